@@ -1,0 +1,89 @@
+// What is compared: bare node:http, lameduck, and its peers, each put on a server as the first example of its README does.
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import type { Server } from 'node:http';
+import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lameduck } from '../src/index.ts';
+
+/** install lets the server end on SIGTERM, after it has gone on for `delay` milliseconds as before. */
+export type Install = (server: Server, delay: number) => unknown;
+
+const peers = new URL('./peers/', import.meta.url);
+const require = createRequire(peers);
+
+/** Each implementation by its name; those beside `bare` and `lameduck` are packages in `bench/peers`. */
+export const implementations: Readonly<Record<string, Install>> = {
+  bare(server, delay) {
+    onSigterm(delay, () => server.close());
+  },
+  lameduck(server, delay) {
+    lameduck(server, { shutdownDelayDuration: delay });
+  },
+  stoppable(server, delay) {
+    const stoppable = require('stoppable') as (server: Server) => { stop(): void };
+    const stopping = stoppable(server);
+    onSigterm(delay, () => {
+      stopping.stop();
+    });
+  },
+  'http-terminator'(server, delay) {
+    const { createHttpTerminator } = require('http-terminator') as {
+      createHttpTerminator: (options: { server: Server }) => { terminate(): Promise<void> };
+    };
+    const terminator = createHttpTerminator({ server });
+    onSigterm(delay, () => terminator.terminate());
+  },
+  'http-graceful-shutdown'(server, delay) {
+    const gracefulShutdown = require('http-graceful-shutdown') as (
+      server: Server,
+      options: { preShutdown(): Promise<void> },
+    ) => void;
+    gracefulShutdown(server, { preShutdown: () => sleep(delay) });
+  },
+  '@godaddy/terminus'(server, delay) {
+    const { createTerminus } = require('@godaddy/terminus') as {
+      createTerminus: (server: Server, options: object) => void;
+    };
+    createTerminus(server, {
+      signal: 'SIGTERM',
+      healthChecks: { '/readyz': () => Promise.resolve() },
+      beforeShutdown: () => sleep(delay),
+    });
+  },
+  async lightship(server, delay) {
+    // Its `exports` lead require() to a file that Node refuses.
+    const { createLightship } = (await import(new URL('node_modules/lightship/dist/esm/index.js', peers).href)) as {
+      createLightship: (options: { shutdownDelay: number }) => Promise<{
+        registerShutdownHandler(handler: () => void): void;
+        signalReady(): void;
+      }>;
+    };
+    const lightship = await createLightship({ shutdownDelay: delay });
+    lightship.registerShutdownHandler(() => {
+      server.close();
+    });
+    lightship.signalReady();
+  },
+  'close-with-grace'(server, delay) {
+    const closeWithGrace = require('close-with-grace') as (close: () => Promise<void>) => void;
+    closeWithGrace(async () => {
+      await sleep(delay);
+      server.close();
+      await once(server, 'close');
+    });
+  },
+};
+
+/** versionOf returns the version of a peer, or undefined when it is not installed. */
+export function versionOf(name: string): string | undefined {
+  const file = new URL(`node_modules/${name}/package.json`, peers);
+  if (!existsSync(file)) return undefined;
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}
+
+function onSigterm(delay: number, stop: () => unknown): void {
+  process.once('SIGTERM', () => {
+    void sleep(delay).then(stop);
+  });
+}

@@ -1,0 +1,23 @@
+// The server that is shut down: it answers a request 10 ms after its last byte, and prints whom it has accepted.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { implementations } from '../implementations.ts';
+
+const [name = '', delay = '0'] = process.argv.slice(2);
+
+const server = createServer((request, response) => {
+  let bytes = 0;
+  request.on('data', (chunk: Buffer) => (bytes += chunk.length));
+  request.on('end', () => {
+    setTimeout(() => response.end(`${String(bytes)}\n`), 10);
+  });
+});
+// Listens before the implementation, which may destroy the connection; and prints a line each, since whoever is killed
+// prints nothing at its end.
+server.on('connection', ({ remotePort }) => {
+  console.log(`accepted ${String(remotePort)}`);
+});
+await implementations[name]?.(server, Number(delay));
+server.listen(0, '127.0.0.1', () => {
+  console.log(`listening ${String((server.address() as AddressInfo).port)}`);
+});

@@ -1,0 +1,72 @@
+// `npm run bench`: measures, prints, writes docs/benchmarks.md, and fails when a request has become too expensive.
+// With --quick it measures lameduck alone, in less than a minute, and writes nothing.
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { implementations, versionOf } from './implementations.ts';
+import { shutDown, type Shutdown } from './losses/shutdown.ts';
+import { page } from './page.ts';
+import { limit, priceOf, type Price } from './price/price.ts';
+import { ratio, signed } from './format.ts';
+
+let hasTried = false;
+
+const isQuick = process.argv.includes('--quick');
+const effort = {
+  lameduck: isQuick ? { processes: 3, pairs: 30 } : { processes: 6, pairs: 80 },
+  other: { processes: 3, pairs: 30 },
+  rounds: isQuick ? 1 : 5,
+  delays: isQuick ? [0] : [0, 1_000],
+};
+
+const names = isQuick ? ['lameduck'] : Object.keys(implementations).filter(isPresent);
+
+const prices = new Map<string, Price>();
+// The one that has a limit comes first, so that a run that is broken off has said what matters.
+for (const name of ['lameduck', ...names.filter((other) => other !== 'lameduck')]) {
+  const price = await priceOf(name, name === 'lameduck' ? effort.lameduck : effort.other);
+  prices.set(name, price);
+  console.log(
+    `${name}: ${signed(price.increment)} ns a request, ${ratio(price.ratio)} of node:http's ${price.bare.toFixed(0)} ns; ` +
+      `over loopback ${signed(price.difference)} ns, ${ratio(price.wholeRatio)}`,
+  );
+}
+
+const shutdowns = new Map<string, Shutdown[][]>();
+for (const name of names) {
+  const rounds: Shutdown[][] = [];
+  for (let round = 0; round < effort.rounds; round++) {
+    rounds.push(await Promise.all(effort.delays.map((delay) => shutDown(name, delay))));
+  }
+  const byDelay = effort.delays.map((_, index) => rounds.map((round) => round[index] as Shutdown));
+  shutdowns.set(name, byDelay);
+  const lost = byDelay.map(
+    (list, index) => `${list.map((shutdown) => shutdown.lost).join(' ')} (delay ${String(effort.delays[index])} ms)`,
+  );
+  console.log(`${name}: lost ${lost.join(', ')}`);
+}
+
+if (!isQuick) {
+  writeFileSync(join(import.meta.dirname, '..', 'docs', 'benchmarks.md'), page({ prices, shutdowns, effort }));
+}
+
+const { high } = (prices.get('lameduck') as Price).ratio;
+if (high > limit) {
+  console.error(`a request costs too much: the interval ends at ${high.toFixed(4)}, above ${String(limit)}`);
+  process.exitCode = 1;
+}
+
+function isPresent(name: string): boolean {
+  if (name === 'bare' || name === 'lameduck') return true;
+  if (versionOf(name) === undefined) install();
+  if (versionOf(name) !== undefined) return true;
+  console.log(`${name}: left out, since it is not installed`);
+  return false;
+}
+
+function install(): void {
+  if (hasTried) return;
+  hasTried = true;
+  const options = ['--no-package-lock', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'];
+  spawnSync('npm', ['install', ...options], { cwd: join(import.meta.dirname, 'peers'), stdio: 'inherit' });
+}

@@ -1,0 +1,146 @@
+// The page of benchmarks: what was asked, how it was measured, and the tables.
+import { availableParallelism, cpus } from 'node:os';
+import { ratio, signed } from './format.ts';
+import { versionOf } from './implementations.ts';
+import { clients, gracePeriod, type Shutdown } from './losses/shutdown.ts';
+import { connections, directRequests, warmUpPairs, wholeRequests, type Effort } from './price/measure.ts';
+import { limit, type Price } from './price/price.ts';
+import { median } from './statistics.ts';
+
+export interface Results {
+  readonly prices: ReadonlyMap<string, Price>;
+  /** For each implementation and delay, one shutdown a round. */
+  readonly shutdowns: ReadonlyMap<string, readonly (readonly Shutdown[])[]>;
+  readonly effort: {
+    readonly lameduck: Effort;
+    readonly other: Effort;
+    readonly rounds: number;
+    readonly delays: readonly number[];
+  };
+}
+
+/** page returns docs/benchmarks.md. */
+export function page(results: Results): string {
+  return [...opening, ...price(results), ...losses(results), ''].join('\n');
+}
+
+const opening = [
+  '# Benchmarks',
+  '',
+  'Written by `npm run bench`: do not edit it. `npm run bench -- --quick` measures lameduck alone in less than a minute.',
+  '',
+  `Measured with Node ${process.version} on ${process.platform} ${process.arch}, ${String(availableParallelism())} cores (${cpus()[0]?.model ?? 'unknown'}), a virtual or`,
+  'shared machine unless somebody took care that it was not. Compare the rows of one page, not the pages of two machines.',
+];
+
+function price({ prices, effort }: Results): string[] {
+  const own = prices.get('lameduck') as Price;
+  return [
+    '',
+    '## What does a request cost more?',
+    '',
+    `**${ratio(own.ratio)}** is (bare + increment) / bare for \`lameduck(server)\` with its default settings, with its 95 %`,
+    `interval; \`npm run bench\` fails when the interval reaches above ${String(limit)}. Bare \`node:http\` takes ${micro(own.bare)} µs of CPU time for a`,
+    `request (a tenth of the windows below ${micro(own.bareSpread[0])}, a tenth above ${micro(own.bareSpread[1])}); the direct increment is ${signed(own.increment)} ns`,
+    `(a tenth of the pairs below ${own.incrementSpread[0].toFixed(0)}, a tenth above ${own.incrementSpread[1].toFixed(0)}). Over loopback the whole request takes ${signed(own.difference)} ns`,
+    `more, a ratio of ${ratio(own.wholeRatio)}.`,
+    '',
+    '| | version | direct increment, ns | (bare + increment) / bare | difference over loopback, ns | ratio over loopback |',
+    '| --- | --- | --- | --- | --- | --- |',
+    ...[...prices].map(([name, one]) =>
+      cells(
+        label(name, 'bare again, as a control'),
+        versionText(name),
+        signed(one.increment),
+        ratio(one.ratio),
+        signed(one.difference),
+        ratio(one.wholeRatio),
+      ),
+    ),
+    '',
+    '**Method.** One process has two servers with the same handler (one header, six bytes): a bare one, and one with the',
+    'implementation on it as the first example of its README shows, and no shutdown begun. Both must answer a GET and a POST byte',
+    'for byte alike, but for the date. Then come pairs of windows; who is first changes from pair to pair.',
+    '',
+    `- *Over loopback*: another process sends ${String(wholeRequests)} requests over ${String(connections)} kept connections, each its next when the last is answered. What`,
+    '  counts is the CPU time of the process of the server, user and system, not the time on the clock.',
+    `- *Direct*: the server's own process emits ${String(directRequests)} \`request\` events on the sockets of these connections, each with a new`,
+    "  `ServerResponse`, then `finish` and `close` on the response, as Node does; the handler does nothing. The implementation's",
+    '  part of a request is nearly all that differs, so that some ten nanoseconds can be seen.',
+    '',
+    `The figures are medians over pairs, from ${String(effort.lameduck.processes)} processes with ${String(effort.lameduck.pairs)} pairs each for lameduck and ${String(effort.other.processes)} with ${String(effort.other.pairs)} for the others, each after`,
+    `${String(warmUpPairs)} pairs that do not count. The intervals are bootstrapped: processes are drawn first, then pairs inside them.`,
+    '',
+    '**Limits.** The direct loop runs hot: between two real requests the processor does thousands of other things, and the same',
+    'instructions cost more when they are met cold. The difference over loopback has that in it, and the noise of the kernel, the',
+    'scheduler and the neighbours; the row of the control says how much of it is noise. Which of the two is nearer to a service',
+    'depends on the machine; a service that does anything itself has a larger `bare`, and a ratio nearer to 1. Health probes,',
+    'logging, TLS and HTTP/2 are not measured, nor is what a connection costs. `http-terminator`, `lightship` and',
+    '`close-with-grace` have nothing on the path of a request; neither do they know, for each connection, whether a request is open.',
+  ];
+}
+
+function losses({ shutdowns, effort }: Results): string[] {
+  const columns = effort.delays.map((delay) => `delay ${String(delay / 1_000)} s`);
+  return [
+    '',
+    '## What does a shutdown lose?',
+    '',
+    `${String(clients)} clients, half GET and half POST, each on a kept connection, send the next request as soon as the last is answered and never`,
+    'retry; an answer takes 10 ms. After a second the process gets SIGTERM. *Lost* is a request sent on an accepted connection, before',
+    'that connection saw `Connection: close` or a FIN, that gets no whole answer. A request that went down with a connection that',
+    'the server never accepted counts apart. The end of each client is a connection that is refused, which one process cannot avoid.',
+    '',
+    `Each figure is the median and, in brackets, the least and the most of ${String(effort.rounds)} shutdowns. A server that outlives ${String(gracePeriod / 1_000)} s is killed, as`,
+    'the kubelet does after the grace period. The delay is how long everything is still served after the signal: by the',
+    "implementation's own option where it has one, else by waiting before it is called.",
+    '',
+    `| | ${columns.map((column) => `${column}: lost | never accepted | end after, s`).join(' | ')} |`,
+    `| --- |${' --- |'.repeat(columns.length * 3)}`,
+    ...[...shutdowns].map(([name, byDelay]) =>
+      cells(label(name, 'bare `server.close()`'), ...byDelay.flatMap(outcome)),
+    ),
+    '',
+    '**Limits.** A closed loop keeps every connection busy all the time, which is the hardest case for whoever waits for idle',
+    'connections, and the easiest for whoever resets them: a client that is silent for a while is not seen here, nor is a proxy in',
+    'front, which would end the stream of new connections.',
+  ];
+}
+
+function outcome(shutdowns: readonly Shutdown[]): string[] {
+  const killed = shutdowns.filter(({ wasKilled }) => wasKilled).length;
+  return [
+    range(shutdowns.map(({ lost }) => lost)),
+    range(shutdowns.map(({ neverAccepted }) => neverAccepted)),
+    killed > 0
+      ? `killed ${String(killed)} of ${String(shutdowns.length)}`
+      : range(
+          shutdowns.map(({ milliseconds }) => milliseconds / 1_000),
+          1,
+        ),
+  ];
+}
+
+function range(values: readonly number[], digits = 0): string {
+  const [least, middle, most] = [Math.min(...values), median(values), Math.max(...values)].map((value) =>
+    value.toFixed(digits),
+  );
+  return least === most ? (middle as string) : `${String(middle)} (${String(least)} to ${String(most)})`;
+}
+
+function label(name: string, bare: string): string {
+  if (name === 'bare') return bare;
+  return name === 'lameduck' ? '**lameduck**' : `\`${name}\``;
+}
+
+function versionText(name: string): string {
+  return versionOf(name) ?? '';
+}
+
+function cells(...texts: readonly string[]): string {
+  return `| ${texts.join(' | ')} |`;
+}
+
+function micro(nanoseconds: number): string {
+  return (nanoseconds / 1_000).toFixed(1);
+}

@@ -1,0 +1,41 @@
+// The price of an implementation: what its pairs of windows come to.
+import { estimate, median, quantile, type Estimate } from '../statistics.ts';
+import { measure, type Effort, type Pair } from './measure.ts';
+
+export interface Price {
+  /** CPU time of a whole request on bare `node:http`, and its tenth and ninetieth percentile over all windows. */
+  readonly bare: number;
+  readonly bareSpread: readonly [number, number];
+  readonly increment: Estimate;
+  readonly incrementSpread: readonly [number, number];
+  /** (bare + increment) / bare: the ratio that has a limit. */
+  readonly ratio: Estimate;
+  /** What a whole request costs more than on the bare server, and the same as a ratio. */
+  readonly difference: Estimate;
+  readonly wholeRatio: Estimate;
+}
+
+/** The limit of the ratio, and of the upper end of its interval. */
+export const limit = 1.03;
+
+export async function priceOf(name: string, effort: Effort): Promise<Price> {
+  const groups = await measure(name, effort);
+  const pairs = groups.flat();
+  return {
+    bare: median(pairs.map(bare)),
+    bareSpread: spread(pairs.map(bare)),
+    increment: estimate(groups, (some) => median(some.map(increment))),
+    incrementSpread: spread(pairs.map(increment)),
+    ratio: estimate(groups, (some) => 1 + median(some.map(increment)) / median(some.map(bare))),
+    difference: estimate(groups, (some) => median(some.map(difference))),
+    wholeRatio: estimate(groups, (some) => 1 + median(some.map(difference)) / median(some.map(bare))),
+  };
+}
+
+const bare = (pair: Pair): number => pair.bare;
+const increment = (pair: Pair): number => pair.increment;
+const difference = (pair: Pair): number => pair.other - pair.bare;
+
+function spread(values: readonly number[]): readonly [number, number] {
+  return [quantile(values, 0.1), quantile(values, 0.9)];
+}

@@ -1,0 +1,49 @@
+// Medians and their confidence intervals, by bootstrap. The same numbers always give the same interval.
+
+export interface Estimate {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+const resamples = 2_000;
+
+/** median returns the middle of the values, or the mean of the two in the middle. */
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+/** quantile interpolates between the two values next to it. */
+export function quantile(values: readonly number[], part: number): number {
+  const sorted = Float64Array.from(values).sort();
+  const place = (sorted.length - 1) * part;
+  const below = sorted[Math.floor(place)] ?? NaN;
+  const above = sorted[Math.ceil(place)] ?? NaN;
+  return below + (above - below) * (place - Math.floor(place));
+}
+
+/**
+ * estimate computes a statistic of groups of samples, with its 95 % interval: groups (processes) are drawn with
+ * replacement, and then samples (pairs) inside each, since two pairs of one process are more alike than two of two.
+ */
+export function estimate<Sample>(
+  groups: readonly (readonly Sample[])[],
+  statistic: (samples: readonly Sample[]) => number,
+): Estimate {
+  const random = generator(1);
+  const draw = <Item>(items: readonly Item[]): Item[] =>
+    items.map(() => items[Math.floor(random() * items.length)] as Item);
+  const statistics = Array.from({ length: resamples }, () => statistic(draw(groups).flatMap(draw)));
+  return { value: statistic(groups.flat()), low: quantile(statistics, 0.025), high: quantile(statistics, 0.975) };
+}
+
+// Mulberry32: small, good enough for drawing samples, and it can be seeded, which Math.random cannot.
+function generator(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

@@ -1,0 +1,73 @@
+// Finds the numbers that tests and sources cite. Knows nothing about what a number stands for.
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+
+/** Test is one test by its title and its file. */
+export interface Test {
+  readonly title: string;
+  readonly file: string;
+}
+
+const citation = /\b([AKLHP])-(\d{3})(?:…\1-(\d{3}))?\b/g;
+const leadingCitations = /^(?:[AKLHP]-\d{3}(?:…[AKLHP]-\d{3})?[,:]?\s+)+/;
+
+/** citedInTests returns, for each number, the tests with that number in front of their title. */
+export function citedInTests(root: string): Map<string, Test[]> {
+  const cited = new Map<string, Test[]>();
+  for (const file of typeScriptFiles(root, 'test').filter((name) => name.endsWith('.test.ts'))) {
+    for (const fullTitle of titlesIn(file, readFileSync(join(root, file), 'utf8'))) {
+      const test = { title: fullTitle.replace(leadingCitations, ''), file };
+      for (const number of numbersIn(leadingCitations.exec(fullTitle)?.[0] ?? '')) {
+        cited.set(number, [...(cited.get(number) ?? []), test]);
+      }
+    }
+  }
+  return cited;
+}
+
+/** citedInSources returns, for each number, the source files that name it. */
+export function citedInSources(root: string): Map<string, string[]> {
+  const cited = new Map<string, string[]>();
+  for (const file of typeScriptFiles(root, 'src')) {
+    for (const number of new Set(numbersIn(readFileSync(join(root, file), 'utf8')))) {
+      cited.set(number, [...(cited.get(number) ?? []), file]);
+    }
+  }
+  return cited;
+}
+
+function typeScriptFiles(root: string, folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(folder, name))
+    .sort();
+}
+
+function numbersIn(text: string): string[] {
+  return [...text.matchAll(citation)].flatMap(([, family = '', first = '', last = first]) => {
+    const count = Number(last) - Number(first) + 1;
+    return Array.from({ length: count }, (_, index) => `${family}-${String(Number(first) + index).padStart(3, '0')}`);
+  });
+}
+
+// A title is the first argument of any call, whatever its name: suites wrap `test` in functions of their own.
+function titlesIn(file: string, text: string): string[] {
+  const titles: string[] = [];
+  const visit = (node: ts.Node): void => {
+    const [first] = ts.isCallExpression(node) ? node.arguments : [];
+    if (first !== undefined) {
+      const title = literalText(first);
+      if (title !== undefined && leadingCitations.test(title)) titles.push(title);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest));
+  return titles;
+}
+
+function literalText(node: ts.Node): string | undefined {
+  if (ts.isStringLiteralLike(node)) return node.text;
+  if (!ts.isTemplateExpression(node)) return undefined;
+  return node.head.text + node.templateSpans.map((span) => `…${span.literal.text}`).join('');
+}

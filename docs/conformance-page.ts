@@ -1,0 +1,65 @@
+// The page that says of every cited number whether it is met, by which test, or why not on purpose.
+import { relative } from 'node:path';
+import type { Test } from './citations.ts';
+
+interface Conformance {
+  readonly families: Readonly<Record<string, string>>;
+  readonly rules: Readonly<Record<string, string>>;
+  readonly differences: Readonly<Record<string, string>>;
+  readonly tests: ReadonlyMap<string, readonly Test[]>;
+  readonly sources: ReadonlyMap<string, readonly string[]>;
+}
+
+/** conformancePage returns the page, what is wrong with what it is made from, and the rules that nothing cites. */
+export function conformancePage(conformance: Conformance): { page: string; problems: string[]; uncited: string[] } {
+  const { families, rules, differences, tests, sources } = conformance;
+  const numbers = [...new Set([...tests.keys(), ...sources.keys(), ...Object.keys(differences)])].sort();
+  const sections = Object.entries(families).flatMap(([letter, title]) => {
+    const members = numbers.filter((number) => number.startsWith(letter));
+    if (members.length === 0) return [];
+    return ['', `## ${letter}: ${title}`, '', '| | rule | met by |', '| --- | --- | --- |', ...members.map(row)];
+  });
+  return {
+    page: [...opening, ...sections, ''].join('\n'),
+    problems: problemsOf(conformance, numbers),
+    uncited: Object.keys(rules).filter((number) => !numbers.includes(number)),
+  };
+
+  function row(number: string): string {
+    const shownBy = [...new Set(tests.get(number)?.map(link))].join('; ');
+    const difference = differences[number];
+    const answer =
+      difference === undefined
+        ? shownBy
+        : `**deliberately different:** ${difference}${shownBy === '' ? '' : ` Shown by ${shownBy}`}`;
+    return `| ${number} | ${cell(rules[number] ?? '')} | ${cell(answer)} |`;
+  }
+}
+
+const opening = [
+  '# Conformance',
+  '',
+  'Written by `npm run docs` from the titles of the tests, the comments in `src/`, `docs/rules.ts` and',
+  '`docs/differences.ts`: do not edit it. Tests and comments cite a rule by its number. Each rule is met by the tests',
+  'beside it, or the difference is on purpose and has its reason there.',
+];
+
+function problemsOf({ rules, differences, tests, sources }: Conformance, numbers: readonly string[]): string[] {
+  const citedBy = (number: string): string =>
+    sources.get(number)?.join(', ') ?? tests.get(number)?.[0]?.file ?? 'docs/differences.ts';
+  const withoutRule = numbers
+    .filter((number) => rules[number] === undefined)
+    .map((number) => `${number}, cited by ${citedBy(number)}, has no text in docs/rules.ts`);
+  const withoutProof = numbers
+    .filter((number) => !tests.has(number) && differences[number] === undefined)
+    .map((number) => `${number}, cited by ${citedBy(number)}, has neither a test nor an entry in docs/differences.ts`);
+  return [...withoutRule, ...withoutProof];
+}
+
+function link({ title, file }: Test): string {
+  return `[${title}](${relative('docs', file)})`;
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+}

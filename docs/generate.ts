@@ -1,0 +1,48 @@
+// Writes the pages that follow from the code; with --check it writes nothing and fails when a page is out of step.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { errorCodes } from '../src/errors.ts';
+import { citedInSources, citedInTests } from './citations.ts';
+import { differences } from './differences.ts';
+import { conformancePage } from './conformance-page.ts';
+import { errorsPage } from './errors-page.ts';
+import { settingsPage } from './settings-page.ts';
+import { families, rules } from './rules.ts';
+
+const root = join(import.meta.dirname, '..');
+const isCheck = process.argv.includes('--check');
+const problems: string[] = [];
+
+const conformance = conformancePage({
+  families,
+  rules,
+  differences,
+  tests: citedInTests(root),
+  sources: citedInSources(root),
+});
+problems.push(...conformance.problems);
+
+const pages = {
+  'docs/conformance.md': conformance.page,
+  'docs/errors.md': errorsPage(errorCodes),
+  'docs/settings.md': settingsPage(),
+};
+
+for (const [file, page] of Object.entries(pages)) {
+  if (!isCheck) writeFileSync(join(root, file), page);
+  else if (page !== current(file)) problems.push(`${file} is out of step with the code: run npm run docs`);
+}
+
+if (conformance.uncited.length > 0) {
+  problems.push(`docs/rules.ts has texts that nothing cites: ${conformance.uncited.join(', ')}`);
+}
+for (const problem of problems) console.error(problem);
+process.exitCode = problems.length === 0 ? 0 : 1;
+
+function current(file: string): string | undefined {
+  try {
+    return readFileSync(join(root, file), 'utf8');
+  } catch {
+    return undefined;
+  }
+}

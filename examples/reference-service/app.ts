@@ -1,0 +1,58 @@
+// The application: routes as any service has them, with nothing in them that knows of a shutdown.
+import { setTimeout as pause } from 'node:timers/promises';
+import { hostname } from 'node:os';
+import Fastify, { type FastifyInstance } from 'fastify';
+import type { Pool } from 'undici';
+
+const slow = {
+  querystring: {
+    type: 'object',
+    properties: { ms: { type: 'integer', minimum: 0, maximum: 60_000, default: 1_000 } },
+  },
+};
+
+const order = {
+  body: { type: 'object' },
+};
+
+export function createApp(pool: Pool): FastifyInstance {
+  const app = Fastify();
+
+  // Which process answered, for whoever watches a rollout.
+  app.addHook('onSend', async (_request, reply) => {
+    void reply.header('X-Served-By', hostname());
+  });
+
+  app.get('/', async () => ({
+    service: 'reference-service',
+    pid: process.pid,
+    routes: ['GET /slow?ms=3000', 'POST /orders', 'POST /upload', 'GET /upstream', 'GET /readyz?verbose', 'GET /livez'],
+  }));
+
+  app.get<{ Querystring: { ms: number } }>('/slow', { schema: slow }, async (request) => {
+    await pause(request.query.ms);
+    return { sleptMs: request.query.ms };
+  });
+
+  app.post('/orders', { schema: order }, async (request, reply) => reply.code(201).send({ accepted: request.body }));
+
+  app.get('/upstream', async () => {
+    const { body } = await pool.request({ path: '/', method: 'GET' });
+    return { upstream: await body.json() };
+  });
+
+  // An upload of any type is read as it comes, and so has a parser of its own.
+  void app.register(async (uploads) => {
+    uploads.removeAllContentTypeParsers();
+    uploads.addContentTypeParser('*', (_request, payload, done) => {
+      done(null, payload);
+    });
+    uploads.post<{ Body: AsyncIterable<Buffer> | undefined }>('/upload', async (request) => {
+      let bytes = 0;
+      for await (const chunk of request.body ?? []) bytes += chunk.length;
+      return { bytes };
+    });
+  });
+
+  return app;
+}

@@ -1,0 +1,37 @@
+// The reference service: what `npm start`, the image and the chart run. A Fastify application with a pool to an upstream,
+// to which lameduck adds its lifecycle.
+import { lameduck } from 'lameduck';
+import { createApp } from './app.ts';
+import { connectUpstream } from './upstream.ts';
+
+const port = Number(process.env['PORT'] ?? 8080);
+if (!(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
+  refuse(`PORT=${String(process.env['PORT'])}: allowed is 0 to 65535, where 0 takes any free port`);
+}
+const upstreamUrl = process.env['UPSTREAM_URL'];
+if (upstreamUrl !== undefined && !/^https?:$/.test(URL.parse(upstreamUrl)?.protocol ?? '')) {
+  refuse(`UPSTREAM_URL=${upstreamUrl}: allowed is an http or https URL`);
+}
+
+const upstream = await connectUpstream(upstreamUrl);
+const app = createApp(upstream.pool);
+
+const duck = lameduck(app.server);
+duck.addReadyzCheck('upstream', () => upstream.isReachable());
+duck.addDestroyHook('upstream', () => upstream.close());
+duck.addDestroyHook('fastify', () => app.close());
+
+try {
+  await app.listen({ host: '0.0.0.0', port });
+} catch (error) {
+  refuse(`Cannot listen on port ${String(port)}: ${(error as Error).message}. Another one: PORT=8081 npm start`);
+}
+
+const address = app.server.address() as { port: number };
+console.log(`Listening on http://localhost:${String(address.port)}/. To end it as Kubernetes would:`);
+console.log(`  kill -TERM ${String(process.pid)}`);
+
+function refuse(reason: string): never {
+  console.error(reason);
+  process.exit(1);
+}

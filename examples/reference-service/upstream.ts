@@ -1,0 +1,46 @@
+// The upstream that the service depends on, through a pool of connections. Without an address it brings a small one along,
+// so that the service runs on a machine that has nothing else.
+import { createServer, type Server } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { Pool } from 'undici';
+
+// Shorter than the limit of a health check, so that no question is left open behind a check that has given up.
+const patience = 800;
+
+export interface Upstream {
+  readonly pool: Pool;
+  isReachable(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export async function connectUpstream(url: string | undefined): Promise<Upstream> {
+  const server = url === undefined ? await startUpstream() : undefined;
+  const pool = new Pool(new URL(url ?? `http://127.0.0.1:${String((server?.address() as AddressInfo).port)}`).origin);
+  return {
+    pool,
+    async isReachable() {
+      const { statusCode, body } = await pool.request({
+        path: '/',
+        method: 'GET',
+        signal: AbortSignal.timeout(patience),
+      });
+      await body.dump();
+      return statusCode < 500;
+    },
+    async close() {
+      await pool.close();
+      server?.close();
+    },
+  };
+}
+
+async function startUpstream(): Promise<Server> {
+  const server = createServer((_request, response) => {
+    response.setHeader('Content-Type', 'application/json');
+    response.end('{"stock":42}');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}

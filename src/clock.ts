@@ -1,0 +1,39 @@
+// The only place that keeps time. Everything else is handed a Clock, so that a test can turn its hands.
+
+/** Clock is monotonic time in milliseconds (P-074). */
+export interface Clock {
+  now(): number;
+  /**
+   * after runs `callback` once, `milliseconds` from now; the returned function cancels it. One that does not hold the
+   * process is dropped when nothing else keeps it alive.
+   */
+  after(milliseconds: number, callback: () => void, holdsProcess?: boolean): () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  after(milliseconds, callback, holdsProcess = true) {
+    const timer = setTimeout(callback, milliseconds);
+    if (!holdsProcess) timer.unref();
+    return () => {
+      clearTimeout(timer);
+    };
+  },
+};
+
+/** wait resolves `milliseconds` from now, or at once when `signal` is aborted. It never rejects. */
+export function wait(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted === true) {
+      resolve();
+      return;
+    }
+    const cancel = clock.after(milliseconds, done);
+    signal?.addEventListener('abort', done, { once: true });
+    function done(): void {
+      cancel();
+      signal?.removeEventListener('abort', done);
+      resolve();
+    }
+  });
+}

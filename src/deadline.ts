@@ -1,0 +1,46 @@
+// A moment by which something has to be over. It can come nearer, never move away (K-166).
+import type { Clock } from './clock.ts';
+
+/** Deadline is one moment, and the promise and AbortSignal that tell when it has come. */
+export class Deadline {
+  readonly reached: Promise<void>;
+  readonly #clock: Clock;
+  readonly #abort = new AbortController();
+  #resolve!: () => void;
+  #cancel: () => void = () => undefined;
+  #at = Infinity;
+
+  constructor(clock: Clock, at: number) {
+    this.#clock = clock;
+    this.reached = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+    this.shorten(at);
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  /** Aborted when the moment has come. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  /** shorten moves the moment to `at` if that is earlier; a later one changes nothing. */
+  shorten(at: number): void {
+    if (at >= this.#at) return;
+    this.#at = at;
+    this.#cancel();
+    this.#cancel = this.#clock.after(Math.max(0, at - this.#clock.now()), () => {
+      this.#abort.abort();
+      this.#resolve();
+    });
+  }
+
+  /** clear ends the wait for the moment, once what it bounds is over: it is never reached, and holds nothing. */
+  clear(): void {
+    this.#cancel();
+    this.#at = -Infinity;
+  }
+}

@@ -1,0 +1,89 @@
+// Every error that lameduck throws: one class, one table of codes. A code is never reused for something else.
+import { inspect } from 'node:util';
+
+const brand = Symbol.for('lameduck.error');
+
+/** The codes with what they mean and what to do about it; `docs/errors.md` is written from this table. */
+export const errorCodes = {
+  LAMEDUCK_ERR_SETTINGS_INVALID: {
+    cause: 'One or more options or `LAMEDUCK_` variables cannot be read or are out of range; the message lists all.',
+    remedy: 'Correct each listed option or variable; `docs/settings.md` says what is allowed.',
+  },
+  LAMEDUCK_ERR_BUDGET_TOO_SHORT: {
+    cause: 'Less than a second would be left for requests in flight before the kubelet sends SIGKILL.',
+    remedy:
+      'Raise `terminationGracePeriodSeconds` (in the pod and here), or shorten the delay, preStop or the hooks’ limits.',
+  },
+  LAMEDUCK_ERR_SERVER_INVALID: {
+    cause: 'What was given is not a server of `node:http` or `node:https`.',
+    remedy: 'Pass the server itself: `app.server` for Fastify, the return value of `app.listen()` for Express.',
+  },
+  LAMEDUCK_ERR_SERVER_CLOSED: {
+    cause: 'The server has been closed already, so there is no lifecycle left to manage.',
+    remedy: 'Call `lameduck(server)` before anything closes the server, best right after it is created.',
+  },
+  LAMEDUCK_ERR_SERVER_TAKEN: {
+    cause: '`lameduck()` has been called for this server before.',
+    remedy: 'Keep the handle that the first call returned; pass several servers as one array.',
+  },
+  LAMEDUCK_ERR_NAME_INVALID: {
+    cause: 'The name of a hook or check is missing, empty, or has characters that cannot stand in a probe path.',
+    remedy: 'Use letters, digits, `.`, `_`, `-` and `/`, with a letter or digit at both ends.',
+  },
+  LAMEDUCK_ERR_NAME_TAKEN: {
+    cause: 'A hook or check of that name is registered already.',
+    remedy: 'Give each hook and each check of an endpoint its own name.',
+  },
+  LAMEDUCK_ERR_FUNCTION_INVALID: {
+    cause: 'A hook or check was registered without a function.',
+    remedy: 'Pass a function; it may be asynchronous.',
+  },
+  LAMEDUCK_ERR_TIMEOUT_INVALID: {
+    cause: 'The limit given for a hook or the budget given to `shutdown` is not a duration.',
+    remedy: 'Give a Go duration such as `5s`, or a number of milliseconds.',
+  },
+  LAMEDUCK_ERR_REGISTERED_TOO_LATE: {
+    cause: 'A hook or check was registered after the moment at which it would have begun to matter.',
+    remedy: 'Register checks and post-start hooks before `listen()`, all other hooks before the shutdown.',
+  },
+  LAMEDUCK_ERR_HOOK_FAILED: {
+    cause: 'A hook threw or rejected; its error is the `cause`.',
+    remedy: 'Look at the cause. The drain went on without it, and the exit code is 81.',
+  },
+  LAMEDUCK_ERR_HOOK_TIMED_OUT: {
+    cause: 'A hook had not finished at its limit.',
+    remedy: 'Make it end when its `AbortSignal` is aborted, or give it a longer limit. The exit code is 81.',
+  },
+  LAMEDUCK_ERR_CHECK_FAILED: {
+    cause: 'A health check returned false, threw, rejected, or did not answer in time.',
+    remedy: 'The reason is in the log, never in the answer to a probe.',
+  },
+} as const satisfies Record<string, { cause: string; remedy: string }>;
+
+export type LameduckErrorCode = keyof typeof errorCodes;
+
+/**
+ * LameduckError is what lameduck throws. Tell errors apart by `code`; `isLameduckError` also recognizes one from another
+ * copy of the package.
+ */
+export class LameduckError extends Error {
+  override readonly name = 'LameduckError';
+  readonly code: LameduckErrorCode;
+  readonly [brand] = true;
+
+  constructor(code: LameduckErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** messageOf returns the message of whatever was thrown. */
+export function messageOf(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message;
+  return typeof thrown === 'string' ? thrown : inspect(thrown);
+}
+
+/** isLameduckError tells whether a value is a LameduckError, of this or another copy of the package. */
+export function isLameduckError(value: unknown): value is LameduckError {
+  return typeof value === 'object' && value !== null && brand in value;
+}

@@ -1,0 +1,93 @@
+// One hook: what it is called with, and running it inside its limit.
+import { wait, type Clock } from '../clock.ts';
+import { LameduckError, messageOf } from '../errors.ts';
+import type { HookFailure, HookKind } from '../observer.ts';
+import { formatDuration, type Duration } from '../settings/duration.ts';
+
+/** What a hook is called with. */
+export interface HookContext {
+  /** Why the shutdown began; undefined for a post-start hook. */
+  readonly reason: string | undefined;
+  /** How long the hook may take, in milliseconds; Infinity is no limit. */
+  readonly limit: number;
+  /** Aborted when the hook's time is up. */
+  readonly signal: AbortSignal;
+}
+
+/** A hook may be asynchronous; what it returns is not used. */
+export type HookFunction = (context: HookContext) => unknown;
+
+export interface HookOptions {
+  /** The hook's own limit, at least 1ms. The default is the setting of its kind; a post-start hook has none. */
+  readonly timeout?: Duration;
+}
+
+export interface Hook {
+  readonly kind: HookKind;
+  readonly name: string;
+  readonly run: HookFunction;
+  /** In milliseconds; Infinity is no limit. */
+  readonly timeout: number;
+}
+
+/** How long a hook may take, and who can end that early. */
+export interface HookLimits {
+  readonly clock: Clock;
+  /** In milliseconds; Infinity is no limit. */
+  readonly limit: number;
+  /** Tells the hook to stop; what it does from then on is no failure. */
+  readonly stop?: AbortSignal;
+  /** Ends the hook's time before its limit: a hook still running then has timed out. */
+  readonly cut?: AbortSignal;
+}
+
+/**
+ * runHook calls a hook and waits until it ends, fails or its limit has passed, whichever is first (P-095, P-098). It
+ * never rejects: a failure is returned.
+ */
+export async function runHook(hook: Hook, limits: HookLimits, reason?: string): Promise<HookFailure | undefined> {
+  const { clock, limit, stop = never, cut = never } = limits;
+  const timesUp = new AbortController();
+  const isOver = new AbortController();
+  const signal = AbortSignal.any([timesUp.signal, stop]);
+  const work = Promise.resolve()
+    .then(() => hook.run({ reason, limit, signal }))
+    .then(
+      () => undefined,
+      (error: unknown) => (stop.aborted ? undefined : hookFailed(hook, error)),
+    );
+  if (limit === Infinity) return work;
+  const timeout = wait(clock, limit, AbortSignal.any([isOver.signal, stop, cut])).then(() => {
+    if (isOver.signal.aborted || stop.aborted) return undefined;
+    const failure = hookTimedOut(hook, limit);
+    timesUp.abort(failure.error);
+    return failure;
+  });
+  const failure = await Promise.race([work, timeout]);
+  isOver.abort();
+  return failure;
+}
+
+/** A signal that is never aborted. */
+export const never: AbortSignal = new AbortController().signal;
+
+function hookFailed({ kind, name }: Hook, cause: unknown): HookFailure {
+  return {
+    kind,
+    name,
+    error: new LameduckError('LAMEDUCK_ERR_HOOK_FAILED', `${kind} hook "${name}" failed: ${messageOf(cause)}`, {
+      cause,
+    }),
+  };
+}
+
+function hookTimedOut({ kind, name }: Hook, limit: number): HookFailure {
+  return {
+    kind,
+    name,
+    error: new LameduckError(
+      'LAMEDUCK_ERR_HOOK_TIMED_OUT',
+      `${kind} hook "${name}" had not ended after ${formatDuration(limit)}`,
+    ),
+  };
+}

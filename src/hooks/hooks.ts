@@ -1,0 +1,106 @@
+// The three kinds of hook: registration, and the order in which each kind runs.
+import type { Clock } from '../clock.ts';
+import { LameduckError } from '../errors.ts';
+import { checkFunction, checkName } from '../names.ts';
+import type { HookFailure, HookKind, Observer } from '../observer.ts';
+import { never, runHook, type Hook, type HookFunction } from './hook.ts';
+
+/** Hooks keeps the hooks of one lifecycle and what went wrong with them. */
+export class Hooks {
+  readonly failures: HookFailure[] = [];
+  readonly #clock: Clock;
+  readonly #observer: Pick<Observer, 'onHookFailure'>;
+  readonly #hooks: Readonly<Record<HookKind, Hook[]>> = { 'post-start': [], 'pre-shutdown': [], destroy: [] };
+  readonly #closed = new Set<HookKind>();
+
+  constructor(clock: Clock, observer: Pick<Observer, 'onHookFailure'>) {
+    this.#clock = clock;
+    this.#observer = observer;
+  }
+
+  /** The longest limit of the pre-shutdown hooks, which the budget has to hold beside the delay. */
+  get longestPreShutdown(): number {
+    return Math.max(0, ...this.#hooks['pre-shutdown'].map((hook) => hook.timeout));
+  }
+
+  /**
+   * add registers a hook (A-040, A-055). Throws for a bad name, a name that is taken, something that is no function, and
+   * for a kind whose hooks have been called already.
+   */
+  add(kind: HookKind, name: string, run: HookFunction, timeout: number): Hook {
+    checkName(`a ${kind} hook`, name);
+    checkFunction(`${kind} hook "${name}"`, run);
+    if (this.#closed.has(kind)) {
+      throw new LameduckError(
+        'LAMEDUCK_ERR_REGISTERED_TOO_LATE',
+        `unable to add ${kind} hook "${name}": the ${kind} hooks have already been called`,
+      );
+    }
+    if (this.#hooks[kind].some((hook) => hook.name === name)) {
+      throw new LameduckError('LAMEDUCK_ERR_NAME_TAKEN', `unable to add ${kind} hook "${name}": the name is taken`);
+    }
+    const hook = { kind, name, run, timeout };
+    this.#hooks[kind].push(hook);
+    return hook;
+  }
+
+  /** remove takes a hook back whose registration was refused afterwards. */
+  remove(hook: Hook): void {
+    this.#hooks[hook.kind].splice(this.#hooks[hook.kind].indexOf(hook), 1);
+  }
+
+  /** close refuses further hooks of a kind. */
+  close(kind: HookKind): void {
+    this.#closed.add(kind);
+  }
+
+  /**
+   * runPostStart starts all post-start hooks at once, unordered (A-043), and resolves when each has ended or failed.
+   * `stop` aborts them when the server is told to stop (A-045); ending then is no failure (against A-046).
+   */
+  async runPostStart(
+    stop: AbortSignal,
+    onDone: (name: string, failure: HookFailure | undefined) => void,
+  ): Promise<void> {
+    this.close('post-start');
+    await Promise.all(
+      this.#hooks['post-start'].map(async (hook) => {
+        const failure = await runHook(hook, { clock: this.#clock, limit: hook.timeout, stop });
+        this.#record(failure);
+        onDone(hook.name, failure);
+      }),
+    );
+  }
+
+  /**
+   * runPreShutdown starts all pre-shutdown hooks at once and resolves when each has ended or failed (P-094, P-095), or
+   * when `cut` ends their time.
+   */
+  async runPreShutdown(reason: string, cut: AbortSignal): Promise<void> {
+    this.close('pre-shutdown');
+    await Promise.all(
+      this.#hooks['pre-shutdown'].map(async (hook) => {
+        this.#record(await runHook(hook, { clock: this.#clock, limit: hook.timeout, cut }, reason));
+      }),
+    );
+  }
+
+  /**
+   * runDestroy calls the destroy hooks one after another, the last registered first (P-097), all inside `limit` and
+   * none beyond `cut`. Those for which no time is left are still called, so that what they do at once is done.
+   */
+  async runDestroy(reason: string, limit: number, cut: AbortSignal = never): Promise<void> {
+    this.close('destroy');
+    const end = this.#clock.now() + limit;
+    for (const hook of [...this.#hooks.destroy].reverse()) {
+      const left = cut.aborted ? 0 : Math.max(0, Math.min(hook.timeout, end - this.#clock.now()));
+      this.#record(await runHook(hook, { clock: this.#clock, limit: left, cut }, reason));
+    }
+  }
+
+  #record(failure: HookFailure | undefined): void {
+    if (failure === undefined) return;
+    this.failures.push(failure);
+    this.#observer.onHookFailure(failure);
+  }
+}

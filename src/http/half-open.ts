@@ -1,0 +1,27 @@
+// Peers that have sent their FIN while a request of theirs is unanswered: some still wait for the answer, most are gone.
+import type { Connection } from './connection.ts';
+import type { Server } from './server.ts';
+
+// The first question makes the kernel of a peer that is gone send a reset, the next one meets it.
+const askAgainAfter = 200;
+
+/**
+ * allowHalfOpen lets a server answer a peer that has ended its side (P-014). Node takes such a peer for gone, and during
+ * a drain nobody would ask a second time.
+ */
+export function allowHalfOpen(server: Server): void {
+  (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
+}
+
+/**
+ * askWhetherGone makes sure that a peer that is gone does not hold the drain (P-021): behind its FIN it is sent a 102,
+ * which one that waits has to skip (RFC 9110, 15.2) and which one that is gone answers with a reset.
+ */
+export function askWhetherGone(connection: Connection, now: number): void {
+  const [response] = connection.responses;
+  if (response === undefined || !connection.socket.readableEnded) return;
+  if (response.headersSent || response.req.httpVersion !== '1.1') return;
+  if (now - connection.askedAt < askAgainAfter) return;
+  connection.askedAt = now;
+  response.writeProcessing();
+}

@@ -1,0 +1,47 @@
+// Ending a listener without resetting the connections that wait in its backlog.
+import { Server as NetServer } from 'node:net';
+import type { Clock } from '../clock.ts';
+import { checkingInterval, type Server } from './server.ts';
+
+// How long accepting goes on after requests have begun to be held, so that whoever was connecting is done.
+const acceptWindow = 30;
+
+// How long the end of the listener may wait for a quiet turn of the event loop after that.
+const longestWait = 100;
+
+// What arrives during a turn is seen in the next one only, so that a long turn says nothing about its end.
+const quietTurn = 1;
+
+/**
+ * stopListening closes the listener and leaves its connections alone: `http.Server`'s own `close` would destroy the
+ * idle ones (P-114). A connection that the kernel has completed and nobody has accepted is reset by the close (P-018), so
+ * it comes right behind a short turn of the event loop in which none was waiting; while requests are held, clients that
+ * wait for an answer make no new one. Resolves when the server no longer listens; one that does not is left as it is
+ * (P-054, P-055). `accepted` tells how many connections have been accepted so far.
+ */
+export async function stopListening(server: Server, clock: Clock, accepted: () => number): Promise<void> {
+  if (!server.listening) return;
+  await new Promise<void>((resolve) => {
+    clock.after(acceptWindow, resolve);
+  });
+  const latest = clock.now() + longestWait;
+  let isQuiet = false;
+  while (!isQuiet && clock.now() < latest) {
+    const [before, since] = [accepted(), clock.now()];
+    // Runs after the sockets of this turn have been dealt with, and before those of the next.
+    await new Promise((resolve) => setImmediate(resolve));
+    isQuiet = accepted() === before && clock.now() - since < quietTurn;
+  }
+  closeListener(server);
+}
+
+/** closeListener closes the listener now; what has been accepted goes on. */
+export function closeListener(server: Server): void {
+  NetServer.prototype.close.call(server);
+}
+
+/** forget ends what `http.Server`'s own close would have ended: the interval that looks for requests that take too long. */
+export function forget(server: Server): void {
+  if (server.listening) closeListener(server);
+  clearInterval(checkingInterval(server));
+}

@@ -1,0 +1,239 @@
+// All connections and requests of all servers of one lifecycle: admission and counting in one step, for every path in.
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Clock } from '../clock.ts';
+import type { Answer, Health } from '../health/health.ts';
+import type { TrafficCounts, UnfinishedRequest } from '../observer.ts';
+import { Connection } from './connection.ts';
+import { answerRetryAfter } from './retry-after.ts';
+import type { Proceed, SeamEvents } from './seam.ts';
+import type { Server } from './server.ts';
+
+const record = Symbol('lameduck.connection');
+
+interface Tracked {
+  [record]?: Connection;
+}
+
+/** How connections leave, from ShutdownInitiated on. */
+export interface Leaving {
+  readonly since: number;
+  /** The drawn moments lie in this many milliseconds after `since`; 0 is at once. */
+  readonly window: number;
+}
+
+export interface TrafficOptions {
+  readonly clock: Clock;
+  readonly health: Health;
+  readonly onListening: (server: Server) => void;
+}
+
+/** Traffic admits, counts and rejects. When it ends connections is the drain's business. */
+export class Traffic implements SeamEvents {
+  readonly connections = new Set<Connection>();
+  /** Called, during a shutdown only, whenever the last request or connection may have gone. */
+  onIdle: () => void = () => undefined;
+  connectionsAccepted = 0;
+  requestsInFlight = 0;
+  requestsAnswered = 0;
+  requestsRefused = 0;
+  readonly #clock: Clock;
+  readonly #health: Health;
+  readonly #onListening: (server: Server) => void;
+  readonly #onResponseClose: (this: ServerResponse) => void;
+  readonly #now: () => number;
+  #leaving: Leaving | undefined;
+  #refusesLate = false;
+  #held: (() => void)[] | undefined;
+
+  constructor({ clock, health, onListening }: TrafficOptions) {
+    this.#clock = clock;
+    this.#health = health;
+    this.#onListening = onListening;
+    this.#now = () => clock.now();
+    const release = this.#release.bind(this);
+    // One function for every response, so that a request costs no closure.
+    this.#onResponseClose = function () {
+      release(this);
+    };
+  }
+
+  get counts(): TrafficCounts {
+    return { connections: this.connections.size, requestsInFlight: this.requestsInFlight };
+  }
+
+  /** leave begins the shutdown for every connection, present and future: each draws its moment once. */
+  leave(leaving: Leaving): void {
+    this.#leaving = leaving;
+    this.requestsAnswered = 0;
+    for (const connection of this.connections) {
+      draw(connection, leaving);
+      connection.beginLeaving(leaving.since);
+      for (const response of connection.responses) {
+        if (!response.headersSent) connection.closeAfter(response, this.#now);
+      }
+    }
+  }
+
+  /** refuseLate answers requests on connections accepted from now on with 429; older ones are served (A-122). */
+  refuseLate(): void {
+    this.#refusesLate = true;
+  }
+
+  /**
+   * hold keeps requests that arrive from now on, but no probe, until `letGo`. While clients wait for an answer they make
+   * no new connection, so that the listener can close between two of them.
+   */
+  hold(): void {
+    this.#held ??= [];
+  }
+
+  letGo(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    // Each in a turn of its own, so that a handler that throws takes no other request with it.
+    for (const goOn of held) process.nextTick(goOn);
+  }
+
+  onListening(server: Server): void {
+    this.#onListening(server);
+  }
+
+  onConnection(socket: Socket): void {
+    this.connectionsAccepted++;
+    this.#track(socket);
+  }
+
+  onHandshake(socket: Socket): void {
+    this.connectionsAccepted++;
+    this.#track(socket).isHandshake = true;
+  }
+
+  onSecureConnection(socket: Socket): void {
+    // From here on the TLS socket speaks for the TCP connection under it (P-049).
+    const raw = (socket as { _parent?: Socket & Tracked })._parent?.[record];
+    if (raw !== undefined) this.connections.delete(raw);
+    this.#track(socket);
+  }
+
+  onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean {
+    const connection = (request.socket as Tracked | undefined)?.[record] ?? this.#adopt(request.socket);
+    if (connection === undefined) return this.#answerProbe(request, response, undefined);
+    if (connection.isOver) {
+      request.resume();
+      return true;
+    }
+    connection.admit(response, this.#clock.now());
+    this.requestsInFlight++;
+    response.on('close', this.#onResponseClose);
+    if (this.#leaving !== undefined) connection.closeAfter(response, this.#now);
+    if (this.#answerProbe(request, response, connection)) return true;
+    const goOn = (): void => {
+      // A client that has left meanwhile could not be answered, so its request is not executed either.
+      if (request.socket.destroyed) return;
+      if (connection.isLate) this.#refuse(request, response);
+      else proceed(event, request, response);
+    };
+    if (this.#held !== undefined) this.#held.push(goOn);
+    else if (connection.isLate) goOn();
+    else return false;
+    return true;
+  }
+
+  onUpgrade(request: IncomingMessage, socket: Duplex): boolean {
+    const connection = (request.socket as Tracked)[record];
+    if (connection === undefined) return false;
+    if (connection.isOver) {
+      socket.destroy();
+      return true;
+    }
+    connection.isUpgraded = true;
+    return false;
+  }
+
+  /** unfinished lists the requests that have no complete answer, oldest first. */
+  unfinished(): UnfinishedRequest[] {
+    const now = this.#clock.now();
+    return [...this.connections]
+      .flatMap((connection) =>
+        connection.responses.map(({ req }, index) => ({
+          method: req.method ?? '',
+          route: (req.url ?? '').split('?', 1)[0] as string,
+          ageMs: Math.round(now - (connection.arrivals[index] as number)),
+          peer: `${req.socket.remoteAddress ?? 'unix'}:${String(req.socket.remotePort ?? '')}`,
+        })),
+      )
+      .sort((a, b) => b.ageMs - a.ageMs);
+  }
+
+  // A connection older than the seam is found with its first request (P-053); a request injected in process has no real
+  // socket, and is nobody's to drain (P-031).
+  #adopt(socket: unknown): Connection | undefined {
+    return socket instanceof Socket ? this.#track(socket) : undefined;
+  }
+
+  #track(socket: Socket & Tracked): Connection {
+    const connection = new Connection(socket, this.#clock.now());
+    socket[record] = connection;
+    this.connections.add(connection);
+    if (this.#leaving !== undefined) draw(connection, this.#leaving);
+    connection.isLate = this.#refusesLate;
+    socket.on('close', () => {
+      this.#forget(connection);
+    });
+    return connection;
+  }
+
+  #forget(connection: Connection): void {
+    this.requestsInFlight -= connection.requestsInFlight;
+    connection.responses.length = 0;
+    connection.arrivals.length = 0;
+    connection.probes = 0;
+    this.connections.delete(connection);
+    if (this.#leaving !== undefined) this.onIdle();
+  }
+
+  #refuse(request: IncomingMessage, response: ServerResponse): void {
+    this.requestsRefused++;
+    answerRetryAfter(request, response);
+  }
+
+  #release(response: ServerResponse): void {
+    const connection = (response.req.socket as Tracked)[record];
+    if (connection?.release(response) !== true) return;
+    const isProbe = connection.probes > 0 && probes.delete(response);
+    if (isProbe) connection.probes--;
+    else this.requestsInFlight--;
+    if (this.#leaving === undefined) return;
+    if (!isProbe && !connection.isLate && response.writableFinished) this.requestsAnswered++;
+    connection.quietSince = this.#clock.now();
+    this.onIdle();
+  }
+
+  #answerProbe(request: IncomingMessage, response: ServerResponse, connection: Connection | undefined): boolean {
+    const answer = this.#health.answer(request.url ?? '');
+    if (answer === undefined) return false;
+    if (connection !== undefined) {
+      connection.probes++;
+      this.requestsInFlight--;
+      probes.add(response);
+    }
+    request.resume();
+    if (answer instanceof Promise) void answer.then((settled) => send(response, settled));
+    else send(response, answer);
+    return true;
+  }
+}
+
+function draw(connection: Connection, { since, window }: Leaving): void {
+  connection.leaveAt = since + Math.random() * window;
+}
+
+// Which responses answer probes. Probes are few; a mark on every response would cost every request.
+const probes = new WeakSet<ServerResponse>();
+
+function send(response: ServerResponse, { status, headers, body }: Answer): void {
+  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
+  response.end(body);
+}

@@ -1,0 +1,54 @@
+// The order of the eight lifecycle signals in both modes, as data. No I/O, no time.
+
+/** The apiserver's eight signals (A-002), in the order in which a default-mode shutdown passes them. */
+export const signalNames = [
+  'MuxAndDiscoveryComplete',
+  'HasBeenReady',
+  'ShutdownInitiated',
+  'AfterShutdownDelayDuration',
+  'PreShutdownHooksStopped',
+  'NotAcceptingNewRequest',
+  'HTTPServerStoppedListening',
+  'InFlightRequestsDrained',
+] as const;
+
+export type SignalName = (typeof signalNames)[number];
+
+/** What has to be true before a signal may become true. */
+export interface Rule {
+  /** Signals that come first. */
+  readonly after: readonly SignalName[];
+  /** A signal that makes this one impossible. */
+  readonly unless?: SignalName;
+  /** Fires as soon as `after` is met; nobody reports it. */
+  readonly automatic?: true;
+}
+
+export type Graph = Readonly<Record<SignalName, Rule>>;
+
+const shared = {
+  MuxAndDiscoveryComplete: { after: [], unless: 'ShutdownInitiated' },
+  HasBeenReady: { after: ['MuxAndDiscoveryComplete'], unless: 'ShutdownInitiated' },
+  ShutdownInitiated: { after: [] },
+  AfterShutdownDelayDuration: { after: ['ShutdownInitiated'] },
+  PreShutdownHooksStopped: { after: ['ShutdownInitiated'] },
+  NotAcceptingNewRequest: { after: ['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'], automatic: true },
+} as const satisfies Partial<Graph>;
+
+/**
+ * graphOf returns the rules of a mode: by default the listener stops and then requests drain (A-008, A-010); with
+ * retry-after requests drain first, while new connections are told to come back later (A-009, A-011).
+ */
+export function graphOf(shutdownSendRetryAfter: boolean): Graph {
+  return shutdownSendRetryAfter
+    ? {
+        ...shared,
+        InFlightRequestsDrained: { after: ['NotAcceptingNewRequest'] },
+        HTTPServerStoppedListening: { after: ['InFlightRequestsDrained'] },
+      }
+    : {
+        ...shared,
+        HTTPServerStoppedListening: { after: ['NotAcceptingNewRequest'] },
+        InFlightRequestsDrained: { after: ['HTTPServerStoppedListening'] },
+      };
+}

@@ -1,0 +1,72 @@
+// What the core reports, and to whom: the one interface between it and logs, metrics or whatever else watches.
+import type { SignalName } from './lifecycle/graph.ts';
+
+/** What a server is doing at a moment. */
+export interface TrafficCounts {
+  readonly connections: number;
+  readonly requestsInFlight: number;
+}
+
+/** A request that had not been answered when the shutdown budget ran out. */
+export interface UnfinishedRequest {
+  readonly method: string;
+  readonly route: string;
+  readonly ageMs: number;
+  readonly peer: string;
+}
+
+export type HookKind = 'post-start' | 'pre-shutdown' | 'destroy';
+
+/** A hook that threw, rejected, or had not ended at its limit. */
+export interface HookFailure {
+  readonly kind: HookKind;
+  readonly name: string;
+  readonly error: Error;
+}
+
+/** What is said once, when the lifecycle starts. */
+export interface StartReport {
+  readonly budgetSum: string;
+  readonly sources: Readonly<Record<string, string>>;
+  readonly addresses: readonly string[];
+}
+
+/** One signal that fired: how long the phase before it took, and what was going on. */
+export interface SignalEvent extends TrafficCounts {
+  readonly name: SignalName;
+  /** Since the signal before it, or since the start of the lifecycle for the first. */
+  readonly durationMs: number;
+}
+
+/** ShutdownRecord is the final line: all that remains of a process after a rollout. */
+export interface ShutdownRecord {
+  /** Changes when a field changes its meaning or goes; a new field does not change it. */
+  readonly schema: 'lameduck/shutdown/v1';
+  readonly reason: string;
+  readonly exitCode: number;
+  /** Milliseconds from ShutdownInitiated to each signal that fired after it. */
+  readonly phases: Readonly<Partial<Record<SignalName, number>>>;
+  readonly durationMs: number;
+  readonly budgetMs: number;
+  /** Requests answered, refused with 429 and destroyed unanswered since ShutdownInitiated. */
+  readonly requests: { readonly answered: number; readonly refused: number; readonly cut: number };
+  readonly unfinished: readonly UnfinishedRequest[];
+  readonly hookFailures: readonly { readonly kind: HookKind; readonly name: string; readonly error: string }[];
+  /** What still held the process a second after the drain, so that it had to be ended. */
+  readonly heldBy: readonly string[];
+}
+
+/** Observer is told what happens. It must not throw; nothing it returns is used. */
+export interface Observer {
+  onStart(report: StartReport): void;
+  onWarning(message: string): void;
+  onSignal(event: SignalEvent): void;
+  onHookFailure(failure: HookFailure): void;
+  /** Called when a check's result changes; `reason` is why it fails now. */
+  onCheckChange(endpoint: string, check: string, reason: Error | undefined): void;
+  /** Called when the budget has run out with requests unanswered, before they are destroyed. */
+  onUnfinished(requests: readonly UnfinishedRequest[]): void;
+  onUncaughtError(error: unknown): void;
+  /** Called once, last, also on a forced end; must have written everything when it returns. */
+  onEnd(record: ShutdownRecord): void;
+}

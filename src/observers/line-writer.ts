@@ -1,0 +1,108 @@
+// Standard output for the log: lines are kept until pino is there, and written without it when that is too late.
+import { hostname } from 'node:os';
+import { inspect } from 'node:util';
+import { standardOutput, writeOut } from '../standard-output.ts';
+import type { Logger } from './logger.ts';
+
+const levels = { info: 30, warn: 40, error: 50 } as const;
+
+interface Line {
+  readonly level: keyof typeof levels;
+  readonly time: number;
+  readonly details: object;
+  readonly message: string;
+}
+
+/** LineWriter is a Logger of which no line is lost, whenever the shutdown ends and however slow the reader is (P-060). */
+export class LineWriter implements Logger {
+  #pino: Logger | undefined;
+  readonly #kept: Line[] = [];
+  #isLoading = false;
+  #hasFailed = false;
+
+  info(details: object, message: string): void {
+    this.#write('info', details, message);
+  }
+
+  warn(details: object, message: string): void {
+    this.#write('warn', details, message);
+  }
+
+  error(details: object, message: string): void {
+    this.#write('error', details, message);
+  }
+
+  /** load imports pino, once. If that fails, the lines are written as they are. */
+  load(): void {
+    if (this.#isLoading) return;
+    this.#isLoading = true;
+    void this.#import();
+  }
+
+  /** writeOut writes what is kept, synchronously, in pino's form. */
+  writeOut(): void {
+    for (const line of this.#kept.splice(0)) write(textOf(line));
+  }
+
+  async #import(): Promise<void> {
+    try {
+      const { pino } = await import('pino');
+      // pino's own destination would wait for a slow reader, too, but cut through what the program wrote before.
+      const log = pino({}, { write });
+      this.writeOut();
+      this.#pino = log;
+    } catch (error) {
+      this.#hasFailed = true;
+      this.warn({ err: error }, 'pino cannot be loaded: the log goes on without it');
+    }
+  }
+
+  #write(level: keyof typeof levels, details: object, message: string): void {
+    if (this.#pino !== undefined) {
+      this.#pino[level](details, message);
+      return;
+    }
+    this.#kept.push({ level, time: wallTime(), details, message });
+    if (this.#hasFailed) this.writeOut();
+  }
+}
+
+function write(text: string): void {
+  writeOut(standardOutput, text);
+}
+
+// A log line carries the time of day; nothing is measured with it.
+function wallTime(): number {
+  return new Date().getTime();
+}
+
+function textOf({ level, time, details, message }: Line): string {
+  const first = { level: levels[level], time, pid: process.pid, hostname: hostname() };
+  try {
+    return `${JSON.stringify({ ...first, ...serialized(details), msg: message })}\n`;
+  } catch {
+    // What a program throws can be anything, also what JSON has no form for.
+    return `${JSON.stringify({ ...first, details: inspect(details), msg: message })}\n`;
+  }
+}
+
+// As pino writes an error: with the messages and stacks of its causes behind its own.
+function serialized(details: object): object {
+  const { err } = details as { err?: unknown };
+  if (!(err instanceof Error)) return details;
+  const chain = [...causes(err)];
+  const message = chain.map((error) => error.message).join(': ');
+  const stack = chain.map((error) => error.stack).join('\ncaused by: ');
+  return {
+    ...details,
+    err: { ...Object.fromEntries(Object.entries(err)), type: err.constructor.name, message, stack },
+  };
+}
+
+function* causes(error: Error): Generator<Error> {
+  const seen = new Set<unknown>();
+  for (let cause: unknown = error; cause instanceof Error && !seen.has(cause); { cause } = cause) {
+    seen.add(cause);
+    yield cause;
+  }
+}

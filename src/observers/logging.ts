@@ -1,0 +1,101 @@
+// The log: one line for each thing that happens, through pino or the program's own logger.
+import { formatDuration } from '../settings/duration.ts';
+import type { Observer } from '../observer.ts';
+import { LineWriter } from './line-writer.ts';
+import type { Logger } from './logger.ts';
+
+/** Logging is the Observer that writes the log. */
+export interface Logging extends Observer {
+  /** load brings pino in, which is not done before the server listens. Until then lines are kept. */
+  load(): void;
+}
+
+/**
+ * createLogging logs to `logger` when one is given. Otherwise it writes pino's lines to standard output: through pino
+ * once that is loaded, and in pino's form without it when the process ends before.
+ */
+export function createLogging(logger?: Logger): Logging {
+  const writer = new LineWriter();
+  const log: Logger = logger === undefined ? writer : withFallback(logger, writer);
+  return {
+    load() {
+      if (logger === undefined) writer.load();
+    },
+    onStart({ budgetSum, sources, addresses }) {
+      log.info({ addresses, sources }, `lifecycle started: ${budgetSum}`);
+    },
+    onWarning(message) {
+      log.warn({}, message);
+    },
+    onSignal(event) {
+      const isBeforeShutdown = event.name === 'MuxAndDiscoveryComplete' || event.name === 'HasBeenReady';
+      log.info(event, isBeforeShutdown ? 'lifecycle event' : 'shutdown event');
+    },
+    onHookFailure({ kind, name, error }) {
+      log.error({ kind, name, err: error }, 'hook failed');
+    },
+    onCheckChange(endpoint, check, reason) {
+      if (reason === undefined) log.info({ endpoint, check }, 'check passes again');
+      else log.warn({ endpoint, check, reason: reason.message }, 'check fails');
+    },
+    onUnfinished(requests) {
+      for (const { method, route, ageMs, peer } of requests) {
+        const text = `${method} ${route} from ${peer} has had no answer for ${formatDuration(ageMs)}`;
+        log.error({ method, route, ageMs, peer }, `shutdown budget ran out: ${text}`);
+      }
+    },
+    onUncaughtError(error) {
+      log.error({ err: error }, 'uncaught error');
+    },
+    onEnd(record) {
+      log.info(record, 'shutdown ended');
+      log.flush?.();
+      writer.writeOut();
+    },
+  };
+}
+
+// A logger that throws must not stop a shutdown: its line goes to standard output instead.
+function withFallback(logger: Logger, fallback: LineWriter): Logger {
+  const attempt = (log: () => void, instead: () => void): void => {
+    try {
+      log();
+    } catch {
+      instead();
+      fallback.writeOut();
+    }
+  };
+  const level = (name: 'info' | 'warn' | 'error') => (details: object, message: string) => {
+    attempt(
+      () => {
+        logger[name](details, message);
+      },
+      () => {
+        fallback[name](details, message);
+      },
+    );
+  };
+  return {
+    info: level('info'),
+    warn: level('warn'),
+    error: level('error'),
+    flush: () => {
+      attempt(
+        () => logger.flush?.(),
+        () => undefined,
+      );
+    },
+  };
+}
+
+/** silent is the Observer that says nothing. */
+export const silent: Observer = {
+  onStart: () => undefined,
+  onWarning: () => undefined,
+  onSignal: () => undefined,
+  onHookFailure: () => undefined,
+  onCheckChange: () => undefined,
+  onUnfinished: () => undefined,
+  onUncaughtError: () => undefined,
+  onEnd: () => undefined,
+};

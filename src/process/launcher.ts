@@ -1,0 +1,58 @@
+// Who started this process, as far as it decides whether a SIGTERM ever arrives here.
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import type { Environment } from '../settings/environment.ts';
+
+let hasWarned = false;
+
+/**
+ * launcherWarning returns what should be said when a shell or a package manager stands between us and whoever sends the
+ * process signals (P-065): once in a process, and undefined from then on.
+ */
+export function launcherWarning(environment: Environment): string | undefined {
+  if (hasWarned) return undefined;
+  const warning = describeLauncher(parentCommand(), environment);
+  hasWarned = warning !== undefined;
+  return warning;
+}
+
+const advice = 'in a container start node itself';
+
+/** describeLauncher is launcherWarning for the parent's command line; undefined stands for one that cannot be read. */
+export function describeLauncher(parent: readonly string[] | undefined, environment: Environment): string | undefined {
+  const script = environment['npm_lifecycle_event'];
+  const manager = (environment['npm_config_user_agent'] ?? 'npm').split('/', 1)[0] as string;
+  const command = script === undefined ? undefined : `"${manager} run ${script}"`;
+  if (parent !== undefined && isShell(parent)) {
+    // It waits for what it runs before it looks at a process signal, or dies of the signal and leaves us behind. npm
+    // passes SIGTERM on to the shell that it runs a script with, and that is how far it comes.
+    const by = command === undefined ? '' : ` by ${command}`;
+    return `started through a shell${by}, which keeps process signals to itself: ${advice}, or with the shell's exec`;
+  }
+  // The variables of a script are inherited by everything below it; only its direct child is in the manager's hands. Where
+  // the parent cannot be read, as outside Linux, they decide.
+  if (parent === undefined ? command === undefined : !isPackageManager(parent)) return undefined;
+  return `started by ${command ?? manager}, whose version and shell decide whether process signals get here: ${advice}`;
+}
+
+function isShell([command = '', first = '']: readonly string[]): boolean {
+  const runsSomething = /^-\w*c$|^[^-]/;
+  return /^-?(a|ba|da|k|z)?sh$/.test(basename(command)) && runsSomething.test(first);
+}
+
+// npm writes its title over its command line; the others are scripts that node runs.
+function isPackageManager([command = '', script = '']: readonly string[]): boolean {
+  const name = /^(bun|npm|npx|pnpm|pnpx|yarn)([-.].*)?$/;
+  const program = basename(command.split(' ', 1)[0] as string);
+  return name.test(program) || (program === 'node' && name.test(basename(script)));
+}
+
+function parentCommand(): string[] | undefined {
+  // The first process of a container has nobody above it.
+  if (process.ppid === 0) return [];
+  try {
+    return readFileSync(`/proc/${String(process.ppid)}/cmdline`, 'utf8').split('\0');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,61 @@
+// What the environment says: which variables are ours, which are Kubernetes' service links, and which are typing errors.
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** `LAMEDUCK_DISABLED=1` switches everything off; it is no setting, since code must not be able to overrule it. */
+export const disabledVariable = 'LAMEDUCK_DISABLED';
+
+/** isDisabled tells whether the environment switches lameduck off. */
+export function isDisabled(environment: Environment): boolean {
+  return environment[disabledVariable] === '1' || environment[disabledVariable] === 'true';
+}
+
+// A Service named `lameduck-api` puts LAMEDUCK_API_SERVICE_HOST, LAMEDUCK_API_PORT=tcp://… and LAMEDUCK_API_PORT_80_TCP…
+// into every pod of its namespace (P-121).
+const serviceLinkName = /_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/;
+const serviceLinkValue = /^(tcp|udp|sctp):\/\//i;
+
+/** isServiceLink tells a variable that Kubernetes injected for a Service from one that somebody meant for us. */
+export function isServiceLink(name: string, value: string): boolean {
+  return serviceLinkName.test(name) || (name.endsWith('_PORT') && serviceLinkValue.test(value));
+}
+
+/** unknownVariables returns one warning for each `LAMEDUCK_` variable that means nothing, with the nearest name. */
+export function unknownVariables(environment: Environment, known: readonly string[]): string[] {
+  return Object.entries(environment)
+    .filter(([name, value]) => name.startsWith('LAMEDUCK_') && !isServiceLink(name, value ?? ''))
+    .filter(([name]) => name !== disabledVariable && !known.includes(name))
+    .map(([name]) => {
+      const near = nearest(name, known);
+      return `unknown variable ${name}${near === undefined ? '' : `; the nearest is ${near}`}`;
+    });
+}
+
+/**
+ * nearest returns the candidate with the fewest letters to change, if it is near enough to be what was meant. One that
+ * only goes on after the name is the nearest.
+ */
+export function nearest(name: string, candidates: readonly string[]): string | undefined {
+  const ranked = candidates
+    .map((candidate) => ({ candidate, distance: distance(name.toUpperCase(), candidate.toUpperCase()) }))
+    .sort((a, b) => a.distance - b.distance);
+  const best = ranked[0];
+  return best !== undefined && best.distance <= name.length / 2 ? best.candidate : undefined;
+}
+
+function distance(name: string, candidate: string): number {
+  return candidate.startsWith(name) && name.length * 2 >= candidate.length ? 0 : editDistance(name, candidate);
+}
+
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const current = [i];
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = (previous[j - 1] as number) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      current.push(Math.min(replaced, (previous[j] as number) + 1, (current[j - 1] as number) + 1));
+    }
+    previous = current;
+  }
+  return previous[b.length] as number;
+}

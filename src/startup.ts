@@ -1,0 +1,92 @@
+// The start: what happens from the program's own `listen()` until the process has been ready once.
+import type { Clock } from './clock.ts';
+import type { Health } from './health/health.ts';
+import type { Hooks } from './hooks/hooks.ts';
+import { closeListener } from './http/listener.ts';
+import type { Server } from './http/server.ts';
+import type { Lifecycle } from './lifecycle/signals.ts';
+
+// How often a process that has never been ready asks its own readyz checks, probed or not (P-088).
+const readinessInterval = 250;
+
+export interface StartupParts {
+  readonly clock: Clock;
+  readonly servers: readonly Server[];
+  readonly lifecycle: Lifecycle;
+  readonly health: Health;
+  readonly hooks: Hooks;
+  /** Called once, when all servers listen, before anything else happens. */
+  readonly onStart: (addresses: readonly string[]) => void;
+}
+
+/** Startup begins when the last of the servers listens; a program without a server begins at once. */
+export class Startup {
+  readonly #parts: StartupParts;
+  readonly #waitingFor: Set<Server>;
+  readonly #finishedHooks = new Set<string>();
+  readonly #stopped = new AbortController();
+
+  constructor(parts: StartupParts) {
+    this.#parts = parts;
+    this.#waitingFor = new Set(parts.servers);
+    void this.#stopHooks();
+  }
+
+  /** onListening is told of each server that listens. One that does so after the shutdown began is closed (P-054). */
+  onListening(server: Server): void {
+    if (this.#parts.lifecycle.signals.shutdownInitiated.hasSignaled) closeListener(server);
+    else if (this.#waitingFor.delete(server) && this.#waitingFor.size === 0) this.#start();
+  }
+
+  /** begin starts at once what will not be told: no server at all, or one that listened before it was given to us. */
+  begin(): void {
+    process.nextTick(() => {
+      if (this.#parts.servers.length === 0) this.#start();
+      for (const server of this.#waitingFor) if (server.listening) this.onListening(server);
+    });
+  }
+
+  /** addPostStartCheck makes /readyz wait for a post-start hook (A-042, A-043). */
+  addPostStartCheck(name: string): void {
+    this.#parts.health.readyz.add(`poststarthook/${name}`, () => {
+      if (!this.#finishedHooks.has(name)) throw new Error('not finished');
+    });
+  }
+
+  #start(): void {
+    const { lifecycle, health, hooks, servers, onStart } = this.#parts;
+    if (lifecycle.signals.shutdownInitiated.hasSignaled) return;
+    health.install();
+    onStart(servers.map(addressOf));
+    lifecycle.report('MuxAndDiscoveryComplete');
+    void hooks.runPostStart(this.#stopped.signal, (name, failure) => {
+      if (failure === undefined) this.#finishedHooks.add(name);
+    });
+    void this.#awaitReadiness();
+  }
+
+  async #awaitReadiness(): Promise<void> {
+    const { clock, lifecycle, health } = this.#parts;
+    const { shutdownInitiated } = lifecycle.signals;
+    while (!shutdownInitiated.hasSignaled && !(await health.readyz.passes())) {
+      await new Promise<void>((resolve) => {
+        const holdsProcess = false;
+        clock.after(readinessInterval, resolve, holdsProcess);
+      });
+    }
+    lifecycle.report('HasBeenReady');
+  }
+
+  // Work that post-start hooks began goes on through the delay, until the server is told to stop (A-045).
+  async #stopHooks(): Promise<void> {
+    await this.#parts.lifecycle.signals.notAcceptingNewRequest.signaled;
+    this.#stopped.abort();
+  }
+}
+
+function addressOf(server: Server): string {
+  const address = server.address();
+  if (address === null || typeof address === 'string') return `unix:${address ?? ''}`;
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return `${host}:${String(address.port)}`;
+}

@@ -1,0 +1,35 @@
+// Loaded with --import into every test file: a process warning (a leaked listener, a deprecated call) fails the run, and
+// so does whatever keeps the process alive after its last test.
+import { after } from 'node:test';
+
+const leftoverLimit = 5_000;
+let hasWarned = false;
+
+function onWarning(warning: Error): void {
+  if (isTypeStripping(warning)) return;
+  hasWarned = true;
+  throw warning;
+}
+
+// Node 22 says this once for any .ts file; no other experimental feature may slip in behind it.
+function isTypeStripping(warning: Error): boolean {
+  return warning.name === 'ExperimentalWarning' && warning.message.startsWith('Type Stripping');
+}
+
+process.on('warning', onWarning);
+
+// A warning that comes after the last test is thrown where no test can fail.
+process.on('exit', () => {
+  if (hasWarned) process.exitCode = 1;
+});
+
+// The process that only collects the results of the files has no tests, and `after` would give it one.
+if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
+  after(() => {
+    // Unreferenced, so it fires only when something else still holds the loop; the runner itself would wait for ever.
+    setTimeout(() => {
+      console.error(`still open after the last test: ${process.getActiveResourcesInfo().join(', ')}`);
+      process.exit(1);
+    }, leftoverLimit).unref();
+  });
+}

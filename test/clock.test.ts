@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock, wait } from '../src/clock.ts';
+import { FakeClock, settled } from './support/fake-clock.ts';
+
+function heldTimers(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+}
+
+test('P-074 a jump of the time of day does not move the clock', (context) => {
+  let timeOfDay = 0;
+  context.mock.method(Date, 'now', () => timeOfDay);
+  const before = systemClock.now();
+  timeOfDay = 86_400_000;
+  const after = systemClock.now();
+  assert.ok(after >= before && after - before < 60_000);
+});
+
+test('P-073 a timer holds the process until it is cancelled', () => {
+  const before = heldTimers();
+  const cancel = systemClock.after(60_000, () => undefined);
+  assert.equal(heldTimers(), before + 1);
+  cancel();
+  assert.equal(heldTimers(), before);
+});
+
+test('P-073 a timer that is not to hold the process does not', () => {
+  const before = heldTimers();
+  const holdsProcess = false;
+  const cancel = systemClock.after(60_000, () => undefined, holdsProcess);
+  assert.equal(heldTimers(), before);
+  cancel();
+});
+
+test('timers call back in the order of their times, and one that was cancelled does not', async () => {
+  const calls: string[] = [];
+  await new Promise<void>((resolve) => {
+    systemClock.after(20, () => {
+      calls.push('later');
+      resolve();
+    });
+    const cancel = systemClock.after(2, () => calls.push('cancelled'));
+    systemClock.after(1, () => calls.push('sooner'));
+    cancel();
+  });
+  assert.deepEqual(calls, ['sooner', 'later']);
+});
+
+test('a wait ends when its time has come', async () => {
+  const clock = new FakeClock();
+  let isOver = false;
+  void wait(clock, 100).then(() => (isOver = true));
+  await clock.advance(99);
+  assert.equal(isOver, false);
+  await clock.advance(1);
+  assert.equal(isOver, true);
+});
+
+test('a wait ends at once when its AbortSignal is aborted, during it or before, and leaves no timer', async () => {
+  const clock = new FakeClock();
+  const abort = new AbortController();
+  let isOver = false;
+  void wait(clock, 100, abort.signal).then(() => (isOver = true));
+  await settled();
+  assert.equal(isOver, false);
+  abort.abort();
+  await settled();
+  assert.equal(isOver, true);
+  await wait(clock, 100, abort.signal);
+  assert.equal(clock.pending.all, 0);
+});

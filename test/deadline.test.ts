@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Deadline } from '../src/deadline.ts';
+import { FakeClock, settled } from './support/fake-clock.ts';
+
+function createDeadline(milliseconds: number): { clock: FakeClock; deadline: Deadline; isReached: () => boolean } {
+  const clock = new FakeClock();
+  const deadline = new Deadline(clock, clock.now() + milliseconds);
+  let reached = false;
+  void deadline.reached.then(() => (reached = true));
+  return { clock, deadline, isReached: () => reached };
+}
+
+test('a deadline tells by promise and AbortSignal when its moment has come, not before', async () => {
+  const { clock, deadline, isReached } = createDeadline(1_000);
+  await clock.advance(999);
+  assert.deepEqual([deadline.signal.aborted, isReached()], [false, false]);
+  await clock.advance(1);
+  assert.deepEqual([deadline.signal.aborted, isReached()], [true, true]);
+});
+
+test('K-166 a deadline can come nearer', async () => {
+  const { clock, deadline, isReached } = createDeadline(10_000);
+  const at = clock.now() + 500;
+  deadline.shorten(at);
+  assert.equal(deadline.at, at);
+  await clock.advance(500);
+  assert.equal(isReached(), true);
+  assert.equal(clock.pending.all, 0);
+});
+
+test('K-166 a deadline never moves away', async () => {
+  const { clock, deadline, isReached } = createDeadline(1_000);
+  const { at } = deadline;
+  deadline.shorten(at + 60_000);
+  assert.equal(deadline.at, at);
+  await clock.advance(1_000);
+  assert.equal(isReached(), true);
+});
+
+test('a moment in the past has come at once', async () => {
+  const { clock, isReached } = createDeadline(-5_000);
+  await clock.advance(0);
+  assert.equal(isReached(), true);
+});
+
+test('P-073 a deadline that was cleared is never reached and holds nothing, also when it is shortened afterwards', async () => {
+  const { clock, deadline, isReached } = createDeadline(1_000);
+  deadline.clear();
+  assert.equal(clock.pending.all, 0);
+  deadline.shorten(clock.now() + 10);
+  assert.equal(clock.pending.all, 0);
+  await clock.advance(2_000);
+  await settled();
+  assert.deepEqual([deadline.signal.aborted, isReached()], [false, false]);
+});

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { errorCodes, isLameduckError, LameduckError } from '../src/errors.ts';
+
+const root = join(import.meta.dirname, '..');
+const codes = Object.keys(errorCodes).sort();
+
+test('an error has its code, its message, its cause and a fixed name', () => {
+  const cause = new Error('why');
+  const error = new LameduckError('LAMEDUCK_ERR_HOOK_FAILED', 'what', { cause });
+  assert.ok(error instanceof Error);
+  assert.deepEqual(
+    [error.name, error.code, error.message, error.cause],
+    ['LameduckError', 'LAMEDUCK_ERR_HOOK_FAILED', 'what', cause],
+  );
+  assert.match(error.stack ?? '', /^LameduckError|^Error: what/);
+});
+
+test('an error of another copy of the package is recognized', async () => {
+  const copy = (await import(new URL('../src/errors.ts?copy', import.meta.url).href)) as {
+    LameduckError: typeof LameduckError;
+  };
+  const error = new copy.LameduckError('LAMEDUCK_ERR_HOOK_FAILED', 'what');
+  assert.equal(error instanceof LameduckError, false);
+  assert.equal(isLameduckError(error), true);
+});
+
+test('nothing else is taken for an error of ours', () => {
+  const others = [new Error('x'), { code: 'LAMEDUCK_ERR_HOOK_FAILED' }, null, undefined, 'LameduckError', 0];
+  for (const other of others) assert.equal(isLameduckError(other), false);
+});
+
+test('every code of the table is used in src, and no other is', () => {
+  const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
+  const used = files
+    .filter((file) => file.endsWith('.ts') && file !== 'errors.ts')
+    .map((file) => readFileSync(join(root, 'src', file), 'utf8'))
+    .flatMap((text) => [...text.matchAll(/'(LAMEDUCK_ERR_[A-Z_]+)'/g)].map(([, code = '']) => code));
+  assert.deepEqual([...new Set(used)].sort(), codes);
+});
+
+test('docs/errors.md has a section for each code of the table, and no other', () => {
+  const page = readFileSync(join(root, 'docs', 'errors.md'), 'utf8');
+  const sections = [...page.matchAll(/^## (.+)$/gm)].map(([, code = '']) => code);
+  assert.deepEqual(sections.sort(), codes);
+  for (const { cause, remedy } of Object.values(errorCodes)) {
+    assert.ok(page.includes(cause), cause);
+    assert.ok(page.includes(remedy), remedy);
+  }
+});

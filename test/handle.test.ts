@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { signalNames } from '../src/lifecycle/graph.ts';
+import { disposed } from './support/disposed.ts';
+import { settled } from './support/fake-clock.ts';
+import { createUnderTest, readyUnderTest, ServerUnderTest } from './support/lifecycle-under-test.ts';
+
+function hangs(): Promise<never> {
+  return new Promise(() => undefined);
+}
+
+test('nothing happens until the startup begins', async () => {
+  const { handle, clock, starts } = createUnderTest();
+  await clock.advance(60_000);
+  assert.deepEqual(starts, []);
+  assert.equal(clock.pending.all, 0);
+  for (const signal of Object.values(handle.signals)) assert.equal(signal.hasSignaled, false, signal.name);
+});
+
+test('A-002 the handle shows the eight signals', () => {
+  const { handle } = createUnderTest();
+  const names = Object.values(handle.signals).map(({ name }) => name);
+  assert.deepEqual([...names].sort(), [...signalNames].sort());
+});
+
+test('a readyz check is one of /readyz alone, a livez check one of /livez and /healthz', async (context) => {
+  const serving = disposed(context, new ServerUnderTest());
+  const { handle } = createUnderTest({}, [serving.server]);
+  handle.addReadyzCheck('database', () => true);
+  handle.addLivezCheck('worker', () => true);
+  await serving.listen();
+  assert.equal(
+    (await serving.ask('/readyz?verbose')).body,
+    '[+]ping ok\n[+]database ok\n[+]shutdown ok\nreadyz check passed\n',
+  );
+  assert.equal((await serving.ask('/livez?verbose')).body, '[+]ping ok\n[+]worker ok\nlivez check passed\n');
+  assert.equal((await serving.ask('/healthz?verbose')).body, '[+]ping ok\n[+]worker ok\nhealthz check passed\n');
+});
+
+test('A-040, A-074 a check or post-start hook that comes after the start is refused', async () => {
+  const { handle } = await readyUnderTest();
+  const late = { code: 'LAMEDUCK_ERR_REGISTERED_TOO_LATE' };
+  assert.throws(() => {
+    handle.addReadyzCheck('late', () => true);
+  }, late);
+  assert.throws(() => {
+    handle.addLivezCheck('late', () => true);
+  }, late);
+  assert.throws(() => {
+    handle.addPostStartHook('late', () => true);
+  }, late);
+});
+
+test('A-055, P-097 a pre-shutdown hook that comes during the shutdown is refused, a destroy hook once they have begun', async () => {
+  const { handle, clock } = await readyUnderTest();
+  const late = { code: 'LAMEDUCK_ERR_REGISTERED_TOO_LATE' };
+  void handle.shutdown('test');
+  assert.throws(() => {
+    handle.addPreShutdownHook('late', () => true);
+  }, late);
+  await clock.advanceUntil('the end', handle.ended);
+  assert.throws(() => {
+    handle.addDestroyHook('late', () => true);
+  }, late);
+});
+
+test('A-040 a post-start hook whose check has a taken name is refused and not called', async () => {
+  const parts = createUnderTest();
+  const { handle } = parts;
+  let hasRun = false;
+  handle.addReadyzCheck('poststarthook/warm-up', () => true);
+  assert.throws(
+    () => {
+      handle.addPostStartHook('warm-up', () => (hasRun = true));
+    },
+    { code: 'LAMEDUCK_ERR_NAME_TAKEN' },
+  );
+  parts.startup.begin();
+  await settled();
+  assert.equal(hasRun, false);
+});
+
+test('P-075 a pre-shutdown hook whose limit leaves less than 1 s for the drain is refused with the sum and not called', async () => {
+  const { handle, clock } = await readyUnderTest();
+  let hasRun = false;
+  const add = (timeout: number): void => {
+    handle.addPreShutdownHook('slow', () => (hasRun = true), { timeout });
+  };
+  assert.throws(
+    () => {
+      add(24_001);
+    },
+    { code: 'LAMEDUCK_ERR_BUDGET_TOO_SHORT', message: /pre-shutdown hooks 24\.001s\).* = drain 999ms$/ },
+  );
+  void handle.shutdown('test');
+  await clock.advanceUntil('the end', handle.ended);
+  assert.equal(hasRun, false);
+  const fresh = await readyUnderTest();
+  fresh.handle.addPreShutdownHook('slow', () => undefined, { timeout: 24_000 });
+});
+
+test('the limit of a hook is its own, else that of its kind', async () => {
+  const { handle, clock } = await readyUnderTest({ preShutdownHookTimeout: '2s', destroyHookTimeout: '1s' });
+  handle.addPreShutdownHook('own', hangs, { timeout: '500ms' });
+  handle.addPreShutdownHook('of-kind', hangs);
+  handle.addDestroyHook('of-kind', hangs);
+  void handle.shutdown('test');
+  const { hookFailures } = await clock.advanceUntil('the end', handle.ended);
+  assert.deepEqual(
+    hookFailures.map(({ error }) => error),
+    [
+      'pre-shutdown hook "own" had not ended after 500ms',
+      'pre-shutdown hook "of-kind" had not ended after 2s',
+      'destroy hook "of-kind" had not ended after 1s',
+    ],
+  );
+});
+
+for (const timeout of [0, '0s', -1, '10', 'soon', NaN]) {
+  test(`a limit of ${JSON.stringify(timeout)} is refused, and the hook with it`, () => {
+    const { handle } = createUnderTest();
+    const invalid = { code: 'LAMEDUCK_ERR_TIMEOUT_INVALID', message: /^timeout of destroy hook "pool": / };
+    assert.throws(() => {
+      handle.addDestroyHook('pool', () => undefined, { timeout });
+    }, invalid);
+    handle.addDestroyHook('pool', () => undefined);
+  });
+}
+
+test('a budget that is no duration is refused at once, and no shutdown begins', async () => {
+  const { handle } = await readyUnderTest();
+  for (const budget of ['10', 0, -1, 'soon']) {
+    assert.throws(() => handle.shutdown('test', { budget }), {
+      code: 'LAMEDUCK_ERR_TIMEOUT_INVALID',
+      message: /^budget of the shutdown: /,
+    });
+  }
+  assert.equal(handle.signals.shutdownInitiated.hasSignaled, false);
+});
+
+test('a shutdown without a reason says that the program asked for it', async () => {
+  const { handle, clock } = await readyUnderTest();
+  void handle.shutdown();
+  assert.equal((await clock.advanceUntil('the end', handle.ended)).reason, 'shutdown()');
+});
+
+test('ended resolves whoever began the shutdown', async () => {
+  const { handle, shutdown, clock } = await readyUnderTest();
+  void shutdown.begin('SIGTERM');
+  assert.equal((await clock.advanceUntil('the end', handle.ended)).reason, 'SIGTERM');
+});

@@ -1,0 +1,139 @@
+// When the drain ends which connection, and when it is done.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import { Client, describeAdapters, manage, serve, shutdownOf, until } from '../support/serving.ts';
+
+describeAdapters((adapter) => {
+  it('P-049 a connection made during the drain of a delay is served, and told to close', async (t) => {
+    const serving = await serve(t, {
+      adapter,
+      listener: (_, response) => response.end('ok'),
+      shutdownDelayDuration: 200,
+    });
+    const { ended } = shutdownOf(serving);
+    let last;
+    do {
+      const client = await serving.dial();
+      client.get('/');
+      last = await client.reader.next();
+      assert.equal(last?.status, 200);
+    } while (!last.isClose);
+    assert.equal((await ended).exitCode, 0);
+  });
+
+  it('P-078 a probe that waits for its checks is not counted, and is answered before its connection is ended', async (t) => {
+    let pass: (() => void) | undefined;
+    const serving = await serve(t, {
+      adapter,
+      listener: () => undefined,
+      prepare: (_, { handle }) => {
+        let isFirst = true;
+        handle.addReadyzCheck('slow', () => {
+          if (isFirst) {
+            isFirst = false;
+            return true;
+          }
+          return new Promise<void>((resolve) => (pass = resolve));
+        });
+      },
+    });
+    const probe = await serving.dial();
+    probe.get('/readyz');
+    await until(() => pass !== undefined);
+    assert.deepEqual(serving.traffic.counts, { connections: 1, requestsInFlight: 0 });
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    pass?.();
+    const answer = await probe.reader.next();
+    assert.equal(answer?.status, 200, 'the shutdown check ran before the shutdown');
+    assert.equal(answer.isClose, true);
+    assert.equal((await ended).requests.answered, 0);
+  });
+
+  it('P-077 readyz is red at once after the signal while livez and healthz stay green until the listener stops', async (t) => {
+    const serving = await serve(t, { adapter, listener: () => undefined, shutdownDelayDuration: 300 });
+    const client = await serving.dial();
+    const statusOf = async (path: string): Promise<number | undefined> => {
+      const probe = await serving.dial();
+      probe.get(path, 'Connection: close\r\n');
+      return (await probe.reader.next())?.status;
+    };
+    client.get('/readyz');
+    assert.equal((await client.reader.next())?.status, 200);
+    const { ended } = shutdownOf(serving);
+    client.get('/readyz');
+    const red = await client.reader.next();
+    assert.equal(red?.status, 500);
+    assert.match(red.body, /^\[\+\]ping ok\n\[-\]shutdown failed: reason withheld\nreadyz check failed\n$/);
+    while (!serving.handle.signals.notAcceptingNewRequest.hasSignaled) {
+      assert.equal(await statusOf('/livez'), 200);
+      assert.equal(await statusOf('/healthz'), 200);
+      assert.equal(await statusOf('/readyz'), 500);
+    }
+    assert.equal((await ended).exitCode, 0);
+  });
+});
+
+it('P-007 idle connections are ended over a time, not all at once', async (t) => {
+  const serving = await serve(t, { listener: () => undefined });
+  const clients = await Promise.all(Array.from({ length: 60 }, async () => serving.dial()));
+  const { ended } = shutdownOf(serving);
+  const moments = (await Promise.all(clients.map(async (client) => client.ended()))).sort((a, b) => a - b);
+  assert.ok((moments.at(-1) ?? 0) - (moments[0] ?? 0) >= 150, 'at most ten per sweep of 50 ms');
+  assert.equal((await ended).exitCode, 0);
+});
+
+it('a silent connection stays open as long as a request of another is in flight', async (t) => {
+  const held: ServerResponse[] = [];
+  const serving = await serve(t, {
+    listener: (request, response) => (request.url === '/hold' ? held.push(response) : response.end('ok')),
+  });
+  const busy = await serving.dial();
+  const silentOne = await serving.dial();
+  busy.get('/hold');
+  await until(() => held.length === 1);
+  const { since, ended } = shutdownOf(serving);
+  await new Promise((resolve) => systemClock.after(1_300, () => resolve(undefined)));
+  assert.ok(performance.now() - since > 1_000);
+  silentOne.get('/after-the-linger');
+  assert.equal((await silentOne.reader.next())?.body, 'ok');
+  held[0]?.end();
+  assert.equal((await ended).requests.answered, 2);
+});
+
+it('A-007, P-020 several listeners, also a unix socket, drain as one', async () => {
+  const held: ServerResponse[] = [];
+  const servers = [0, 1, 2].map(() => createServer((_, response) => held.push(response)));
+  const parts = manage(servers);
+  const path = join(tmpdir(), `lameduck-${String(process.pid)}.sock`);
+  servers[0]?.listen(0, '127.0.0.1');
+  servers[1]?.listen(0, '::1');
+  await once(servers[0] as Server, 'listening');
+  assert.equal(parts.handle.signals.muxAndDiscoveryComplete.hasSignaled, false, 'not before the last one listens');
+  servers[2]?.listen(path);
+  await parts.handle.signals.hasBeenReady.signaled;
+  const clients = servers.map((server) => {
+    const address = server.address() as AddressInfo | string;
+    return new Client(typeof address === 'string' ? connect(address) : connect(address.port, address.address));
+  });
+  for (const client of clients) client.get('/');
+  await until(() => held.length === 3);
+  const ended = parts.handle.shutdown();
+  await parts.handle.signals.httpServerStoppedListening.signaled;
+  assert.ok(servers.every(({ listening }) => !listening));
+  for (const response of held.slice(0, 2)) response.end();
+  await Promise.all(clients.slice(0, 2).map(async (client) => client.reader.next()));
+  assert.equal(
+    parts.handle.signals.inFlightRequestsDrained.hasSignaled,
+    false,
+    'one request is left, on another server',
+  );
+  held[2]?.end();
+  assert.equal((await ended).requests.answered, 3);
+});

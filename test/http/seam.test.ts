@@ -1,0 +1,147 @@
+// The seam itself: what it adds to a server, what it leaves as it was, and how it lives with other patches.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, request as httpRequest, Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { createServer as createHttp2Server } from 'node:http2';
+import { connect, createServer as createNetServer, type AddressInfo } from 'node:net';
+import { it } from 'node:test';
+import { checkServer } from '../../src/http/server.ts';
+import { Client, manage, serve, shutdownOf } from '../support/serving.ts';
+
+it('P-113 the seam adds one own property and no listener', async (t) => {
+  const bare = createServer(() => undefined);
+  const counts = (server: Server): Record<string, number> =>
+    Object.fromEntries(
+      [
+        'request',
+        'connection',
+        'upgrade',
+        'connect',
+        'checkContinue',
+        'checkExpectation',
+        'clientError',
+        'listening',
+        'close',
+      ].map((event) => [event, server.listenerCount(event)]),
+    );
+  let before: string[] = [];
+  const serving = await serve(t, {
+    listener: () => undefined,
+    patch: (server) => {
+      before = Reflect.ownKeys(server).map(String);
+    },
+    prepare: (server) => {
+      const added = Reflect.ownKeys(server).map(String);
+      assert.deepEqual(
+        added.filter((key) => !before.includes(key)),
+        ['emit'],
+      );
+    },
+  });
+  assert.deepEqual(counts(serving.server as Server), counts(bare));
+});
+
+it('P-113 a request with Upgrade: h2c is answered as without the seam', async (t) => {
+  const serving = await serve(t, { listener: (_, response) => response.end('plain') });
+  const client = await serving.dial();
+  client.get('/', 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n');
+  assert.equal((await client.reader.next())?.body, 'plain');
+});
+
+it('P-112 an emit patched on the instance before, and on the prototype after, both still see every request', async (t) => {
+  const seen: string[] = [];
+  // Called below on the server that it belongs to.
+  // eslint-disable-next-line @typescript-eslint/unbound-method
+  const { emit } = Server.prototype;
+  const serving = await serve(t, {
+    listener: (_, response) => response.end('ok'),
+    patch: (server) => {
+      const inner = server.emit.bind(server) as (event: string, ...args: unknown[]) => boolean;
+      server.emit = ((event: string, ...args: unknown[]) => {
+        if (event === 'request') seen.push('instance');
+        return inner(event, ...args);
+      }) as Server['emit'];
+    },
+  });
+  const client = await serving.dial();
+  client.get('/');
+  await client.reader.next();
+  assert.deepEqual(seen, ['instance']);
+
+  const plain = await serve(t, { listener: (_, response) => response.end('ok') });
+  Server.prototype.emit = function (this: Server, event: string, ...args: unknown[]) {
+    if (event === 'request') seen.push('prototype');
+    return (emit as (...all: unknown[]) => boolean).call(this, event, ...args);
+  } as Server['emit'];
+  try {
+    const second = await plain.dial();
+    second.get('/');
+    await second.reader.next();
+  } finally {
+    Server.prototype.emit = emit;
+  }
+  assert.deepEqual(seen, ['instance', 'prototype']);
+});
+
+it('P-024 an expectation is handled by Node as ever: the automatic 100, or the program’s own listener', async (t) => {
+  const serving = await serve(t, {
+    listener: (request, response) => request.resume().on('end', () => response.end('ok')),
+  });
+  const request = httpRequest({ port: serving.port, method: 'POST', headers: { Expect: '100-continue' } });
+  request.flushHeaders();
+  await once(request, 'continue');
+  request.end('body');
+  const [response] = (await once(request, 'response')) as [{ statusCode: number; resume: () => void }];
+  assert.equal(response.statusCode, 200);
+  response.resume();
+});
+
+it('P-053 connections older than the seam are found with their next request, and ended with the rest', async () => {
+  const server = createServer((_, response) => response.end('ok'));
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const client = new Client(connect((server.address() as AddressInfo).port, '127.0.0.1'));
+  client.get('/before-the-seam');
+  await client.reader.next();
+  const parts = manage([server]);
+  await parts.handle.signals.hasBeenReady.signaled;
+  client.get('/behind-the-seam');
+  await client.reader.next();
+  assert.equal(parts.traffic.connections.size, 1);
+  const ended = parts.handle.shutdown();
+  client.get('/leaving');
+  assert.equal((await client.reader.next())?.isClose, true);
+  assert.equal((await ended).exitCode, 0);
+});
+
+it('P-031 a request injected in process goes through and is nobody’s to drain', async (t) => {
+  const serving = await serve(t, { listener: () => undefined });
+  const seen: unknown[] = [];
+  serving.server.on('request', (request) => seen.push(request));
+  const injected = { url: '/', socket: {} };
+  serving.server.emit('request', injected as never, {} as never);
+  assert.deepEqual(seen, [injected]);
+  assert.equal(serving.traffic.requestsInFlight, 0);
+  const { ended } = shutdownOf(serving);
+  assert.equal((await ended).exitCode, 0);
+});
+
+it('what is no server of node:http or node:https is refused by name', () => {
+  for (const [given, name] of [
+    [createNetServer(), 'Server'],
+    [createHttp2Server(), 'Http2Server'],
+    [undefined, 'undefined'],
+    [null, 'null'],
+    [{}, 'Object'],
+    ['8080', '8080'],
+  ] as const) {
+    assert.throws(
+      () => {
+        checkServer(given);
+      },
+      { code: 'LAMEDUCK_ERR_SERVER_INVALID', message: new RegExp(`server: ${name}: allowed is`) },
+    );
+  }
+  for (const server of [createServer(), createSecureServer()]) checkServer(server);
+});

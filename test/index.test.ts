@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { createServer as createHttp2Server } from 'node:http2';
+import { createServer as createSecureServer } from 'node:https';
+import { createServer as createNetServer, type AddressInfo } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { lameduck, type Lameduck, type LameduckErrorCode, type Logger, type Server } from '../src/index.ts';
+
+const quiet: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+const events = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGUSR2', 'SIGHUP', 'uncaughtException', 'exit'] as const;
+
+function processListeners(): number[] {
+  return events.map((event) => process.listenerCount(event));
+}
+
+/** variable sets an environment variable until the test ends. */
+function variable(context: TestContext, name: string, value: string): void {
+  process.env[name] = value;
+  context.after(() => {
+    // eslint-disable-next-line @typescript-eslint/no-dynamic-delete
+    delete process.env[name];
+  });
+}
+
+function hasOwnEmit(server: unknown): boolean {
+  return typeof server === 'object' && server !== null && Object.hasOwn(server, 'emit');
+}
+
+/** refused asserts that `lameduck()` throws that code, and that neither the process nor the server has been changed. */
+async function refused(code: LameduckErrorCode, server: unknown, options?: object, message = /./): Promise<void> {
+  const before = processListeners();
+  const hadEmit = hasOwnEmit(server);
+  let duck: Lameduck | undefined;
+  try {
+    assert.throws(
+      () => {
+        duck = lameduck(server as Server, { logger: quiet, ...options });
+      },
+      { code, message },
+    );
+    assert.deepEqual(processListeners(), before);
+    assert.equal(hasOwnEmit(server), hadEmit);
+  } finally {
+    await duck?.shutdown('it was not refused');
+  }
+}
+
+async function ended(duck: Lameduck): Promise<void> {
+  await duck.shutdown('end of the test');
+}
+
+const noServers: Readonly<Record<string, unknown>> = {
+  undefined,
+  null: null,
+  'a number': 8080,
+  'an object': {},
+  'a server of node:net': createNetServer(),
+  'a server of node:http2': createHttp2Server(),
+  'an array with something else in it': [createServer(), undefined],
+  'a function': () => undefined,
+};
+
+for (const [what, server] of Object.entries(noServers)) {
+  test(`${what} is no server, and says so`, async () => {
+    await refused(
+      'LAMEDUCK_ERR_SERVER_INVALID',
+      server,
+      {},
+      /^server: .*: allowed is a server of node:http or node:https/,
+    );
+  });
+}
+
+test('an object without a prototype is no server', async () => {
+  await refused('LAMEDUCK_ERR_SERVER_INVALID', Object.create(null));
+});
+
+const kinds: readonly (readonly [string, () => Server])[] = [
+  ['node:http', () => createServer()],
+  ['node:https', () => createSecureServer()],
+];
+
+for (const [kind, create] of kinds) {
+  test(`a server of ${kind} that has been closed is refused`, async () => {
+    const server = create();
+    server.listen(0);
+    await once(server, 'listening');
+    server.close();
+    await once(server, 'close');
+    await refused('LAMEDUCK_ERR_SERVER_CLOSED', server);
+  });
+}
+
+test('a second lameduck() for one server is refused, and the first goes on', async () => {
+  const server = createServer();
+  const duck = lameduck(server, { logger: quiet });
+  await refused('LAMEDUCK_ERR_SERVER_TAKEN', server);
+  await refused('LAMEDUCK_ERR_SERVER_TAKEN', [createServer(), server]);
+  await ended(duck);
+});
+
+test('the same server twice in one array is refused', async () => {
+  const server = createServer();
+  await refused('LAMEDUCK_ERR_SERVER_TAKEN', [server, server]);
+});
+
+test('an invalid option and an invalid variable are refused in one error', async (context) => {
+  variable(context, 'LAMEDUCK_PRE_STOP_SECONDS', '5s');
+  const options = { shutdownDelayDuration: '10' };
+  const both = /option shutdownDelayDuration: "10": .* did you mean 10s\?\n {2}LAMEDUCK_PRE_STOP_SECONDS="5s": allowed/;
+  await refused('LAMEDUCK_ERR_SETTINGS_INVALID', createServer(), options, both);
+});
+
+test('an option that does not exist is refused', async () => {
+  await refused(
+    'LAMEDUCK_ERR_SETTINGS_INVALID',
+    createServer(),
+    { port: 8080 },
+    /option port: there is no such option/,
+  );
+});
+
+test('a logger that cannot log is refused before anything is served', async () => {
+  const logger: Partial<Logger> = {};
+  let duck: Lameduck | undefined;
+  try {
+    assert.throws(
+      () => {
+        duck = lameduck([], { logger: logger as Logger });
+      },
+      { message: /logger/ },
+    );
+  } finally {
+    Object.assign(logger, quiet);
+    await duck?.shutdown('it was not refused');
+  }
+});
+
+test('P-075 a budget that leaves less than 1 s for requests in flight is refused with its sum', async () => {
+  const options = { terminationGracePeriodSeconds: 15, shutdownDelayDuration: '10s' };
+  await refused(
+    'LAMEDUCK_ERR_BUDGET_TOO_SHORT',
+    createServer(),
+    options,
+    /terminationGracePeriodSeconds 15s - .* = drain 0s/,
+  );
+});
+
+test('P-066, P-070 the process signals are listened for before the server listens, and no more once the shutdown has ended', async () => {
+  const before = processListeners();
+  const duck = lameduck(createServer(), { logger: quiet, shutdownSignals: ['SIGTERM', 'SIGUSR2'] });
+  const during = processListeners();
+  assert.deepEqual(
+    events.filter((_, index) => (during[index] ?? 0) > (before[index] ?? 0)),
+    ['SIGTERM', 'SIGUSR2', 'uncaughtException', 'exit'],
+  );
+  await ended(duck);
+  assert.deepEqual(processListeners(), before);
+});
+
+test('P-069 by default SIGTERM and SIGINT alone are listened for', async () => {
+  const before = processListeners();
+  const duck = lameduck(createServer(), { logger: quiet });
+  const during = processListeners();
+  assert.deepEqual(
+    events.filter((_, index) => (during[index] ?? 0) > (before[index] ?? 0)),
+    ['SIGTERM', 'SIGINT', 'uncaughtException', 'exit'],
+  );
+  await ended(duck);
+});
+
+test('P-113 no listener is added to the server', async () => {
+  const server = createServer();
+  const before = server.eventNames().map((name) => [name, server.listenerCount(name)]);
+  const duck = lameduck(server, { logger: quiet });
+  assert.deepEqual(
+    server.eventNames().map((name) => [name, server.listenerCount(name)]),
+    before,
+  );
+  await ended(duck);
+});
+
+test('the options of the caller are left as they are', async () => {
+  const options = Object.freeze({ logger: quiet, shutdownDelayDuration: '0s' });
+  await ended(lameduck(createServer(), options));
+});
+
+test('LAMEDUCK_DISABLED=1 leaves process and server alone, and shutdown() still runs the hooks', async (context) => {
+  variable(context, 'LAMEDUCK_DISABLED', '1');
+  const before = processListeners();
+  const server = createServer((_request, response) => response.end('from the program'));
+  const duck = lameduck(server, { logger: quiet });
+  let isDestroyed = false;
+  duck.addDestroyHook('pool', () => (isDestroyed = true));
+  assert.deepEqual(processListeners(), before);
+  assert.equal(Object.hasOwn(server, 'emit'), false);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const response = await fetch(`http://127.0.0.1:${String(port)}/readyz`, { headers: { connection: 'close' } });
+  assert.equal(await response.text(), 'from the program');
+  await ended(duck);
+  assert.equal(isDestroyed, true);
+  assert.equal(server.listening, true);
+  server.close();
+  await once(server, 'close');
+});
+
+test('an unknown variable is one warning in the log, after the start', async (context) => {
+  variable(context, 'LAMEDUCK_SHUTDOWN_SIGNAL', 'SIGQUIT');
+  const lines: string[] = [];
+  const logger: Logger = {
+    ...quiet,
+    info: (_details, message) => lines.push(message),
+    warn: (_details, message) => lines.push(message),
+  };
+  const duck = lameduck([], { logger });
+  await duck.signals.hasBeenReady.signaled;
+  await ended(duck);
+  const started = lines.findIndex((line) => line.startsWith('lifecycle started: terminationGracePeriodSeconds 30s'));
+  const warned = 'unknown variable LAMEDUCK_SHUTDOWN_SIGNAL; the nearest is LAMEDUCK_SHUTDOWN_SIGNALS';
+  assert.ok(started !== -1 && lines.indexOf(warned) > started, lines.join('\n'));
+  assert.equal(lines.filter((line) => line === warned).length, 1);
+});

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { graphOf, signalNames, type Rule } from '../../src/lifecycle/graph.ts';
+
+test('A-002 there are exactly eight signals, spelled as the apiserver spells them', () => {
+  assert.deepEqual(
+    [...signalNames].sort(),
+    [
+      'AfterShutdownDelayDuration',
+      'HTTPServerStoppedListening',
+      'HasBeenReady',
+      'InFlightRequestsDrained',
+      'MuxAndDiscoveryComplete',
+      'NotAcceptingNewRequest',
+      'PreShutdownHooksStopped',
+      'ShutdownInitiated',
+    ].sort(),
+  );
+});
+
+const shared: Readonly<Record<string, Rule>> = {
+  MuxAndDiscoveryComplete: { after: [], unless: 'ShutdownInitiated' },
+  HasBeenReady: { after: ['MuxAndDiscoveryComplete'], unless: 'ShutdownInitiated' },
+  ShutdownInitiated: { after: [] },
+  AfterShutdownDelayDuration: { after: ['ShutdownInitiated'] },
+  PreShutdownHooksStopped: { after: ['ShutdownInitiated'] },
+  NotAcceptingNewRequest: { after: ['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'], automatic: true },
+};
+
+test('A-004…A-006, A-008, A-010 by default the listener stops after NotAcceptingNewRequest, and requests drain after it', () => {
+  assert.deepEqual(graphOf(false), {
+    ...shared,
+    HTTPServerStoppedListening: { after: ['NotAcceptingNewRequest'] },
+    InFlightRequestsDrained: { after: ['HTTPServerStoppedListening'] },
+  });
+});
+
+test('A-004…A-006, A-009, A-011 with retry-after requests drain after NotAcceptingNewRequest, and the listener stops after them', () => {
+  assert.deepEqual(graphOf(true), {
+    ...shared,
+    InFlightRequestsDrained: { after: ['NotAcceptingNewRequest'] },
+    HTTPServerStoppedListening: { after: ['InFlightRequestsDrained'] },
+  });
+});

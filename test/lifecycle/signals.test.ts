@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { graphOf, signalNames, type SignalName } from '../../src/lifecycle/graph.ts';
+import { createLifecycle, type Lifecycle } from '../../src/lifecycle/signals.ts';
+import { shuffled, seeded } from '../support/random.ts';
+
+const modes = [false, true];
+
+// Names that code reports; the one that is left follows from others.
+const reportable = signalNames.filter((name) => name !== 'NotAcceptingNewRequest');
+
+/** recorded notes each signal when it is told, and that nobody could see it before. */
+function recorded(retryAfter: boolean): { lifecycle: Lifecycle; order: SignalName[] } {
+  const order: SignalName[] = [];
+  const lifecycle = createLifecycle(retryAfter, (name) => {
+    assert.equal(signalNamed(lifecycle, name).hasSignaled, false, `${name} could be seen before it was recorded`);
+    order.push(name);
+  });
+  return { lifecycle, order };
+}
+
+function signalNamed({ signals }: Lifecycle, name: SignalName): { readonly hasSignaled: boolean } {
+  const found = Object.values(signals).find((signal) => signal.name === name);
+  assert.ok(found, `no signal is named ${name}`);
+  return found;
+}
+
+function assertSatisfiesGraph(order: readonly SignalName[], retryAfter: boolean, reports: readonly string[]): void {
+  const graph = graphOf(retryAfter);
+  assert.equal(new Set(order).size, order.length, `a signal fired twice: ${order.join()}`);
+  order.forEach((name, index) => {
+    const before = order.slice(0, index);
+    const { after, unless } = graph[name];
+    const story = `${name} in ${order.join()} for reports ${reports.join()}`;
+    assert.ok(
+      after.every((other) => before.includes(other)),
+      `too early: ${story}`,
+    );
+    assert.ok(unless === undefined || !before.includes(unless), `impossible: ${story}`);
+  });
+}
+
+test('A-002 the eight signals are the properties of a lifecycle, each under its own name in camelCase', () => {
+  const { signals } = createLifecycle(false);
+  const properties = Object.entries(signals).map(([property, { name }]) => ({ property, name }));
+  assert.deepEqual(properties.map(({ name }) => name).sort(), [...signalNames].sort());
+  for (const { property, name } of properties) assert.equal(property.toLowerCase(), name.toLowerCase());
+  assert.equal(signals.httpServerStoppedListening.name, 'HTTPServerStoppedListening');
+});
+
+const first = ['MuxAndDiscoveryComplete', 'HasBeenReady', 'ShutdownInitiated'] as const;
+
+test('A-010 by default the listener has stopped before the requests have drained', () => {
+  const { lifecycle, order } = recorded(false);
+  for (const name of [...first, 'AfterShutdownDelayDuration', 'PreShutdownHooksStopped'] as const)
+    lifecycle.report(name);
+  lifecycle.report('InFlightRequestsDrained');
+  assert.equal(order.at(-1), 'NotAcceptingNewRequest');
+  lifecycle.report('HTTPServerStoppedListening');
+  assert.deepEqual(order, [
+    ...first,
+    'AfterShutdownDelayDuration',
+    'PreShutdownHooksStopped',
+    'NotAcceptingNewRequest',
+    'HTTPServerStoppedListening',
+    'InFlightRequestsDrained',
+  ]);
+});
+
+test('A-011 with retry-after the requests have drained before the listener has stopped', () => {
+  const { lifecycle, order } = recorded(true);
+  for (const name of [...first, 'AfterShutdownDelayDuration', 'PreShutdownHooksStopped'] as const)
+    lifecycle.report(name);
+  lifecycle.report('HTTPServerStoppedListening');
+  assert.equal(order.at(-1), 'NotAcceptingNewRequest');
+  lifecycle.report('InFlightRequestsDrained');
+  assert.deepEqual(order.slice(-3), [
+    'NotAcceptingNewRequest',
+    'InFlightRequestsDrained',
+    'HTTPServerStoppedListening',
+  ]);
+});
+
+for (const second of ['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'] as const) {
+  test(`A-006 NotAcceptingNewRequest needs both the delay and the hooks, here with ${second} last`, () => {
+    const { lifecycle, order } = recorded(false);
+    const before = second === 'PreShutdownHooksStopped' ? 'AfterShutdownDelayDuration' : 'PreShutdownHooksStopped';
+    lifecycle.report('ShutdownInitiated');
+    lifecycle.report(before);
+    lifecycle.report('NotAcceptingNewRequest');
+    assert.deepEqual(order, ['ShutdownInitiated', before]);
+    lifecycle.report(second);
+    assert.deepEqual(order, ['ShutdownInitiated', before, second, 'NotAcceptingNewRequest']);
+  });
+}
+
+test('A-014 once ShutdownInitiated has fired, MuxAndDiscoveryComplete and HasBeenReady have become impossible', () => {
+  const { lifecycle, order } = recorded(false);
+  lifecycle.report('HasBeenReady');
+  lifecycle.report('ShutdownInitiated');
+  lifecycle.report('MuxAndDiscoveryComplete');
+  lifecycle.report('HasBeenReady');
+  assert.deepEqual(order, ['ShutdownInitiated']);
+  assert.equal(lifecycle.signals.muxAndDiscoveryComplete.hasSignaled, false);
+  assert.equal(lifecycle.signals.hasBeenReady.hasSignaled, false);
+});
+
+test('a report that comes too early is kept until the signals before it have fired', () => {
+  const { lifecycle, order } = recorded(false);
+  lifecycle.report('HasBeenReady');
+  assert.deepEqual(order, []);
+  lifecycle.report('MuxAndDiscoveryComplete');
+  assert.deepEqual(order, ['MuxAndDiscoveryComplete', 'HasBeenReady']);
+});
+
+test('a report made while a signal is being told fires after that signal, not inside it', () => {
+  const order: string[] = [];
+  const lifecycle: Lifecycle = createLifecycle(false, (name) => {
+    order.push(`${name} begins`);
+    if (name === 'MuxAndDiscoveryComplete') {
+      lifecycle.report('HasBeenReady');
+      lifecycle.report('ShutdownInitiated');
+    }
+    order.push(`${name} ends`);
+  });
+  lifecycle.report('MuxAndDiscoveryComplete');
+  assert.deepEqual(
+    order,
+    first.flatMap((name) => [`${name} begins`, `${name} ends`]),
+  );
+});
+
+for (const retryAfter of modes) {
+  const mode = retryAfter ? 'with retry-after' : 'by default';
+  const last: SignalName[] = retryAfter
+    ? ['NotAcceptingNewRequest', 'InFlightRequestsDrained', 'HTTPServerStoppedListening']
+    : ['NotAcceptingNewRequest', 'HTTPServerStoppedListening', 'InFlightRequestsDrained'];
+
+  test(`A-001…A-006, A-010, A-011, A-014 whatever the order of the reports, the order of the signals satisfies the graph ${mode}`, () => {
+    for (const reports of permutations(reportable)) {
+      const { lifecycle, order } = recorded(retryAfter);
+      for (const name of reports) lifecycle.report(name);
+      assertSatisfiesGraph(order, retryAfter, reports);
+      assert.deepEqual(order.slice(-3), last, `reports ${reports.join()}`);
+    }
+  });
+
+  test(`A-001 500 random orders with repeated and missing reports satisfy the graph ${mode}`, () => {
+    for (let seed = 1; seed <= 500; seed++) {
+      const random = seeded(seed);
+      const all: SignalName[] = [...signalNames, ...signalNames, ...signalNames];
+      const reports = shuffled(all, random).slice(0, Math.floor(random() * all.length));
+      const { lifecycle, order } = recorded(retryAfter);
+      for (const name of reports) lifecycle.report(name);
+      assertSatisfiesGraph(order, retryAfter, [`seed ${String(seed)}`, ...reports]);
+      for (const name of signalNames) {
+        const { after, unless, automatic } = graphOf(retryAfter)[name];
+        const isDue = (automatic === true || reports.includes(name)) && after.every((other) => order.includes(other));
+        const isImpossible = unless !== undefined && order.includes(unless);
+        assert.equal(signalNamed(lifecycle, name).hasSignaled, order.includes(name), `seed ${String(seed)}: ${name}`);
+        assert.ok(order.includes(name) || !isDue || isImpossible, `seed ${String(seed)}: ${name} is due`);
+      }
+    }
+  });
+}
+
+function permutations<Value>(values: readonly Value[]): Value[][] {
+  if (values.length <= 1) return [[...values]];
+  return values.flatMap((value, index) => permutations(values.toSpliced(index, 1)).map((rest) => [value, ...rest]));
+}

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkFunction, checkName } from '../src/names.ts';
+
+for (const name of ['a', 'warm-up', 'cache/warm-up', 'db_1.replica', 'A0']) {
+  test(`"${name}" can be the name of a hook or check`, () => {
+    checkName('a hook', name);
+  });
+}
+
+const refused = [
+  '',
+  ' ',
+  'a b',
+  '/a',
+  'a/',
+  '-',
+  'a?',
+  'a#b',
+  'a%2fb',
+  'ä',
+  'a\n',
+  'a\u0000',
+  undefined,
+  null,
+  1,
+  {},
+  ['a'],
+];
+
+for (const name of refused) {
+  test(`A-040, A-055 the name ${JSON.stringify(name)} is refused with what is allowed`, () => {
+    assert.throws(
+      () => {
+        checkName('a destroy hook', name);
+      },
+      {
+        code: 'LAMEDUCK_ERR_NAME_INVALID',
+        message: /^name of a destroy hook: .*: allowed are letters, digits, "\.", "_", "-" and "\/"/s,
+      },
+    );
+  });
+}
+
+test('an object that cannot be written as JSON is refused like any other name', () => {
+  const pool: { self?: unknown } = {};
+  pool.self = pool;
+  assert.throws(
+    () => {
+      checkName('a destroy hook', pool);
+    },
+    { code: 'LAMEDUCK_ERR_NAME_INVALID' },
+  );
+});
+
+test('a function is what can be called, nothing else', () => {
+  checkFunction('hook', () => undefined);
+  checkFunction('hook', async () => undefined);
+  for (const given of [undefined, null, 'run', {}, Promise.resolve()]) {
+    assert.throws(
+      () => {
+        checkFunction('destroy hook "pool"', given);
+      },
+      { code: 'LAMEDUCK_ERR_FUNCTION_INVALID', message: /^destroy hook "pool": .*: allowed is a function$/ },
+    );
+  }
+});

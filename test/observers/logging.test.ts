@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Logger } from '../../src/observers/logger.ts';
+import { createLogging, silent } from '../../src/observers/logging.ts';
+import type { ShutdownRecord } from '../../src/observer.ts';
+
+type Call = readonly [string, ...unknown[]];
+
+function recordedLogger(): { logger: Logger; calls: Call[] } {
+  const calls: Call[] = [];
+  const logger: Logger = {
+    info: (details, message) => calls.push(['info', details, message]),
+    warn: (details, message) => calls.push(['warn', details, message]),
+    error: (details, message) => calls.push(['error', details, message]),
+    flush: () => calls.push(['flush']),
+  };
+  return { logger, calls };
+}
+
+const record: ShutdownRecord = {
+  schema: 'lameduck/shutdown/v1',
+  reason: 'SIGTERM',
+  exitCode: 0,
+  phases: { ShutdownInitiated: 0 },
+  durationMs: 12,
+  budgetMs: 28_000,
+  requests: { answered: 1, refused: 0, cut: 0 },
+  unfinished: [],
+  hookFailures: [],
+  heldBy: [],
+};
+
+test('the start is one line with the sum of the budget, the addresses and the sources', () => {
+  const { logger, calls } = recordedLogger();
+  createLogging(logger).onStart({ budgetSum: 'a - b = c', sources: { a: 'code' }, addresses: ['127.0.0.1:80'] });
+  assert.deepEqual(calls, [
+    ['info', { addresses: ['127.0.0.1:80'], sources: { a: 'code' } }, 'lifecycle started: a - b = c'],
+  ]);
+});
+
+test('P-101 each signal is one line at info level with its name, duration and counts', () => {
+  const { logger, calls } = recordedLogger();
+  const logging = createLogging(logger);
+  const counts = { durationMs: 7, connections: 2, requestsInFlight: 1 };
+  logging.onSignal({ name: 'HasBeenReady', ...counts });
+  logging.onSignal({ name: 'ShutdownInitiated', ...counts });
+  assert.deepEqual(calls, [
+    ['info', { name: 'HasBeenReady', ...counts }, 'lifecycle event'],
+    ['info', { name: 'ShutdownInitiated', ...counts }, 'shutdown event'],
+  ]);
+});
+
+test('a warning, a failed hook and an uncaught error are one line each', () => {
+  const { logger, calls } = recordedLogger();
+  const logging = createLogging(logger);
+  const error = new Error('no');
+  logging.onWarning('look here');
+  logging.onHookFailure({ kind: 'destroy', name: 'pool', error });
+  logging.onUncaughtError(error);
+  assert.deepEqual(calls, [
+    ['warn', {}, 'look here'],
+    ['error', { kind: 'destroy', name: 'pool', err: error }, 'hook failed'],
+    ['error', { err: error }, 'uncaught error'],
+  ]);
+});
+
+test('P-083 a check that fails is a warning with the reason, and one that passes again is said, too', () => {
+  const { logger, calls } = recordedLogger();
+  const logging = createLogging(logger);
+  logging.onCheckChange('readyz', 'database', new Error('refused'));
+  logging.onCheckChange('readyz', 'database', undefined);
+  assert.deepEqual(calls, [
+    ['warn', { endpoint: 'readyz', check: 'database', reason: 'refused' }, 'check fails'],
+    ['info', { endpoint: 'readyz', check: 'database' }, 'check passes again'],
+  ]);
+});
+
+test('P-023, P-027 each request that is cut is one line with its method, route, age and peer', () => {
+  const { logger, calls } = recordedLogger();
+  const request = { method: 'POST', route: '/orders', ageMs: 26_000, peer: '10.0.0.9:4711' };
+  createLogging(logger).onUnfinished([request, { ...request, route: '/b' }]);
+  assert.deepEqual(calls[0], [
+    'error',
+    request,
+    'shutdown budget ran out: POST /orders from 10.0.0.9:4711 has had no answer for 26s',
+  ]);
+  assert.equal(calls.length, 2);
+});
+
+test('the final line is the record, and the logger is flushed behind it', () => {
+  const { logger, calls } = recordedLogger();
+  createLogging(logger).onEnd(record);
+  assert.deepEqual(calls, [['info', record, 'shutdown ended'], ['flush']]);
+});
+
+test('a logger without flush will do', () => {
+  const { logger, calls } = recordedLogger();
+  delete logger.flush;
+  const logging = createLogging(logger);
+  logging.load();
+  logging.onEnd(record);
+  assert.equal(calls.length, 1);
+});
+
+test('the silent observer says nothing', () => {
+  assert.equal(silent.onEnd(record), undefined);
+});

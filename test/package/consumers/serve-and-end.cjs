@@ -1,0 +1,17 @@
+// What a user's program does, in the smallest form: one server, one request, one shutdown, and nothing left behind.
+const { once } = require('node:events');
+const { createServer, get } = require('node:http');
+
+module.exports = async function serveAndEnd({ lameduck }) {
+  const server = createServer((_request, response) => response.end('hello'));
+  const duck = lameduck(server);
+  server.listen(0);
+  await once(server, 'listening');
+
+  const [response] = await once(get({ port: server.address().port, path: '/readyz' }), 'response');
+  if (response.statusCode !== 200) throw new Error(`/readyz answers ${response.statusCode}`);
+  response.resume();
+
+  await duck.shutdown('the package works');
+  if (server.listening) throw new Error('the server still listens after the shutdown');
+};

@@ -1,0 +1,160 @@
+// Which part of src may import which, and who may touch the process: as one table, so that a new edge is a decision.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { test } from 'node:test';
+import ts from 'typescript';
+
+// A part is a folder of src, or a file beside the folders. Files of one folder may import each other.
+const permitted: Readonly<Record<string, readonly string[]>> = {
+  'clock.ts': [],
+  'deadline.ts': ['clock.ts'],
+  'errors.ts': [],
+  'exit-codes.ts': [],
+  'standard-output.ts': [],
+  lifecycle: [],
+  settings: ['errors.ts'],
+  'limit.ts': ['errors.ts', 'settings'],
+  'names.ts': ['errors.ts', 'settings'],
+  'observer.ts': ['lifecycle'],
+  hooks: ['clock.ts', 'errors.ts', 'names.ts', 'observer.ts', 'settings'],
+  health: ['clock.ts', 'errors.ts', 'lifecycle', 'names.ts', 'observer.ts', 'settings'],
+  http: ['clock.ts', 'deadline.ts', 'errors.ts', 'health', 'observer.ts'],
+  process: ['clock.ts', 'exit-codes.ts', 'settings', 'standard-output.ts'],
+  observers: ['observer.ts', 'settings', 'standard-output.ts'],
+  'record.ts': ['clock.ts', 'hooks', 'http', 'lifecycle', 'observer.ts'],
+  'startup.ts': ['clock.ts', 'health', 'hooks', 'http', 'lifecycle'],
+  'shutdown.ts': [
+    ...[
+      'clock.ts',
+      'deadline.ts',
+      'exit-codes.ts',
+      'hooks',
+      'http',
+      'lifecycle',
+      'observer.ts',
+      'record.ts',
+      'settings',
+    ],
+  ],
+  // Puts one lifecycle together; what touches the process, and what logs, meets it only in an entry file.
+  'handle.ts': [
+    ...['clock.ts', 'health', 'hooks', 'http', 'lifecycle', 'limit.ts', 'observer.ts', 'settings'],
+    ...['shutdown.ts', 'startup.ts'],
+  ],
+};
+
+// An entry file wires the others together and may import them all; nothing imports an entry file.
+const entries: readonly string[] = ['index.ts'];
+
+// Packages that cost tens of milliseconds: only the observers load them, and only when they are first used.
+const loadedLate: readonly string[] = ['fastify', 'pino', 'prom-client', 'undici'];
+
+const processMembers: readonly string[] = [
+  ...['addListener', 'emit', 'off', 'on', 'once', 'prependListener', 'prependOnceListener', 'removeAllListeners'],
+  ...['removeListener', 'abort', 'exit', 'exitCode', 'kill', 'reallyExit'],
+];
+
+interface Import {
+  readonly specifier: string;
+  readonly isDynamic: boolean;
+  readonly isTypeOnly: boolean;
+}
+
+interface Source {
+  readonly file: string;
+  readonly part: string;
+  readonly imports: readonly Import[];
+  readonly processMembers: readonly string[];
+}
+
+const src = join(import.meta.dirname, '..', '..', 'src');
+const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.ts'))
+  .sort()
+  .map(read);
+
+test('every import between the parts of src is in the table', () => {
+  for (const { file, part, imports } of sources) {
+    for (const { specifier } of imports.filter((found) => found.specifier.startsWith('.'))) {
+      const imported = partOf(relative(src, join(src, file, '..', specifier)));
+      if (imported === part) continue;
+      const mayImport = entries.includes(part) ? Object.keys(permitted) : permitted[part];
+      assert.ok(mayImport, `src/${file} belongs to no part of the table`);
+      assert.ok(mayImport.includes(imported), `src/${file} imports ${specifier}: ${part} may not import ${imported}`);
+    }
+  }
+});
+
+test('the table names exactly the parts that src has', () => {
+  const named = [...Object.keys(permitted), ...entries].sort();
+  assert.deepEqual(named, [...new Set(sources.map(({ part }) => part))].sort());
+  for (const [part, parts] of Object.entries(permitted)) {
+    for (const other of parts) assert.ok(other in permitted, `${part} may import ${other}, which does not exist`);
+  }
+});
+
+test('the lifecycle imports nothing from outside its folder', () => {
+  for (const { file, imports } of sources.filter(({ part }) => part === 'lifecycle')) {
+    const outside = imports.map(({ specifier }) => specifier).filter((specifier) => !specifier.startsWith('./'));
+    assert.deepEqual(outside, [], `src/${file}`);
+  }
+});
+
+test('heavy packages are loaded only by observers, when they are first used', () => {
+  for (const { file, part, imports } of sources) {
+    for (const { specifier, isDynamic, isTypeOnly } of imports) {
+      if (!loadedLate.some((name) => specifier === name || specifier.startsWith(`${name}/`))) continue;
+      assert.equal(part, 'observers', `src/${file} imports ${specifier}`);
+      assert.ok(isDynamic || isTypeOnly, `src/${file} imports ${specifier} at its start`);
+    }
+  }
+});
+
+test('only src/process listens for process signals and ends the process', () => {
+  for (const { file, part, processMembers: members } of sources) {
+    if (part !== 'process') assert.deepEqual(members, [], `src/${file}`);
+  }
+});
+
+function partOf(file: string): string {
+  return file.split('/')[0] ?? file;
+}
+
+function read(file: string): Source {
+  const imports: Import[] = [];
+  const members: string[] = [];
+  const visit = (node: ts.Node): void => {
+    const found = importIn(node);
+    if (found !== undefined) imports.push(found);
+    if (ts.isPropertyAccessExpression(node) && isProcess(node.expression) && processMembers.includes(node.name.text)) {
+      members.push(node.name.text);
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, readFileSync(join(src, file), 'utf8'), ts.ScriptTarget.Latest, true));
+  return { file, part: partOf(file), imports, processMembers: members };
+}
+
+function importIn(node: ts.Node): Import | undefined {
+  if (ts.isImportDeclaration(node) && ts.isStringLiteral(node.moduleSpecifier)) {
+    const isTypeOnly = node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword;
+    return { specifier: node.moduleSpecifier.text, isDynamic: false, isTypeOnly };
+  }
+  if (ts.isExportDeclaration(node) && node.moduleSpecifier !== undefined && ts.isStringLiteral(node.moduleSpecifier)) {
+    return { specifier: node.moduleSpecifier.text, isDynamic: false, isTypeOnly: node.isTypeOnly };
+  }
+  if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument) && ts.isStringLiteral(node.argument.literal)) {
+    return { specifier: node.argument.literal.text, isDynamic: false, isTypeOnly: true };
+  }
+  if (!ts.isCallExpression(node) || node.expression.kind !== ts.SyntaxKind.ImportKeyword) return undefined;
+  const [argument] = node.arguments;
+  // A specifier that is put together at run time could be anything.
+  const specifier = argument !== undefined && ts.isStringLiteral(argument) ? argument.text : './unknown';
+  return { specifier, isDynamic: true, isTypeOnly: false };
+}
+
+function isProcess(expression: ts.Expression): boolean {
+  if (ts.isIdentifier(expression)) return expression.text === 'process';
+  return ts.isPropertyAccessExpression(expression) && expression.name.text === 'process';
+}

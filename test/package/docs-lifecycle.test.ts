@@ -1,0 +1,50 @@
+// docs/lifecycle.md and the timeline of the README name what the code has, in the code's order.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { exitCodes } from '../../src/exit-codes.ts';
+import { graphOf, signalNames, type SignalName } from '../../src/lifecycle/graph.ts';
+import { blocksIn, firstColumn, readPage, tablesIn } from '../support/markdown.ts';
+
+const page = readPage('docs/lifecycle.md');
+
+function diagramOf(file: string): string[] {
+  const [diagram, ...others] = blocksIn(readPage(file)).filter(({ text }) => text.includes('ShutdownInitiated'));
+  assert.ok(diagram !== undefined && others.length === 0, `${file} has one timeline`);
+  return diagram.text.split('\n');
+}
+
+function namesIn(lines: readonly string[]): string[] {
+  return lines.join('\n').match(/\b[A-Z]\w+[a-z][A-Z]\w+\b/g) ?? [];
+}
+
+test('the table of docs/lifecycle.md lists the eight signals, in their order', () => {
+  assert.deepEqual(firstColumn(page, 'signal'), [...signalNames]);
+});
+
+test('the timeline of the README is the order of a shutdown in the default mode', () => {
+  const ofShutdown = signalNames.slice(signalNames.indexOf('ShutdownInitiated'));
+  assert.deepEqual(namesIn(diagramOf('README.md')), ofShutdown);
+});
+
+for (const shutdownSendRetryAfter of [false, true]) {
+  test(`the timeline of docs/lifecycle.md has the graph's order, shutdownSendRetryAfter ${String(shutdownSendRetryAfter)}`, () => {
+    const diagram = diagramOf('docs/lifecycle.md');
+    assert.deepEqual(new Set(namesIn(diagram)), new Set<string>(signalNames));
+    // What both modes have is drawn once, and what differs side by side.
+    const lineOf = (name: SignalName): number => {
+      const lines = [...diagram.keys()].filter((line) => diagram[line]?.includes(name));
+      const side = (line: number): number => diagram[line]?.indexOf(name) ?? 0;
+      lines.sort((a, b) => side(a) - side(b));
+      return (shutdownSendRetryAfter ? lines.at(-1) : lines[0]) as number;
+    };
+    for (const [name, { after }] of Object.entries(graphOf(shutdownSendRetryAfter))) {
+      for (const earlier of after) assert.ok(lineOf(earlier) < lineOf(name as SignalName), `${earlier} before ${name}`);
+    }
+  });
+}
+
+test('the exit codes of docs/lifecycle.md are those of the code', () => {
+  const [, ...rows] = tablesIn(page).find(([head]) => head?.[0] === 'code') ?? [];
+  const documented = rows.map(([code = '', name = '']) => [name.replaceAll('`', ''), Number(code)]);
+  assert.deepEqual(Object.fromEntries(documented), { ...exitCodes });
+});

@@ -1,0 +1,56 @@
+// docs/log.md lists the messages that the log has, and the fields that the final line has.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { lameduck } from '../../src/index.ts';
+import type { Logger } from '../../src/observers/logger.ts';
+import { createLogging } from '../../src/observers/logging.ts';
+import { blocksIn, firstColumn, readPage, tablesIn } from '../support/markdown.ts';
+
+const page = readPage('docs/log.md');
+
+/** A logger that keeps the level of each message; what a message says after its colon differs from case to case. */
+class Recorder implements Logger {
+  readonly levels = new Map<string, string>();
+  readonly info = this.#keep('info');
+  readonly warn = this.#keep('warn');
+  readonly error = this.#keep('error');
+
+  #keep(level: string) {
+    return (_details: object, message: string): void => {
+      this.levels.set(message.replace(/:.*/, ': …'), level);
+    };
+  }
+}
+
+test('the messages of docs/log.md and their levels are those that an observer writes', async () => {
+  const recorder = new Recorder();
+  const duck = lameduck([], { logger: recorder });
+  await duck.signals.hasBeenReady.signaled;
+  const record = await duck.shutdown('the log is documented');
+  const error = new Error('broken');
+  const logging = createLogging(recorder);
+  logging.onCheckChange('readyz', 'database', error);
+  logging.onCheckChange('readyz', 'database', undefined);
+  logging.onHookFailure({ kind: 'destroy', name: 'pool', error });
+  logging.onUncaughtError(error);
+  logging.onUnfinished([{ method: 'GET', route: '/report', ageMs: 1, peer: '' }]);
+  logging.onEnd(record);
+
+  const [, ...rows] = tablesIn(page).find(([head]) => head?.[0] === 'message') ?? [];
+  const documented = rows.map(([message = '', level = '']) => [message.replaceAll('`', ''), level] as const);
+  assert.deepEqual(Object.fromEntries(documented), Object.fromEntries(recorder.levels));
+});
+
+test('the fields of the final line in docs/log.md are those of a record', async () => {
+  const duck = lameduck([], { logger: new Recorder() });
+  await duck.signals.hasBeenReady.signaled;
+  const record = await duck.shutdown('the log is documented');
+
+  const [example] = blocksIn(page).filter(({ language }) => language === 'json');
+  const shown = JSON.parse(example?.text ?? '') as typeof record;
+  assert.deepEqual(Object.keys(shown), Object.keys(record));
+  assert.deepEqual(firstColumn(page, 'field'), Object.keys(record));
+  assert.deepEqual(Object.keys(shown.requests), Object.keys(record.requests));
+  assert.deepEqual(new Set(Object.keys(shown.phases)), new Set(Object.keys(record.phases)));
+  assert.equal(shown.schema, record.schema);
+});

@@ -1,0 +1,147 @@
+// Runs every ts, js and sh block of the README as it stands there. A block that no runner knows fails.
+//
+// `npm ci` itself is left to CI, which runs both commands in a clean copy of the tree: a test must not install from the
+// network, so here `npm ci && ` is cut off and the modules that are installed already are used.
+import assert from 'node:assert/strict';
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { CommandUnderTest } from '../support/command-under-test.ts';
+import { disposed } from '../support/disposed.ts';
+import { blocksIn, readPage, root } from '../support/markdown.ts';
+
+const blocks = blocksIn(readPage('README.md'));
+const programs = blocks.filter(({ language }) => language === 'ts' || language === 'js');
+const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text.trim());
+
+// What the README's programs import and leave to the reader.
+const stubs: Readonly<Record<string, string>> = {
+  'app.js': `
+    export const app = (request, response) => response.end('from the app');
+    export const warmUp = async () => console.log('stub: warm-up');
+    export const pool = { end: async () => console.log('stub: pool.end') };
+  `,
+  'app.d.ts': `
+    import type { RequestListener } from 'node:http';
+    export const app: RequestListener;
+    export function warmUp(): Promise<void>;
+    export const pool: { end(): Promise<void> };
+  `,
+};
+
+const folder = await mkdtemp(join(tmpdir(), 'readme-'));
+
+before(async () => {
+  await mkdir(join(folder, 'program', 'node_modules'), { recursive: true });
+  await writeFile(join(folder, 'program', 'package.json'), '{ "type": "module" }');
+  await symlink(root, join(folder, 'program', 'node_modules', 'lameduck'));
+  await symlink(join(root, 'node_modules', 'fastify'), join(folder, 'program', 'node_modules', 'fastify'));
+  for (const [name, text] of Object.entries(stubs)) await writeFile(join(folder, 'program', name), text);
+});
+
+after(async () => {
+  await rm(folder, { recursive: true });
+});
+
+test('the README shows programs and commands, and nothing that no test runs', () => {
+  const languages = new Set(blocks.map(({ language }) => language));
+  assert.deepEqual([...languages].sort(), ['', 'sh', 'ts', 'yaml']);
+  assert.notEqual(programs.length, 0);
+});
+
+for (const [index, { text, language }] of programs.entries()) {
+  const [title = ''] = /^.*lameduck\(.*$/m.exec(text) ?? text.split('\n');
+  test(`program ${String(index + 1)} of the README serves, and ends clean on SIGTERM: ${title}`, async (t) => {
+    const file = join(folder, 'program', `program-${String(index)}.${language}`);
+    await writeFile(file, text);
+    const anyPort = `--import=${new URL('../support/any-port.ts', import.meta.url).href}`;
+    const program = disposed(t, new CommandUnderTest(process.execPath, [anyPort, file]));
+    const [, port = ''] = await program.printed(/"addresses":\["[^"]+:(\d+)"\]/);
+    await program.printed(/"name":"HasBeenReady"/);
+    assert.equal((await fetch(`http://127.0.0.1:${port}/readyz`)).status, 200);
+    assert.notEqual((await fetch(`http://127.0.0.1:${port}/`)).status, 503);
+
+    const [, pid = ''] = await program.printed(/"pid":(\d+)/);
+    process.kill(Number(pid), 'SIGTERM');
+    assert.equal(await program.exit, 0, program.output);
+    assert.match(program.output, /"schema":"lameduck\/shutdown\/v1","reason":"SIGTERM","exitCode":0/);
+    if (!text.includes('./app.js')) return;
+    assert.match(program.output, /stub: warm-up[^]*"InFlightRequestsDrained"[^]*stub: pool\.end/);
+  });
+}
+
+test('the programs of the README have the types that they need', async (t) => {
+  const options = {
+    ...{ noEmit: true, strict: true, exactOptionalPropertyTypes: true, skipLibCheck: true },
+    ...{ module: 'nodenext', target: 'es2024', types: ['node'], typeRoots: [join(root, 'node_modules', '@types')] },
+  };
+  const files = programs.map((_program, index) => `typed-${String(index)}.ts`);
+  for (const [index, { text }] of programs.entries()) {
+    await writeFile(join(folder, 'program', files[index] as string), text);
+  }
+  await writeFile(join(folder, 'program', 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files }));
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const tsc = disposed(t, new CommandUnderTest(process.execPath, [compiler, '--project', join(folder, 'program')]));
+  assert.equal(await tsc.exit, 0, tsc.output);
+});
+
+/** What the commands of the README need of each other, in the order in which they stand there. */
+interface Session {
+  /** Runs a command in a copy of the tree, until the test ends at the latest. */
+  readonly inShell: (command: string) => CommandUnderTest;
+  service?: CommandUnderTest;
+  slow?: CommandUnderTest;
+}
+
+// By the command with its numbers left out.
+const runners: Readonly<Record<string, (command: string, session: Session) => Promise<void>>> = {
+  'npm ci && npm start': async (command, session) => {
+    session.service = session.inShell(installed(command));
+    await session.service.printed(/"name":"HasBeenReady"/);
+    assert.match(session.service.output, /http:\/\/localhost:\d+\//);
+  },
+  "curl 'http://localhost:#/slow?ms=#'": async (command, session) => {
+    const [, port = ''] = (await session.service?.printed(/http:\/\/localhost:(\d+)\//)) ?? [];
+    session.slow = session.inShell(`${command.replace('8080', port)} --verbose`);
+    await session.slow.printed(/^> GET \/slow/m);
+  },
+  'kill -TERM #': async (command, session) => {
+    const [printed = ''] = (await session.service?.printed(/^ *kill -TERM \d+$/m)) ?? [];
+    assert.equal(withoutNumbers(printed.trim()), withoutNumbers(command));
+    const kill = session.inShell(printed);
+    assert.equal(await kill.exit, 0, kill.output);
+    assert.equal(await session.slow?.exit, 0, session.slow?.output);
+    assert.match(session.slow?.output ?? '', /\{"sleptMs":\d+\}/);
+    assert.equal(await session.service?.exit, 0, session.service?.output);
+    assert.match(session.service?.output ?? '', /"msg":"shutdown ended"/);
+  },
+  'npm ci && npm test': async (command, session) => {
+    // All tests would be this one again: a few of them show that the command runs tests.
+    const npm = session.inShell(`${installed(command)} -- test/lifecycle/signal`);
+    assert.equal(await npm.exit, 0, npm.output);
+    assert.match(npm.output, /^ℹ pass [1-9]/m);
+  },
+};
+
+test('the commands of the README do, one after another, what it says', async (t) => {
+  const tree = join(folder, 'tree');
+  await cp(root, tree, { recursive: true, filter: (path) => !left.includes(path) });
+  await symlink(join(root, 'node_modules'), join(tree, 'node_modules'));
+  const session: Session = {
+    inShell: (command) => disposed(t, new CommandUnderTest('sh', ['-c', command], { cwd: tree, env: { PORT: '0' } })),
+  };
+  assert.deepEqual(commands.map(withoutNumbers).sort(), Object.keys(runners).sort());
+  for (const command of commands) await runners[withoutNumbers(command)]?.(command, session);
+});
+
+// What a fresh clone does not have.
+const left = ['node_modules', 'dist', '.git'].map((name) => join(root, name));
+
+function installed(command: string): string {
+  return command.replace(/^npm ci && /, '');
+}
+
+function withoutNumbers(command: string): string {
+  return command.replace(/\d+/g, '#');
+}

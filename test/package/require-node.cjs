@@ -1,0 +1,10 @@
+// Runs before everything else in `npm start` and `npm test`, also on a Node far too old: syntax of 2009 only.
+var wanted = require('../../package.json').engines.node;
+var least = wanted.replace('>=', '').split('.').map(Number);
+var running = process.versions.node.split('.').map(Number);
+
+if (running[0] < least[0] || (running[0] === least[0] && running[1] < least[1])) {
+  var found = process.version + ' (' + process.execPath + ')';
+  console.error('lameduck needs Node ' + wanted + ' and this is ' + found + ': run npm ci again.');
+  process.exit(1);
+}

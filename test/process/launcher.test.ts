@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { describeLauncher, launcherWarning } from '../../src/process/launcher.ts';
+
+const npm = {
+  npm_lifecycle_event: 'start',
+  npm_config_user_agent: 'npm/11.0.0 node/v24.0.0 linux x64 workspaces/false',
+};
+const pnpm = { npm_lifecycle_event: 'serve', npm_config_user_agent: 'pnpm/10.0.0 npm/? node/v24.0.0 linux x64' };
+
+const throughShell = /^started through a shell by "npm run start", which keeps process signals to itself: /;
+const byManager = /^started by "npm run start", whose version and shell decide whether process signals get here: /;
+
+for (const parent of [
+  ['sh', '-c', 'node server.js', ''],
+  ['/bin/sh', '-c', 'node server.js', ''],
+  ['bash', '-ec', 'node server.js', ''],
+  ['/bin/ash', '/docker-entrypoint.sh', ''],
+]) {
+  test(`P-065 a shell that runs something is said to keep process signals to itself: ${parent.join(' ')}`, () => {
+    assert.match(describeLauncher(parent, npm) ?? '', throughShell);
+    assert.match(
+      describeLauncher(parent, {}) ?? '',
+      /^started through a shell, which keeps process signals to itself: /,
+    );
+  });
+}
+
+for (const parent of [
+  ['npm run start', '', ''],
+  ['/usr/bin/node', '/usr/lib/node_modules/npm/bin/npm-cli.js', 'start', ''],
+  ['node', '/app/.yarn/releases/yarn-4.5.0.cjs', 'start', ''],
+]) {
+  test(`P-065 a package manager is said to decide over process signals: ${parent.join(' ')}`, () => {
+    assert.match(describeLauncher(parent, npm) ?? '', byManager);
+  });
+}
+
+test('P-065 the package manager is named as it names itself', () => {
+  assert.match(describeLauncher(['node', '/usr/bin/pnpm', 'serve', ''], pnpm) ?? '', /^started by "pnpm run serve", /);
+});
+
+for (const parent of [
+  ['bash', ''],
+  ['-bash', ''],
+  ['/bin/zsh', '-l', ''],
+  ['/bin/bash', '--init-file', '/usr/share/code/shellIntegration-bash.sh', ''],
+  ['node', '/app/node_modules/.bin/nodemon', 'server.js', ''],
+  ['/root/.npm/_npx/1/node_modules/.bin/tsx', 'server.ts', ''],
+  ['/usr/bin/containerd-shim-runc-v2', '-namespace', 'k8s.io', ''],
+  [],
+]) {
+  test(`P-065 nothing is said of any other parent, whatever variables are inherited: ${parent.join(' ')}`, () => {
+    assert.equal(describeLauncher(parent, npm), undefined);
+  });
+}
+
+test('P-065 where the parent cannot be read the variables of the package manager decide', () => {
+  assert.match(describeLauncher(undefined, npm) ?? '', byManager);
+  assert.equal(describeLauncher(undefined, {}), undefined);
+});
+
+test('P-065 the test runner itself was started by node, and is not warned', () => {
+  assert.equal(launcherWarning(npm), undefined);
+});

@@ -1,0 +1,65 @@
+// How a process ends is seen in scenarios/process-*.test.ts, from outside; here is what is listened for, and for how long.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isEnding, join, type Member } from '../../src/process/program.ts';
+
+function memberFor(...shutdownSignals: NodeJS.Signals[]): Member {
+  return {
+    shutdownSignals,
+    begin: () => Promise.resolve(0),
+    beginAfterUncaughtError: () => Promise.resolve(82),
+    giveUp: () => undefined,
+    report: () => undefined,
+    warn: () => undefined,
+  };
+}
+
+const names = ['SIGTERM', 'SIGINT', 'SIGUSR2', 'uncaughtException', 'exit', 'beforeExit'];
+const counts = (): number[] => names.map((name) => process.listenerCount(name));
+const before = counts();
+const added = (): number[] => counts().map((count, index) => count - (before[index] as number));
+
+test('P-070, P-073 members share one listener for each process signal, and the last to leave takes it away', () => {
+  const leave = join(memberFor('SIGTERM', 'SIGINT'));
+  assert.deepEqual(added(), [1, 1, 0, 1, 1, 0]);
+  const leaveToo = join(memberFor('SIGTERM', 'SIGUSR2'));
+  assert.deepEqual(added(), [1, 1, 1, 1, 1, 0]);
+  leave();
+  assert.deepEqual(added(), [1, 0, 1, 1, 1, 0]);
+  leave();
+  assert.deepEqual(added(), [1, 0, 1, 1, 1, 0]);
+  leaveToo();
+  assert.deepEqual(added(), [0, 0, 0, 0, 0, 0]);
+});
+
+test('P-070 the listeners of others stay where they are', () => {
+  const other = (): void => undefined;
+  process.on('SIGUSR2', other);
+  const others = process.listeners('SIGUSR2');
+  join(memberFor('SIGUSR2'))();
+  assert.deepEqual(process.listeners('SIGUSR2'), others);
+  process.off('SIGUSR2', other);
+});
+
+test('P-070 a process that has been left can be joined again', () => {
+  join(memberFor('SIGTERM'))();
+  const leave = join(memberFor('SIGTERM'));
+  assert.deepEqual(added(), [1, 0, 0, 1, 1, 0]);
+  leave();
+  assert.deepEqual(added(), [0, 0, 0, 0, 0, 0]);
+  assert.equal(isEnding(), false);
+});
+
+test('P-056 copies of the package in one process listen and end as one', async () => {
+  const copy = new URL('../../src/process/program.ts?copy', import.meta.url).href;
+  const other = (await import(copy)) as { join: typeof join; isEnding: typeof isEnding };
+  assert.notEqual(other.join, join);
+  const leave = join(memberFor('SIGTERM'));
+  const leaveOther = other.join(memberFor('SIGTERM', 'SIGINT'));
+  assert.deepEqual(added(), [1, 1, 0, 1, 1, 0]);
+  assert.equal(other.isEnding(), false);
+  leave();
+  assert.deepEqual(added(), [1, 1, 0, 1, 1, 0]);
+  leaveOther();
+  assert.deepEqual(added(), [0, 0, 0, 0, 0, 0]);
+});

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { describeUncaught } from '../../src/process/uncaught-error.ts';
+
+const version = `\nNode.js ${process.version}\n`;
+
+/** An error whose stack begins with the frame. */
+function errorAt(frame: string): Error {
+  const error = new Error('broken');
+  error.stack = `Error: broken\n    at ${frame}\n    at main (${import.meta.filename}:1:1)`;
+  return error;
+}
+
+test('P-063 the place of an error is its first frame, and no other', () => {
+  for (const frame of ['JSON.parse (<anonymous>)', 'emit (node:events:500:10)', '/there/is/no/such/file.js:1:1']) {
+    const error = errorAt(frame);
+    assert.equal(describeUncaught(error, 'uncaughtException'), `${String(error.stack)}\n${version}`);
+  }
+});
+
+test('P-063 the caret stands under the throw of an exception, and under the making of a rejected error', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'lameduck-uncaught-'));
+  try {
+    const file = join(folder, 'with tabs (and spaces).js');
+    const source = "\tif (ok) return;\telse throw new Error('broken');";
+    writeFileSync(file, `// one\r\n${source}\r\n`);
+    const error = errorAt(`run (${file}:2:${String(source.indexOf('new') + 1)})`);
+    const stack = `${String(error.stack)}\n${version}`;
+    assert.equal(
+      describeUncaught(error, 'uncaughtException'),
+      `${file}:2\n${source}\n\t               \t     ^\n\n${stack}`,
+    );
+    assert.equal(
+      describeUncaught(error, 'unhandledRejection'),
+      `${file}:2\n${source}\n\t               \t           ^\n\n${stack}`,
+    );
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test('P-063 what is no error is printed as it is', () => {
+  const hint = '(Use `node --trace-uncaught ...` to show where the exception was thrown)\n';
+  for (const [thrown, text] of [
+    ['a text', 'a text'],
+    [undefined, 'undefined'],
+    [null, 'null'],
+    [5n, '5'],
+    [Symbol('s'), 'Symbol(s)'],
+  ]) {
+    assert.equal(describeUncaught(thrown, 'uncaughtException'), `${String(text)}\n${hint}${version}`);
+  }
+  assert.equal(describeUncaught({ status: 500 }, 'uncaughtException'), `{ status: 500 }\n${version}`);
+});
+
+test('P-063 an error’s own way of being inspected is not used, as Node does not use it', () => {
+  class Hidden extends Error {
+    [Symbol.for('nodejs.util.inspect.custom')](): string {
+      return 'hidden';
+    }
+  }
+  assert.match(describeUncaught(new Hidden('shown'), 'uncaughtException'), /Error.*: shown\n {4}at /);
+});
+
+test('P-063 an error that throws when it is looked at does not get in the way of the end', () => {
+  const hostile = new Error('hostile');
+  Object.defineProperty(hostile, 'stack', {
+    get() {
+      throw new Error('do not look');
+    },
+  });
+  assert.equal(
+    describeUncaught(hostile, 'uncaughtException'),
+    `an error that cannot be shown, since showing it throws\n${version}`,
+  );
+});

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { disposed } from './support/disposed.ts';
+import {
+  neverAnswers,
+  readyUnderTest,
+  recordOf,
+  ServerUnderTest,
+  withRequestInFlight,
+} from './support/lifecycle-under-test.ts';
+
+test('the record has every field, in milliseconds from ShutdownInitiated', async () => {
+  const parts = await readyUnderTest({ shutdownDelayDuration: '1s' });
+  parts.handle.addPreShutdownHook('slow', () => parts.handle.signals.afterShutdownDelayDuration.signaled);
+  await parts.clock.advance(5_000);
+  void parts.handle.shutdown('SIGTERM');
+  assert.deepEqual(await recordOf(parts), {
+    schema: 'lameduck/shutdown/v1',
+    reason: 'SIGTERM',
+    exitCode: 0,
+    phases: {
+      ShutdownInitiated: 0,
+      AfterShutdownDelayDuration: 1_000,
+      PreShutdownHooksStopped: 1_000,
+      NotAcceptingNewRequest: 1_000,
+      HTTPServerStoppedListening: 1_000,
+      InFlightRequestsDrained: 1_000,
+    },
+    durationMs: 1_000,
+    budgetMs: 28_000,
+    requests: { answered: 0, refused: 0, cut: 0 },
+    unfinished: [],
+    hookFailures: [],
+    heldBy: [],
+  });
+});
+
+test('P-101 each signal is observed once, with the time since the one before it and the counts', async () => {
+  const parts = await readyUnderTest({ shutdownDelayDuration: '1s' });
+  await parts.clock.advance(5_000);
+  void parts.handle.shutdown('test');
+  await recordOf(parts);
+  const durations = parts.observer.signals.map(({ name, durationMs }) => [name, durationMs]);
+  assert.deepEqual(Object.fromEntries(durations), {
+    MuxAndDiscoveryComplete: 0,
+    HasBeenReady: 0,
+    ShutdownInitiated: 5_000,
+    PreShutdownHooksStopped: 0,
+    AfterShutdownDelayDuration: 1_000,
+    NotAcceptingNewRequest: 0,
+    HTTPServerStoppedListening: 0,
+    InFlightRequestsDrained: 0,
+  });
+  assert.equal(durations.length, 8);
+  for (const { connections, requestsInFlight } of parts.observer.signals) {
+    assert.deepEqual([connections, requestsInFlight], [0, 0]);
+  }
+});
+
+test('the record of a shutdown that is given up says where it stood, and is reported once', async (context) => {
+  const serving = disposed(context, new ServerUnderTest(neverAnswers));
+  const parts = await withRequestInFlight(serving);
+  void parts.handle.shutdown('SIGTERM');
+  await parts.clock.advance(1_000);
+  parts.shutdown.report();
+  assert.equal(parts.observer.records.length, 0);
+  parts.shutdown.giveUp(1);
+  parts.shutdown.report(['Timeout']);
+  parts.shutdown.report();
+  assert.equal(parts.observer.records.length, 1);
+  const [record] = parts.observer.records;
+  assert.deepEqual([record?.exitCode, record?.durationMs, record?.heldBy], [1, 1_000, ['Timeout']]);
+  assert.equal(record?.unfinished[0]?.route, '/orders');
+  assert.equal(record.phases.InFlightRequestsDrained, undefined);
+  assert.equal((await recordOf(parts)).exitCode, 1);
+});
+
+test('giving up changes nothing before a shutdown has begun and nothing after it has ended', async () => {
+  const parts = await readyUnderTest();
+  parts.shutdown.giveUp(1);
+  parts.shutdown.report();
+  assert.deepEqual(parts.observer.records, []);
+  void parts.handle.shutdown('test');
+  const record = await recordOf(parts);
+  parts.shutdown.giveUp(1);
+  parts.shutdown.report();
+  assert.deepEqual(parts.observer.records, [record]);
+});
+
+test('what a hook failed of is in the record by kind, name and message', async () => {
+  const parts = await readyUnderTest();
+  parts.handle.addDestroyHook('pool', () => Promise.reject(new Error('no connection')));
+  void parts.handle.shutdown('test');
+  const { exitCode, hookFailures } = await recordOf(parts);
+  assert.equal(exitCode, 81);
+  assert.deepEqual(hookFailures, [
+    { kind: 'destroy', name: 'pool', error: 'destroy hook "pool" failed: no connection' },
+  ]);
+});

@@ -1,0 +1,34 @@
+// The one command line behind `npm test` and the Node matrix: every test file but the rollout,
+// which needs a cluster.
+// Arguments choose among the files by the start of their path; flags go to node.
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join, relative } from 'node:path';
+
+const root = join(import.meta.dirname, '..');
+const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
+const prefixes = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
+
+const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
+  .map((file) => join(relative(root, import.meta.dirname), file))
+  .filter((file) => file.endsWith('.test.ts') && !file.startsWith(join('test', 'cluster', 'rollout')))
+  .filter((file) => prefixes.length === 0 || prefixes.some((prefix) => file.startsWith(prefix)))
+  .sort();
+
+// `node --test` without files would look for some by itself and could call an empty run a success.
+if (files.length === 0) throw new Error(`no test file begins with ${prefixes.join(' or ') || 'test/'}`);
+
+const { status } = spawnSync(
+  process.execPath,
+  [
+    '--throw-deprecation',
+    `--import=${new URL('./clean-process.ts', import.meta.url).href}`,
+    '--test-reporter=spec',
+    '--test-timeout=300000',
+    ...flags,
+    '--test',
+    ...files,
+  ],
+  { cwd: root, stdio: 'inherit' },
+);
+process.exitCode = status ?? 1;

@@ -1,0 +1,152 @@
+// The clients with which a real kube-apiserver was watched while it ended, pointed at the reference service: what they may
+// see, and what a kube-apiserver lets them see and we do not.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { describe, it } from 'node:test';
+import { Client } from '../support/serving.ts';
+import { ProcessUnderTest } from '../support/process-under-test.ts';
+
+const delay = 400;
+const linger = 1_000;
+// How long before and after the signal the POST is sent, and how often the others ask.
+const postBefore = 200;
+const postAfter = 700;
+const period = 50;
+
+interface Sight {
+  readonly at: number;
+  readonly client: string;
+  readonly saw: string;
+  readonly isClose?: boolean;
+}
+
+for (const retryAfter of [false, true]) {
+  describe(`shutdownSendRetryAfter ${String(retryAfter)}`, () => {
+    it('A-003, A-106, A-120, P-001, P-002, P-077 the apiserver’s clients see no reset, are told in time, and silence is outlived', async (t) => {
+      const service = ProcessUnderTest.start(t, '../../examples/reference-service/main.ts', {
+        PORT: '0',
+        LAMEDUCK_SHUTDOWN_DELAY_DURATION: `${String(delay)}ms`,
+        LAMEDUCK_SHUTDOWN_SEND_RETRY_AFTER: String(retryAfter),
+      });
+      await service.signaled('HasBeenReady');
+      const start = await service.line('the start line', ({ addresses }) => addresses !== undefined);
+      const port = Number(/:(\d+)$/.exec(String((start['addresses'] as string[])[0]))?.[1]);
+      const dial = async (): Promise<Client> => {
+        const socket = connect({ port, host: '127.0.0.1' });
+        await once(socket, 'connect');
+        return new Client(socket);
+      };
+
+      const sights: Sight[] = [];
+      const stop = new AbortController();
+      const see = (client: string, saw: string, isClose = false): void => {
+        sights.push({ at: performance.now(), client, saw, isClose });
+      };
+      const silent = await dial();
+      const askers = [
+        ...['/', '/readyz', '/livez', '/healthz'].map(async (path) =>
+          askOnNewConnections(path, dial, see, stop.signal),
+        ),
+        askOnOneConnection(dial, see, stop.signal),
+      ];
+      const post = await dial();
+      post.send(
+        `POST /orders HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 10\r\n\r\n{"item":`,
+      );
+      await pause(postBefore);
+      const signalAt = performance.now();
+      service.kill('SIGTERM');
+      const notAccepting = service.signaled('NotAcceptingNewRequest').then(() => performance.now());
+      const silentEnd = silent.ended();
+      await pause(postAfter);
+      post.send('1}');
+      const created = await post.reader.next();
+      assert.deepEqual([created?.status, created?.isClose], [201, true]);
+      const { code } = await service.exit;
+      stop.abort();
+      await Promise.all(askers);
+      assert.equal(code, 0);
+
+      const of = (client: string): Sight[] => sights.filter((sight) => sight.client === client);
+      const firstOf = (client: string, saw: string): number =>
+        of(client).find((sight) => sight.saw === saw)?.at ?? Infinity;
+      const notAcceptingAt = await notAccepting;
+      assert.deepEqual(
+        sights.filter(({ saw }) => saw === 'ECONNRESET' || saw === 'cut'),
+        [],
+      );
+      assert.ok(firstOf('/readyz', '500') - signalAt < 4 * period, 'red with the next probe');
+      assert.ok(firstOf('/readyz', '500') < notAcceptingAt);
+      for (const path of ['/livez', '/healthz']) {
+        const saws = of(path).map(({ saw }) => saw);
+        assert.ok(
+          saws.every((saw) => saw === '200' || saw === 'ECONNREFUSED'),
+          `${path} is green to the end: ${saws.join()}`,
+        );
+      }
+      const told = of('kept').find(({ isClose }) => isClose === true)?.at ?? Infinity;
+      assert.ok(told > signalAt && told < notAcceptingAt, 'the kept client is told before NotAcceptingNewRequest');
+      assert.equal(
+        of('/').some(({ saw }) => saw === '429'),
+        retryAfter,
+      );
+
+      const left = linger - delay;
+      const outlived = (await silentEnd) - notAcceptingAt;
+      assert.ok(
+        outlived >= left - 100,
+        `the silent socket outlives it by what is left of the linger: ${String(outlived)} of ${String(left)}`,
+      );
+      assert.equal(silent.reader.error, undefined, 'ended by FIN');
+    });
+  });
+}
+
+type See = (client: string, saw: string, isClose?: boolean) => void;
+
+async function askOnNewConnections(
+  path: string,
+  dial: () => Promise<Client>,
+  see: See,
+  stop: AbortSignal,
+): Promise<void> {
+  while (!stop.aborted) {
+    try {
+      const client = await dial();
+      client.get(path);
+      const response = await client.reader.next();
+      see(path, response === undefined ? (client.reader.error ?? 'cut') : String(response.status), response?.isClose);
+    } catch (error) {
+      see(path, (error as NodeJS.ErrnoException).code ?? String(error));
+    }
+    await pause(period);
+  }
+}
+
+async function askOnOneConnection(dial: () => Promise<Client>, see: See, stop: AbortSignal): Promise<void> {
+  while (!stop.aborted) {
+    try {
+      const client = await dial();
+      let response;
+      do {
+        client.get('/');
+        response = await client.reader.next();
+        see(
+          'kept',
+          response === undefined ? (client.reader.error ?? 'cut') : String(response.status),
+          response?.isClose,
+        );
+        await pause(period);
+      } while (response?.isClose === false && !client.socket.readableEnded);
+    } catch (error) {
+      see('kept', (error as NodeJS.ErrnoException).code ?? String(error));
+      await pause(period);
+    }
+  }
+}
+
+// The clients' own rhythm, as in the transcript; nothing waits for a moment to have come by it.
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

@@ -1,0 +1,62 @@
+// The case that every package loses: clients that send their next request at once, never retry, and meet a SIGTERM.
+// ROUNDS says how many shutdowns each combination goes through.
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { get, newAccount, post, runClient } from '../support/closed-loop-client.ts';
+import { ProcessUnderTest } from '../support/process-under-test.ts';
+
+const rounds = Number(process.env['ROUNDS'] ?? 1);
+const clientCount = 30;
+
+for (const adapter of ['http', 'https', 'fastify']) {
+  for (const delay of ['1s', '0s']) {
+    for (const retryAfter of [false, true]) {
+      describe(`${adapter}, shutdownDelayDuration ${delay}, shutdownSendRetryAfter ${String(retryAfter)}`, () => {
+        for (let round = 1; round <= rounds; round++) {
+          it('P-003, P-047 thirty closed-loop keep-alive clients that never retry lose nothing to a SIGTERM', async (t) => {
+            await shutDownUnderLoad(t, adapter, delay, retryAfter);
+          });
+        }
+      });
+    }
+  }
+}
+
+async function shutDownUnderLoad(t: TestContext, adapter: string, delay: string, retryAfter: boolean): Promise<void> {
+  const server = ProcessUnderTest.start(t, 'serve.ts', {
+    ADAPTER: adapter,
+    LAMEDUCK_SHUTDOWN_DELAY_DURATION: delay,
+    LAMEDUCK_SHUTDOWN_SEND_RETRY_AFTER: String(retryAfter),
+  });
+  const port = await server.ready();
+  const account = newAccount();
+  const stop = new AbortController();
+  const clients = Array.from({ length: clientCount }, async (_, index) =>
+    runClient({
+      port,
+      isSecure: adapter === 'https',
+      request: index % 2 === 0 ? get : post,
+      account,
+      stop: stop.signal,
+    }),
+  );
+  while (account.answered < 10 * clientCount) await new Promise((resolve) => setImmediate(resolve));
+  const answeredBefore = account.answered;
+  server.kill('SIGTERM');
+  const { code } = await server.exit;
+  await Promise.all(clients);
+  assert.equal(code, 0);
+  assert.deepEqual(account.lost, []);
+  const record = await server.finalLine();
+  assert.deepEqual(record['unfinished'], []);
+  assert.ok(account.answered > answeredBefore, 'served after the signal');
+  // Each client ends by being refused a new connection, and none before it was told to make one. A connection that the
+  // kernel had completed and the server had not accepted when it closed the listener counts as refused, too (P-018).
+  const accepted = (await server.line('ports', ({ msg }) => msg === 'accepted'))['ports'] as number[];
+  const resets = account.resetPorts.filter((reset) => accepted.includes(reset));
+  assert.deepEqual(resets, [], 'no accepted connection is reset');
+  const isRefusal = (reason: string): boolean => reason === 'ECONNREFUSED' || (reason === '429' && retryAfter);
+  const neverAccepted = account.refused.filter((reason) => !isRefusal(reason)).length;
+  assert.equal(neverAccepted, account.resetPorts.length);
+  if (neverAccepted > 0) t.diagnostic(`${String(neverAccepted)} connections were reset before they were accepted`);
+}

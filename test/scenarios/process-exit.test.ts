@@ -1,0 +1,194 @@
+// How a program ends after its drain: by itself or after a second, with which code, and what its final line says.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { HeldRequest } from '../support/held-request.ts';
+import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
+
+const said = (msg: string) => (line: Line) => line.msg === msg;
+
+void describe('the end of the process', { concurrency: 3 }, () => {
+  test('P-058, P-101 a drained process exits with 0 at once when its event loop is empty', async (t) => {
+    const program = ProcessUnderTest.start(t, 'works-a-queue.ts');
+    await program.signaled('HasBeenReady');
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, { code: 0, signal: null });
+    const drained = await program.signaled('InFlightRequestsDrained');
+    const final = await program.finalLine();
+    assert.ok(Number(final['time']) - Number(drained['time']) < 800, 'it waited for something');
+    assert.deepEqual(final['heldBy'], []);
+  });
+
+  test('P-058 a process that something still holds is ended after a second with 0, and says what held it', async (t) => {
+    const program = ProcessUnderTest.start(t, 'holds-itself-open.ts');
+    await program.signaled('HasBeenReady');
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, { code: 0, signal: null });
+    const drained = await program.signaled('InFlightRequestsDrained');
+    const final = await program.finalLine();
+    assert.ok(Number(final['time']) - Number(drained['time']) >= 990);
+    assert.deepEqual((final['heldBy'] as string[]).toSorted(), ['PipeWrap', 'Timeout']);
+    assert.equal(final['exitCode'], 0);
+  });
+
+  test('P-058 when the budget runs out the exit code is 80, and the log names what was not answered', async (t) => {
+    const program = ProcessUnderTest.start(t, 'listens.ts', {
+      LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4',
+      LAMEDUCK_DESTROY_HOOK_TIMEOUT: '1s',
+    });
+    const request = await HeldRequest.open(t, await program.ready());
+    program.kill('SIGTERM');
+    await request.cut();
+    assert.deepEqual(await program.exit, { code: 80, signal: null });
+    const final = await program.finalLine();
+    assert.equal(final['exitCode'], 80);
+    assert.equal(final['budgetMs'], 2_000);
+    const [unfinished, ...others] = final['unfinished'] as Line[];
+    assert.deepEqual(others, []);
+    assert.equal(`${String(unfinished?.['method'])} ${String(unfinished?.['route'])}`, 'POST /held');
+    assert.ok(Number(unfinished?.['ageMs']) >= 1_000);
+    const culprit = program.lines.find(({ level }) => level === 50);
+    assert.match(
+      culprit?.msg ?? '',
+      /^shutdown budget ran out: POST \/held from 127\.0\.0\.1:\d+ has had no answer for 1/,
+    );
+  });
+
+  test('P-058 when a hook fails the exit code is 81, also when it throws undefined', async (t) => {
+    const program = ProcessUnderTest.start(t, 'throws-nothing-in-a-hook.ts');
+    await program.signaled('HasBeenReady');
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, { code: 81, signal: null });
+    const final = await program.finalLine();
+    assert.equal(final['exitCode'], 81);
+    assert.deepEqual(final['hookFailures'], [
+      { kind: 'destroy', name: 'broken', error: 'destroy hook "broken" failed: undefined' },
+    ]);
+  });
+
+  test('process.exit() of the program in the middle of the drain keeps its code and writes the final line', async (t) => {
+    const program = ProcessUnderTest.start(t, 'exits-in-a-hook.ts');
+    await program.signaled('HasBeenReady');
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, { code: 7, signal: null });
+    const final = await program.finalLine();
+    assert.equal(final['exitCode'], 7);
+    assert.equal(program.lines.at(-1), final);
+    assert.ok(!('InFlightRequestsDrained' in (final['phases'] as object)));
+  });
+
+  test('an exit code that the program has set is kept on a clean end', async (t) => {
+    const program = ProcessUnderTest.start(t, 'sets-its-exit-code.ts');
+    await program.signaled('HasBeenReady');
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, { code: 3, signal: null });
+  });
+
+  test('the final line has the exit code that the program has set', async (t) => {
+    const program = ProcessUnderTest.start(t, 'sets-its-exit-code.ts');
+    await program.signaled('HasBeenReady');
+    program.kill('SIGTERM');
+    assert.equal((await program.finalLine())['exitCode'], 3);
+  });
+
+  test('P-056 shutdown() is one and the same shutdown however often it is called, and never ends the process', async (t) => {
+    const program = ProcessUnderTest.start(t, 'shuts-itself-down.ts');
+    await program.ready();
+    program.child.stdin?.end();
+    const { isSame, reason } = await program.line('the outcome', said('shut down'));
+    assert.deepEqual({ isSame, reason }, { isSame: true, reason: 'the program' });
+    const final = await program.line('the final line', ({ schema }) => schema !== undefined);
+    assert.equal(final['reason'], 'the program');
+    assert.equal(program.child.exitCode, null);
+    // Our listeners are gone, so that the process ends as if we had never been there.
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, { code: null, signal: 'SIGTERM' });
+    assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
+  });
+
+  test('P-056 a process signal joins a shutdown that code has begun, and then ends the process', async (t) => {
+    const program = ProcessUnderTest.start(t, 'shuts-itself-down.ts');
+    const request = await HeldRequest.open(t, await program.ready());
+    program.child.stdin?.end();
+    await program.signaled('HTTPServerStoppedListening');
+    program.kill('SIGTERM');
+    // The answer of the server is behind the process signal, so that the drain cannot end before it.
+    await Promise.all([request.release(), program.exit]);
+    assert.deepEqual(await program.exit, { code: 0, signal: null });
+    const final = await program.finalLine();
+    assert.equal(final['reason'], 'the program');
+    assert.equal(program.lines.filter((line) => line['name'] === 'ShutdownInitiated').length, 1);
+    assert.deepEqual(final['heldBy'], ['Timeout']);
+  });
+
+  test('several lifecycles in one process all drain before it ends, also one that begins while it is ending', async (t) => {
+    const program = ProcessUnderTest.start(t, 'has-two-lifecycles.ts');
+    const isReady = (line: Line): boolean => line['name'] === 'HasBeenReady';
+    await program.line('both to be ready', () => program.lines.filter(isReady).length === 2);
+    await program.line('both to listen', () => program.lines.filter(said('listening')).length === 2);
+    const ports = program.lines.filter(said('listening')).map((line) => line['port'] as number);
+    const [first, second] = await Promise.all(ports.map((port) => HeldRequest.open(t, port)));
+    assert.ok(first && second);
+    program.kill('SIGTERM');
+    const isStopped = (line: Line): boolean => line['name'] === 'HTTPServerStoppedListening';
+    await program.line('both to stop', () => program.lines.filter(isStopped).length >= 2);
+    assert.equal(await first.release(), 'served');
+    assert.equal(await second.release(), 'served');
+    assert.deepEqual(await program.exit, { code: 0, signal: null });
+    assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 3);
+    assert.ok(program.lines.some(said('the late lifecycle is destroyed')));
+  });
+
+  test('the final line has its schema, and says what happened when', async (t) => {
+    const program = ProcessUnderTest.start(t, 'listens.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '50ms' });
+    await program.ready();
+    program.kill('SIGTERM');
+    const { level, time, pid, hostname, msg, phases, durationMs, ...rest } = await program.finalLine();
+    assert.deepEqual(rest, {
+      schema: 'lameduck/shutdown/v1',
+      reason: 'SIGTERM',
+      exitCode: 0,
+      budgetMs: 28_000,
+      requests: { answered: 0, refused: 0, cut: 0 },
+      unfinished: [],
+      hookFailures: [],
+      heldBy: [],
+    });
+    assert.deepEqual([level, pid, msg], [30, program.pid, 'shutdown ended']);
+    assert.ok(typeof time === 'number' && typeof hostname === 'string');
+    const times = Object.values(phases as Record<string, number>);
+    assert.deepEqual(
+      times,
+      times.toSorted((a, b) => a - b),
+    );
+    assert.ok(((phases as Record<string, number>)['AfterShutdownDelayDuration'] as number) >= 50);
+    assert.ok((times.at(-1) as number) <= (durationMs as number));
+  });
+
+  test('P-101 each lifecycle signal is one line with its duration and counts', async (t) => {
+    const program = ProcessUnderTest.start(t, 'listens.ts');
+    const request = await HeldRequest.open(t, await program.ready());
+    program.kill('SIGTERM');
+    const stopped = await program.signaled('HTTPServerStoppedListening');
+    await Promise.all([request.release(), program.exit]);
+    const events = program.lines.filter(({ msg }) => msg?.endsWith(' event'));
+    assert.equal(events.length, new Set(events.map((line) => line['name'])).size);
+    for (const { durationMs, connections, requestsInFlight } of events) {
+      assert.ok([durationMs, connections, requestsInFlight].every((count) => Number.isInteger(count)));
+    }
+    assert.deepEqual([stopped['connections'], stopped['requestsInFlight']], [1, 1]);
+    const drained = await program.signaled('InFlightRequestsDrained');
+    assert.equal(drained['requestsInFlight'], 0);
+  });
+
+  test('P-107 the first line has the sum of the budget and the source of each number', async (t) => {
+    const program = ProcessUnderTest.start(t, 'listens.ts', { LAMEDUCK_PRE_STOP_SECONDS: '3' });
+    const start = await program.line('the first line', ({ msg }) => msg?.startsWith('lifecycle started') === true);
+    assert.match(
+      start.msg ?? '',
+      /: terminationGracePeriodSeconds 30s - preStopSeconds 3s - margin 2s = budget 25s;.* = drain 22s$/,
+    );
+    const { preStopSeconds, shutdownDelayDuration } = start['sources'] as Record<string, string>;
+    assert.deepEqual([preStopSeconds, shutdownDelayDuration], ['LAMEDUCK_PRE_STOP_SECONDS', 'default']);
+    assert.match(String((start['addresses'] as string[])[0]), /^127\.0\.0\.1:\d+$/);
+  });
+});

@@ -1,0 +1,131 @@
+// Nothing of the log is lost at the end of the process, whoever reads it, however slowly, and whatever writes it.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { describe, test, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { HeldRequest } from '../support/held-request.ts';
+import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
+
+const endedWell = { code: 0, signal: null };
+
+interface Unread {
+  readonly program: ProcessUnderTest;
+  readonly read: () => void;
+}
+
+/** The program with its standard output unread until `read` is called. */
+function unread(t: TestContext, ...how: [fixture: string, env?: Record<string, string>]): Unread {
+  const program = ProcessUnderTest.start(t, ...how);
+  program.child.stdout?.pause();
+  return {
+    program,
+    read() {
+      program.child.stdout?.resume();
+    },
+  };
+}
+
+/** Resolves when the program has written the text to standard error. */
+async function printed(program: ProcessUnderTest, text: string): Promise<void> {
+  while (!program.stderr.includes(text)) await once(program.child.stderr as Readable, 'data');
+}
+
+// The reader is slow for the time that the rule names, and not to wait for something.
+const slowly = (): Promise<void> => setTimeout(2_000);
+
+void describe('the log at the end of the process', { concurrency: 6 }, () => {
+  test('P-060 the final line arrives at a reader that is slow to read a log larger than its pipe', async (t) => {
+    const program = ProcessUnderTest.start(t, 'logs-more-than-a-pipe-holds.ts');
+    await program.signaled('HasBeenReady');
+    program.child.stdout?.pause();
+    program.kill('SIGTERM');
+    await slowly();
+    program.child.stdout?.resume();
+    assert.deepEqual(await program.exit, { code: 81, signal: null });
+    assert.equal(program.lines.filter(({ msg }) => msg === 'hook failed').length, 1_500);
+    assert.equal(((await program.finalLine())['hookFailures'] as unknown[]).length, 1_500);
+    assert.ok(program.lines.every(({ level }) => level !== undefined));
+  });
+
+  for (const env of [{}, { NON_BLOCKING: '1' }]) {
+    const how = 'NON_BLOCKING' in env ? ', set non-blocking' : '';
+    test(`P-060 the final line arrives whole behind what the program itself had written${how}`, async (t) => {
+      const { program, read } = unread(t, 'floods-its-output.ts', env);
+      await printed(program, 'flooded');
+      program.kill('SIGTERM');
+      await slowly();
+      read();
+      assert.deepEqual(await program.exit, endedWell);
+      assert.deepEqual(phasesIn(program), Object.keys((await program.finalLine())['phases'] as object));
+    });
+  }
+
+  test('P-060 the final line arrives at a slow reader also when a second process signal ends the process', async (t) => {
+    const { program, read } = unread(t, 'floods-its-output.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '9s' });
+    await printed(program, 'flooded');
+    program.kill('SIGTERM');
+    program.kill('SIGINT');
+    await slowly();
+    read();
+    assert.deepEqual(await program.exit, { code: 1, signal: null });
+    assert.equal((await program.finalLine())['exitCode'], 1);
+    // Which of two that wait is delivered first is the kernel's business.
+    assert.ok(program.lines.some(({ msg }) => /^second process signal SIG(INT|TERM): /.test(msg ?? '')));
+  });
+
+  for (const EXIT of [undefined, '5']) {
+    const how = EXIT === undefined ? 'by itself' : 'by process.exit()';
+    test(`P-061 all lines of a pino that writes in a worker thread arrive when the process ends ${how}`, async (t) => {
+      const program = ProcessUnderTest.start(t, 'logs-through-a-worker.ts', EXIT === undefined ? {} : { EXIT });
+      await program.signaled('HasBeenReady');
+      program.kill('SIGTERM');
+      assert.deepEqual(await program.exit, { code: Number(EXIT ?? 0), signal: null });
+      const talk = program.lines.filter(({ msg }) => msg === 'talk').map((line) => line['index']);
+      assert.deepEqual(talk, [...Array(5_000).keys()]);
+      const final = await program.finalLine();
+      assert.equal(program.lines.at(-1), final);
+      assert.deepEqual([final['exitCode'], final['heldBy']], [Number(EXIT ?? 0), []]);
+    });
+  }
+
+  test('P-061 the final line of a second process signal arrives through a worker thread, too', async (t) => {
+    const program = ProcessUnderTest.start(t, 'logs-through-a-worker.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' });
+    await program.signaled('HasBeenReady');
+    program.kill('SIGTERM');
+    await program.signaled('ShutdownInitiated');
+    program.kill('SIGINT');
+    assert.deepEqual(await program.exit, { code: 1, signal: null });
+    assert.equal(program.lines.at(-1), await program.finalLine());
+  });
+
+  test('a reader that goes away while the process drains does not disturb the drain', async (t) => {
+    const program = ProcessUnderTest.start(t, 'listens.ts');
+    const request = await HeldRequest.open(t, await program.ready());
+    program.kill('SIGTERM');
+    await program.signaled('ShutdownInitiated');
+    program.child.stdout?.destroy();
+    assert.equal(await request.release(), 'served');
+    assert.deepEqual(await program.exit, endedWell);
+    assert.equal(program.stderr, '');
+  });
+
+  test('a logger of the program’s own is given everything, and standard output nothing', async (t) => {
+    const program = ProcessUnderTest.start(t, 'logs-to-standard-error.ts');
+    await printed(program, 'HasBeenReady');
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, endedWell);
+    assert.deepEqual(program.lines, []);
+    const lines = program.stderr
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Line);
+    assert.match(lines[0]?.msg ?? '', /^lifecycle started/);
+    assert.equal(lines.filter(({ msg }) => msg?.endsWith(' event')).length, 8);
+    assert.equal(lines.at(-1)?.['schema'], 'lameduck/shutdown/v1');
+  });
+});
+
+function phasesIn(program: ProcessUnderTest): unknown[] {
+  return program.lines.filter(({ msg }) => msg === 'shutdown event').map((line) => line['name']);
+}

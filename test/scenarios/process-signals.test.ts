@@ -1,0 +1,178 @@
+// What process signals do to a whole program: the first drains it, the second ends it, the others are not our business.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { HeldRequest } from '../support/held-request.ts';
+import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
+
+const sequence = [
+  'ShutdownInitiated',
+  'AfterShutdownDelayDuration',
+  'PreShutdownHooksStopped',
+  'NotAcceptingNewRequest',
+  'HTTPServerStoppedListening',
+  'InFlightRequestsDrained',
+];
+
+const signalsIn = (lines: readonly Line[]): unknown[] =>
+  lines.filter(({ msg }) => msg === 'shutdown event').map((line) => line['name']);
+
+const warningsIn = (lines: readonly Line[]): unknown[] =>
+  lines.filter(({ level }) => level === 40).map(({ msg }) => msg);
+
+const endedWell = { code: 0, signal: null };
+
+void describe('process signals', { concurrency: 3 }, () => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    test(`A-030, A-033, P-056 ${signal} drains once, answers what is in flight and exits with 0`, async (t) => {
+      const program = ProcessUnderTest.start(t, 'listens.ts');
+      const request = await HeldRequest.open(t, await program.ready());
+      program.kill(signal);
+      await program.signaled('HTTPServerStoppedListening');
+      assert.equal(await request.release(), 'served');
+
+      assert.deepEqual(await program.exit, endedWell);
+      assert.deepEqual(signalsIn(program.lines), sequence);
+      const { reason, exitCode, requests } = await program.finalLine();
+      assert.deepEqual({ reason, exitCode, requests }, { reason: signal, exitCode: 0, requests: served(1) });
+    });
+  }
+
+  test('A-031, P-057 a second process signal of another kind, at once, exits with 1 after one line of log', async (t) => {
+    const program = ProcessUnderTest.start(t, 'listens.ts');
+    const request = await HeldRequest.open(t, await program.ready());
+    program.kill('SIGTERM');
+    await program.signaled('HTTPServerStoppedListening');
+    program.kill('SIGINT');
+
+    assert.deepEqual(await program.exit, { code: 1, signal: null });
+    assert.deepEqual(warningsIn(program.lines), ['second process signal SIGINT: exiting at once']);
+    const final = await program.finalLine();
+    assert.equal(program.lines.at(-1), final);
+    assert.equal(final['exitCode'], 1);
+    assert.equal(final['reason'], 'SIGTERM');
+    assert.deepEqual(final['requests'], { answered: 0, refused: 0, cut: 1 });
+    const [unfinished] = final['unfinished'] as Line[];
+    assert.equal(`${String(unfinished?.['method'])} ${String(unfinished?.['route'])}`, 'POST /held');
+    assert.match(String(unfinished?.['peer']), /^127\.0\.0\.1:\d+$/);
+    assert.ok(Number(unfinished?.['ageMs']) >= 0);
+    await request.cut();
+  });
+
+  test('A-031, P-057 the same process signal again after 100 ms is a second one', async (t) => {
+    const program = ProcessUnderTest.start(t, 'listens.ts');
+    await HeldRequest.open(t, await program.ready());
+    program.kill('SIGTERM');
+    await program.signaled('HTTPServerStoppedListening');
+    // Not to wait for something, but because the rule under test is about time.
+    await setTimeout(110);
+    program.kill('SIGTERM');
+
+    assert.deepEqual(await program.exit, { code: 1, signal: null });
+    assert.deepEqual(warningsIn(program.lines), ['second process signal SIGTERM: exiting at once']);
+  });
+
+  test('P-057, P-116 the same process signal again at once is the same one', async (t) => {
+    const program = ProcessUnderTest.start(t, 'repeats-the-process-signal.ts');
+    await program.signaled('HasBeenReady');
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, endedWell);
+    assert.deepEqual(warningsIn(program.lines), []);
+    assert.deepEqual(signalsIn(program.lines), sequence);
+  });
+
+  test('P-057 a different process signal at once is a second one', async (t) => {
+    const program = ProcessUnderTest.start(t, 'repeats-the-process-signal.ts', { REPEATED: 'SIGINT' });
+    await program.signaled('HasBeenReady');
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, { code: 1, signal: null });
+    assert.equal((await program.finalLine())['exitCode'], 1);
+  });
+
+  test('P-057 process signals that come while the event loop is blocked count when it goes on', async (t) => {
+    const program = ProcessUnderTest.start(t, 'blocks-its-loop.ts');
+    await program.signaled('HasBeenReady');
+    program.kill('SIGUSR2');
+    await program.line('blocked', ({ msg }) => msg === 'blocked');
+    program.kill('SIGTERM');
+    program.kill('SIGTERM');
+    program.child.stdin?.end();
+    assert.deepEqual(await program.exit, endedWell);
+    assert.deepEqual(signalsIn(program.lines), sequence);
+  });
+
+  test('P-057 two different process signals while the event loop is blocked are a first and a second one', async (t) => {
+    const program = ProcessUnderTest.start(t, 'blocks-its-loop.ts');
+    await program.signaled('HasBeenReady');
+    program.kill('SIGUSR2');
+    await program.line('blocked', ({ msg }) => msg === 'blocked');
+    program.kill('SIGTERM');
+    program.kill('SIGINT');
+    program.child.stdin?.end();
+    assert.deepEqual(await program.exit, { code: 1, signal: null });
+    assert.equal((await program.finalLine())['exitCode'], 1);
+  });
+
+  for (const signal of ['SIGHUP', 'SIGUSR2'] as const) {
+    test(`P-069 ${signal} is left to what Node does with it`, async (t) => {
+      const program = ProcessUnderTest.start(t, 'listens.ts');
+      await program.ready();
+      program.kill(signal);
+      assert.deepEqual(await program.exit, { code: null, signal });
+      assert.deepEqual(signalsIn(program.lines), []);
+    });
+  }
+
+  test('P-069 SIGPIPE is ignored, as Node ignores it', async (t) => {
+    const program = ProcessUnderTest.start(t, 'listens.ts');
+    await program.ready();
+    program.kill('SIGPIPE');
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, endedWell);
+    assert.equal((await program.finalLine())['reason'], 'SIGTERM');
+  });
+
+  test('P-069 the process signals that are asked for replace the usual ones', async (t) => {
+    const program = ProcessUnderTest.start(t, 'listens.ts', { LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGUSR2,SIGHUP' });
+    await program.ready();
+    program.kill('SIGHUP');
+    assert.deepEqual(await program.exit, endedWell);
+    assert.equal((await program.finalLine())['reason'], 'SIGHUP');
+
+    const other = ProcessUnderTest.start(t, 'listens.ts', { LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGUSR2' });
+    await other.ready();
+    other.kill('SIGTERM');
+    assert.deepEqual(await other.exit, { code: null, signal: 'SIGTERM' });
+  });
+
+  test('P-070 signal listeners of other libraries are called like before', async (t) => {
+    const program = ProcessUnderTest.start(t, 'listens-to-process-signals-itself.ts');
+    await program.signaled('HasBeenReady');
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, endedWell);
+    const said = program.lines.map(({ msg }) => msg).filter((msg) => msg?.endsWith('listener'));
+    assert.deepEqual(said, ['first listener', 'last listener']);
+    assert.deepEqual(signalsIn(program.lines), sequence);
+  });
+
+  test('P-070 after shutdown() only the listeners of others are left', async (t) => {
+    const program = ProcessUnderTest.start(t, 'listens-to-process-signals-itself.ts', { THEN: 'shut down' });
+    const [joined, left] = await Promise.all(
+      ['joined', 'left'].map((what) => program.line(what, ({ msg }) => msg === what)),
+    );
+    assert.deepEqual(joined?.['count'], [3, 1, 0, 0]);
+    assert.deepEqual(left?.['count'], [2, 0, 0, 0]);
+  });
+
+  test('with LAMEDUCK_DISABLED=1 SIGTERM does what Node does with it', async (t) => {
+    const program = ProcessUnderTest.start(t, 'listens.ts', { LAMEDUCK_DISABLED: '1' });
+    await program.port();
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, { code: null, signal: 'SIGTERM' });
+    assert.equal(program.lines.length, 1);
+  });
+});
+
+function served(answered: number): object {
+  return { answered, refused: 0, cut: 0 };
+}

@@ -1,0 +1,95 @@
+// Process signals that come while a program starts, or start it as the first process of a container.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, test } from 'node:test';
+import { CommandUnderTest } from '../support/command-under-test.ts';
+import { disposed } from '../support/disposed.ts';
+import { ProcessUnderTest } from '../support/process-under-test.ts';
+
+const endedWell = { code: 0, signal: null };
+const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+const canUnshare = spawnSync('unshare', ['--pid', '--fork', '--mount-proc', 'true']).status === 0;
+
+void describe('the start of the process', { concurrency: 3 }, () => {
+  test('P-067, P-054 a process signal before listen() leads to a clean exit', async (t) => {
+    const program = ProcessUnderTest.start(t, 'never-listens.ts');
+    await program.line('starting', ({ msg }) => msg === 'starting');
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, endedWell);
+    const final = await program.finalLine();
+    assert.ok(Number(final['durationMs']) < 500);
+    assert.deepEqual(final['heldBy'], ['Timeout']);
+  });
+
+  test('P-067, P-054 a process signal in the tick of listen() leads to a clean exit', async (t) => {
+    const program = ProcessUnderTest.start(t, 'is-signaled-in-the-tick-of-listen.ts');
+    assert.deepEqual(await program.exit, endedWell);
+    assert.deepEqual((await program.finalLine())['heldBy'], []);
+  });
+
+  test('P-067, P-054 a process signal while listen() looks up its name leads to a clean exit', async (t) => {
+    const program = ProcessUnderTest.start(t, 'listens-after-a-slow-lookup.ts');
+    assert.deepEqual(await program.exit, endedWell);
+    assert.deepEqual((await program.finalLine())['heldBy'], []);
+    assert.ok(!program.lines.some(({ name }) => name === 'MuxAndDiscoveryComplete'));
+  });
+
+  test('P-067 a process signal while pino is being loaded leads to a clean exit with the whole log', async (t) => {
+    const program = ProcessUnderTest.start(t, 'is-signaled-while-pino-loads.ts');
+    assert.deepEqual(await program.exit, endedWell);
+    assert.match(program.lines[0]?.msg ?? '', /^lifecycle started/);
+    assert.equal(program.lines.at(-1), await program.finalLine());
+    assert.equal(program.lines.length, 10);
+  });
+
+  test('P-067, A-046 a process signal in a post-start hook that hangs leads to a clean exit', async (t) => {
+    const program = ProcessUnderTest.start(t, 'hangs-after-start.ts');
+    await program.line('the hook', ({ msg }) => msg === 'warming up');
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, endedWell);
+    const final = await program.finalLine();
+    assert.ok(Number(final['durationMs']) < 1_000);
+    assert.deepEqual([final['hookFailures'], final['heldBy']], [[], []]);
+  });
+
+  test('a process without a server is drained, too', async (t) => {
+    const program = ProcessUnderTest.start(t, 'works-a-queue.ts');
+    await program.signaled('HasBeenReady');
+    program.kill('SIGINT');
+    assert.deepEqual(await program.exit, endedWell);
+    assert.deepEqual(program.lines[0]?.['addresses'], []);
+  });
+
+  test('pino is loaded only when the server listens', async (t) => {
+    const preload = new URL('../fixtures/reports-loading-of-pino.ts', import.meta.url).href;
+    const program = ProcessUnderTest.start(t, 'listens.ts', {}, [`--import=${preload}`]);
+    await program.ready();
+    const loads = program.lines.filter(({ msg }) => msg === 'pino is loaded');
+    assert.deepEqual(loads, [{ msg: 'pino is loaded', isListening: true }]);
+  });
+
+  for (const name of ['listens.ts', 'never-listens.ts']) {
+    const title = name === 'listens.ts' ? 'as PID 1 SIGTERM drains' : 'as PID 1 SIGTERM is not ignored before listen()';
+    const skip = canUnshare ? false : 'unshare --pid is not permitted here';
+    test(`P-066, K-100 ${title}`, { skip }, async (t) => {
+      const command = disposed(
+        t,
+        new CommandUnderTest('sh', [
+          '-c',
+          `echo "unshare is $$"; exec unshare --pid --fork --mount-proc "$0" "$1"`,
+          process.execPath,
+          fixture(name),
+        ]),
+      );
+      const [, unshare = ''] = await command.printed(/unshare is (\d+)/);
+      await command.printed(name === 'listens.ts' ? /"name":"HasBeenReady"/ : /"starting","pid":1\b/);
+      const pid = readFileSync(`/proc/${unshare}/task/${unshare}/children`, 'utf8');
+      process.kill(Number(pid), 'SIGTERM');
+      assert.equal(await command.exit, 0);
+      assert.match(command.output, /"pid":1,.*"lameduck\/shutdown\/v1","reason":"SIGTERM","exitCode":0/);
+      assert.doesNotMatch(command.output, /started (by|through)/);
+    });
+  }
+});

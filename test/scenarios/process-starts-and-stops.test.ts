@@ -1,0 +1,28 @@
+// What a thousand lifecycles leave behind in a process: nothing.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ProcessUnderTest } from '../support/process-under-test.ts';
+
+interface Left {
+  readonly listeners: Readonly<Record<string, number>>;
+  readonly resources: readonly string[];
+}
+
+test('P-070, P-073 a thousand starts and stops leave no warning, listener, timer, handle or memory', async (t) => {
+  const program = ProcessUnderTest.start(t, 'starts-and-stops.ts', {}, ['--expose-gc']);
+  const done = await program.line('the end', ({ msg }) => msg === 'done');
+  const { before, after } = done as unknown as { before: Left; after: Left };
+  assert.deepEqual(after, before);
+  assert.deepEqual(
+    program.lines.filter(({ msg }) => msg === 'warning'),
+    [],
+  );
+  // The first groups fill caches of Node, and the figure swings by some hundred KiB; signals alone that were kept would
+  // take more than a MiB.
+  const heap = done['heap'] as number[];
+  const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+  const growth = mean(heap.slice(-5)) - mean(heap.slice(5, 10));
+  assert.ok(growth < 1_024 * 1_024, `the heap has grown by ${String(growth)} bytes in 500 lifecycles`);
+  assert.deepEqual(await program.exit, { code: 0, signal: null });
+  assert.equal(program.stderr, '');
+});

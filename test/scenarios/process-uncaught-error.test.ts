@@ -1,0 +1,136 @@
+// Uncaught errors of a whole program: what is printed is what Node prints, and what is served is still answered.
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { HeldRequest } from '../support/held-request.ts';
+import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
+
+/** Standard error of the program that throws: with lameduck, and without. */
+async function printed(t: TestContext, thrown: string): Promise<[ours: string, nodes: string]> {
+  return (await Promise.all(
+    [{}, { LAMEDUCK_DISABLED: '1' }].map(async (env) => {
+      const program = ProcessUnderTest.start(t, 'throws.ts', { THROWN: thrown, ...env });
+      await program.port();
+      program.kill('SIGUSR2');
+      const { code } = await program.exit;
+      assert.equal(code, 'LAMEDUCK_DISABLED' in env ? 1 : 82);
+      return program.stderr;
+    }),
+  )) as [string, string];
+}
+
+const isFinal = ({ schema }: Line): boolean => schema !== undefined;
+
+void describe('uncaught errors', { concurrency: 3 }, () => {
+  for (const thrown of ['error', 'made', 'rejection']) {
+    test(`P-063, P-064, K-211 an uncaught error is printed as Node prints it: ${thrown}`, async (t) => {
+      const [ours, nodes] = await printed(t, thrown);
+      assert.equal(ours, nodes);
+    });
+  }
+
+  for (const thrown of ['text', 'object', 'text_rejection', 'event']) {
+    test(`P-063, P-064 an error without a place in its stack is printed without one: ${thrown}`, async (t) => {
+      const [ours, nodes] = await printed(t, thrown);
+      assert.ok(ours.length > 0);
+      // Node begins with the line that threw, and the rest is the same.
+      if (thrown === 'event') assert.match(nodes, /^node:events:\d+\n.*\n +\^\n\n/);
+      assert.equal(withoutPlace(ours), withoutPlace(nodes));
+    });
+  }
+
+  test('P-063, K-211 an uncaught error turns readyz red, lets requests in flight end, and exits with 82', async (t) => {
+    const program = ProcessUnderTest.start(t, 'throws.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '200ms' });
+    const port = await program.ready();
+    const request = await HeldRequest.open(t, port);
+    program.kill('SIGUSR2');
+    await program.signaled('ShutdownInitiated');
+    assert.equal((await fetch(`http://127.0.0.1:${String(port)}/readyz`)).status, 500);
+    await program.signaled('HTTPServerStoppedListening');
+    assert.equal(await request.release(), 'served');
+    assert.deepEqual(await program.exit, { code: 82, signal: null });
+    const final = await program.finalLine();
+    assert.deepEqual([final['exitCode'], final['reason']], [82, 'uncaught error']);
+    const logged = program.lines.find(({ msg }) => msg === 'uncaught error');
+    assert.equal((logged?.['err'] as Line)['message'], 'thrown: the cause');
+  });
+
+  test('P-063, K-211 requests in flight have two seconds after an uncaught error', async (t) => {
+    const program = ProcessUnderTest.start(t, 'throws.ts');
+    const request = await HeldRequest.open(t, await program.ready());
+    program.kill('SIGUSR2');
+    await request.cut();
+    assert.deepEqual(await program.exit, { code: 82, signal: null });
+    const { phases, unfinished, exitCode } = await program.finalLine();
+    const { InFlightRequestsDrained, NotAcceptingNewRequest } = phases as Record<string, number>;
+    const drain = Number(InFlightRequestsDrained) - Number(NotAcceptingNewRequest);
+    assert.ok(drain >= 1_990 && drain < 2_500, `${String(drain)} ms`);
+    assert.equal((unfinished as Line[]).length, 1);
+    assert.equal(exitCode, 82);
+  });
+
+  test('P-063 a second uncaught error exits at once with 82', async (t) => {
+    const program = ProcessUnderTest.start(t, 'throws.ts');
+    const request = await HeldRequest.open(t, await program.ready());
+    program.kill('SIGUSR2');
+    await program.signaled('ShutdownInitiated');
+    program.kill('SIGUSR2');
+    await request.cut();
+    assert.deepEqual(await program.exit, { code: 82, signal: null });
+    assert.equal(program.stderr.match(/^TypeError: thrown/gm)?.length, 2);
+    assert.ok(program.lines.some(({ msg }) => msg === 'second uncaught error: exiting at once'));
+    const final = await program.finalLine();
+    assert.equal(final, program.lines.at(-1));
+    assert.equal(final['exitCode'], 82);
+    assert.ok(Number(final['durationMs']) < 1_500);
+  });
+
+  test('P-056, P-063 a process signal joins the shutdown of an uncaught error, and a second one ends it', async (t) => {
+    const program = ProcessUnderTest.start(t, 'throws.ts');
+    await HeldRequest.open(t, await program.ready());
+    program.kill('SIGUSR2');
+    await program.signaled('HTTPServerStoppedListening');
+    program.kill('SIGTERM');
+    program.kill('SIGINT');
+    assert.deepEqual(await program.exit, { code: 1, signal: null });
+    const final = await program.finalLine();
+    assert.deepEqual([final['exitCode'], final['reason']], [1, 'uncaught error']);
+    assert.equal(program.lines.filter((line) => line['name'] === 'ShutdownInitiated').length, 1);
+  });
+
+  test('P-056, P-063 an uncaught error in the shutdown of a process signal joins it, and exits with 82', async (t) => {
+    const program = ProcessUnderTest.start(t, 'throws.ts');
+    const request = await HeldRequest.open(t, await program.ready());
+    program.kill('SIGTERM');
+    await program.signaled('HTTPServerStoppedListening');
+    program.kill('SIGUSR2');
+    await program.line('the error', ({ msg }) => msg === 'uncaught error');
+    assert.equal(await request.release(), 'served');
+    assert.deepEqual(await program.exit, { code: 82, signal: null });
+    assert.equal((await program.finalLine())['reason'], 'SIGTERM');
+  });
+
+  test('P-063 an uncaught error after the drain exits at once with 82', async (t) => {
+    const program = ProcessUnderTest.start(t, 'throws-after-its-drain.ts');
+    await program.signaled('HasBeenReady');
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, { code: 82, signal: null });
+    assert.match(program.stderr, /Error: the pool is closed/);
+    assert.equal(program.lines.filter(isFinal).length, 1);
+    assert.ok(program.lines.some(({ msg }) => msg === 'uncaught error after the drain: exiting at once'));
+  });
+
+  test('P-063 a program that handles uncaught errors itself goes on as if we were not there', async (t) => {
+    const program = ProcessUnderTest.start(t, 'survives-its-own-errors.ts');
+    await program.line('the error', ({ msg }) => msg === 'handled thrown');
+    await program.signaled('HasBeenReady');
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, { code: 0, signal: null });
+    assert.equal((await program.finalLine())['reason'], 'SIGTERM');
+    assert.equal(program.stderr, '');
+  });
+});
+
+// Everything up to the caret and the empty line behind it.
+function withoutPlace(text: string): string {
+  return text.replace(/^\n?(file|node):[^]*?\n\s*\^\n\n?/, '');
+}

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isLameduckError } from '../../src/errors.ts';
+import { completeSettings } from '../../src/settings/complete.ts';
+import type { SettingsOptions } from '../../src/settings/table.ts';
+import { lameduckServiceLinks } from '../support/service-links.ts';
+
+function problems(options: object, environment: Record<string, string> = {}): string[] {
+  try {
+    completeSettings(options, environment);
+  } catch (error) {
+    assert.ok(isLameduckError(error));
+    assert.equal(error.code, 'LAMEDUCK_ERR_SETTINGS_INVALID');
+    return error.message.split('\n  ').slice(1);
+  }
+  throw new Error('nothing was refused');
+}
+
+test('the environment overrules code, and code overrules the default, each with its source', () => {
+  const { settings, sources } = completeSettings(
+    { shutdownDelayDuration: '1s', destroyHookTimeout: '1s' },
+    { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' },
+  );
+  assert.equal(settings.shutdownDelayDuration, 2_000);
+  assert.equal(sources.shutdownDelayDuration, 'environment');
+  assert.equal(settings.destroyHookTimeout, 1_000);
+  assert.equal(sources.destroyHookTimeout, 'code');
+  assert.equal(settings.preShutdownHookTimeout, 5_000);
+  assert.equal(sources.preShutdownHookTimeout, 'default');
+});
+
+test('an empty variable is one that is not set, and an option that is undefined is one that is not given', () => {
+  const { settings, sources } = completeSettings(
+    { preShutdownHookTimeout: undefined, destroyHookTimeout: 7 },
+    { LAMEDUCK_DESTROY_HOOK_TIMEOUT: '', LAMEDUCK_PRE_STOP_SECONDS: ' ' },
+  );
+  assert.equal(settings.destroyHookTimeout, 7);
+  assert.deepEqual(
+    [sources.destroyHookTimeout, sources.preStopSeconds, sources.preShutdownHookTimeout],
+    ['code', 'default', 'default'],
+  );
+});
+
+test('space around the value of a variable does not matter', () => {
+  assert.equal(completeSettings({}, { LAMEDUCK_PRE_STOP_SECONDS: ' 5\n' }).settings.preStopSeconds, 5);
+});
+
+test('a 0 that is given stays 0 and false stays false', () => {
+  const given = { shutdownDelayDuration: 0, terminationGracePeriodSeconds: 0, shutdownSendRetryAfter: false };
+  const inCluster = { KUBERNETES_SERVICE_HOST: '10.96.0.1' };
+  const { settings, sources } = completeSettings(given, inCluster);
+  assert.equal(settings.shutdownDelayDuration, 0);
+  assert.equal(settings.terminationGracePeriodSeconds, 0);
+  assert.equal(sources.shutdownSendRetryAfter, 'code');
+  assert.equal(
+    completeSettings({}, { ...inCluster, LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0' }).settings.shutdownDelayDuration,
+    0,
+  );
+});
+
+test('a number in code is milliseconds', () => {
+  assert.equal(completeSettings({ shutdownDelayDuration: 10 }, {}).settings.shutdownDelayDuration, 10);
+});
+
+test('P-107 the default of the delay is 10 s in a cluster, 0 outside, and can be overruled', () => {
+  const inCluster = { KUBERNETES_SERVICE_HOST: '10.96.0.1' };
+  assert.equal(completeSettings({}, inCluster).settings.shutdownDelayDuration, 10_000);
+  assert.equal(completeSettings({}, {}).settings.shutdownDelayDuration, 0);
+  assert.equal(completeSettings({}, { KUBERNETES_SERVICE_HOST: '' }).settings.shutdownDelayDuration, 0);
+  assert.equal(completeSettings({ shutdownDelayDuration: '3s' }, inCluster).settings.shutdownDelayDuration, 3_000);
+});
+
+test('all problems are in one error, each with its name, its value and what is allowed', () => {
+  const options = { shutdownDelayDuration: -1, healthCheckTimeout: 'soon', shutdownSendRetryAfter: 'yes', dely: 1 };
+  const environment = { LAMEDUCK_DESTROY_HOOK_TIMEOUT: '10', LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGKILL' };
+  assert.deepEqual(problems(options, environment), [
+    'option shutdownDelayDuration: -1: allowed is a duration such as 15s or 1m30s, from 0s to 596h',
+    'option shutdownSendRetryAfter: "yes": allowed is true or false',
+    'LAMEDUCK_DESTROY_HOOK_TIMEOUT="10": allowed is a duration with its unit; did you mean 10s?',
+    'LAMEDUCK_SHUTDOWN_SIGNALS="SIGKILL": allowed is one or more of the process signals that a program can catch, such as SIGTERM,SIGINT',
+    'option healthCheckTimeout: "soon": allowed is a duration such as 15s or 1m30s, from 0s to 596h',
+    'option dely: there is no such option',
+  ]);
+});
+
+test('an option that does not exist is refused with the nearest name', () => {
+  assert.deepEqual(problems({ shutdownDelay: '5s', ShutdownSignals: 'SIGTERM' }), [
+    'option shutdownDelay: there is no such option; the nearest is shutdownDelayDuration',
+    'option ShutdownSignals: there is no such option; the nearest is shutdownSignals',
+  ]);
+});
+
+test('a name that every object inherits is no option', () => {
+  assert.deepEqual(problems({ toString: 1 }), ['option toString: there is no such option']);
+});
+
+test('null is a value that was given, and is refused', () => {
+  assert.match(problems({ shutdownDelayDuration: null })[0] ?? '', /^option shutdownDelayDuration: null: /);
+});
+
+test('a variable that cannot be read is refused even where code has given a value', () => {
+  assert.equal(problems({ preStopSeconds: 1 }, { LAMEDUCK_PRE_STOP_SECONDS: '1s' }).length, 1);
+});
+
+test('an unknown variable refuses nothing and is one warning', () => {
+  const { warnings } = completeSettings({}, { LAMEDUCK_SHUTDOWN_SIGNAL: 'SIGQUIT' });
+  assert.deepEqual(warnings, ['unknown variable LAMEDUCK_SHUTDOWN_SIGNAL; the nearest is LAMEDUCK_SHUTDOWN_SIGNALS']);
+});
+
+test('P-121 the variables of a Service named lameduck are neither read nor reported', () => {
+  assert.deepEqual(completeSettings({}, lameduckServiceLinks), completeSettings({}, {}));
+});
+
+test('the object of the caller is left as it is, and the result is frozen', () => {
+  const options: SettingsOptions = Object.freeze({ shutdownDelayDuration: '1s', shutdownSignals: 'SIGTERM' });
+  const { settings, sources } = completeSettings(options, {});
+  assert.deepEqual(options, { shutdownDelayDuration: '1s', shutdownSignals: 'SIGTERM' });
+  assert.ok(Object.isFrozen(settings));
+  assert.ok(Object.isFrozen(sources));
+});

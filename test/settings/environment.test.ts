@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isDisabled, isServiceLink, nearest, unknownVariables } from '../../src/settings/environment.ts';
+import { lameduckServiceLinks } from '../support/service-links.ts';
+
+const known = ['LAMEDUCK_SHUTDOWN_DELAY_DURATION', 'LAMEDUCK_PRE_STOP_SECONDS', 'LAMEDUCK_SHUTDOWN_SIGNALS'];
+
+test('P-121 every variable that Kubernetes injects for a Service named lameduck is told from ours', () => {
+  for (const [name, value] of Object.entries(lameduckServiceLinks)) assert.ok(isServiceLink(name, value), name);
+  assert.deepEqual(unknownVariables(lameduckServiceLinks, known), []);
+});
+
+test('P-121 a variable that a Service could inject under the name of a setting is told by its value', () => {
+  assert.equal(isServiceLink('LAMEDUCK_PROBE_PORT', 'tcp://10.96.0.7:8081'), true);
+  assert.equal(isServiceLink('LAMEDUCK_PROBE_PORT', 'udp://10.96.0.7:53'), true);
+  assert.equal(isServiceLink('LAMEDUCK_PROBE_PORT', '8081'), false);
+});
+
+test('a variable of ours is never taken for a service link', () => {
+  for (const name of known) assert.equal(isServiceLink(name, 'tcp://10.96.0.7:80'), false, name);
+});
+
+test('an unknown variable is one warning with the nearest name', () => {
+  const environment = { LAMEDUCK_SHUTDOWN_DELAY: '5s', LAMEDUCK_PRESTOP_SECONDS: '5', PATH: '/bin' };
+  assert.deepEqual(unknownVariables(environment, known), [
+    'unknown variable LAMEDUCK_SHUTDOWN_DELAY; the nearest is LAMEDUCK_SHUTDOWN_DELAY_DURATION',
+    'unknown variable LAMEDUCK_PRESTOP_SECONDS; the nearest is LAMEDUCK_PRE_STOP_SECONDS',
+  ]);
+});
+
+test('LAMEDUCK_DISABLED is known, and only 1 and true switch lameduck off', () => {
+  assert.deepEqual(unknownVariables({ LAMEDUCK_DISABLED: '1' }, known), []);
+  assert.equal(isDisabled({ LAMEDUCK_DISABLED: '1' }), true);
+  assert.equal(isDisabled({ LAMEDUCK_DISABLED: 'true' }), true);
+  assert.equal(isDisabled({ LAMEDUCK_DISABLED: '0' }), false);
+  assert.equal(isDisabled({ LAMEDUCK_DISABLED: '' }), false);
+  assert.equal(isDisabled({}), false);
+});
+
+test('the nearest name differs in the fewest letters, and is none when too many differ; the beginning of a name is near to it', () => {
+  assert.equal(nearest('shutdownSignal', ['shutdownSignals', 'shutdownDelay']), 'shutdownSignals');
+  assert.equal(nearest('SHUTDOWNSIGNALS', ['shutdownSignals']), 'shutdownSignals');
+  assert.equal(nearest('shutdownDelay', ['shutdownSignals', 'shutdownDelayDuration']), 'shutdownDelayDuration');
+  assert.equal(nearest('port', ['shutdownSignals', 'preStopSeconds']), undefined);
+  assert.equal(nearest('', ['a']), undefined);
+  assert.equal(nearest('a', []), undefined);
+});

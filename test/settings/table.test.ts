@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settingsTable, variableOf, type SettingName } from '../../src/settings/table.ts';
+import type { Kind } from '../../src/settings/kinds.ts';
+
+const names = Object.keys(settingsTable) as SettingName[];
+
+test('the variable of a setting is LAMEDUCK_ and the option in upper snake case', () => {
+  assert.equal(variableOf('shutdownDelayDuration'), 'LAMEDUCK_SHUTDOWN_DELAY_DURATION');
+  assert.equal(variableOf('preStopSeconds'), 'LAMEDUCK_PRE_STOP_SECONDS');
+});
+
+test('no two settings share a variable', () => {
+  assert.equal(new Set(names.map(variableOf)).size, names.length);
+});
+
+for (const name of names) {
+  test(`the default of ${name} is one that could be given`, () => {
+    const row = settingsTable[name];
+    const kind: Kind<unknown> = row.kind;
+    for (const inCluster of [true, false]) {
+      const value = row.default(inCluster);
+      assert.deepEqual(kind.fromCode(value), { value });
+    }
+  });
+}
+
+test('the defaults are those of the design', () => {
+  const outside = Object.fromEntries(names.map((name) => [name, settingsTable[name].default(false)]));
+  assert.deepEqual(outside, {
+    shutdownDelayDuration: 0,
+    shutdownSendRetryAfter: false,
+    preShutdownHookTimeout: 5_000,
+    destroyHookTimeout: 3_000,
+    terminationGracePeriodSeconds: 30,
+    preStopSeconds: 0,
+    shutdownSignals: ['SIGTERM', 'SIGINT'],
+    healthCheckTimeout: 900,
+  });
+});
+
+test('P-069 SIGHUP and SIGUSR2 are left alone unless asked for', () => {
+  assert.deepEqual(settingsTable.shutdownSignals.default(false), ['SIGTERM', 'SIGINT']);
+});
+
+test('P-081 the limit of a health check is below the second that the kubelet waits by default', () => {
+  assert.ok(settingsTable.healthCheckTimeout.default(false) < 1_000);
+});
+
+test('P-107 the delay is 10 s in a cluster and none outside', () => {
+  assert.equal(settingsTable.shutdownDelayDuration.default(true), 10_000);
+  assert.equal(settingsTable.shutdownDelayDuration.default(false), 0);
+});

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createUnderTest, ServerUnderTest, type LifecycleUnderTest } from './support/lifecycle-under-test.ts';
+import { disposed } from './support/disposed.ts';
+import { settled } from './support/fake-clock.ts';
+
+function isSignaled({ handle }: LifecycleUnderTest): { complete: boolean; ready: boolean } {
+  const { muxAndDiscoveryComplete, hasBeenReady } = handle.signals;
+  return { complete: muxAndDiscoveryComplete.hasSignaled, ready: hasBeenReady.hasSignaled };
+}
+
+test('A-016 the start is told first, then MuxAndDiscoveryComplete fires, then the post-start hooks begin', async () => {
+  const order: string[] = [];
+  const parts = createUnderTest();
+  const note = (what: string): void => {
+    order.push(`${what}, complete: ${String(isSignaled(parts).complete)}`);
+  };
+  parts.starts.push = () => {
+    note('start');
+    return 1;
+  };
+  parts.handle.addPostStartHook('warm-up', () => {
+    note('hook');
+  });
+  parts.startup.begin();
+  await settled();
+  assert.deepEqual(order, ['start, complete: false', 'hook, complete: true']);
+});
+
+test('a program without a server starts at once', async () => {
+  const parts = createUnderTest();
+  await settled();
+  assert.deepEqual(isSignaled(parts), { complete: false, ready: false });
+  parts.startup.begin();
+  await settled();
+  assert.deepEqual(isSignaled(parts), { complete: true, ready: true });
+  assert.deepEqual(parts.starts, [[]]);
+});
+
+test('A-014, P-020 the start waits for the last of several servers to listen', async (context) => {
+  const first = disposed(context, new ServerUnderTest());
+  const second = disposed(context, new ServerUnderTest());
+  const parts = createUnderTest({}, [first.server, second.server]);
+  parts.startup.begin();
+  await first.listen();
+  await settled();
+  assert.equal(isSignaled(parts).complete, false);
+  await second.listen();
+  assert.equal(isSignaled(parts).complete, true);
+  assert.equal(parts.starts.length, 1);
+  for (const address of parts.starts[0] ?? []) assert.match(address, /^127\.0\.0\.1:\d+$/);
+  assert.equal(parts.starts[0]?.length, 2);
+});
+
+test('P-053 a server that listened before it was given to us starts the lifecycle at once', async (context) => {
+  const serving = disposed(context, new ServerUnderTest());
+  await serving.listen();
+  const parts = createUnderTest({}, [serving.server]);
+  parts.startup.begin();
+  await settled();
+  assert.equal(isSignaled(parts).complete, true);
+  assert.equal(parts.starts.length, 1);
+});
+
+test('P-088 HasBeenReady fires when the checks first pass, though nobody probes', async () => {
+  const parts = createUnderTest();
+  let isUp = false;
+  parts.handle.addReadyzCheck('database', () => isUp);
+  parts.startup.begin();
+  await parts.clock.advance(10_000);
+  assert.deepEqual(isSignaled(parts), { complete: true, ready: false });
+  isUp = true;
+  await parts.clock.advance(250);
+  assert.equal(isSignaled(parts).ready, true);
+  assert.equal(parts.clock.pending.all, 0);
+});
+
+test('P-073 waiting to be ready does not hold the process', async () => {
+  const parts = createUnderTest();
+  parts.handle.addReadyzCheck('database', () => false);
+  parts.startup.begin();
+  await parts.clock.advance(1_000);
+  assert.equal(parts.clock.pending.holding, 0);
+});
+
+test('A-042, A-043 each post-start hook is a check of /readyz until it has ended, and not of /livez', async (context) => {
+  const serving = disposed(context, new ServerUnderTest());
+  const parts = createUnderTest({}, [serving.server]);
+  const warmUp = Promise.withResolvers<undefined>();
+  parts.handle.addPostStartHook('warm-up', () => warmUp.promise);
+  await serving.listen();
+  assert.equal((await serving.ask('/readyz/poststarthook/warm-up')).status, 500);
+  assert.equal(
+    (await serving.ask('/readyz')).body,
+    '[+]ping ok\n[-]poststarthook/warm-up failed: reason withheld\n[+]shutdown ok\nreadyz check failed\n',
+  );
+  assert.equal((await serving.ask('/livez')).body, 'ok');
+  assert.equal(isSignaled(parts).ready, false);
+  warmUp.resolve(undefined);
+  await parts.clock.advance(250);
+  assert.equal(isSignaled(parts).ready, true);
+  assert.equal((await serving.ask('/readyz/poststarthook/warm-up')).body, 'ok');
+});
+
+test('A-044 a post-start hook that fails keeps readyz red, is observed, and leaves the others alone', async () => {
+  const parts = createUnderTest();
+  const calls: string[] = [];
+  parts.handle.addPostStartHook('bad', () => Promise.reject(new Error('no cache')));
+  parts.handle.addPostStartHook('good', () => calls.push('good'));
+  parts.startup.begin();
+  await parts.clock.advance(60_000);
+  assert.equal(isSignaled(parts).ready, false);
+  assert.deepEqual(calls, ['good']);
+  assert.deepEqual(
+    parts.observer.hookFailures.map(({ name, error }) => [name, error.message]),
+    [['bad', 'post-start hook "bad" failed: no cache']],
+  );
+});
+
+test('A-045 the AbortSignal of a post-start hook is aborted at NotAcceptingNewRequest, not at ShutdownInitiated', async () => {
+  const parts = createUnderTest({ shutdownDelayDuration: '1s' });
+  let signal: AbortSignal | undefined;
+  parts.handle.addPostStartHook('poller', (context) => {
+    ({ signal } = context);
+  });
+  parts.startup.begin();
+  await parts.clock.advanceUntil('HasBeenReady', parts.handle.signals.hasBeenReady.signaled);
+  void parts.handle.shutdown('test');
+  await parts.clock.advance(999);
+  assert.equal(parts.handle.signals.shutdownInitiated.hasSignaled, true);
+  assert.equal(signal?.aborted, false);
+  await parts.clock.advance(1);
+  assert.equal(parts.handle.signals.notAcceptingNewRequest.hasSignaled, true);
+  assert.equal(signal.aborted, true);
+});
+
+test('P-054 a server that listens after the shutdown has begun is closed and starts nothing', async (context) => {
+  const serving = disposed(context, new ServerUnderTest());
+  const parts = createUnderTest({}, [serving.server]);
+  let hasRun = false;
+  parts.handle.addPostStartHook('warm-up', () => (hasRun = true));
+  void parts.handle.shutdown('test');
+  await serving.listen();
+  assert.equal(serving.server.listening, false);
+  await parts.clock.advanceUntil('the end', parts.handle.ended);
+  assert.deepEqual(parts.starts, []);
+  assert.equal(hasRun, false);
+  assert.equal(isSignaled(parts).complete, false);
+});
+
+test('P-054, P-067 a shutdown before the start ends at once and nothing starts afterwards', async () => {
+  const parts = createUnderTest({ shutdownDelayDuration: '10s' });
+  const startedAt = parts.clock.now();
+  parts.startup.begin();
+  void parts.handle.shutdown('test');
+  await parts.handle.ended;
+  assert.equal(parts.clock.now(), startedAt);
+  await settled();
+  assert.deepEqual(parts.starts, []);
+  assert.equal(parts.observer.order[0], 'ShutdownInitiated');
+});

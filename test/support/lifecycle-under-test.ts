@@ -1,0 +1,95 @@
+// One lifecycle on a fake clock, with its seam on real servers when it has some, and without a process or a log.
+import { once } from 'node:events';
+import { get, type RequestListener, createServer } from 'node:http';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { createHandle, type Parts } from '../../src/handle.ts';
+import { installSeam } from '../../src/http/seam.ts';
+import type { Server } from '../../src/http/server.ts';
+import type { ShutdownRecord } from '../../src/observer.ts';
+import { completeSettings } from '../../src/settings/complete.ts';
+import type { SettingsOptions } from '../../src/settings/table.ts';
+import { FakeClock } from './fake-clock.ts';
+import { RecordingObserver } from './recording-observer.ts';
+
+export interface LifecycleUnderTest extends Parts {
+  readonly clock: FakeClock;
+  readonly observer: RecordingObserver;
+  /** One entry for each start, with the addresses that it was told. */
+  readonly starts: (readonly string[])[];
+}
+
+export function createUnderTest(options: SettingsOptions = {}, servers: readonly Server[] = []): LifecycleUnderTest {
+  const clock = new FakeClock();
+  const observer = new RecordingObserver();
+  const starts: (readonly string[])[] = [];
+  const parts = createHandle({
+    servers,
+    settings: completeSettings(options, {}).settings,
+    clock,
+    observer,
+    onStart: (addresses) => starts.push(addresses),
+  });
+  for (const server of servers) installSeam(server, parts.traffic);
+  return { ...parts, clock, observer, starts };
+}
+
+/** readyUnderTest is a lifecycle without a server that has been ready. */
+export async function readyUnderTest(options: SettingsOptions = {}): Promise<LifecycleUnderTest> {
+  const parts = createUnderTest(options);
+  parts.startup.begin();
+  await parts.clock.advanceUntil('HasBeenReady', parts.handle.signals.hasBeenReady.signaled);
+  return parts;
+}
+
+/** ServerUnderTest is a real server on a port of its own; its sockets are gone when its scope ends. */
+export class ServerUnderTest implements AsyncDisposable {
+  readonly server: Server;
+
+  constructor(listener: RequestListener = (_request, response) => response.end('served')) {
+    this.server = createServer(listener);
+  }
+
+  async listen(): Promise<void> {
+    this.server.listen(0, '127.0.0.1');
+    await once(this.server, 'listening');
+  }
+
+  /** ask makes a request on a connection of its own. */
+  async ask(path: string): Promise<{ status: number | undefined; body: string }> {
+    const { port } = this.server.address() as AddressInfo;
+    const request = get({ port, host: '127.0.0.1', path, agent: false });
+    const [response] = (await once(request, 'response')) as [AsyncIterable<Buffer> & { statusCode?: number }];
+    const chunks: Buffer[] = [];
+    for await (const chunk of response) chunks.push(chunk);
+    return { status: response.statusCode, body: Buffer.concat(chunks).toString() };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (!this.server.listening) return;
+    this.server.close();
+    this.server.closeAllConnections();
+    await once(this.server, 'close');
+  }
+}
+
+/** neverAnswers is the handler of a server on which requests hang. */
+export const neverAnswers = (): void => undefined;
+
+/** withRequestInFlight is the lifecycle of a server that never answers, ready, with one request that waits for it. */
+export async function withRequestInFlight(serving: ServerUnderTest): Promise<LifecycleUnderTest & { client: Socket }> {
+  const parts = createUnderTest({}, [serving.server]);
+  await serving.listen();
+  await parts.handle.signals.hasBeenReady.signaled;
+  const client = connect({ port: (serving.server.address() as AddressInfo).port, host: '127.0.0.1' });
+  // It is reset when the server cuts it off.
+  client.on('error', () => undefined);
+  const arrived = once(serving.server, 'request');
+  client.write('POST /orders?id=7 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n');
+  await arrived;
+  return { ...parts, client };
+}
+
+/** recordOf turns the clock until the shutdown has ended. */
+export function recordOf({ clock, handle }: LifecycleUnderTest): Promise<ShutdownRecord> {
+  return clock.advanceUntil('the end of the shutdown', handle.ended);
+}

@@ -1,0 +1,48 @@
+// What tests need to see in a Markdown page: its code blocks, its tables and its links.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const root = join(import.meta.dirname, '..', '..');
+
+export function readPage(file: string): string {
+  return readFileSync(join(root, file), 'utf8');
+}
+
+/** Block is what stands between two fences; the language of a bare fence is empty. */
+export interface Block {
+  readonly language: string;
+  readonly text: string;
+}
+
+export function blocksIn(page: string): Block[] {
+  return [...page.matchAll(/^```(.*)\n([^]*?)^```$/gm)].map(([, language = '', text = '']) => ({ language, text }));
+}
+
+/** tablesIn returns each table as its rows of cells, without the line under the heading. */
+export function tablesIn(page: string): string[][][] {
+  const tables = page.match(/(?:^\|.*\|\n)+/gm) ?? [];
+  return tables.map((table) =>
+    table
+      .trimEnd()
+      .split('\n')
+      .filter((_line, index) => index !== 1)
+      .map((line) =>
+        line
+          .slice(1, -1)
+          .split('|')
+          .map((cell) => cell.trim()),
+      ),
+  );
+}
+
+/** firstColumn returns the cells under a heading, of the one table that begins with it. */
+export function firstColumn(page: string, heading: string): string[] {
+  const [table, ...others] = tablesIn(page).filter(([head]) => head?.[0] === heading);
+  if (table === undefined || others.length > 0) throw new Error(`no table, or several, begins with "${heading}"`);
+  return table.slice(1).map(([cell = '']) => cell.replaceAll('`', ''));
+}
+
+export function linksIn(page: string): string[] {
+  const prose = page.replace(/^```[^]*?^```$/gm, '');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+}

@@ -1,0 +1,48 @@
+// An Observer that keeps what it is told, in order.
+import type { HookFailure, Observer, ShutdownRecord, SignalEvent, UnfinishedRequest } from '../../src/observer.ts';
+import type { SignalName } from '../../src/lifecycle/graph.ts';
+
+export class RecordingObserver implements Observer {
+  readonly signals: SignalEvent[] = [];
+  readonly hookFailures: HookFailure[] = [];
+  readonly checkChanges: string[] = [];
+  readonly unfinished: UnfinishedRequest[] = [];
+  readonly records: ShutdownRecord[] = [];
+
+  /** The signals in the order in which they fired. */
+  get order(): SignalName[] {
+    return this.signals.map(({ name }) => name);
+  }
+
+  onStart(): void {
+    // The tests of the start are given the addresses themselves.
+  }
+
+  onWarning(message: string): void {
+    throw new Error(`unexpected warning: ${message}`);
+  }
+
+  onSignal(event: SignalEvent): void {
+    this.signals.push(event);
+  }
+
+  onHookFailure(failure: HookFailure): void {
+    this.hookFailures.push(failure);
+  }
+
+  onCheckChange(endpoint: string, check: string, reason: Error | undefined): void {
+    this.checkChanges.push(`${endpoint} ${check}: ${reason?.message ?? 'passes'}`);
+  }
+
+  onUnfinished(requests: readonly UnfinishedRequest[]): void {
+    this.unfinished.push(...requests);
+  }
+
+  onUncaughtError(error: unknown): void {
+    throw error;
+  }
+
+  onEnd(record: ShutdownRecord): void {
+    this.records.push(record);
+  }
+}

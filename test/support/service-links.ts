@@ -1,0 +1,13 @@
+// What Kubernetes puts into every pod of a namespace that has a Service named `lameduck` with one named port.
+export const lameduckServiceLinks = {
+  LAMEDUCK_SERVICE_HOST: '10.96.14.7',
+  LAMEDUCK_SERVICE_PORT: '80',
+  LAMEDUCK_SERVICE_PORT_HTTP: '80',
+  LAMEDUCK_PORT: 'tcp://10.96.14.7:80',
+  LAMEDUCK_PORT_80_TCP: 'tcp://10.96.14.7:80',
+  LAMEDUCK_PORT_80_TCP_PROTO: 'tcp',
+  LAMEDUCK_PORT_80_TCP_PORT: '80',
+  LAMEDUCK_PORT_80_TCP_ADDR: '10.96.14.7',
+  // The ninth, of a second Service named `lameduck-api`.
+  LAMEDUCK_API_PORT: 'tcp://10.96.14.8:8080',
+} as const;
