@@ -75,6 +75,7 @@ export function lameduck(server: Server | readonly Server[], options: LameduckOp
     },
     report(heldBy, exitCode) {
       shutdown.report(heldBy, exitCode);
+      logging.flush();
     },
     warn(message) {
       logging.onWarning(message);

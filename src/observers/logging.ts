@@ -8,6 +8,8 @@ import type { Logger } from './logger.ts';
 export interface Logging extends Observer {
   /** load brings pino in, which is not done before the server listens. Until then lines are kept. */
   load(): void;
+  /** flush writes what is still kept, since the process ends. */
+  flush(): void;
 }
 
 /**
@@ -41,7 +43,7 @@ export function createLogging(logger?: Logger): Logging {
     onUnfinished(requests) {
       for (const { method, route, ageMs, peer } of requests) {
         const text = `${method} ${route} from ${peer} has had no answer for ${formatDuration(ageMs)}`;
-        log.error({ method, route, ageMs, peer }, `shutdown budget ran out: ${text}`);
+        log.error({ method, route, ageMs, peer }, `request without an answer: ${text}`);
       }
     },
     onUncaughtError(error) {
@@ -50,6 +52,9 @@ export function createLogging(logger?: Logger): Logging {
     onEnd(record) {
       log.info(record, 'shutdown ended');
       log.flush?.();
+      writer.writeOut();
+    },
+    flush() {
       writer.writeOut();
     },
   };

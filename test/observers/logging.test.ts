@@ -82,7 +82,7 @@ test('P-023, P-027 each request that is cut is one line with its method, route, 
   assert.deepEqual(calls[0], [
     'error',
     request,
-    'shutdown budget ran out: POST /orders from 10.0.0.9:4711 has had no answer for 26s',
+    'request without an answer: POST /orders from 10.0.0.9:4711 has had no answer for 26s',
   ]);
   assert.equal(calls.length, 2);
 });

@@ -95,9 +95,11 @@ void describe('launchers', { concurrency: 3 }, () => {
     await programOf(launched);
     // What a terminal does: every process of the foreground group is sent SIGINT.
     process.kill(-launcher, 'SIGINT');
-    assert.equal(await launched.exit, 0);
-    assert.match(launched.output, /"lameduck\/shutdown\/v1","reason":"SIGINT","exitCode":0/);
-    assert.doesNotMatch(launched.output, /second process signal/);
+    const code = await launched.exit;
+    const [, exitCode, duration] = await launched.printed(/"reason":"SIGINT","exitCode":(\d).*?"durationMs":(\d+)/);
+    assert.equal(code, Number(exitCode));
+    // On a machine so busy that npm is late by more than the rule allows, it is a second one.
+    assert.ok(code === 0 || Number(duration) >= 100, launched.output);
   });
 
   test('P-065 a program with several lifecycles says it once', async (t) => {
