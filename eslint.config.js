@@ -198,10 +198,10 @@ const entryPoints = ['fastify', 'grpc', 'index', 'leader-election', 'register', 
 );
 
 export default defineConfig(
-  globalIgnores(['dist/', 'bench/results/']),
+  globalIgnores(['dist/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   { files: ['**/*.{js,cjs,mjs,ts}'], rules: mistakes },
-  { files: ['test/package/require-node.cjs'], rules: { 'no-var': 'off' } },
+  { files: ['test/require-node.cjs'], rules: { 'no-var': 'off' } },
   {
     files: ['**/*.ts'],
     plugins: { '@typescript-eslint': tseslint.plugin },

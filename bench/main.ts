@@ -13,8 +13,8 @@ let hasTried = false;
 
 const isQuick = process.argv.includes('--quick');
 const effort = {
-  lameduck: isQuick ? { processes: 3, pairs: 30 } : { processes: 6, pairs: 80 },
-  other: { processes: 3, pairs: 30 },
+  lameduck: isQuick ? { processes: 3, pairs: 30 } : { processes: 8, pairs: 50 },
+  other: { processes: 5, pairs: 20 },
   rounds: isQuick ? 1 : 5,
   delays: isQuick ? [0] : [0, 1_000],
 };

@@ -44,7 +44,10 @@ const opening = [
   'beside it, or the difference is on purpose and has its reason there.',
 ];
 
-function problemsOf({ rules, differences, tests, sources }: Conformance, numbers: readonly string[]): string[] {
+function problemsOf(
+  { families, rules, differences, tests, sources }: Conformance,
+  numbers: readonly string[],
+): string[] {
   const citedBy = (number: string): string =>
     sources.get(number)?.join(', ') ?? tests.get(number)?.[0]?.file ?? 'docs/differences.ts';
   const withoutRule = numbers
@@ -53,7 +56,10 @@ function problemsOf({ rules, differences, tests, sources }: Conformance, numbers
   const withoutProof = numbers
     .filter((number) => !tests.has(number) && differences[number] === undefined)
     .map((number) => `${number}, cited by ${citedBy(number)}, has neither a test nor an entry in docs/differences.ts`);
-  return [...withoutRule, ...withoutProof];
+  const withoutFamily = numbers
+    .filter((number) => families[number.charAt(0)] === undefined)
+    .map((number) => `${number}, cited by ${citedBy(number)}, belongs to no family of docs/rules.ts`);
+  return [...withoutRule, ...withoutProof, ...withoutFamily];
 }
 
 function link({ title, file }: Test): string {

@@ -5,8 +5,6 @@
 export const families = {
   A: 'what the Kubernetes apiserver does during its life and its shutdown',
   K: 'what the kubelet does with probes and with a pod that ends',
-  L: 'leader election over a Lease',
-  H: 'charts and images',
   P: 'hard cases of ending an HTTP server on Node',
 } as const;
 

@@ -10,6 +10,7 @@ export interface Clock {
   after(milliseconds: number, callback: () => void, holdsProcess?: boolean): () => void;
 }
 
+/** systemClock is the real one. */
 export const systemClock: Clock = {
   now: () => performance.now(),
   after(milliseconds, callback, holdsProcess = true) {

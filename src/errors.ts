@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 
 const brand = Symbol.for('lameduck.error');
 
-/** The codes with what they mean and what to do about it; `docs/errors.md` is written from this table. */
+/** errorCodes says of each code what it means and what to do about it; `docs/errors.md` is written from it. */
 export const errorCodes = {
   LAMEDUCK_ERR_SETTINGS_INVALID: {
     cause: 'One or more options or `LAMEDUCK_` variables cannot be read or are out of range; the message lists all.',
@@ -60,6 +60,7 @@ export const errorCodes = {
   },
 } as const satisfies Record<string, { cause: string; remedy: string }>;
 
+/** LameduckErrorCode is the `code` of a LameduckError. */
 export type LameduckErrorCode = keyof typeof errorCodes;
 
 /**
@@ -81,6 +82,12 @@ export class LameduckError extends Error {
 export function messageOf(thrown: unknown): string {
   if (thrown instanceof Error) return thrown.message;
   return typeof thrown === 'string' ? thrown : inspect(thrown);
+}
+
+/** quoted writes a value that was given for an error message. */
+export function quoted(given: unknown): string {
+  if (typeof given === 'string') return JSON.stringify(given);
+  return typeof given === 'function' ? 'a function' : inspect(given, { depth: 0, breakLength: Infinity });
 }
 
 /** isLameduckError tells whether a value is a LameduckError, of this or another copy of the package. */

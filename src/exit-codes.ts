@@ -1,10 +1,11 @@
 // The exit codes of a process whose end lameduck brings about. Node itself uses 1 to 14, shells 128 and up.
 
+/** exitCodes says what each code means. */
 export const exitCodes = {
   /** Everything was drained. */
   clean: 0,
   /** A second process signal ended the process at once. */
-  secondSignal: 1,
+  secondProcessSignal: 1,
   /** The shutdown budget ran out with requests unanswered. */
   budgetRanOut: 80,
   /** Drained, but a hook failed or timed out. */

@@ -7,15 +7,17 @@ import { Hooks } from './hooks/hooks.ts';
 import { Drain } from './http/drain.ts';
 import type { Server } from './http/server.ts';
 import { Traffic } from './http/traffic.ts';
-import { readLimit } from './limit.ts';
 import { createLifecycle, type LifecycleSignals } from './lifecycle/signals.ts';
 import type { HookKind, Observer, ShutdownRecord } from './observer.ts';
+import { Recorder } from './recorder.ts';
+import { readLimit } from './registration.ts';
 import { budgetOf, checkBudget } from './settings/budget.ts';
 import type { Duration } from './settings/duration.ts';
 import type { Settings } from './settings/table.ts';
 import { Shutdown } from './shutdown.ts';
 import { Startup } from './startup.ts';
 
+/** ShutdownOptions is what a call of `shutdown` may say beside the reason. */
 export interface ShutdownOptions {
   /** All the time that the shutdown has from now on, if that is less than what is left of its budget (K-166). */
   readonly budget?: Duration;
@@ -44,6 +46,7 @@ export interface Lameduck {
   addDestroyHook(name: string, hook: HookFunction, options?: HookOptions): void;
 }
 
+/** HandleOptions is what one lifecycle is put together from. */
 export interface HandleOptions {
   readonly servers: readonly Server[];
   readonly settings: Settings;
@@ -53,10 +56,11 @@ export interface HandleOptions {
   readonly onStart: (addresses: readonly string[]) => void;
 }
 
-/** The handle, and the parts that the world outside drives: events into `traffic`, the end into `shutdown`. */
+/** Parts is the handle and what the world outside drives: events into `traffic`, the end into `shutdown`. */
 export interface Parts {
   readonly handle: Lameduck;
   readonly hooks: Hooks;
+  readonly recorder: Recorder;
   readonly traffic: Traffic;
   readonly startup: Startup;
   readonly shutdown: Shutdown;
@@ -65,7 +69,7 @@ export interface Parts {
 /** createHandle puts one lifecycle together. Nothing happens until the startup begins or a server listens. */
 export function createHandle({ servers, settings, clock, observer, onStart }: HandleOptions): Parts {
   const lifecycle = createLifecycle(settings.shutdownSendRetryAfter, (name) => {
-    shutdown.noteSignal(name);
+    recorder.noteSignal(name);
   });
   const health = new Health(lifecycle.signals, { clock, checkTimeout: settings.healthCheckTimeout, observer });
   const hooks = new Hooks(clock, observer);
@@ -78,7 +82,8 @@ export function createHandle({ servers, settings, clock, observer, onStart }: Ha
     },
   });
   const drain = new Drain(traffic, clock);
-  const shutdown = new Shutdown({ clock, settings, servers, lifecycle, traffic, drain, hooks, observer });
+  const recorder = new Recorder({ clock, traffic, hooks, observer });
+  const shutdown = new Shutdown({ clock, settings, servers, lifecycle, traffic, drain, hooks, recorder });
 
   const defaultTimeouts: Readonly<Record<HookKind, number>> = {
     'post-start': Infinity,
@@ -90,7 +95,7 @@ export function createHandle({ servers, settings, clock, observer, onStart }: Ha
     const hook = hooks.add(kind, name, run, timeoutOf(kind, name, options, defaultTimeouts[kind]));
     try {
       if (kind === 'post-start') startup.addPostStartCheck(name);
-      checkBudget(budgetOf(settings, hooks.longestPreShutdown));
+      if (kind === 'pre-shutdown') checkBudget(budgetOf(settings, hooks.longestPreShutdown));
     } catch (error) {
       hooks.remove(hook);
       throw error;
@@ -118,11 +123,11 @@ export function createHandle({ servers, settings, clock, observer, onStart }: Ha
       addHook('destroy', name, hook, options);
     },
   };
-  return { handle, hooks, traffic, startup, shutdown };
+  return { handle, hooks, recorder, traffic, startup, shutdown };
 }
 
-function timeoutOf(kind: HookKind, name: string, options: HookOptions = {}, byDefault = Infinity): number {
-  return options.timeout === undefined ? byDefault : readLimit(`timeout of ${kind} hook "${name}"`, options.timeout);
+function timeoutOf(kind: HookKind, name: string, options: HookOptions | undefined, byDefault: number): number {
+  return options?.timeout === undefined ? byDefault : readLimit(`timeout of ${kind} hook "${name}"`, options.timeout);
 }
 
 function readBudget({ budget }: ShutdownOptions): number | undefined {

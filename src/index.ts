@@ -7,7 +7,7 @@ import { loggerProblem, type Logger } from './observers/logger.ts';
 import { createLogging, silent } from './observers/logging.ts';
 import { launcherWarning } from './process/launcher.ts';
 import { isEnding, join } from './process/program.ts';
-import { budgetOf, checkBudget, describeSources } from './settings/budget.ts';
+import { budgetOf, checkBudget } from './settings/budget.ts';
 import { completeSettings } from './settings/complete.ts';
 import { isDisabled } from './settings/environment.ts';
 import type { SettingsOptions } from './settings/table.ts';
@@ -24,7 +24,7 @@ export type { HookKind, ShutdownRecord, UnfinishedRequest } from './observer.ts'
 export type { Logger } from './observers/logger.ts';
 export type { Duration } from './settings/duration.ts';
 
-/** What `lameduck()` can be given: the settings, which the environment overrules, and functions. */
+/** LameduckOptions is what `lameduck()` can be given: the settings, which the environment overrules, and functions. */
 export interface LameduckOptions extends SettingsOptions {
   /** Where the log goes; pino on standard output unless given. */
   readonly logger?: Logger | undefined;
@@ -38,7 +38,9 @@ export interface LameduckOptions extends SettingsOptions {
 export function lameduck(server: Server | readonly Server[], options: LameduckOptions = {}): Lameduck {
   const { logger, ...given } = options;
   const servers = (Array.isArray(server) ? server : [server]) as readonly Server[];
-  servers.forEach(checkServer);
+  servers.forEach((one, index) => {
+    checkServer(one, index);
+  });
   checkDistinct(servers);
   if (isDisabled(process.env)) return disabled();
 
@@ -49,15 +51,14 @@ export function lameduck(server: Server | readonly Server[], options: LameduckOp
   );
   checkBudget(budgetOf(settings, 0));
   const logging = createLogging(logger);
-  const { handle, hooks, traffic, startup, shutdown } = createHandle({
+  const { handle, hooks, recorder, traffic, startup, shutdown } = createHandle({
     servers,
     settings,
     clock: systemClock,
     observer: logging,
     onStart(addresses) {
-      logging.load();
       const { sum } = budgetOf(settings, hooks.longestPreShutdown);
-      logging.onStart({ addresses, budgetSum: sum, sources: describeSources(sources) });
+      logging.onStart({ addresses, budgetSum: sum, sources });
       const launcher = launcherWarning(process.env);
       for (const warning of launcher === undefined ? warnings : [...warnings, launcher]) logging.onWarning(warning);
     },
@@ -70,11 +71,8 @@ export function lameduck(server: Server | readonly Server[], options: LameduckOp
       logging.onUncaughtError(error);
       return (await shutdown.begin('uncaught error', { isUncaughtError: true })).exitCode;
     },
-    giveUp(exitCode) {
-      shutdown.giveUp(exitCode);
-    },
     report(heldBy, exitCode) {
-      shutdown.report(heldBy, exitCode);
+      recorder.report(heldBy, exitCode);
       logging.flush();
     },
     warn(message) {
@@ -82,15 +80,16 @@ export function lameduck(server: Server | readonly Server[], options: LameduckOp
     },
   });
   void handle.ended.then(() => {
-    if (!isEnding()) shutdown.report();
+    if (!isEnding()) recorder.report();
     leave();
   });
   startup.begin();
   return handle;
 }
 
-// LAMEDUCK_DISABLED=1: a handle whose shutdown runs the hooks, and which otherwise sees and does nothing.
+// LAMEDUCK_DISABLED=1: nothing starts, no process signal is listened for and no probe is answered; post-start hooks are not
+// called and no signal fires by itself. `shutdown()` calls the other hooks. The grace period is one that refuses no hook.
 function disabled(): Lameduck {
-  const { settings } = completeSettings({}, {});
+  const { settings } = completeSettings({ terminationGracePeriodSeconds: 2_000_000 }, {});
   return createHandle({ servers: [], settings, clock: systemClock, observer: silent, onStart: () => undefined }).handle;
 }

@@ -1,13 +1,13 @@
 // What the core reports, and to whom: the one interface between it and logs, metrics or whatever else watches.
 import type { SignalName } from './lifecycle/graph.ts';
 
-/** What a server is doing at a moment. */
+/** TrafficCounts is what a server is doing at a moment. */
 export interface TrafficCounts {
   readonly connections: number;
   readonly requestsInFlight: number;
 }
 
-/** A request that had not been answered when the shutdown budget ran out. */
+/** UnfinishedRequest is a request that had no answer when the budget ran out or the process was ended. */
 export interface UnfinishedRequest {
   readonly method: string;
   readonly route: string;
@@ -15,23 +15,24 @@ export interface UnfinishedRequest {
   readonly peer: string;
 }
 
+/** HookKind says when a hook runs: once the server listens, beside the delay, or after the last request. */
 export type HookKind = 'post-start' | 'pre-shutdown' | 'destroy';
 
-/** A hook that threw, rejected, or had not ended at its limit. */
+/** HookFailure is a hook that threw, rejected, or had not ended at its limit. */
 export interface HookFailure {
   readonly kind: HookKind;
   readonly name: string;
   readonly error: Error;
 }
 
-/** What is said once, when the lifecycle starts. */
+/** StartReport is what is said once, when the lifecycle starts. */
 export interface StartReport {
   readonly budgetSum: string;
   readonly sources: Readonly<Record<string, string>>;
   readonly addresses: readonly string[];
 }
 
-/** One signal that fired: how long the phase before it took, and what was going on. */
+/** SignalEvent is one signal that fired: how long the phase before it took, and what was going on. */
 export interface SignalEvent extends TrafficCounts {
   readonly name: SignalName;
   /** Since the signal before it, or since the start of the lifecycle for the first. */

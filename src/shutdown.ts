@@ -5,13 +5,12 @@ import { exitCodes } from './exit-codes.ts';
 import type { Hooks } from './hooks/hooks.ts';
 import type { Drain } from './http/drain.ts';
 import { allowHalfOpen } from './http/half-open.ts';
-import { forget, stopListening } from './http/listener.ts';
+import { retire, stopListening } from './http/listener.ts';
 import type { Server } from './http/server.ts';
 import type { Traffic } from './http/traffic.ts';
-import type { SignalName } from './lifecycle/graph.ts';
 import type { Lifecycle } from './lifecycle/signals.ts';
-import type { Observer, ShutdownRecord } from './observer.ts';
-import { Recorder } from './record.ts';
+import type { ShutdownRecord } from './observer.ts';
+import type { Recorder } from './recorder.ts';
 import { budgetOf } from './settings/budget.ts';
 import type { Settings } from './settings/table.ts';
 
@@ -21,6 +20,7 @@ const drainAfterUncaughtError = 2_000;
 // Clients leave in the first three quarters of the delay; the last quarter is for those that were slow to ask again.
 const leavingShare = 0.75;
 
+/** ShutdownParts is what the shutdown sets in motion and waits for. */
 export interface ShutdownParts {
   readonly clock: Clock;
   readonly settings: Settings;
@@ -29,31 +29,34 @@ export interface ShutdownParts {
   readonly traffic: Traffic;
   readonly drain: Drain;
   readonly hooks: Hooks;
-  readonly observer: Observer;
+  readonly recorder: Recorder;
 }
 
-export interface ShutdownOptions {
+/** BeginOptions is what whoever begins a shutdown may say of it. */
+export interface BeginOptions {
   /** In milliseconds from now: what is left of the budget at most. */
   readonly budget?: number | undefined;
   readonly isUncaughtError?: boolean;
 }
 
-/** Shutdown runs once, whoever begins it, and keeps the record of how it went. */
+interface Deadlines {
+  /** When destroy hooks begin at the latest, whatever is still unanswered. */
+  readonly drainBy: Deadline;
+  /** When everything is over. */
+  readonly endBy: Deadline;
+}
+
+/** Shutdown runs once, whoever begins it. */
 export class Shutdown {
   /** Resolves with the record when the shutdown has ended. */
   readonly ended: Promise<ShutdownRecord>;
   readonly #parts: ShutdownParts;
-  readonly #recorder: Recorder;
-  /** When destroy hooks have to begin at the latest, and when everything has to be over. */
-  #drainBy: Deadline | undefined;
-  #endBy: Deadline | undefined;
-  #budget = 0;
+  #deadlines: Deadlines | undefined;
   #isUncaughtError = false;
   #resolveEnded!: (record: ShutdownRecord) => void;
 
   constructor(parts: ShutdownParts) {
     this.#parts = parts;
-    this.#recorder = new Recorder(parts);
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
@@ -63,65 +66,60 @@ export class Shutdown {
    * begin starts the shutdown, or joins the one that runs: the first reason stays, and a budget given later can only
    * shorten it (K-166, P-056). It never rejects.
    */
-  begin(reason: string, { budget, isUncaughtError = false }: ShutdownOptions = {}): Promise<ShutdownRecord> {
-    this.#isUncaughtError ||= isUncaughtError;
-    if (this.#endBy === undefined) {
-      const startedAt = this.#parts.clock.now();
-      this.#recorder.begin(reason, startedAt);
-      this.#setDeadlines(startedAt);
-      void this.#sequence(reason, startedAt).then(this.#resolveEnded);
-    }
-    if (budget !== undefined) this.#shorten(budget);
-    if (isUncaughtError) this.#boundDrain();
+  begin(reason: string, { budget, isUncaughtError = false }: BeginOptions = {}): Promise<ShutdownRecord> {
+    const deadlines = this.#deadlines ?? this.#start(reason);
+    if (budget !== undefined) this.#shorten(deadlines, budget);
+    if (isUncaughtError) this.#boundDrain(deadlines);
     return this.ended;
   }
 
-  /** noteSignal is told each signal before it can be seen. */
-  noteSignal(name: SignalName): void {
-    this.#recorder.noteSignal(name);
+  #start(reason: string): Deadlines {
+    const { clock, settings, hooks, recorder } = this.#parts;
+    const startedAt = clock.now();
+    const endAt = startedAt + budgetOf(settings, hooks.longestPreShutdown).total;
+    const deadlines = {
+      drainBy: new Deadline(clock, endAt - settings.destroyHookTimeout),
+      endBy: new Deadline(clock, endAt),
+    };
+    // Kept before anything is told, so that whoever is told and calls `shutdown()` joins this one.
+    this.#deadlines = deadlines;
+    recorder.begin(reason, startedAt, deadlines.endBy);
+    void this.#sequence(reason, startedAt, deadlines).then(this.#resolveEnded);
+    return deadlines;
   }
 
-  /** giveUp ends the record where the shutdown stands, since the process ends now. */
-  giveUp(exitCode: number): void {
-    if (!this.#recorder.isOpen) return;
-    this.#recorder.noteUnfinished();
-    this.#recorder.end(exitCode, this.#budget);
-  }
-
-  /** report hands the record to the observer, once, with what is known only when the process ends. */
-  report(heldBy: readonly string[] = [], exitCode?: number): void {
-    this.#recorder.report(heldBy, exitCode);
-  }
-
-  async #sequence(reason: string, startedAt: number): Promise<ShutdownRecord> {
-    const { lifecycle, servers, traffic, drain, hooks, settings } = this.#parts;
-    const { signals } = lifecycle;
-    const delay = signals.hasBeenReady.hasSignaled ? settings.shutdownDelayDuration : 0;
+  async #sequence(reason: string, startedAt: number, deadlines: Deadlines): Promise<ShutdownRecord> {
+    const { lifecycle, servers, traffic, drain, hooks, settings, recorder } = this.#parts;
+    const { drainBy, endBy } = deadlines;
+    const delay = lifecycle.signals.hasBeenReady.hasSignaled ? settings.shutdownDelayDuration : 0;
     lifecycle.report('ShutdownInitiated');
     servers.forEach(allowHalfOpen);
     traffic.leave({ since: startedAt, window: delay * leavingShare });
     drain.start();
-    void this.#delay(delay);
-    void hooks.runPreShutdown(reason, (this.#drainBy as Deadline).signal).then(() => {
+    void this.#delay(delay, drainBy);
+    void hooks.runPreShutdown(reason, drainBy.signal).then(() => {
       lifecycle.report('PreShutdownHooksStopped');
     });
 
-    await signals.notAcceptingNewRequest.signaled;
+    await lifecycle.signals.notAcceptingNewRequest.signaled;
     if (settings.shutdownSendRetryAfter) {
       traffic.refuseLate();
-      await this.#drainRequests();
+      await this.#drainRequests(drainBy);
       await this.#stopListening();
     } else {
       await this.#stopListening();
-      await this.#drainRequests();
+      await this.#drainRequests(drainBy);
     }
-    await hooks.runDestroy(reason, settings.destroyHookTimeout, (this.#endBy as Deadline).signal);
-    await this.#closeConnections();
-    return this.#recorder.end(this.#exitCode(), this.#budget);
+    await hooks.runDestroy(reason, settings.destroyHookTimeout, endBy.signal);
+    await this.#closeConnections(endBy);
+    const record = recorder.end(this.#exitCode());
+    drainBy.clear();
+    endBy.clear();
+    return record;
   }
 
-  async #delay(milliseconds: number): Promise<void> {
-    if (milliseconds > 0) await wait(this.#parts.clock, milliseconds, this.#drainBy?.signal);
+  async #delay(milliseconds: number, drainBy: Deadline): Promise<void> {
+    if (milliseconds > 0) await wait(this.#parts.clock, milliseconds, drainBy.signal);
     this.#parts.lifecycle.report('AfterShutdownDelayDuration');
   }
 
@@ -133,54 +131,45 @@ export class Shutdown {
     lifecycle.report('HTTPServerStoppedListening');
   }
 
-  async #drainRequests(): Promise<void> {
-    const { drain, lifecycle } = this.#parts;
-    drain.endIdles(this.#drainBy as Deadline);
-    await Promise.race([drain.drained, this.#drainBy?.reached]);
-    if (this.#drainBy?.signal.aborted === true) {
-      this.#recorder.noteUnfinished();
+  async #drainRequests(drainBy: Deadline): Promise<void> {
+    const { drain, lifecycle, recorder } = this.#parts;
+    drain.endIdles(drainBy);
+    await Promise.race([drain.drained, drainBy.reached]);
+    if (drainBy.signal.aborted) {
+      recorder.noteUnfinished();
       await drain.cutOff();
     }
     lifecycle.report('InFlightRequestsDrained');
   }
 
   // What is left after the drain has had its answer and our FIN, and waits for the peer's; or it came late, for its 429.
-  async #closeConnections(): Promise<void> {
+  async #closeConnections(endBy: Deadline): Promise<void> {
     const { drain, servers } = this.#parts;
-    await Promise.race([drain.empty(), this.#endBy?.reached]);
-    if (this.#endBy?.signal.aborted === true) await drain.cutOff();
+    await Promise.race([drain.empty(), endBy.reached]);
+    if (endBy.signal.aborted) await drain.cutOff();
     drain.stop();
-    servers.forEach(forget);
-    this.#drainBy?.clear();
-    this.#endBy?.clear();
+    servers.forEach(retire);
   }
 
-  #setDeadlines(now: number): void {
-    const { clock, settings, hooks } = this.#parts;
-    this.#budget = budgetOf(settings, hooks.longestPreShutdown).total;
-    this.#endBy = new Deadline(clock, now + this.#budget);
-    this.#drainBy = new Deadline(clock, now + this.#budget - settings.destroyHookTimeout);
-  }
-
-  #shorten(budget: number): void {
+  #shorten({ drainBy, endBy }: Deadlines, budget: number): void {
     const { clock, settings } = this.#parts;
     const now = clock.now();
-    const { at } = this.#endBy as Deadline;
-    this.#endBy?.shorten(now + budget);
-    this.#budget -= Math.max(0, at - (now + budget));
-    this.#drainBy?.shorten(now + Math.max(0, budget - settings.destroyHookTimeout));
+    endBy.shorten(now + budget);
+    drainBy.shorten(now + Math.max(0, budget - settings.destroyHookTimeout));
   }
 
-  #boundDrain(): void {
+  #boundDrain({ drainBy }: Deadlines): void {
     const { clock, lifecycle } = this.#parts;
+    this.#isUncaughtError = true;
     void lifecycle.signals.notAcceptingNewRequest.signaled.then(() => {
-      this.#drainBy?.shorten(clock.now() + drainAfterUncaughtError);
+      drainBy.shorten(clock.now() + drainAfterUncaughtError);
     });
   }
 
   #exitCode(): number {
+    const { hooks, recorder } = this.#parts;
     if (this.#isUncaughtError) return exitCodes.uncaughtError;
-    if (this.#recorder.unfinished.length > 0) return exitCodes.budgetRanOut;
-    return this.#parts.hooks.failures.length > 0 ? exitCodes.hookFailed : exitCodes.clean;
+    if (recorder.unfinished.length > 0) return exitCodes.budgetRanOut;
+    return hooks.failures.length > 0 ? exitCodes.hookFailed : exitCodes.clean;
   }
 }

@@ -1,7 +1,9 @@
 // Writing to the standard streams so that it has happened when the call returns: for what a process says last.
 import { writeSync } from 'node:fs';
 
+/** standardOutput is the descriptor of the log. */
 export const standardOutput = 1;
+/** standardError is the descriptor of what Node would have printed. */
 export const standardError = 2;
 
 /**

@@ -1,6 +1,7 @@
 // The start: what happens from the program's own `listen()` until the process has been ready once.
 import type { Clock } from './clock.ts';
 import type { Health } from './health/health.ts';
+import { postStartHookCheck } from './health/readyz.ts';
 import type { Hooks } from './hooks/hooks.ts';
 import { closeListener } from './http/listener.ts';
 import type { Server } from './http/server.ts';
@@ -9,6 +10,7 @@ import type { Lifecycle } from './lifecycle/signals.ts';
 // How often a process that has never been ready asks its own readyz checks, probed or not (P-088).
 const readinessInterval = 250;
 
+/** StartupParts is what the start sets in motion. */
 export interface StartupParts {
   readonly clock: Clock;
   readonly servers: readonly Server[];
@@ -48,15 +50,14 @@ export class Startup {
 
   /** addPostStartCheck makes /readyz wait for a post-start hook (A-042, A-043). */
   addPostStartCheck(name: string): void {
-    this.#parts.health.readyz.add(`poststarthook/${name}`, () => {
-      if (!this.#finishedHooks.has(name)) throw new Error('not finished');
-    });
+    const check = postStartHookCheck(name, () => this.#finishedHooks.has(name));
+    this.#parts.health.readyz.add(check.name, check.run);
   }
 
   #start(): void {
     const { lifecycle, health, hooks, servers, onStart } = this.#parts;
     if (lifecycle.signals.shutdownInitiated.hasSignaled) return;
-    health.install();
+    health.close();
     onStart(servers.map(addressOf));
     lifecycle.report('MuxAndDiscoveryComplete');
     void hooks.runPostStart(this.#stopped.signal, (name, failure) => {

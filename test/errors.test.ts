@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { errorCodes, isLameduckError, LameduckError } from '../src/errors.ts';
+import { errorCodes, isLameduckError, LameduckError, quoted } from '../src/errors.ts';
 
 const root = join(import.meta.dirname, '..');
 const codes = Object.keys(errorCodes).sort();
@@ -49,4 +49,17 @@ test('docs/errors.md has a section for each code of the table, and no other', ()
     assert.ok(page.includes(cause), cause);
     assert.ok(page.includes(remedy), remedy);
   }
+});
+
+test('a value in an error message is quoted, whatever it is', () => {
+  const cyclic: { self?: unknown } = {};
+  cyclic.self = cyclic;
+  assert.equal(quoted('a "b"'), '"a \\"b\\""');
+  assert.equal(quoted(['SIGKILL']), "[ 'SIGKILL' ]");
+  assert.equal(quoted(undefined), 'undefined');
+  assert.equal(quoted(null), 'null');
+  assert.equal(quoted(quoted), 'a function');
+  assert.equal(quoted(Symbol('s')), 'Symbol(s)');
+  assert.equal(typeof quoted(cyclic), 'string');
+  assert.equal(typeof quoted({ big: 10n }), 'string');
 });

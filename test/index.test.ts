@@ -68,7 +68,7 @@ for (const [what, server] of Object.entries(noServers)) {
       'LAMEDUCK_ERR_SERVER_INVALID',
       server,
       {},
-      /^server: .*: allowed is a server of node:http or node:https/,
+      /^server \d: .*: allowed is an open server of node:http or node:https/,
     );
   });
 }

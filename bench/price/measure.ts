@@ -23,7 +23,7 @@ export interface Effort {
 export const connections = 16;
 export const wholeRequests = 1_000;
 export const directRequests = 10_000;
-export const warmUpPairs = 30;
+export const warmUpPairs = 20;
 
 /** measure returns the pairs of each process. It throws when the implementation answers otherwise than bare `node:http`. */
 export async function measure(name: string, { processes, pairs }: Effort): Promise<Pair[][]> {

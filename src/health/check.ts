@@ -3,15 +3,16 @@ import { wait, type Clock } from '../clock.ts';
 import { LameduckError, messageOf } from '../errors.ts';
 import { formatDuration } from '../settings/duration.ts';
 
-/** A check fails when it throws, rejects, takes too long or returns false; everything else passes (P-083). */
+/** CheckFunction fails by throwing, rejecting, taking too long or returning false; everything else passes (P-083). */
 export type CheckFunction = () => unknown;
 
+/** Check is a function with the name under which it is reported. */
 export interface Check {
   readonly name: string;
   readonly run: CheckFunction;
 }
 
-/** The outcome of one run: undefined is a pass, an error is why it failed. */
+/** CheckResult is the outcome of one run: undefined is a pass, an error is why it failed. */
 export type CheckResult = Error | undefined;
 
 /** runCheck answers at once when the check does, and otherwise within `limit` milliseconds (P-081). It never rejects. */

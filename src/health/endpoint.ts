@@ -1,11 +1,11 @@
 // One health endpoint: its checks, and the answer to a probe in the apiserver's format. It knows no transport.
 import type { Clock } from '../clock.ts';
 import { LameduckError } from '../errors.ts';
-import { checkFunction, checkName } from '../names.ts';
+import { checkFunction, checkName } from '../registration.ts';
 import type { Observer } from '../observer.ts';
 import { runCheck, type Check, type CheckFunction, type CheckResult } from './check.ts';
 
-/** The answer to a probe, for whatever carries it. */
+/** Answer is the answer to a probe, for whatever carries it. */
 export interface Answer {
   readonly status: 200 | 404 | 500;
   readonly headers: Readonly<Record<string, string>>;
@@ -14,6 +14,7 @@ export interface Answer {
 
 type EndpointName = 'readyz' | 'livez' | 'healthz';
 
+/** EndpointOptions is what the three endpoints share. */
 export interface EndpointOptions {
   readonly clock: Clock;
   /** The limit of each check, in milliseconds. */
@@ -21,34 +22,38 @@ export interface EndpointOptions {
   readonly observer: Pick<Observer, 'onCheckChange'>;
 }
 
-/** Endpoint is `/readyz`, `/livez` or `/healthz`: closed to new checks once it is installed (A-074). */
+/** Endpoint is `/readyz`, `/livez` or `/healthz`: closed to new checks once the server listens (A-074). */
 export class Endpoint {
   readonly name: EndpointName;
   readonly #options: EndpointOptions;
   readonly #checks: Check[] = [];
   readonly #failing = new Set<string>();
-  readonly #last: Check | undefined;
-  #isInstalled = false;
+  readonly #last: readonly Check[];
+  #isClosed = false;
 
-  /** `last` is a check of lameduck's own, run behind all others, of whose changes others tell. */
-  constructor(name: EndpointName, options: EndpointOptions, last?: Check) {
+  /** `last` are checks of lameduck's own, which stand behind all others and of whose changes others tell. */
+  constructor(name: EndpointName, options: EndpointOptions, ...last: Check[]) {
     this.name = name;
     this.#options = options;
     this.#last = last;
     this.add('ping', () => true);
   }
 
-  /** add registers a check. Throws for a bad or taken name, for no function, and once the endpoint is installed. */
+  get #all(): readonly Check[] {
+    return [...this.#checks, ...this.#last];
+  }
+
+  /** add registers a check. Throws for a bad or taken name, for no function, and once the endpoint is closed. */
   add(name: string, run: CheckFunction): void {
     checkName(`a ${this.name} check`, name);
     checkFunction(`${this.name} check "${name}"`, run);
-    if (this.#isInstalled) {
+    if (this.#isClosed) {
       throw new LameduckError(
         'LAMEDUCK_ERR_REGISTERED_TOO_LATE',
-        `unable to add check "${name}": the /${this.name} endpoint has already been created`,
+        `unable to add check "${name}": the /${this.name} endpoint has already been created; add it before listen()`,
       );
     }
-    if (name === this.#last?.name || this.#checks.some((check) => check.name === name)) {
+    if (this.#all.some((check) => check.name === name)) {
       throw new LameduckError(
         'LAMEDUCK_ERR_NAME_TAKEN',
         `unable to add ${this.name} check "${name}": the name is taken`,
@@ -57,10 +62,9 @@ export class Endpoint {
     this.#checks.push({ name, run });
   }
 
-  /** install closes the endpoint to new checks. */
-  install(): void {
-    if (this.#last !== undefined && !this.#isInstalled) this.#checks.push(this.#last);
-    this.#isInstalled = true;
+  /** close refuses further checks. */
+  close(): void {
+    this.#isClosed = true;
   }
 
   /**
@@ -69,7 +73,7 @@ export class Endpoint {
    */
   answer(path: string, query: URLSearchParams): Answer | Promise<Answer> {
     if (path === '' || path === '/') return this.#answerAll(query);
-    const check = this.#checks.find(({ name }) => path === `/${name}`);
+    const check = this.#all.find(({ name }) => path === `/${name}`);
     if (check === undefined) return notFound;
     const result = this.#run(check);
     return result instanceof Promise ? result.then(answerOne) : answerOne(result);
@@ -77,14 +81,14 @@ export class Endpoint {
 
   /** passes tells whether every check passes now, probed or not (P-088). */
   async passes(): Promise<boolean> {
-    const results = await Promise.all(this.#checks.map(async (check) => this.#run(check)));
+    const results = await Promise.all(this.#all.map(async (check) => this.#run(check)));
     return results.every((result) => result === undefined);
   }
 
   #answerAll(query: URLSearchParams): Answer | Promise<Answer> {
     const excluded = new Set(query.getAll('exclude'));
     const isVerbose = query.has('verbose');
-    const results = this.#checks.map((check) => (excluded.has(check.name) ? undefined : this.#run(check)));
+    const results = this.#all.map((check) => (excluded.has(check.name) ? undefined : this.#run(check)));
     const report = (all: readonly CheckResult[]): Answer => this.#report(all, excluded, isVerbose);
     return results.some((result) => result instanceof Promise)
       ? Promise.all(results.map(async (result) => result)).then(report)
@@ -94,11 +98,11 @@ export class Endpoint {
   #report(results: readonly CheckResult[], excluded: ReadonlySet<string>, isVerbose: boolean): Answer {
     const hasFailed = results.some((result) => result !== undefined);
     if (!hasFailed && !isVerbose) return passed;
-    const lines = this.#checks.map(({ name }, index) => {
+    const lines = this.#all.map(({ name }, index) => {
       if (excluded.has(name)) return `[+]${name} excluded: ok\n`;
       return results[index] === undefined ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n`;
     });
-    const unmatched = [...excluded].filter((name) => !this.#checks.some((check) => check.name === name)).sort();
+    const unmatched = [...excluded].filter((name) => !this.#all.some((check) => check.name === name)).sort();
     if (unmatched.length > 0) {
       const names = unmatched.map((name) => JSON.stringify(name)).join(',');
       lines.push(`warn: some health checks cannot be excluded: no matches for ${names}\n`);
@@ -119,7 +123,7 @@ export class Endpoint {
 
   // The reason goes to the observer, once per change, and into no body.
   #noted(check: Check, result: CheckResult): CheckResult {
-    if (check === this.#last) return result;
+    if (this.#last.includes(check)) return result;
     if (this.#failing.has(check.name) === (result !== undefined)) return result;
     if (result === undefined) this.#failing.delete(check.name);
     else this.#failing.add(check.name);

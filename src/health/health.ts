@@ -1,30 +1,24 @@
 // The three health endpoints of a server, the checks that every server has, and the way from a URL to an answer.
 import type { LifecycleSignals } from '../lifecycle/signals.ts';
 import { Endpoint, type Answer, type EndpointOptions } from './endpoint.ts';
+import { shutdownCheck } from './readyz.ts';
 
 /** Health answers probes; what carries the question and the answer is not its business. */
 export class Health {
-  /**
-   * Its last check is `shutdown` (A-072), which fails from ShutdownInitiated on (A-003), and nothing makes it pass again
-   * (P-091).
-   */
+  /** Its last check is `shutdown` (A-072). */
   readonly readyz: Endpoint;
   readonly livez: Endpoint;
   readonly healthz: Endpoint;
 
   constructor(signals: LifecycleSignals, options: EndpointOptions) {
-    const { shutdownInitiated } = signals;
-    const shutdown = (): void => {
-      if (shutdownInitiated.hasSignaled) throw new Error('process is shutting down');
-    };
-    this.readyz = new Endpoint('readyz', options, { name: 'shutdown', run: shutdown });
+    this.readyz = new Endpoint('readyz', options, shutdownCheck(signals));
     this.livez = new Endpoint('livez', options);
     this.healthz = new Endpoint('healthz', options);
   }
 
-  /** install closes the endpoints to new checks. */
-  install(): void {
-    for (const endpoint of [this.readyz, this.livez, this.healthz]) endpoint.install();
+  /** close refuses further checks. */
+  close(): void {
+    for (const endpoint of [this.readyz, this.livez, this.healthz]) endpoint.close();
   }
 
   /** answer returns the answer to a probe, or undefined when the URL is not one (P-080). */
@@ -44,4 +38,3 @@ const l = 0x6c;
 const h = 0x68;
 
 const probeUrl = /^\/(readyz|livez|healthz)(\/[^?]*)?(?:\?(.*))?$/i;
-export type { Answer } from './endpoint.ts';

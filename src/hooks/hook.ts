@@ -4,7 +4,7 @@ import { LameduckError, messageOf } from '../errors.ts';
 import type { HookFailure, HookKind } from '../observer.ts';
 import { formatDuration, type Duration } from '../settings/duration.ts';
 
-/** What a hook is called with. */
+/** HookContext is what a hook is called with (P-098). */
 export interface HookContext {
   /** Why the shutdown began; undefined for a post-start hook. */
   readonly reason: string | undefined;
@@ -14,14 +14,16 @@ export interface HookContext {
   readonly signal: AbortSignal;
 }
 
-/** A hook may be asynchronous; what it returns is not used. */
+/** HookFunction may be asynchronous; what it returns is not used. */
 export type HookFunction = (context: HookContext) => unknown;
 
+/** HookOptions is what may be said of a hook when it is registered. */
 export interface HookOptions {
   /** The hook's own limit, at least 1ms. The default is the setting of its kind; a post-start hook has none. */
   readonly timeout?: Duration;
 }
 
+/** Hook is a registered hook. */
 export interface Hook {
   readonly kind: HookKind;
   readonly name: string;
@@ -30,7 +32,7 @@ export interface Hook {
   readonly timeout: number;
 }
 
-/** How long a hook may take, and who can end that early. */
+/** HookLimits is how long a hook may take, and who can end that early. */
 export interface HookLimits {
   readonly clock: Clock;
   /** In milliseconds; Infinity is no limit. */
@@ -68,8 +70,7 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
   return failure;
 }
 
-/** A signal that is never aborted. */
-export const never: AbortSignal = new AbortController().signal;
+const never: AbortSignal = new AbortController().signal;
 
 function hookFailed({ kind, name }: Hook, cause: unknown): HookFailure {
   return {

@@ -1,9 +1,9 @@
 // The three kinds of hook: registration, and the order in which each kind runs.
 import type { Clock } from '../clock.ts';
 import { LameduckError } from '../errors.ts';
-import { checkFunction, checkName } from '../names.ts';
+import { checkFunction, checkName } from '../registration.ts';
 import type { HookFailure, HookKind, Observer } from '../observer.ts';
-import { never, runHook, type Hook, type HookFunction } from './hook.ts';
+import { runHook, type Hook, type HookFunction } from './hook.ts';
 
 /** Hooks keeps the hooks of one lifecycle and what went wrong with them. */
 export class Hooks {
@@ -33,7 +33,7 @@ export class Hooks {
     if (this.#closed.has(kind)) {
       throw new LameduckError(
         'LAMEDUCK_ERR_REGISTERED_TOO_LATE',
-        `unable to add ${kind} hook "${name}": the ${kind} hooks have already been called`,
+        `unable to add ${kind} hook "${name}": the ${kind} hooks have already been called; ${whenAllowed[kind]}`,
       );
     }
     if (this.#hooks[kind].some((hook) => hook.name === name)) {
@@ -89,7 +89,7 @@ export class Hooks {
    * runDestroy calls the destroy hooks one after another, the last registered first (P-097), all inside `limit` and
    * none beyond `cut`. Those for which no time is left are still called, so that what they do at once is done.
    */
-  async runDestroy(reason: string, limit: number, cut: AbortSignal = never): Promise<void> {
+  async runDestroy(reason: string, limit: number, cut: AbortSignal): Promise<void> {
     this.close('destroy');
     const end = this.#clock.now() + limit;
     for (const hook of [...this.#hooks.destroy].reverse()) {
@@ -104,3 +104,9 @@ export class Hooks {
     this.#observer.onHookFailure(failure);
   }
 }
+
+const whenAllowed: Readonly<Record<HookKind, string>> = {
+  'post-start': 'add it before listen()',
+  'pre-shutdown': 'add it before the shutdown',
+  destroy: 'add it before the last request has been answered',
+};

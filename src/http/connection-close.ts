@@ -1,7 +1,10 @@
 // The headers of a response that ends its connection, in whatever form the handler gave its own.
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
-/** What `writeHead` accepts: an object, a flat list of names and values, or (undocumented) a list of pairs. */
+/**
+ * GivenHeaders is what `writeHead` accepts: an object, a flat list of names and values, or (undocumented) a list of
+ * pairs.
+ */
 export type GivenHeaders =
   OutgoingHttpHeaders | readonly (OutgoingHttpHeader | readonly OutgoingHttpHeader[])[] | undefined;
 

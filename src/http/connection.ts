@@ -9,8 +9,8 @@ export class Connection {
   /** Responses not yet finished, in the order of their requests, and when each request arrived. */
   readonly responses: ServerResponse[] = [];
   readonly arrivals: number[] = [];
-  /** How many of them answer probes, which are never waited for as requests (P-078). */
-  probes = 0;
+  /** Those of them that answer probes, which are never waited for as requests (P-078). Most connections have none. */
+  #probes: Set<ServerResponse> | undefined;
   /** The drawn moment: from then on a response asks the client to leave. Infinity before the shutdown. */
   leaveAt = Infinity;
   /** Accepted after NotAcceptingNewRequest with retry-after: its requests are told to come back later. */
@@ -41,19 +41,20 @@ export class Connection {
 
   /** Requests, without probes, that have no complete answer yet. */
   get requestsInFlight(): number {
-    return this.responses.length - this.probes;
+    return this.responses.length - (this.#probes?.size ?? 0);
   }
 
   /** admit counts a request by its response. */
-  admit(response: ServerResponse, now: number): void {
+  admit(response: ServerResponse, now: number, isProbe: boolean): void {
     this.responses.push(response);
     this.arrivals.push(now);
+    if (isProbe) (this.#probes ??= new Set()).add(response);
   }
 
-  /** release takes a response off; false when it was not on, since its socket had closed before it. */
-  release(response: ServerResponse): boolean {
+  /** release takes a response off and tells what it was; undefined when its socket had closed before it. */
+  release(response: ServerResponse): 'request' | 'probe' | undefined {
     const index = this.responses[0] === response ? 0 : this.responses.indexOf(response);
-    if (index === -1) return false;
+    if (index === -1) return undefined;
     // All but pipelined responses are alone, and `pop` costs a tenth of `shift` or `splice`: it keeps the room for the next.
     if (this.responses.length === 1) {
       this.responses.pop();
@@ -62,7 +63,22 @@ export class Connection {
       this.responses.splice(index, 1);
       this.arrivals.splice(index, 1);
     }
-    return true;
+    return this.#probes?.delete(response) === true ? 'probe' : 'request';
+  }
+
+  /** releaseAll takes every response off, since the socket has closed. */
+  releaseAll(): void {
+    this.responses.length = 0;
+    this.arrivals.length = 0;
+    this.#probes = undefined;
+  }
+
+  /** requests lists the requests, without probes, that have no complete answer. */
+  requests(): { readonly request: IncomingMessage; readonly arrivedAt: number }[] {
+    return this.responses
+      .map((response, index) => ({ response, arrivedAt: this.arrivals[index] as number }))
+      .filter(({ response }) => this.#probes?.has(response) !== true)
+      .map(({ response, arrivedAt }) => ({ request: response.req, arrivedAt }));
   }
 
   /** beginLeaving starts the silence of a connection that was there before the shutdown. */
@@ -71,8 +87,8 @@ export class Connection {
     this.#bytesRead = this.socket.bytesRead;
   }
 
-  /** listen notes when the socket was last heard of; called again and again during the shutdown. */
-  listen(now: number): void {
+  /** hear notes when the socket was last heard of; called again and again during the shutdown. */
+  hear(now: number): void {
     const { bytesRead } = this.socket;
     if (bytesRead === this.#bytesRead) return;
     this.#bytesRead = bytesRead;

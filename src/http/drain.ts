@@ -5,7 +5,7 @@ import type { Connection } from './connection.ts';
 import { askWhetherGone } from './half-open.ts';
 import type { Traffic } from './traffic.ts';
 
-/** How long a connection stays open in silence before it is ended, so that a request on its way is still served. */
+/** linger is how many milliseconds of silence end a connection, so that a request on its way is still served. */
 export const linger = 1_000;
 
 // How long the peer has to answer our FIN before the socket is destroyed (P-006).
@@ -18,7 +18,9 @@ const idlesPerSecond = 200;
 
 /**
  * Drain sweeps over the connections every 50 ms with one timer. From `endIdles` on it ends, by FIN, each that has been
- * silent for a second, as late as possible: once no request is in flight, or a linger ahead of the deadline.
+ * silent for a second, as late as possible: once no request is in flight, or a linger ahead of the deadline. It sweeps
+ * behind a turn of the event loop in which every socket has been read, so that no request waits unseen where a FIN goes
+ * out, however long the loop was blocked.
  */
 export class Drain {
   /** Resolves when no request is in flight and no connection is left on which one would be admitted. */
@@ -27,6 +29,7 @@ export class Drain {
   readonly #traffic: Traffic;
   readonly #clock: Clock;
   #cancel: () => void = () => undefined;
+  #isStopped = false;
   #deadline: Deadline | undefined;
   #idlesPerSweep: number | undefined;
   #whenEmpty: (() => void) | undefined;
@@ -50,7 +53,8 @@ export class Drain {
   /** endIdles lets silent connections be ended; `deadline` is when whatever is left will be destroyed. */
   endIdles(deadline: Deadline): void {
     this.#deadline = deadline;
-    this.#sweep();
+    this.#sweepSoon();
+    this.#noteProgress();
   }
 
   /** cutOff destroys every connection and takes the drain for done (P-023, P-025). Resolves when handlers know it. */
@@ -67,12 +71,13 @@ export class Drain {
   async empty(): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#whenEmpty = resolve;
-      this.#sweep();
+      this.#noteProgress();
     });
   }
 
   /** stop ends the sweeping, and with it the drain's hold on the process. */
   stop(): void {
+    this.#isStopped = true;
     this.#cancel();
     this.#traffic.onIdle = () => undefined;
   }
@@ -80,7 +85,13 @@ export class Drain {
   #schedule(): void {
     this.#cancel();
     this.#cancel = this.#clock.after(interval, () => {
-      this.#sweep();
+      this.#sweepSoon();
+    });
+  }
+
+  #sweepSoon(): void {
+    setImmediate(() => {
+      if (!this.#isStopped) this.#sweep();
     });
   }
 
@@ -88,7 +99,7 @@ export class Drain {
     const now = this.#clock.now();
     const silent: Connection[] = [];
     for (const connection of this.#traffic.connections) {
-      connection.listen(now);
+      connection.hear(now);
       askWhetherGone(connection, now);
       if (connection.isOver && connection.isStale(now, patience)) connection.socket.destroy();
       else if (this.#canEnd(connection, now)) silent.push(connection);

@@ -1,6 +1,6 @@
 // Ending a listener without resetting the connections that wait in its backlog.
 import { Server as NetServer } from 'node:net';
-import type { Clock } from '../clock.ts';
+import { wait, type Clock } from '../clock.ts';
 import { checkingInterval, type Server } from './server.ts';
 
 // How long accepting goes on after requests have begun to be held, so that whoever was connecting is done.
@@ -21,9 +21,7 @@ const quietTurn = 1;
  */
 export async function stopListening(server: Server, clock: Clock, accepted: () => number): Promise<void> {
   if (!server.listening) return;
-  await new Promise<void>((resolve) => {
-    clock.after(acceptWindow, resolve);
-  });
+  await wait(clock, acceptWindow);
   const latest = clock.now() + longestWait;
   let isQuiet = false;
   while (!isQuiet && clock.now() < latest) {
@@ -32,7 +30,8 @@ export async function stopListening(server: Server, clock: Clock, accepted: () =
     await new Promise((resolve) => setImmediate(resolve));
     isQuiet = accepted() === before && clock.now() - since < quietTurn;
   }
-  closeListener(server);
+  // Somebody else may have closed it in the meantime.
+  if (server.listening as boolean) closeListener(server);
 }
 
 /** closeListener closes the listener now; what has been accepted goes on. */
@@ -40,8 +39,8 @@ export function closeListener(server: Server): void {
   NetServer.prototype.close.call(server);
 }
 
-/** forget ends what `http.Server`'s own close would have ended: the interval that looks for requests that take too long. */
-export function forget(server: Server): void {
+/** retire closes a server for good: with its listener goes Node's interval, which only `http.Server`'s own close ends. */
+export function retire(server: Server): void {
   if (server.listening) closeListener(server);
   clearInterval(checkingInterval(server));
 }

@@ -6,7 +6,10 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { take, type Server } from './server.ts';
 
-/** What passes the seam. A method that returns true has dealt with the event, and the program never sees it. */
+/**
+ * SeamEvents is what passes the seam. A method that returns true has dealt with the event, and the program never sees
+ * it.
+ */
 export interface SeamEvents {
   onListening(server: Server): void;
   /** A socket on which HTTP can begin. */

@@ -1,9 +1,9 @@
 // The servers that a lifecycle can be given, and which of them are refused.
 import { Server as HttpServer } from 'node:http';
 import { Server as HttpsServer } from 'node:https';
-import { LameduckError } from '../errors.ts';
+import { LameduckError, quoted, type LameduckErrorCode } from '../errors.ts';
 
-/** A server that the seam can be put on. */
+/** Server is a server that the seam can be put on. */
 export type Server = HttpServer | HttpsServer;
 
 const taken = new WeakSet<object>();
@@ -17,33 +17,34 @@ export function take(server: Server): void {
  * checkServer throws LAMEDUCK_ERR_SERVER_INVALID for what is no server of node:http or node:https,
  * LAMEDUCK_ERR_SERVER_CLOSED for one that has been closed, LAMEDUCK_ERR_SERVER_TAKEN for one that has a seam.
  */
-export function checkServer(server: unknown): asserts server is Server {
+export function checkServer(server: unknown, index = 0): asserts server is Server {
   if (!(server instanceof HttpServer) && !(server instanceof HttpsServer)) {
-    const given = typeof server === 'object' && server !== null ? nameOf(server) : String(server);
-    throw new LameduckError(
-      'LAMEDUCK_ERR_SERVER_INVALID',
-      `server: ${given}: allowed is a server of node:http or node:https, or an array of them`,
-    );
+    refuse('LAMEDUCK_ERR_SERVER_INVALID', index, classOf(server));
   }
   if (taken.has(server)) {
-    throw new LameduckError('LAMEDUCK_ERR_SERVER_TAKEN', 'server: lameduck() has been called for it before');
+    refuse('LAMEDUCK_ERR_SERVER_TAKEN', index, 'one for which lameduck() has been called before');
   }
   if (hasBeenClosed(server)) {
-    throw new LameduckError('LAMEDUCK_ERR_SERVER_CLOSED', 'server: it has been closed already');
+    refuse('LAMEDUCK_ERR_SERVER_CLOSED', index, 'one that has been closed');
   }
 }
 
 /** checkDistinct throws LAMEDUCK_ERR_SERVER_TAKEN for a server that is given twice at once. */
 export function checkDistinct(servers: readonly Server[]): void {
-  if (new Set(servers).size < servers.length) {
-    throw new LameduckError('LAMEDUCK_ERR_SERVER_TAKEN', 'server: the same one is given twice');
-  }
+  servers.forEach((server, index) => {
+    if (servers.indexOf(server) < index) refuse('LAMEDUCK_ERR_SERVER_TAKEN', index, 'one that is given twice');
+  });
 }
 
-function nameOf(object: object): string {
-  return Object.hasOwn(object, 'constructor') || Object.getPrototypeOf(object) !== null
-    ? object.constructor.name
-    : 'an object';
+function refuse(code: LameduckErrorCode, index: number, given: string): never {
+  const allowed = 'an open server of node:http or node:https that has no lifecycle yet, or an array of them';
+  throw new LameduckError(code, `server ${String(index + 1)}: ${given}: allowed is ${allowed}`);
+}
+
+function classOf(given: unknown): string {
+  if (typeof given !== 'object' || given === null) return quoted(given);
+  const { constructor } = given as { constructor?: unknown };
+  return typeof constructor === 'function' && constructor.name !== '' ? constructor.name : 'an object';
 }
 
 /** hasBeenClosed tells a closed server from one that has never listened, which nothing public does. */

@@ -3,9 +3,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../clock.ts';
-import type { Answer, Health } from '../health/health.ts';
+import type { Health } from '../health/health.ts';
 import type { TrafficCounts, UnfinishedRequest } from '../observer.ts';
 import { Connection } from './connection.ts';
+import { answerProbe } from './probe.ts';
 import { answerRetryAfter } from './retry-after.ts';
 import type { Proceed, SeamEvents } from './seam.ts';
 import type { Server } from './server.ts';
@@ -16,13 +17,14 @@ interface Tracked {
   [record]?: Connection;
 }
 
-/** How connections leave, from ShutdownInitiated on. */
+/** Leaving is how connections leave, from ShutdownInitiated on. */
 export interface Leaving {
   readonly since: number;
   /** The drawn moments lie in this many milliseconds after `since`; 0 is at once. */
   readonly window: number;
 }
 
+/** TrafficOptions is what traffic asks and tells. */
 export interface TrafficOptions {
   readonly clock: Clock;
   readonly health: Health;
@@ -66,7 +68,6 @@ export class Traffic implements SeamEvents {
   /** leave begins the shutdown for every connection, present and future: each draws its moment once. */
   leave(leaving: Leaving): void {
     this.#leaving = leaving;
-    this.requestsAnswered = 0;
     for (const connection of this.connections) {
       draw(connection, leaving);
       connection.beginLeaving(leaving.since);
@@ -119,24 +120,21 @@ export class Traffic implements SeamEvents {
 
   onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean {
     const connection = (request.socket as Tracked | undefined)?.[record] ?? this.#adopt(request.socket);
-    if (connection === undefined) return this.#answerProbe(request, response, undefined);
+    const answer = this.#health.answer(request.url ?? '');
+    if (connection === undefined) {
+      if (answer !== undefined) answerProbe(request, response, answer);
+      return answer !== undefined;
+    }
     if (connection.isOver) {
       request.resume();
       return true;
     }
-    connection.admit(response, this.#clock.now());
-    this.requestsInFlight++;
+    connection.admit(response, this.#clock.now(), answer !== undefined);
+    if (answer === undefined) this.requestsInFlight++;
     response.on('close', this.#onResponseClose);
     if (this.#leaving !== undefined) connection.closeAfter(response, this.#now);
-    if (this.#answerProbe(request, response, connection)) return true;
-    const goOn = (): void => {
-      // A client that has left meanwhile could not be answered, so its request is not executed either.
-      if (request.socket.destroyed) return;
-      if (connection.isLate) this.#refuse(request, response);
-      else proceed(event, request, response);
-    };
-    if (this.#held !== undefined) this.#held.push(goOn);
-    else if (connection.isLate) goOn();
+    if (answer !== undefined) answerProbe(request, response, answer);
+    else if (this.#held !== undefined || connection.isLate) this.#detain(connection, response, event, proceed);
     else return false;
     return true;
   }
@@ -157,11 +155,11 @@ export class Traffic implements SeamEvents {
     const now = this.#clock.now();
     return [...this.connections]
       .flatMap((connection) =>
-        connection.responses.map(({ req }, index) => ({
-          method: req.method ?? '',
-          route: (req.url ?? '').split('?', 1)[0] as string,
-          ageMs: Math.round(now - (connection.arrivals[index] as number)),
-          peer: `${req.socket.remoteAddress ?? 'unix'}:${String(req.socket.remotePort ?? '')}`,
+        connection.requests().map(({ request: { method = '', url = '', socket }, arrivedAt }) => ({
+          method,
+          route: url.split('?', 1)[0] as string,
+          ageMs: Math.round(now - arrivedAt),
+          peer: `${socket.remoteAddress ?? 'unix'}:${String(socket.remotePort ?? '')}`,
         })),
       )
       .sort((a, b) => b.ageMs - a.ageMs);
@@ -187,53 +185,40 @@ export class Traffic implements SeamEvents {
 
   #forget(connection: Connection): void {
     this.requestsInFlight -= connection.requestsInFlight;
-    connection.responses.length = 0;
-    connection.arrivals.length = 0;
-    connection.probes = 0;
+    connection.releaseAll();
     this.connections.delete(connection);
     if (this.#leaving !== undefined) this.onIdle();
   }
 
-  #refuse(request: IncomingMessage, response: ServerResponse): void {
+  // What came late is refused, and what comes while the listener closes waits until it has.
+  #detain(connection: Connection, response: ServerResponse, event: string, proceed: Proceed): void {
+    const goOn = (): void => {
+      // A client that has left meanwhile could not be answered, so its request is not executed either.
+      if (connection.socket.destroyed) return;
+      if (connection.isLate) this.#refuse(response);
+      else proceed(event, response.req, response);
+    };
+    if (this.#held === undefined) goOn();
+    else this.#held.push(goOn);
+  }
+
+  #refuse(response: ServerResponse): void {
     this.requestsRefused++;
-    answerRetryAfter(request, response);
+    answerRetryAfter(response.req, response);
   }
 
   #release(response: ServerResponse): void {
     const connection = (response.req.socket as Tracked)[record];
-    if (connection?.release(response) !== true) return;
-    const isProbe = connection.probes > 0 && probes.delete(response);
-    if (isProbe) connection.probes--;
-    else this.requestsInFlight--;
+    const kind = connection?.release(response);
+    if (connection === undefined || kind === undefined) return;
+    if (kind === 'request') this.requestsInFlight--;
     if (this.#leaving === undefined) return;
-    if (!isProbe && !connection.isLate && response.writableFinished) this.requestsAnswered++;
+    if (kind === 'request' && !connection.isLate && response.writableFinished) this.requestsAnswered++;
     connection.quietSince = this.#clock.now();
     this.onIdle();
-  }
-
-  #answerProbe(request: IncomingMessage, response: ServerResponse, connection: Connection | undefined): boolean {
-    const answer = this.#health.answer(request.url ?? '');
-    if (answer === undefined) return false;
-    if (connection !== undefined) {
-      connection.probes++;
-      this.requestsInFlight--;
-      probes.add(response);
-    }
-    request.resume();
-    if (answer instanceof Promise) void answer.then((settled) => send(response, settled));
-    else send(response, answer);
-    return true;
   }
 }
 
 function draw(connection: Connection, { since, window }: Leaving): void {
   connection.leaveAt = since + Math.random() * window;
-}
-
-// Which responses answer probes. Probes are few; a mark on every response would cost every request.
-const probes = new WeakSet<ServerResponse>();
-
-function send(response: ServerResponse, { status, headers, body }: Answer): void {
-  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
-  response.end(body);
 }

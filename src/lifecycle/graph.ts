@@ -1,6 +1,6 @@
 // The order of the eight lifecycle signals in both modes, as data. No I/O, no time.
 
-/** The apiserver's eight signals, in the order in which a default-mode shutdown passes them. */
+/** signalNames are the apiserver's eight signals, in the order in which a default-mode shutdown passes them. */
 export const signalNames = [
   'MuxAndDiscoveryComplete',
   'HasBeenReady',
@@ -12,9 +12,10 @@ export const signalNames = [
   'InFlightRequestsDrained',
 ] as const;
 
+/** SignalName is the name of a lifecycle signal. */
 export type SignalName = (typeof signalNames)[number];
 
-/** What has to be true before a signal may become true. */
+/** Rule is what has to be true before a signal may become true. */
 export interface Rule {
   /** Signals that come first. */
   readonly after: readonly SignalName[];
@@ -24,6 +25,7 @@ export interface Rule {
   readonly automatic?: true;
 }
 
+/** Graph has the rule of each signal. */
 export type Graph = Readonly<Record<SignalName, Rule>>;
 
 const shared = {

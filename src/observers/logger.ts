@@ -1,12 +1,13 @@
 // What a logger has to have, the program's own or pino.
-import { quoted } from '../settings/kinds.ts';
+import { quoted } from '../errors.ts';
 
 /** Logger is the part of pino's interface that is used; any logger that has it will do. */
 export interface Logger {
   info(details: object, message: string): void;
   warn(details: object, message: string): void;
   error(details: object, message: string): void;
-  flush?(callback?: (error?: Error) => void): void;
+  /** Called behind the final line, so that a logger that writes later writes it now. */
+  flush?(): void;
 }
 
 /** loggerProblem says what is wrong with a logger that was given, or returns undefined. */

@@ -6,8 +6,6 @@ import type { Logger } from './logger.ts';
 
 /** Logging is the Observer that writes the log. */
 export interface Logging extends Observer {
-  /** load brings pino in, which is not done before the server listens. Until then lines are kept. */
-  load(): void;
   /** flush writes what is still kept, since the process ends. */
   flush(): void;
 }
@@ -20,10 +18,9 @@ export function createLogging(logger?: Logger): Logging {
   const writer = new LineWriter();
   const log: Logger = logger === undefined ? writer : withFallback(logger, writer);
   return {
-    load() {
-      if (logger === undefined) writer.load();
-    },
     onStart({ budgetSum, sources, addresses }) {
+      // The server listens: before that nothing heavy is loaded, and lines are kept.
+      if (logger === undefined) writer.load();
       log.info({ addresses, sources }, `lifecycle started: ${budgetSum}`);
     },
     onWarning(message) {

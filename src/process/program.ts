@@ -12,9 +12,10 @@ export interface Member {
   begin(reason: string): Promise<number>;
   /** The same after an uncaught error, which bounds the drain. */
   beginAfterUncaughtError(error: unknown): Promise<number>;
-  /** Ends the record of the shutdown where it stands, since the process ends now. */
-  giveUp(exitCode: number): void;
-  /** Writes the final line, synchronously and once, with the exit code that the process really has. */
+  /**
+   * Writes the final line of a shutdown that had begun, synchronously and once, with the exit code that the process really
+   * has; one that has not ended ends where it stands.
+   */
   report(heldBy: readonly string[], exitCode: number): void;
   warn(message: string): void;
 }
@@ -107,7 +108,7 @@ function onProcessSignal(signal: NodeJS.Signals): void {
   const now = systemClock.now();
   if (first !== undefined) {
     if (signal === first.signal && now - first.at < sameSignalWithin) return;
-    exitNow(exitCodes.secondSignal, `second process signal ${signal}: exiting at once`);
+    exitNow(exitCodes.secondProcessSignal, `second process signal ${signal}: exiting at once`);
     return;
   }
   first = { signal, at: now };
@@ -173,10 +174,7 @@ function heldBy(): string[] {
 
 // Also for an end that somebody else brings about: the record of a shutdown that had begun is written.
 function report(exitCode: number, holders: readonly string[]): void {
-  for (const member of members) {
-    member.giveUp(exitCode);
-    member.report(holders, exitCode);
-  }
+  for (const member of members) member.report(holders, exitCode);
 }
 
 function exitNow(code: number, message: string): void {

@@ -1,8 +1,7 @@
 // The shutdown budget: how the pod's grace period is divided, so that the process ends ahead of SIGKILL.
 import { LameduckError } from '../errors.ts';
 import { formatDuration } from './duration.ts';
-import type { Source } from './complete.ts';
-import { settingsTable, variableOf, type SettingName, type Settings } from './table.ts';
+import type { Settings } from './table.ts';
 
 // What is kept back for the end of the process itself, since the kubelet's clock started before ours.
 const exitMargin = 2_000;
@@ -45,13 +44,5 @@ export function checkBudget(budget: Budget): void {
   throw new LameduckError(
     'LAMEDUCK_ERR_BUDGET_TOO_SHORT',
     `requests in flight would have ${formatDuration(budget.drain)}, and need at least ${formatDuration(shortestDrain)}: ${budget.sum}`,
-  );
-}
-
-/** describeSources says where each number of the sum came from, for the start line. */
-export function describeSources(sources: Readonly<Record<SettingName, Source>>): Record<string, string> {
-  const names = Object.keys(settingsTable) as SettingName[];
-  return Object.fromEntries(
-    names.map((name) => [name, sources[name] === 'environment' ? variableOf(name) : sources[name]]),
   );
 }

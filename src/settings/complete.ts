@@ -1,15 +1,14 @@
 // Completes the settings: environment over code over default, every problem in one error, the caller's object untouched.
-import { LameduckError } from '../errors.ts';
+import { LameduckError, quoted } from '../errors.ts';
 import { isServiceLink, nearest, unknownVariables, type Environment } from './environment.ts';
-import { quoted, type Kind } from './kinds.ts';
+import type { Kind } from './kinds.ts';
 import { settingsTable, variableOf, type SettingName, type Settings, type SettingsOptions } from './table.ts';
 
-/** Where a setting's value came from. */
-export type Source = 'environment' | 'code' | 'default';
-
+/** CompletedSettings is the settings, with what should be said about them. */
 export interface CompletedSettings {
   readonly settings: Settings;
-  readonly sources: Readonly<Record<SettingName, Source>>;
+  /** Where each value came from: its variable, `code` or `default`. */
+  readonly sources: Readonly<Record<SettingName, string>>;
   /** What should be said once, though nothing is refused. */
   readonly warnings: readonly string[];
 }
@@ -27,7 +26,7 @@ export function completeSettings(
 ): CompletedSettings {
   const problems = otherProblem === undefined ? [] : [otherProblem];
   const settings: Record<string, unknown> = {};
-  const sources: Record<string, Source> = {};
+  const sources: Record<string, string> = {};
   const inCluster = (environment['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
 
   for (const name of settingNames) {
@@ -37,8 +36,8 @@ export function completeSettings(
     const text = (environment[variable] ?? '').trim();
     const given = options[name];
     const isSet = text !== '' && !isServiceLink(variable, text);
-    sources[name] = isSet ? 'environment' : given === undefined ? 'default' : 'code';
-    if (sources[name] === 'default') {
+    sources[name] = isSet ? variable : given === undefined ? 'default' : 'code';
+    if (!isSet && given === undefined) {
       settings[name] = row.default(inCluster);
       continue;
     }

@@ -13,7 +13,7 @@ const millisecondsPerUnit: Readonly<Record<string, number>> = {
 
 const part = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y;
 
-/** A Go duration string (`15s`, `1m30s`, `250ms`), or in code a number of milliseconds. */
+/** Duration is a Go duration string (`15s`, `1m30s`, `250ms`), or in code a number of milliseconds. */
 export type Duration = string | number;
 
 /** parseDuration returns the milliseconds of a Go duration string, or undefined when it is none. */

@@ -1,8 +1,12 @@
 // What the environment says: which variables are ours, which are Kubernetes' service links, and which are typing errors.
 
+/** Environment is the variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** `LAMEDUCK_DISABLED=1` switches everything off; it is no setting, since code must not be able to overrule it. */
+/**
+ * disabledVariable switches everything off when it is `1`; it is no setting, since code must not be able to overrule
+ * it.
+ */
 export const disabledVariable = 'LAMEDUCK_DISABLED';
 
 /** isDisabled tells whether the environment switches lameduck off. */

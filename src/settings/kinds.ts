@@ -1,6 +1,5 @@
 // The kinds of value that a setting can have: how each is read from text and from code, and what it says is allowed.
 import { constants } from 'node:os';
-import { inspect } from 'node:util';
 import { formatDuration, parseDuration } from './duration.ts';
 
 /** Reading is a value, or what is allowed instead. */
@@ -19,6 +18,7 @@ const longestTimer = 2 ** 31 - 1;
 
 const durationAllowed = 'a duration such as 15s or 1m30s, from 0s to 596h';
 
+/** duration is a length of time, in milliseconds. */
 export const duration: Kind<number> = {
   name: 'duration',
   fromText(text) {
@@ -38,6 +38,7 @@ function durationInRange(milliseconds: number): Reading<number> {
   return milliseconds >= 0 && milliseconds <= longestTimer ? { value: milliseconds } : { allowed: durationAllowed };
 }
 
+/** boolean is true or false. */
 export const boolean: Kind<boolean> = {
   name: 'boolean',
   fromText(text) {
@@ -51,7 +52,7 @@ export const boolean: Kind<boolean> = {
 
 const secondsAllowed = 'a whole number of seconds from 0 to 2000000';
 
-/** Seconds as the pod's own fields give them: a whole number without unit. */
+/** seconds is a length of time as the pod's own fields give it: a whole number without unit. */
 export const seconds: Kind<number> = {
   name: 'seconds',
   fromText: (text) => (/^\d+$/.test(text) ? secondsInRange(Number(text)) : { allowed: secondsAllowed }),
@@ -70,6 +71,7 @@ const neverHooked = new Set(['SIGKILL', 'SIGSTOP', 'SIGSEGV', 'SIGBUS', 'SIGFPE'
 
 const processSignalsAllowed = 'one or more of the process signals that a program can catch, such as SIGTERM,SIGINT';
 
+/** processSignals is a list of process signals that a program can catch. */
 export const processSignals: Kind<readonly NodeJS.Signals[]> = {
   name: 'process signals',
   fromText(text) {
@@ -87,10 +89,4 @@ export const processSignals: Kind<readonly NodeJS.Signals[]> = {
 
 function isCatchable(name: unknown): name is NodeJS.Signals {
   return typeof name === 'string' && name in constants.signals && !neverHooked.has(name);
-}
-
-/** quoted writes a value that was given for an error message. */
-export function quoted(given: unknown): string {
-  if (typeof given === 'string') return JSON.stringify(given);
-  return typeof given === 'function' ? 'a function' : inspect(given, { depth: 0, breakLength: Infinity });
 }

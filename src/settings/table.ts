@@ -20,6 +20,7 @@ function row<Value, Given = Value>(definition: Row<Value, Given>): Row<Value, Gi
   return definition;
 }
 
+/** settingsTable has one row for each setting. */
 export const settingsTable = {
   shutdownDelayDuration: row<number, Duration>({
     kind: duration,
@@ -71,6 +72,7 @@ export const settingsTable = {
   }),
 } as const;
 
+/** SettingName is the name of a setting, as an option spells it. */
 export type SettingName = keyof typeof settingsTable;
 
 /** Settings are complete and validated: durations in milliseconds, times of the pod in seconds. */

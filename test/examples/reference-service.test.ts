@@ -222,7 +222,7 @@ test('P-065 under npm start the service says once who stands between it and SIGT
 
   await shell('sh', ['-c', line]);
   assert.deepEqual((await slow).body, { sleptMs: 500 });
-  assert.equal(await npm.exit, 0);
+  assert.deepEqual(await npm.exit, { code: 0, signal: null });
   assert.equal(npm.output.match(/"msg":"started (by|through a shell)/g)?.length, 1);
   assert.match(npm.output, /"schema":"lameduck\/shutdown\/v1","reason":"SIGTERM","exitCode":0/);
 });

@@ -131,14 +131,14 @@ test('the path of a check that does not exist is 404', () => {
 test('A-074 checks can be added until the endpoint is installed', () => {
   const { endpoint } = createEndpoint('livez');
   endpoint.add('early', () => true);
-  endpoint.install();
+  endpoint.close();
   assert.throws(
     () => {
       endpoint.add('late', () => true);
     },
     {
       code: 'LAMEDUCK_ERR_REGISTERED_TOO_LATE',
-      message: 'unable to add check "late": the /livez endpoint has already been created',
+      message: 'unable to add check "late": the /livez endpoint has already been created; add it before listen()',
     },
   );
 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Health, type Answer } from '../../src/health/health.ts';
+import type { Answer } from '../../src/health/endpoint.ts';
+import { Health } from '../../src/health/health.ts';
 import { createLifecycle, type Lifecycle } from '../../src/lifecycle/signals.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { RecordingObserver } from '../support/recording-observer.ts';
@@ -32,7 +33,7 @@ function createHealth(): Fixture {
 test('A-072 ping is a check of each endpoint, and shutdown is the last check of /readyz alone', () => {
   const { health, ask } = createHealth();
   health.readyz.add('database', () => true);
-  health.install();
+  health.close();
   assert.equal(ask('/readyz?verbose').body, '[+]ping ok\n[+]database ok\n[+]shutdown ok\nreadyz check passed\n');
   assert.equal(ask('/livez?verbose').body, '[+]ping ok\nlivez check passed\n');
   assert.equal(ask('/healthz?verbose').body, '[+]ping ok\nhealthz check passed\n');
@@ -40,7 +41,7 @@ test('A-072 ping is a check of each endpoint, and shutdown is the last check of 
 
 test('A-003 readyz fails as soon as ShutdownInitiated is signaled, and livez and healthz stay green', () => {
   const { health, lifecycle, ask } = createHealth();
-  health.install();
+  health.close();
   assert.equal(ask('/readyz').status, 200);
   lifecycle.report('ShutdownInitiated');
   assert.deepEqual(
@@ -53,7 +54,7 @@ test('A-003 readyz fails as soon as ShutdownInitiated is signaled, and livez and
 
 test('A-097 /readyz/shutdown fails during the shutdown, with the reason withheld', () => {
   const { health, lifecycle, ask } = createHealth();
-  health.install();
+  health.close();
   assert.equal(ask('/readyz/shutdown').body, 'ok');
   lifecycle.report('ShutdownInitiated');
   assert.equal(ask('/readyz/shutdown').status, 500);
@@ -64,7 +65,7 @@ test('P-091 a check can turn readyz red and green again before the shutdown, and
   const { health, lifecycle, ask } = createHealth();
   let isOverloaded = false;
   health.readyz.add('load', () => !isOverloaded);
-  health.install();
+  health.close();
   isOverloaded = true;
   assert.equal(ask('/readyz').status, 500);
   isOverloaded = false;
@@ -75,7 +76,7 @@ test('P-091 a check can turn readyz red and green again before the shutdown, and
 
 test('A-074 all three endpoints are closed to new checks once they are installed', () => {
   const { health } = createHealth();
-  health.install();
+  health.close();
   for (const endpoint of [health.readyz, health.livez, health.healthz]) {
     assert.throws(
       () => {
@@ -94,13 +95,13 @@ test('the name of the shutdown check is taken from the start', () => {
     },
     { code: 'LAMEDUCK_ERR_NAME_TAKEN' },
   );
-  health.install();
+  health.close();
 });
 
 for (const url of ['/readyz', '/readyz/', '/readyz?', '/readyz?a=1', '/readyz/?a=/x', '/READYZ', '/Readyz/?verbose=']) {
   test(`P-080, A-070 ${url} asks the whole endpoint`, () => {
     const { health, ask } = createHealth();
-    health.install();
+    health.close();
     assert.equal(ask(url).status, 200);
     assert.match(ask(url).body, /^ok$|check passed\n$/);
   });

@@ -7,7 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
-import { Client, describeAdapters, manage, serve, shutdownOf, until } from '../support/serving.ts';
+import { manage } from '../support/manage.ts';
+import { Client, describeAdapters, serve, shutdownOf } from '../support/serving.ts';
+import { until } from '../support/until.ts';
 
 describeAdapters((adapter) => {
   it('P-049 a connection made during the drain of a delay is served, and told to close', async (t) => {
@@ -111,6 +113,7 @@ it('A-007, P-020 several listeners, also a unix socket, drain as one', async () 
   const held: ServerResponse[] = [];
   const servers = [0, 1, 2].map(() => createServer((_, response) => held.push(response)));
   const parts = manage(servers);
+  parts.startup.begin();
   const path = join(tmpdir(), `lameduck-${String(process.pid)}.sock`);
   servers[0]?.listen(0, '127.0.0.1');
   servers[1]?.listen(0, '::1');

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { it } from 'node:test';
-import { describeAdapters, serve, shutdownOf, until } from '../support/serving.ts';
-
-const linger = 1_000;
+import { linger } from '../../src/http/drain.ts';
+import { describeAdapters, serve, shutdownOf } from '../support/serving.ts';
+import { until } from '../support/until.ts';
 
 function answer(request: IncomingMessage, response: ServerResponse): void {
   request.resume();

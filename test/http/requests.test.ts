@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { it } from 'node:test';
-import { describeAdapters, serve, shutdownOf, until, type Serving } from '../support/serving.ts';
+import { describeAdapters, serve, shutdownOf, type Serving } from '../support/serving.ts';
+import { until } from '../support/until.ts';
 
 interface Exchange {
   readonly request: IncomingMessage;

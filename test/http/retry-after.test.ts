@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { it } from 'node:test';
-import { describeAdapters, serve, shutdownOf, until } from '../support/serving.ts';
+import { describeAdapters, serve, shutdownOf } from '../support/serving.ts';
+import { until } from '../support/until.ts';
 
 describeAdapters((adapter) => {
   it('A-122, P-019 with retry-after a new connection gets 429, Retry-After and close, then a FIN, while others are served', async (t) => {

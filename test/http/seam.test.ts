@@ -7,7 +7,8 @@ import { createServer as createHttp2Server } from 'node:http2';
 import { connect, createServer as createNetServer, type AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { checkServer } from '../../src/http/server.ts';
-import { Client, manage, serve, shutdownOf } from '../support/serving.ts';
+import { manage } from '../support/manage.ts';
+import { Client, serve, shutdownOf } from '../support/serving.ts';
 
 it('P-113 the seam adds one own property and no listener', async (t) => {
   const bare = createServer(() => undefined);
@@ -105,6 +106,7 @@ it('P-053 connections older than the seam are found with their next request, and
   client.get('/before-the-seam');
   await client.reader.next();
   const parts = manage([server]);
+  parts.startup.begin();
   await parts.handle.signals.hasBeenReady.signaled;
   client.get('/behind-the-seam');
   await client.reader.next();
@@ -134,13 +136,13 @@ it('what is no server of node:http or node:https is refused by name', () => {
     [undefined, 'undefined'],
     [null, 'null'],
     [{}, 'Object'],
-    ['8080', '8080'],
+    ['8080', '"8080"'],
   ] as const) {
     assert.throws(
       () => {
         checkServer(given);
       },
-      { code: 'LAMEDUCK_ERR_SERVER_INVALID', message: new RegExp(`server: ${name}: allowed is`) },
+      { code: 'LAMEDUCK_ERR_SERVER_INVALID', message: new RegExp(`^server 1: ${name}: allowed is`) },
     );
   }
   for (const server of [createServer(), createSecureServer()]) checkServer(server);

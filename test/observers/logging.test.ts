@@ -97,7 +97,6 @@ test('a logger without flush will do', () => {
   const { logger, calls } = recordedLogger();
   delete logger.flush;
   const logging = createLogging(logger);
-  logging.load();
   logging.onEnd(record);
   assert.equal(calls.length, 1);
 });

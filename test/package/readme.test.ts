@@ -11,6 +11,7 @@ import { CommandUnderTest } from '../support/command-under-test.ts';
 import { disposed } from '../support/disposed.ts';
 import { blocksIn, readPage, root } from '../support/markdown.ts';
 
+const endedWell = { code: 0, signal: null };
 const blocks = blocksIn(readPage('README.md'));
 const programs = blocks.filter(({ language }) => language === 'ts' || language === 'js');
 const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text.trim());
@@ -64,7 +65,7 @@ for (const [index, { text, language }] of programs.entries()) {
 
     const [, pid = ''] = await program.printed(/"pid":(\d+)/);
     process.kill(Number(pid), 'SIGTERM');
-    assert.equal(await program.exit, 0, program.output);
+    assert.deepEqual(await program.exit, endedWell, program.output);
     assert.match(program.output, /"schema":"lameduck\/shutdown\/v1","reason":"SIGTERM","exitCode":0/);
     if (!text.includes('./app.js')) return;
     assert.match(program.output, /stub: warm-up[^]*"InFlightRequestsDrained"[^]*stub: pool\.end/);
@@ -83,7 +84,7 @@ test('the programs of the README have the types that they need', async (t) => {
   await writeFile(join(folder, 'program', 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files }));
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const tsc = disposed(t, new CommandUnderTest(process.execPath, [compiler, '--project', join(folder, 'program')]));
-  assert.equal(await tsc.exit, 0, tsc.output);
+  assert.deepEqual(await tsc.exit, endedWell, tsc.output);
 });
 
 /** What the commands of the README need of each other, in the order in which they stand there. */
@@ -110,16 +111,16 @@ const runners: Readonly<Record<string, (command: string, session: Session) => Pr
     const [printed = ''] = (await session.service?.printed(/^ *kill -TERM \d+$/m)) ?? [];
     assert.equal(withoutNumbers(printed.trim()), withoutNumbers(command));
     const kill = session.inShell(printed);
-    assert.equal(await kill.exit, 0, kill.output);
-    assert.equal(await session.slow?.exit, 0, session.slow?.output);
+    assert.deepEqual(await kill.exit, endedWell, kill.output);
+    assert.deepEqual(await session.slow?.exit, endedWell, session.slow?.output);
     assert.match(session.slow?.output ?? '', /\{"sleptMs":\d+\}/);
-    assert.equal(await session.service?.exit, 0, session.service?.output);
+    assert.deepEqual(await session.service?.exit, endedWell, session.service?.output);
     assert.match(session.service?.output ?? '', /"msg":"shutdown ended"/);
   },
   'npm ci && npm test': async (command, session) => {
     // All tests would be this one again: a few of them show that the command runs tests.
     const npm = session.inShell(`${installed(command)} -- test/lifecycle/signal`);
-    assert.equal(await npm.exit, 0, npm.output);
+    assert.deepEqual(await npm.exit, endedWell, npm.output);
     assert.match(npm.output, /^ℹ pass [1-9]/m);
   },
 };

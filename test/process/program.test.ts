@@ -8,7 +8,6 @@ function memberFor(...shutdownSignals: NodeJS.Signals[]): Member {
     shutdownSignals,
     begin: () => Promise.resolve(0),
     beginAfterUncaughtError: () => Promise.resolve(82),
-    giveUp: () => undefined,
     report: () => undefined,
     warn: () => undefined,
   };

@@ -4,11 +4,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
-import { Client } from '../support/serving.ts';
+import { linger } from '../../src/http/drain.ts';
+import { disposed } from '../support/disposed.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
+import { Client } from '../support/serving.ts';
 
 const delay = 400;
-const linger = 1_000;
 // How long before and after the signal the POST is sent, and how often the others ask.
 const postBefore = 200;
 const postAfter = 700;
@@ -24,11 +25,14 @@ interface Sight {
 for (const retryAfter of [false, true]) {
   describe(`shutdownSendRetryAfter ${String(retryAfter)}`, () => {
     it('A-003, A-106, A-120, P-001, P-002, P-077 the apiserver’s clients see no reset, are told in time, and silence is outlived', async (t) => {
-      const service = ProcessUnderTest.start(t, '../../examples/reference-service/main.ts', {
-        PORT: '0',
-        LAMEDUCK_SHUTDOWN_DELAY_DURATION: `${String(delay)}ms`,
-        LAMEDUCK_SHUTDOWN_SEND_RETRY_AFTER: String(retryAfter),
-      });
+      const service = disposed(
+        t,
+        new ProcessUnderTest('../../examples/reference-service/main.ts', {
+          PORT: '0',
+          LAMEDUCK_SHUTDOWN_DELAY_DURATION: `${String(delay)}ms`,
+          LAMEDUCK_SHUTDOWN_SEND_RETRY_AFTER: String(retryAfter),
+        }),
+      );
       await service.signaled('HasBeenReady');
       const start = await service.line('the start line', ({ addresses }) => addresses !== undefined);
       const port = Number(/:(\d+)$/.exec(String((start['addresses'] as string[])[0]))?.[1]);
@@ -84,6 +88,8 @@ for (const retryAfter of [false, true]) {
           saws.every((saw) => saw === '200' || saw === 'ECONNREFUSED'),
           `${path} is green to the end: ${saws.join()}`,
         );
+        const isGreenAfterSignal = of(path).some(({ saw, at }) => saw === '200' && at > signalAt + period);
+        assert.ok(isGreenAfterSignal, `${path} answers after the signal: ${saws.join()}`);
       }
       const told = of('kept').find(({ isClose }) => isClose === true)?.at ?? Infinity;
       assert.ok(told > signalAt && told < notAcceptingAt, 'the kept client is told before NotAcceptingNewRequest');

@@ -2,13 +2,16 @@
 // ROUNDS says how many shutdowns each combination goes through.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { adapterNames, type AdapterName } from '../support/adapters.ts';
 import { get, newAccount, post, runClient } from '../support/closed-loop-client.ts';
+import { disposed } from '../support/disposed.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
+import { until } from '../support/until.ts';
 
 const rounds = Number(process.env['ROUNDS'] ?? 1);
 const clientCount = 30;
 
-for (const adapter of ['http', 'https', 'fastify']) {
+for (const adapter of adapterNames) {
   for (const delay of ['1s', '0s']) {
     for (const retryAfter of [false, true]) {
       describe(`${adapter}, shutdownDelayDuration ${delay}, shutdownSendRetryAfter ${String(retryAfter)}`, () => {
@@ -22,25 +25,33 @@ for (const adapter of ['http', 'https', 'fastify']) {
   }
 }
 
-async function shutDownUnderLoad(t: TestContext, adapter: string, delay: string, retryAfter: boolean): Promise<void> {
-  const server = ProcessUnderTest.start(t, 'serve.ts', {
-    ADAPTER: adapter,
-    LAMEDUCK_SHUTDOWN_DELAY_DURATION: delay,
-    LAMEDUCK_SHUTDOWN_SEND_RETRY_AFTER: String(retryAfter),
-  });
+async function shutDownUnderLoad(
+  t: TestContext,
+  adapter: AdapterName,
+  delay: string,
+  retryAfter: boolean,
+): Promise<void> {
+  const server = disposed(
+    t,
+    new ProcessUnderTest('serve.ts', {
+      ADAPTER: adapter,
+      LAMEDUCK_SHUTDOWN_DELAY_DURATION: delay,
+      LAMEDUCK_SHUTDOWN_SEND_RETRY_AFTER: String(retryAfter),
+    }),
+  );
   const port = await server.ready();
   const account = newAccount();
   const stop = new AbortController();
   const clients = Array.from({ length: clientCount }, async (_, index) =>
     runClient({
       port,
-      isSecure: adapter === 'https',
+      isSecure: adapter === 'node:https',
       request: index % 2 === 0 ? get : post,
       account,
       stop: stop.signal,
     }),
   );
-  while (account.answered < 10 * clientCount) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => account.answered >= 10 * clientCount);
   const answeredBefore = account.answered;
   server.kill('SIGTERM');
   const { code } = await server.exit;

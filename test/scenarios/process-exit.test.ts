@@ -1,6 +1,7 @@
 // How a program ends after its drain: by itself or after a second, with which code, and what its final line says.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { disposed } from '../support/disposed.ts';
 import { HeldRequest } from '../support/held-request.ts';
 import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 
@@ -8,7 +9,7 @@ const said = (msg: string) => (line: Line) => line.msg === msg;
 
 void describe('the end of the process', { concurrency: 3 }, () => {
   test('P-058, P-101 a drained process exits with 0 at once when its event loop is empty', async (t) => {
-    const program = ProcessUnderTest.start(t, 'works-a-queue.ts');
+    const program = disposed(t, new ProcessUnderTest('works-a-queue.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: 0, signal: null });
@@ -19,7 +20,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
   });
 
   test('P-058 a process that something still holds is ended after a second with 0, and says what held it', async (t) => {
-    const program = ProcessUnderTest.start(t, 'holds-itself-open.ts');
+    const program = disposed(t, new ProcessUnderTest('holds-itself-open.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: 0, signal: null });
@@ -31,10 +32,13 @@ void describe('the end of the process', { concurrency: 3 }, () => {
   });
 
   test('P-058 when the budget runs out the exit code is 80, and the log names what was not answered', async (t) => {
-    const program = ProcessUnderTest.start(t, 'listens.ts', {
-      LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4',
-      LAMEDUCK_DESTROY_HOOK_TIMEOUT: '1s',
-    });
+    const program = disposed(
+      t,
+      new ProcessUnderTest('listens.ts', {
+        LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4',
+        LAMEDUCK_DESTROY_HOOK_TIMEOUT: '1s',
+      }),
+    );
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
     await request.cut();
@@ -54,7 +58,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
   });
 
   test('P-058 when a hook fails the exit code is 81, also when it throws undefined', async (t) => {
-    const program = ProcessUnderTest.start(t, 'throws-nothing-in-a-hook.ts');
+    const program = disposed(t, new ProcessUnderTest('throws-nothing-in-a-hook.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: 81, signal: null });
@@ -66,7 +70,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
   });
 
   test('process.exit() of the program in the middle of the drain keeps its code and writes the final line', async (t) => {
-    const program = ProcessUnderTest.start(t, 'exits-in-a-hook.ts');
+    const program = disposed(t, new ProcessUnderTest('exits-in-a-hook.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: 7, signal: null });
@@ -77,21 +81,21 @@ void describe('the end of the process', { concurrency: 3 }, () => {
   });
 
   test('an exit code that the program has set is kept on a clean end', async (t) => {
-    const program = ProcessUnderTest.start(t, 'sets-its-exit-code.ts');
+    const program = disposed(t, new ProcessUnderTest('sets-its-exit-code.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: 3, signal: null });
   });
 
   test('the final line has the exit code that the program has set', async (t) => {
-    const program = ProcessUnderTest.start(t, 'sets-its-exit-code.ts');
+    const program = disposed(t, new ProcessUnderTest('sets-its-exit-code.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
     assert.equal((await program.finalLine())['exitCode'], 3);
   });
 
   test('P-056 shutdown() is one and the same shutdown however often it is called, and never ends the process', async (t) => {
-    const program = ProcessUnderTest.start(t, 'shuts-itself-down.ts');
+    const program = disposed(t, new ProcessUnderTest('shuts-itself-down.ts'));
     await program.ready();
     program.child.stdin?.end();
     const { isSame, reason } = await program.line('the outcome', said('shut down'));
@@ -106,7 +110,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
   });
 
   test('P-056 a process signal joins a shutdown that code has begun, and then ends the process', async (t) => {
-    const program = ProcessUnderTest.start(t, 'shuts-itself-down.ts');
+    const program = disposed(t, new ProcessUnderTest('shuts-itself-down.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.child.stdin?.end();
     await program.signaled('HTTPServerStoppedListening');
@@ -121,7 +125,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
   });
 
   test('several lifecycles in one process all drain before it ends, also one that begins while it is ending', async (t) => {
-    const program = ProcessUnderTest.start(t, 'has-two-lifecycles.ts');
+    const program = disposed(t, new ProcessUnderTest('has-two-lifecycles.ts'));
     const isReady = (line: Line): boolean => line['name'] === 'HasBeenReady';
     await program.line('both to be ready', () => program.lines.filter(isReady).length === 2);
     await program.line('both to listen', () => program.lines.filter(said('listening')).length === 2);
@@ -139,7 +143,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
   });
 
   test('the final line has its schema, and says what happened when', async (t) => {
-    const program = ProcessUnderTest.start(t, 'listens.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '50ms' });
+    const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '50ms' }));
     await program.ready();
     program.kill('SIGTERM');
     const { level, time, pid, hostname, msg, phases, durationMs, ...rest } = await program.finalLine();
@@ -165,7 +169,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
   });
 
   test('P-101 each lifecycle signal is one line with its duration and counts', async (t) => {
-    const program = ProcessUnderTest.start(t, 'listens.ts');
+    const program = disposed(t, new ProcessUnderTest('listens.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
     const stopped = await program.signaled('HTTPServerStoppedListening');
@@ -181,7 +185,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
   });
 
   test('P-107 the first line has the sum of the budget and the source of each number', async (t) => {
-    const program = ProcessUnderTest.start(t, 'listens.ts', { LAMEDUCK_PRE_STOP_SECONDS: '3' });
+    const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_PRE_STOP_SECONDS: '3' }));
     const start = await program.line('the first line', ({ msg }) => msg?.startsWith('lifecycle started') === true);
     assert.match(
       start.msg ?? '',

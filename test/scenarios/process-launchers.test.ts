@@ -11,6 +11,7 @@ import { disposed } from '../support/disposed.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 import { until } from '../support/until.ts';
 
+const endedWell = { code: 0, signal: null };
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 const cwd = mkdtempSync(join(tmpdir(), 'lameduck-launchers-'));
 after(() => {
@@ -63,7 +64,7 @@ void describe('launchers', { concurrency: 3 }, () => {
       process.kill(launcher, 'SIGTERM');
       if (warning?.startsWith('started by') === true) {
         // This npm ran the script with a shell that has stepped aside, and passes the process signal on.
-        assert.equal(await launched.exit, 0);
+        assert.deepEqual(await launched.exit, endedWell);
       } else {
         assert.equal(warning, `started through a shell${how === 'sh -c' ? '' : ' by "npm run start"'},`);
         await until(() => !isRunning(launcher));
@@ -84,7 +85,7 @@ void describe('launchers', { concurrency: 3 }, () => {
       await programOf(launched);
       assert.deepEqual(warningsIn(launched.output), ['started by "npm run start",']);
       process.kill(launcher, 'SIGTERM');
-      assert.equal(await launched.exit, 0);
+      assert.deepEqual(await launched.exit, endedWell);
       assert.match(launched.output, /"lameduck\/shutdown\/v1","reason":"SIGTERM","exitCode":0/);
     },
   );
@@ -95,7 +96,7 @@ void describe('launchers', { concurrency: 3 }, () => {
     await programOf(launched);
     // What a terminal does: every process of the foreground group is sent SIGINT.
     process.kill(-launcher, 'SIGINT');
-    const code = await launched.exit;
+    const { code } = await launched.exit;
     const [, exitCode, duration] = await launched.printed(/"reason":"SIGINT","exitCode":(\d).*?"durationMs":(\d+)/);
     assert.equal(code, Number(exitCode));
     // On a machine so busy that npm is late by more than the rule allows, it is a second one.
@@ -111,10 +112,13 @@ void describe('launchers', { concurrency: 3 }, () => {
   });
 
   test('P-065 a program that inherits the variables of npm, but was started by node, says nothing', async (t) => {
-    const program = ProcessUnderTest.start(t, 'listens.ts', {
-      npm_lifecycle_event: 'start',
-      npm_config_user_agent: 'npm/11.0.0 node/v24.0.0 linux x64',
-    });
+    const program = disposed(
+      t,
+      new ProcessUnderTest('listens.ts', {
+        npm_lifecycle_event: 'start',
+        npm_config_user_agent: 'npm/11.0.0 node/v24.0.0 linux x64',
+      }),
+    );
     await program.ready();
     program.kill('SIGTERM');
     await program.exit;

@@ -1,9 +1,8 @@
 // Nothing of the log is lost at the end of the process, whoever reads it, however slowly, and whatever writes it.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import type { Readable } from 'node:stream';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { disposed } from '../support/disposed.ts';
 import { HeldRequest } from '../support/held-request.ts';
 import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 
@@ -16,7 +15,7 @@ interface Unread {
 
 /** The program with its standard output unread until `read` is called. */
 function unread(t: TestContext, ...how: [fixture: string, env?: Record<string, string>]): Unread {
-  const program = ProcessUnderTest.start(t, ...how);
+  const program = disposed(t, new ProcessUnderTest(...how));
   program.child.stdout?.pause();
   return {
     program,
@@ -26,17 +25,12 @@ function unread(t: TestContext, ...how: [fixture: string, env?: Record<string, s
   };
 }
 
-/** Resolves when the program has written the text to standard error. */
-async function printed(program: ProcessUnderTest, text: string): Promise<void> {
-  while (!program.stderr.includes(text)) await once(program.child.stderr as Readable, 'data');
-}
-
 // The reader is slow for the time that the rule names, and not to wait for something.
 const slowly = (): Promise<void> => setTimeout(2_000);
 
 void describe('the log at the end of the process', { concurrency: 6 }, () => {
   test('P-060 the final line arrives at a reader that is slow to read a log larger than its pipe', async (t) => {
-    const program = ProcessUnderTest.start(t, 'logs-more-than-a-pipe-holds.ts');
+    const program = disposed(t, new ProcessUnderTest('logs-more-than-a-pipe-holds.ts'));
     await program.signaled('HasBeenReady');
     program.child.stdout?.pause();
     program.kill('SIGTERM');
@@ -52,7 +46,7 @@ void describe('the log at the end of the process', { concurrency: 6 }, () => {
     const how = 'NON_BLOCKING' in env ? ', set non-blocking' : '';
     test(`P-060 the final line arrives whole behind what the program itself had written${how}`, async (t) => {
       const { program, read } = unread(t, 'floods-its-output.ts', env);
-      await printed(program, 'flooded');
+      await program.printed(/flooded/);
       program.kill('SIGTERM');
       await slowly();
       read();
@@ -63,7 +57,7 @@ void describe('the log at the end of the process', { concurrency: 6 }, () => {
 
   test('P-060 the final line arrives at a slow reader also when a second process signal ends the process', async (t) => {
     const { program, read } = unread(t, 'floods-its-output.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '9s' });
-    await printed(program, 'flooded');
+    await program.printed(/flooded/);
     program.kill('SIGTERM');
     program.kill('SIGINT');
     await slowly();
@@ -77,7 +71,7 @@ void describe('the log at the end of the process', { concurrency: 6 }, () => {
   for (const EXIT of [undefined, '5']) {
     const how = EXIT === undefined ? 'by itself' : 'by process.exit()';
     test(`P-061 all lines of a pino that writes in a worker thread arrive when the process ends ${how}`, async (t) => {
-      const program = ProcessUnderTest.start(t, 'logs-through-a-worker.ts', EXIT === undefined ? {} : { EXIT });
+      const program = disposed(t, new ProcessUnderTest('logs-through-a-worker.ts', EXIT === undefined ? {} : { EXIT }));
       await program.signaled('HasBeenReady');
       program.kill('SIGTERM');
       assert.deepEqual(await program.exit, { code: Number(EXIT ?? 0), signal: null });
@@ -90,7 +84,10 @@ void describe('the log at the end of the process', { concurrency: 6 }, () => {
   }
 
   test('P-061 the final line of a second process signal arrives through a worker thread, too', async (t) => {
-    const program = ProcessUnderTest.start(t, 'logs-through-a-worker.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' });
+    const program = disposed(
+      t,
+      new ProcessUnderTest('logs-through-a-worker.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' }),
+    );
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
     await program.signaled('ShutdownInitiated');
@@ -100,7 +97,7 @@ void describe('the log at the end of the process', { concurrency: 6 }, () => {
   });
 
   test('a reader that goes away while the process drains does not disturb the drain', async (t) => {
-    const program = ProcessUnderTest.start(t, 'listens.ts');
+    const program = disposed(t, new ProcessUnderTest('listens.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
     await program.signaled('ShutdownInitiated');
@@ -111,8 +108,8 @@ void describe('the log at the end of the process', { concurrency: 6 }, () => {
   });
 
   test('a logger of the program’s own is given everything, and standard output nothing', async (t) => {
-    const program = ProcessUnderTest.start(t, 'logs-to-standard-error.ts');
-    await printed(program, 'HasBeenReady');
+    const program = disposed(t, new ProcessUnderTest('logs-to-standard-error.ts'));
+    await program.printed(/HasBeenReady/);
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, endedWell);
     assert.deepEqual(program.lines, []);

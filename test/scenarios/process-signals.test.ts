@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { disposed } from '../support/disposed.ts';
 import { HeldRequest } from '../support/held-request.ts';
 import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 
@@ -25,7 +26,7 @@ const endedWell = { code: 0, signal: null };
 void describe('process signals', { concurrency: 3 }, () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     test(`A-030, A-033, P-056 ${signal} drains once, answers what is in flight and exits with 0`, async (t) => {
-      const program = ProcessUnderTest.start(t, 'listens.ts');
+      const program = disposed(t, new ProcessUnderTest('listens.ts'));
       const request = await HeldRequest.open(t, await program.ready());
       program.kill(signal);
       await program.signaled('HTTPServerStoppedListening');
@@ -39,7 +40,7 @@ void describe('process signals', { concurrency: 3 }, () => {
   }
 
   test('A-031, P-057 a second process signal of another kind, at once, exits with 1 after one line of log', async (t) => {
-    const program = ProcessUnderTest.start(t, 'listens.ts');
+    const program = disposed(t, new ProcessUnderTest('listens.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
     await program.signaled('HTTPServerStoppedListening');
@@ -60,7 +61,7 @@ void describe('process signals', { concurrency: 3 }, () => {
   });
 
   test('A-031, P-057 the same process signal again after 100 ms is a second one', async (t) => {
-    const program = ProcessUnderTest.start(t, 'listens.ts');
+    const program = disposed(t, new ProcessUnderTest('listens.ts'));
     await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
     await program.signaled('HTTPServerStoppedListening');
@@ -73,7 +74,7 @@ void describe('process signals', { concurrency: 3 }, () => {
   });
 
   test('P-057, P-116 the same process signal again at once is the same one', async (t) => {
-    const program = ProcessUnderTest.start(t, 'repeats-the-process-signal.ts');
+    const program = disposed(t, new ProcessUnderTest('repeats-the-process-signal.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, endedWell);
@@ -82,7 +83,7 @@ void describe('process signals', { concurrency: 3 }, () => {
   });
 
   test('P-057 a different process signal at once is a second one', async (t) => {
-    const program = ProcessUnderTest.start(t, 'repeats-the-process-signal.ts', { REPEATED: 'SIGINT' });
+    const program = disposed(t, new ProcessUnderTest('repeats-the-process-signal.ts', { REPEATED: 'SIGINT' }));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: 1, signal: null });
@@ -90,7 +91,7 @@ void describe('process signals', { concurrency: 3 }, () => {
   });
 
   test('P-057 process signals that come while the event loop is blocked count when it goes on', async (t) => {
-    const program = ProcessUnderTest.start(t, 'blocks-its-loop.ts');
+    const program = disposed(t, new ProcessUnderTest('blocks-its-loop.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGUSR2');
     await program.line('blocked', ({ msg }) => msg === 'blocked');
@@ -102,7 +103,7 @@ void describe('process signals', { concurrency: 3 }, () => {
   });
 
   test('P-057 two different process signals while the event loop is blocked are a first and a second one', async (t) => {
-    const program = ProcessUnderTest.start(t, 'blocks-its-loop.ts');
+    const program = disposed(t, new ProcessUnderTest('blocks-its-loop.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGUSR2');
     await program.line('blocked', ({ msg }) => msg === 'blocked');
@@ -115,7 +116,7 @@ void describe('process signals', { concurrency: 3 }, () => {
 
   for (const signal of ['SIGHUP', 'SIGUSR2'] as const) {
     test(`P-069 ${signal} is left to what Node does with it`, async (t) => {
-      const program = ProcessUnderTest.start(t, 'listens.ts');
+      const program = disposed(t, new ProcessUnderTest('listens.ts'));
       await program.ready();
       program.kill(signal);
       assert.deepEqual(await program.exit, { code: null, signal });
@@ -124,7 +125,7 @@ void describe('process signals', { concurrency: 3 }, () => {
   }
 
   test('P-069 SIGPIPE is ignored, as Node ignores it', async (t) => {
-    const program = ProcessUnderTest.start(t, 'listens.ts');
+    const program = disposed(t, new ProcessUnderTest('listens.ts'));
     await program.ready();
     program.kill('SIGPIPE');
     program.kill('SIGTERM');
@@ -133,20 +134,20 @@ void describe('process signals', { concurrency: 3 }, () => {
   });
 
   test('P-069 the process signals that are asked for replace the usual ones', async (t) => {
-    const program = ProcessUnderTest.start(t, 'listens.ts', { LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGUSR2,SIGHUP' });
+    const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGUSR2,SIGHUP' }));
     await program.ready();
     program.kill('SIGHUP');
     assert.deepEqual(await program.exit, endedWell);
     assert.equal((await program.finalLine())['reason'], 'SIGHUP');
 
-    const other = ProcessUnderTest.start(t, 'listens.ts', { LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGUSR2' });
+    const other = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGUSR2' }));
     await other.ready();
     other.kill('SIGTERM');
     assert.deepEqual(await other.exit, { code: null, signal: 'SIGTERM' });
   });
 
   test('P-070 signal listeners of other libraries are called like before', async (t) => {
-    const program = ProcessUnderTest.start(t, 'listens-to-process-signals-itself.ts');
+    const program = disposed(t, new ProcessUnderTest('listens-to-process-signals-itself.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, endedWell);
@@ -156,7 +157,7 @@ void describe('process signals', { concurrency: 3 }, () => {
   });
 
   test('P-070 after shutdown() only the listeners of others are left', async (t) => {
-    const program = ProcessUnderTest.start(t, 'listens-to-process-signals-itself.ts', { THEN: 'shut down' });
+    const program = disposed(t, new ProcessUnderTest('listens-to-process-signals-itself.ts', { THEN: 'shut down' }));
     const [joined, left] = await Promise.all(
       ['joined', 'left'].map((what) => program.line(what, ({ msg }) => msg === what)),
     );
@@ -165,7 +166,7 @@ void describe('process signals', { concurrency: 3 }, () => {
   });
 
   test('with LAMEDUCK_DISABLED=1 SIGTERM does what Node does with it', async (t) => {
-    const program = ProcessUnderTest.start(t, 'listens.ts', { LAMEDUCK_DISABLED: '1' });
+    const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_DISABLED: '1' }));
     await program.port();
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: null, signal: 'SIGTERM' });

@@ -14,7 +14,7 @@ const canUnshare = spawnSync('unshare', ['--pid', '--fork', '--mount-proc', 'tru
 
 void describe('the start of the process', { concurrency: 3 }, () => {
   test('P-067, P-054 a process signal before listen() leads to a clean exit', async (t) => {
-    const program = ProcessUnderTest.start(t, 'never-listens.ts');
+    const program = disposed(t, new ProcessUnderTest('never-listens.ts'));
     await program.line('starting', ({ msg }) => msg === 'starting');
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, endedWell);
@@ -24,20 +24,20 @@ void describe('the start of the process', { concurrency: 3 }, () => {
   });
 
   test('P-067, P-054 a process signal in the tick of listen() leads to a clean exit', async (t) => {
-    const program = ProcessUnderTest.start(t, 'is-signaled-in-the-tick-of-listen.ts');
+    const program = disposed(t, new ProcessUnderTest('is-signaled-in-the-tick-of-listen.ts'));
     assert.deepEqual(await program.exit, endedWell);
     assert.deepEqual((await program.finalLine())['heldBy'], []);
   });
 
   test('P-067, P-054 a process signal while listen() looks up its name leads to a clean exit', async (t) => {
-    const program = ProcessUnderTest.start(t, 'listens-after-a-slow-lookup.ts');
+    const program = disposed(t, new ProcessUnderTest('listens-after-a-slow-lookup.ts'));
     assert.deepEqual(await program.exit, endedWell);
     assert.deepEqual((await program.finalLine())['heldBy'], []);
     assert.ok(!program.lines.some(({ name }) => name === 'MuxAndDiscoveryComplete'));
   });
 
   test('P-067 a process signal while pino is being loaded leads to a clean exit with the whole log', async (t) => {
-    const program = ProcessUnderTest.start(t, 'is-signaled-while-pino-loads.ts');
+    const program = disposed(t, new ProcessUnderTest('is-signaled-while-pino-loads.ts'));
     assert.deepEqual(await program.exit, endedWell);
     assert.match(program.lines[0]?.msg ?? '', /^lifecycle started/);
     assert.equal(program.lines.at(-1), await program.finalLine());
@@ -45,7 +45,7 @@ void describe('the start of the process', { concurrency: 3 }, () => {
   });
 
   test('P-067, A-046 a process signal in a post-start hook that hangs leads to a clean exit', async (t) => {
-    const program = ProcessUnderTest.start(t, 'hangs-after-start.ts');
+    const program = disposed(t, new ProcessUnderTest('hangs-after-start.ts'));
     await program.line('the hook', ({ msg }) => msg === 'warming up');
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, endedWell);
@@ -55,7 +55,7 @@ void describe('the start of the process', { concurrency: 3 }, () => {
   });
 
   test('a process without a server is drained, too', async (t) => {
-    const program = ProcessUnderTest.start(t, 'works-a-queue.ts');
+    const program = disposed(t, new ProcessUnderTest('works-a-queue.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGINT');
     assert.deepEqual(await program.exit, endedWell);
@@ -64,7 +64,7 @@ void describe('the start of the process', { concurrency: 3 }, () => {
 
   test('pino is loaded only when the server listens', async (t) => {
     const preload = new URL('../fixtures/reports-loading-of-pino.ts', import.meta.url).href;
-    const program = ProcessUnderTest.start(t, 'listens.ts', {}, [`--import=${preload}`]);
+    const program = disposed(t, new ProcessUnderTest('listens.ts', {}, [`--import=${preload}`]));
     await program.ready();
     const loads = program.lines.filter(({ msg }) => msg === 'pino is loaded');
     assert.deepEqual(loads, [{ msg: 'pino is loaded', isListening: true }]);
@@ -87,7 +87,7 @@ void describe('the start of the process', { concurrency: 3 }, () => {
       await command.printed(name === 'listens.ts' ? /"name":"HasBeenReady"/ : /"starting","pid":1\b/);
       const pid = readFileSync(`/proc/${unshare}/task/${unshare}/children`, 'utf8');
       process.kill(Number(pid), 'SIGTERM');
-      assert.equal(await command.exit, 0);
+      assert.deepEqual(await command.exit, endedWell);
       assert.match(command.output, /"pid":1,.*"lameduck\/shutdown\/v1","reason":"SIGTERM","exitCode":0/);
       assert.doesNotMatch(command.output, /started (by|through)/);
     });

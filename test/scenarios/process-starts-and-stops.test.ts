@@ -1,6 +1,7 @@
 // What a thousand lifecycles leave behind in a process: nothing.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { disposed } from '../support/disposed.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 
 interface Left {
@@ -9,7 +10,7 @@ interface Left {
 }
 
 test('P-070, P-073 a thousand starts and stops leave no warning, listener, timer, handle or memory', async (t) => {
-  const program = ProcessUnderTest.start(t, 'starts-and-stops.ts', {}, ['--expose-gc']);
+  const program = disposed(t, new ProcessUnderTest('starts-and-stops.ts', {}, ['--expose-gc']));
   const done = await program.line('the end', ({ msg }) => msg === 'done');
   const { before, after } = done as unknown as { before: Left; after: Left };
   assert.deepEqual(after, before);

@@ -1,6 +1,7 @@
 // Uncaught errors of a whole program: what is printed is what Node prints, and what is served is still answered.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
+import { disposed } from '../support/disposed.ts';
 import { HeldRequest } from '../support/held-request.ts';
 import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 
@@ -8,7 +9,7 @@ import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 async function printed(t: TestContext, thrown: string): Promise<[ours: string, nodes: string]> {
   return (await Promise.all(
     [{}, { LAMEDUCK_DISABLED: '1' }].map(async (env) => {
-      const program = ProcessUnderTest.start(t, 'throws.ts', { THROWN: thrown, ...env });
+      const program = disposed(t, new ProcessUnderTest('throws.ts', { THROWN: thrown, ...env }));
       await program.port();
       program.kill('SIGUSR2');
       const { code } = await program.exit;
@@ -39,7 +40,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
   }
 
   test('P-063, K-211 an uncaught error turns readyz red, lets requests in flight end, and exits with 82', async (t) => {
-    const program = ProcessUnderTest.start(t, 'throws.ts', { LAMEDUCK_SHUTDOWN_SEND_RETRY_AFTER: 'true' });
+    const program = disposed(t, new ProcessUnderTest('throws.ts', { LAMEDUCK_SHUTDOWN_SEND_RETRY_AFTER: 'true' }));
     const port = await program.ready();
     const request = await HeldRequest.open(t, port);
     program.kill('SIGUSR2');
@@ -54,7 +55,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
   });
 
   test('P-063, K-211 requests in flight have two seconds after an uncaught error', async (t) => {
-    const program = ProcessUnderTest.start(t, 'throws.ts');
+    const program = disposed(t, new ProcessUnderTest('throws.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGUSR2');
     await request.cut();
@@ -68,7 +69,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
   });
 
   test('P-063 a second uncaught error exits at once with 82', async (t) => {
-    const program = ProcessUnderTest.start(t, 'throws.ts');
+    const program = disposed(t, new ProcessUnderTest('throws.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGUSR2');
     await program.signaled('ShutdownInitiated');
@@ -84,7 +85,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
   });
 
   test('P-056, P-063 a process signal joins the shutdown of an uncaught error, and a second one ends it', async (t) => {
-    const program = ProcessUnderTest.start(t, 'throws.ts');
+    const program = disposed(t, new ProcessUnderTest('throws.ts'));
     await HeldRequest.open(t, await program.ready());
     program.kill('SIGUSR2');
     await program.signaled('HTTPServerStoppedListening');
@@ -97,7 +98,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
   });
 
   test('P-056, P-063 an uncaught error in the shutdown of a process signal joins it, and exits with 82', async (t) => {
-    const program = ProcessUnderTest.start(t, 'throws.ts');
+    const program = disposed(t, new ProcessUnderTest('throws.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
     await program.signaled('HTTPServerStoppedListening');
@@ -109,7 +110,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
   });
 
   test('P-063 an uncaught error after the drain exits at once with 82', async (t) => {
-    const program = ProcessUnderTest.start(t, 'throws-after-its-drain.ts');
+    const program = disposed(t, new ProcessUnderTest('throws-after-its-drain.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: 82, signal: null });
@@ -119,7 +120,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
   });
 
   test('P-063 a program that handles uncaught errors itself goes on as if we were not there', async (t) => {
-    const program = ProcessUnderTest.start(t, 'survives-its-own-errors.ts');
+    const program = disposed(t, new ProcessUnderTest('survives-its-own-errors.ts'));
     await program.line('the error', ({ msg }) => msg === 'handled thrown');
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');

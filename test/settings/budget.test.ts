@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { budgetOf, checkBudget, describeSources } from '../../src/settings/budget.ts';
+import { budgetOf, checkBudget } from '../../src/settings/budget.ts';
 import { completeSettings } from '../../src/settings/complete.ts';
 import type { Settings, SettingsOptions } from '../../src/settings/table.ts';
 
@@ -59,13 +59,4 @@ test('P-075 a grace period that preStop uses up is refused with a negative drain
     },
     { message: /would have -10s.* = budget -7s;.* = drain -10s$/ },
   );
-});
-
-test('each setting is described by where its value came from, the environment by its variable', () => {
-  const { sources } = completeSettings({ destroyHookTimeout: '1s' }, { LAMEDUCK_PRE_STOP_SECONDS: '5' });
-  const described = describeSources(sources);
-  assert.equal(described['preStopSeconds'], 'LAMEDUCK_PRE_STOP_SECONDS');
-  assert.equal(described['destroyHookTimeout'], 'code');
-  assert.equal(described['shutdownDelayDuration'], 'default');
-  assert.deepEqual(Object.keys(described).sort(), Object.keys(sources).sort());
 });

@@ -22,7 +22,7 @@ test('the environment overrules code, and code overrules the default, each with 
     { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' },
   );
   assert.equal(settings.shutdownDelayDuration, 2_000);
-  assert.equal(sources.shutdownDelayDuration, 'environment');
+  assert.equal(sources.shutdownDelayDuration, 'LAMEDUCK_SHUTDOWN_DELAY_DURATION');
   assert.equal(settings.destroyHookTimeout, 1_000);
   assert.equal(sources.destroyHookTimeout, 'code');
   assert.equal(settings.preShutdownHookTimeout, 5_000);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { boolean, duration, processSignals, quoted, seconds, type Reading } from '../../src/settings/kinds.ts';
+import { boolean, duration, processSignals, seconds, type Reading } from '../../src/settings/kinds.ts';
 
 function refused(reading: Reading<unknown>): string {
   assert.ok('allowed' in reading, `read as ${JSON.stringify(reading)}`);
@@ -81,17 +81,4 @@ test('each kind writes its values as they would be given', () => {
   assert.equal(boolean.format(false), 'false');
   assert.equal(seconds.format(30), '30s');
   assert.equal(processSignals.format(['SIGTERM', 'SIGINT']), 'SIGTERM,SIGINT');
-});
-
-test('a value in an error message is quoted, whatever it is', () => {
-  const cyclic: { self?: unknown } = {};
-  cyclic.self = cyclic;
-  assert.equal(quoted('a "b"'), '"a \\"b\\""');
-  assert.equal(quoted(['SIGKILL']), "[ 'SIGKILL' ]");
-  assert.equal(quoted(undefined), 'undefined');
-  assert.equal(quoted(null), 'null');
-  assert.equal(quoted(quoted), 'a function');
-  assert.equal(quoted(Symbol('s')), 'Symbol(s)');
-  assert.equal(typeof quoted(cyclic), 'string');
-  assert.equal(typeof quoted({ big: 10n }), 'string');
 });

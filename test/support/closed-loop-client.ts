@@ -3,7 +3,11 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
 import { once } from 'node:events';
 
-/** What became of the requests, in DESIGN's words: lost after the connection was accepted, or refused before. */
+/**
+ * What became of the requests. One is lost when it was sent and its connection ended before the whole answer had come, so
+ * that the client cannot know whether it was executed. One is refused when no connection came about on which it could be
+ * sent, or when its answer is 429 or 503: it was not executed, and the client may send it elsewhere.
+ */
 export interface Account {
   answered: number;
   toldToClose: number;

@@ -5,34 +5,45 @@ import { once } from 'node:events';
 export interface CommandOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Whether the command has nothing to read, or what the test writes into `child.stdin`. */
+  readonly stdin?: 'ignore' | 'pipe';
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
 }
 
 /** CommandUnderTest is killed with everything that it started when its scope ends. */
 export class CommandUnderTest implements AsyncDisposable {
+  /** Both of its outputs, in the order in which they arrived. */
   output = '';
-  /** Resolves with the exit code, or the name of the signal that ended the command. */
-  readonly exit: Promise<number | NodeJS.Signals>;
-  readonly #child: ChildProcess;
-  #isOver = false;
-  #wake: () => void = () => undefined;
+  readonly exit: Promise<Exit>;
+  readonly child: ChildProcess;
+  protected isOver = false;
+  readonly #waiting: (() => void)[] = [];
 
-  constructor(command: string, args: readonly string[], { cwd = process.cwd(), env = {} }: CommandOptions = {}) {
-    this.#child = spawn(command, args, {
+  constructor(
+    command: string,
+    args: readonly string[],
+    { cwd = process.cwd(), env = {}, stdin = 'ignore' }: CommandOptions = {},
+  ) {
+    this.child = spawn(command, args, {
       cwd,
       env: { ...cleanEnvironment(), ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [stdin, 'pipe', 'pipe'],
       detached: true,
     });
-    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+    for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
         this.output += text;
         this.#wake();
       });
     }
-    this.exit = once(this.#child, 'close').then(([code, signal]) => {
-      this.#isOver = true;
+    this.exit = once(this.child, 'close').then(([code, signal]) => {
+      this.isOver = true;
       this.#wake();
-      return (code ?? signal) as number | NodeJS.Signals;
+      return { code: code as number | null, signal: signal as NodeJS.Signals | null };
     });
   }
 
@@ -41,20 +52,31 @@ export class CommandUnderTest implements AsyncDisposable {
     for (;;) {
       const match = pattern.exec(this.output);
       if (match !== null) return match;
-      if (this.#isOver) throw new Error(`ended without printing ${String(pattern)}:\n${this.output}`);
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+      if (this.isOver) throw new Error(`ended without printing ${String(pattern)}:\n${this.output}`);
+      await this.changed();
     }
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.child.kill(signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     try {
-      process.kill(-(this.#child.pid as number), 'SIGKILL');
+      process.kill(-(this.child.pid as number), 'SIGKILL');
     } catch {
       // The whole group has ended.
     }
     await this.exit;
+  }
+
+  /** changed resolves when more has been printed, or when the command has ended. */
+  protected changed(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  #wake(): void {
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 }
 

@@ -2,35 +2,23 @@
 import { once } from 'node:events';
 import { get, type RequestListener, createServer } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import { createHandle, type Parts } from '../../src/handle.ts';
-import { installSeam } from '../../src/http/seam.ts';
+import type { Parts } from '../../src/handle.ts';
 import type { Server } from '../../src/http/server.ts';
 import type { ShutdownRecord } from '../../src/observer.ts';
-import { completeSettings } from '../../src/settings/complete.ts';
 import type { SettingsOptions } from '../../src/settings/table.ts';
 import { FakeClock } from './fake-clock.ts';
+import { manage } from './manage.ts';
 import { RecordingObserver } from './recording-observer.ts';
 
 export interface LifecycleUnderTest extends Parts {
   readonly clock: FakeClock;
   readonly observer: RecordingObserver;
-  /** One entry for each start, with the addresses that it was told. */
-  readonly starts: (readonly string[])[];
 }
 
 export function createUnderTest(options: SettingsOptions = {}, servers: readonly Server[] = []): LifecycleUnderTest {
   const clock = new FakeClock();
   const observer = new RecordingObserver();
-  const starts: (readonly string[])[] = [];
-  const parts = createHandle({
-    servers,
-    settings: completeSettings(options, {}).settings,
-    clock,
-    observer,
-    onStart: (addresses) => starts.push(addresses),
-  });
-  for (const server of servers) installSeam(server, parts.traffic);
-  return { ...parts, clock, observer, starts };
+  return { ...manage(servers, options, { clock, observer }), clock, observer };
 }
 
 /** readyUnderTest is a lifecycle without a server that has been ready. */

@@ -1,46 +1,22 @@
-// A real child process that a scenario sends real signals to, with its log read line by line.
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+// A program that a scenario sends real process signals to, with its log read line by line.
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { CommandUnderTest } from './command-under-test.ts';
 
 export type Line = Record<string, unknown> & { msg?: string };
 
-export interface Exit {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-}
-
-/** ProcessUnderTest is killed when its scope ends, whatever the test made of it. */
-export class ProcessUnderTest implements AsyncDisposable {
+/** ProcessUnderTest is a fixture, or another program by its path from there, in a process of its own. */
+export class ProcessUnderTest extends CommandUnderTest {
   readonly lines: Line[] = [];
-  readonly exit: Promise<Exit>;
-  readonly child: ChildProcess;
   stderr = '';
-  readonly #onLine: (() => void)[] = [];
 
-  constructor(fixture: string, env: Record<string, string> = {}, nodeOptions: readonly string[] = []) {
+  constructor(fixture: string, env: Readonly<Record<string, string>> = {}, nodeOptions: readonly string[] = []) {
     const path = fileURLToPath(new URL(`../fixtures/${fixture}`, import.meta.url));
-    this.child = spawn(process.execPath, [...nodeOptions, path], { env: { ...cleanEnvironment(), ...env } });
-    this.exit = once(this.child, 'close').then(([code, signal]) => {
-      for (const notify of this.#onLine) notify();
-      return { code: code as number | null, signal: signal as NodeJS.Signals | null };
-    });
-    this.child.stderr?.on('data', (chunk: Buffer) => (this.stderr += chunk.toString()));
+    super(process.execPath, [...nodeOptions, path], { env, stdin: 'pipe' });
+    this.child.stderr?.on('data', (text: string) => (this.stderr += text));
     createInterface({ input: this.child.stdout as NodeJS.ReadableStream }).on('line', (text) => {
       this.lines.push(parse(text));
-      for (const notify of this.#onLine) notify();
     });
-  }
-
-  /** start starts the process and ends it with the test. */
-  static start(
-    scope: { after(end: () => unknown): void },
-    ...how: ConstructorParameters<typeof ProcessUnderTest>
-  ): ProcessUnderTest {
-    const started = new ProcessUnderTest(...how);
-    scope.after(() => started[Symbol.asyncDispose]());
-    return started;
   }
 
   get pid(): number {
@@ -49,18 +25,10 @@ export class ProcessUnderTest implements AsyncDisposable {
 
   /** line resolves with the first line that matches, past or to come; it rejects when the process ends without one. */
   async line(what: string, matches: (line: Line) => boolean): Promise<Line> {
-    let seen = 0;
-    for (;;) {
+    for (let seen = 0; ;) {
       for (; seen < this.lines.length; seen++) if (matches(this.lines[seen] as Line)) return this.lines[seen] as Line;
-      if (this.child.exitCode !== null || this.child.signalCode !== null) {
-        await this.exit;
-        if (seen === this.lines.length)
-          throw new Error(`ended without ${what}: ${JSON.stringify(this.lines)} ${this.stderr}`);
-        continue;
-      }
-      await new Promise<void>((resolve) => {
-        this.#onLine.push(resolve);
-      });
+      if (this.isOver) throw new Error(`ended without ${what}: ${JSON.stringify(this.lines)} ${this.stderr}`);
+      await this.changed();
     }
   }
 
@@ -84,15 +52,6 @@ export class ProcessUnderTest implements AsyncDisposable {
     await this.exit;
     return this.line('the final line', ({ schema }) => schema === 'lameduck/shutdown/v1');
   }
-
-  kill(signal: NodeJS.Signals): void {
-    this.child.kill(signal);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    if (this.child.exitCode === null && this.child.signalCode === null) this.child.kill('SIGKILL');
-    await this.exit;
-  }
 }
 
 function parse(text: string): Line {
@@ -101,14 +60,4 @@ function parse(text: string): Line {
   } catch {
     return { msg: text };
   }
-}
-
-// What npm and the machine put there would change what is tested.
-function cleanEnvironment(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(
-      (entry): entry is [string, string] =>
-        entry[1] !== undefined && !/^(npm_|LAMEDUCK_|KUBERNETES_|NODE_)/.test(entry[0]),
-    ),
-  );
 }

@@ -1,8 +1,17 @@
 // An Observer that keeps what it is told, in order.
-import type { HookFailure, Observer, ShutdownRecord, SignalEvent, UnfinishedRequest } from '../../src/observer.ts';
+import type {
+  HookFailure,
+  Observer,
+  ShutdownRecord,
+  SignalEvent,
+  StartReport,
+  UnfinishedRequest,
+} from '../../src/observer.ts';
 import type { SignalName } from '../../src/lifecycle/graph.ts';
 
 export class RecordingObserver implements Observer {
+  /** One entry for each start, with the addresses that it was told. */
+  readonly starts: (readonly string[])[] = [];
   readonly signals: SignalEvent[] = [];
   readonly hookFailures: HookFailure[] = [];
   readonly checkChanges: string[] = [];
@@ -14,8 +23,8 @@ export class RecordingObserver implements Observer {
     return this.signals.map(({ name }) => name);
   }
 
-  onStart(): void {
-    // The tests of the start are given the addresses themselves.
+  onStart({ addresses }: StartReport): void {
+    this.starts.push(addresses);
   }
 
   onWarning(message: string): void {

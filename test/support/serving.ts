@@ -1,46 +1,21 @@
 // A server with its lifecycle inside the test's own process: real sockets, real time, no process signals.
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import { createServer as createSecureServer } from 'node:https';
+import type { RequestListener } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { describe } from 'node:test';
 import { connect as connectSecure } from 'node:tls';
-import Fastify from 'fastify';
-import { systemClock } from '../../src/clock.ts';
-import { createHandle, type Parts } from '../../src/handle.ts';
-import { installSeam } from '../../src/http/seam.ts';
+import type { Parts } from '../../src/handle.ts';
 import type { Server } from '../../src/http/server.ts';
 import type { Observer, ShutdownRecord, UnfinishedRequest } from '../../src/observer.ts';
 import { silent } from '../../src/observers/logging.ts';
-import { completeSettings } from '../../src/settings/complete.ts';
 import type { SettingsOptions } from '../../src/settings/table.ts';
-import { certificate } from '../fixtures/certificate.ts';
+import { adapterNames, adapters, type AdapterName } from './adapters.ts';
 import { ResponseReader } from './closed-loop-client.ts';
-
-export type AdapterName = 'node:http' | 'node:https' | 'Fastify';
-
-/** Each adapter turns a plain handler into a server that does not listen yet. */
-const adapters: Readonly<Record<AdapterName, (listener: RequestListener) => Promise<Server>>> = {
-  'node:http': async (listener) => createServer(listener),
-  'node:https': async (listener) => createSecureServer(certificate, listener),
-  Fastify: async (listener) => {
-    const app = Fastify();
-    app.removeAllContentTypeParsers();
-    app.addContentTypeParser('*', (_request, _payload, done) => {
-      done(null);
-    });
-    app.all('/*', (request, reply) => {
-      reply.hijack();
-      listener(request.raw, reply.raw);
-    });
-    await app.ready();
-    return app.server;
-  },
-};
+import { manage } from './manage.ts';
 
 /** describeAdapters runs the same cases over every kind of server, with its name in the title. */
 export function describeAdapters(cases: (adapter: AdapterName) => void): void {
-  for (const adapter of Object.keys(adapters) as AdapterName[]) {
+  for (const adapter of adapterNames) {
     describe(adapter, () => {
       cases(adapter);
     });
@@ -103,25 +78,6 @@ export interface ServeOptions extends SettingsOptions {
   readonly patch?: (server: Server) => void;
 }
 
-/** manage gives servers a lifecycle of their own, as `lameduck()` would, without process and log. */
-export function manage(
-  servers: readonly Server[],
-  options: SettingsOptions = {},
-  observer: Partial<Observer> = {},
-): Parts {
-  const { settings } = completeSettings(options, {});
-  const parts = createHandle({
-    servers,
-    settings,
-    clock: systemClock,
-    observer: { ...silent, ...observer },
-    onStart: () => undefined,
-  });
-  for (const server of servers) installSeam(server, parts.traffic);
-  parts.startup.begin();
-  return parts;
-}
-
 /**
  * serve starts a server and waits until it has been ready, since before that a shutdown skips the delay. The server and
  * its clients end with the test.
@@ -134,10 +90,13 @@ export async function serve(
   patch?.(server);
   const signals: string[] = [];
   const unfinished: UnfinishedRequest[] = [];
-  const parts = manage([server], options, {
+  const observer: Observer = {
+    ...silent,
     onSignal: ({ name }) => signals.push(name),
     onUnfinished: (requests) => unfinished.push(...requests),
-  });
+  };
+  const parts = manage([server], options, { observer });
+  parts.startup.begin();
   prepare?.(server, parts);
   const clients: Client[] = [];
   scope.after(async () => {
@@ -168,9 +127,4 @@ export async function serve(
 /** shutdownOf begins the shutdown and gives both its record and the moment at which it began. */
 export function shutdownOf({ handle }: Serving): { readonly since: number; readonly ended: Promise<ShutdownRecord> } {
   return { since: performance.now(), ended: handle.shutdown('test') };
-}
-
-/** until waits for a fact that this process brings about, turn of the event loop by turn. */
-export async function until(fact: () => boolean): Promise<void> {
-  while (!fact()) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-// Waiting for a fact of the world outside this process that nothing announces.
+// Waiting for a fact that nothing announces.
 import { setTimeout } from 'node:timers/promises';
 
 /** until asks again and again, ten seconds at most, until the answer is yes. */

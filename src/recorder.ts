@@ -1,14 +1,17 @@
 // The record of a shutdown: kept while it runs, ended once, handed to the observer once.
 import type { Clock } from './clock.ts';
+import type { Deadline } from './deadline.ts';
+import { exitCodes } from './exit-codes.ts';
 import type { Hooks } from './hooks/hooks.ts';
 import type { Traffic } from './http/traffic.ts';
 import type { SignalName } from './lifecycle/graph.ts';
 import type { Observer, ShutdownRecord, UnfinishedRequest } from './observer.ts';
 
+/** RecorderParts is what the record is taken from, and who is told. */
 export interface RecorderParts {
   readonly clock: Clock;
-  readonly traffic: Traffic;
-  readonly hooks: Hooks;
+  readonly traffic: Pick<Traffic, 'counts' | 'requestsAnswered' | 'requestsRefused' | 'unfinished'>;
+  readonly hooks: Pick<Hooks, 'failures'>;
   readonly observer: Observer;
 }
 
@@ -19,6 +22,7 @@ export class Recorder {
   readonly #phases: Partial<Record<SignalName, number>> = {};
   #reason = '';
   #startedAt: number | undefined;
+  #endBy: Deadline | undefined;
   #lastSignalAt: number;
   #record: ShutdownRecord | undefined;
   #isReported = false;
@@ -28,14 +32,11 @@ export class Recorder {
     this.#lastSignalAt = parts.clock.now();
   }
 
-  /** Whether there is a shutdown whose record is open. */
-  get isOpen(): boolean {
-    return this.#startedAt !== undefined && this.#record === undefined;
-  }
-
-  begin(reason: string, startedAt: number): void {
+  /** begin opens the record; `endBy` is the end of the shutdown budget. */
+  begin(reason: string, startedAt: number, endBy: Deadline): void {
     this.#reason = reason;
     this.#startedAt = startedAt;
+    this.#endBy = endBy;
   }
 
   /** noteSignal keeps when a signal fired, and reports it with the length of the phase that it ends (P-101). */
@@ -55,16 +56,18 @@ export class Recorder {
     this.unfinished.push(...unfinished);
   }
 
-  /** end closes the record with the exit code that the shutdown asks for; `budgetMs` is what it had. */
-  end(exitCode: number, budgetMs: number): ShutdownRecord {
+  /** end closes the record with the exit code that the shutdown asks for. */
+  end(exitCode: number): ShutdownRecord {
     const { clock, traffic, hooks } = this.#parts;
+    const now = clock.now();
+    const startedAt = this.#startedAt ?? now;
     this.#record ??= {
       schema: 'lameduck/shutdown/v1',
       reason: this.#reason,
       exitCode,
       phases: this.#phases,
-      durationMs: Math.round(clock.now() - (this.#startedAt ?? clock.now())),
-      budgetMs: Math.round(budgetMs),
+      durationMs: Math.round(now - startedAt),
+      budgetMs: Math.round((this.#endBy?.at ?? startedAt) - startedAt),
       requests: { answered: traffic.requestsAnswered, refused: traffic.requestsRefused, cut: this.unfinished.length },
       unfinished: this.unfinished,
       hookFailures: hooks.failures.map(({ kind, name, error }) => ({ kind, name, error: error.message })),
@@ -74,12 +77,15 @@ export class Recorder {
   }
 
   /**
-   * report hands the ended record to the observer. `heldBy` is what kept the process from ending by itself, `exitCode` the
-   * one with which it exits, if the program has set its own.
+   * report hands the record to the observer, once, if there is one. `heldBy` is what kept the process from ending by
+   * itself, `exitCode` the code with which it exits; without one it does not. A shutdown that has not ended when its
+   * process does ends where it stands.
    */
-  report(heldBy: readonly string[], exitCode?: number): void {
-    if (this.#record === undefined || this.#isReported) return;
+  report(heldBy: readonly string[] = [], exitCode?: number): void {
+    if (this.#startedAt === undefined || this.#isReported) return;
+    if (this.#record === undefined) this.noteUnfinished();
+    const record = this.#record ?? this.end(exitCode ?? exitCodes.clean);
     this.#isReported = true;
-    this.#parts.observer.onEnd({ ...this.#record, heldBy, exitCode: exitCode ?? this.#record.exitCode });
+    this.#parts.observer.onEnd({ ...record, heldBy, exitCode: exitCode ?? record.exitCode });
   }
 }

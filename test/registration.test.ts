@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkFunction, checkName } from '../src/names.ts';
+import { checkFunction, checkName, readLimit } from '../src/registration.ts';
+import type { Duration } from '../src/settings/duration.ts';
 
 for (const name of ['a', 'warm-up', 'cache/warm-up', 'db_1.replica', 'A0']) {
   test(`"${name}" can be the name of a hook or check`, () => {
@@ -65,3 +66,17 @@ test('a function is what can be called, nothing else', () => {
     );
   }
 });
+
+test('a limit is a Go duration or a number of milliseconds', () => {
+  assert.equal(readLimit('timeout', '1m30s'), 90_000);
+  assert.equal(readLimit('timeout', 250), 250);
+});
+
+for (const given of [0, 0.5, '0s', -1, '-1s', '10', 'soon', '600h', NaN, Infinity, '', null, true, {}]) {
+  test(`a limit of ${JSON.stringify(given)} is refused with what was given`, () => {
+    assert.throws(() => readLimit('timeout of hook "x"', given as Duration), {
+      code: 'LAMEDUCK_ERR_TIMEOUT_INVALID',
+      message: /^timeout of hook "x": .+: allowed is a duration /,
+    });
+  });
+}

@@ -62,11 +62,8 @@ test('the record of a shutdown that is given up says where it stood, and is repo
   const parts = await withRequestInFlight(serving);
   void parts.handle.shutdown('SIGTERM');
   await parts.clock.advance(1_000);
-  parts.shutdown.report();
-  assert.equal(parts.observer.records.length, 0);
-  parts.shutdown.giveUp(1);
-  parts.shutdown.report(['Timeout']);
-  parts.shutdown.report();
+  parts.recorder.report(['Timeout'], 1);
+  parts.recorder.report([], 0);
   assert.equal(parts.observer.records.length, 1);
   const [record] = parts.observer.records;
   assert.deepEqual([record?.exitCode, record?.durationMs, record?.heldBy], [1, 1_000, ['Timeout']]);
@@ -75,15 +72,13 @@ test('the record of a shutdown that is given up says where it stood, and is repo
   assert.equal((await recordOf(parts)).exitCode, 1);
 });
 
-test('giving up changes nothing before a shutdown has begun and nothing after it has ended', async () => {
+test('there is nothing to report before a shutdown has begun, and after its end it is the record', async () => {
   const parts = await readyUnderTest();
-  parts.shutdown.giveUp(1);
-  parts.shutdown.report();
+  parts.recorder.report([], 1);
   assert.deepEqual(parts.observer.records, []);
   void parts.handle.shutdown('test');
   const record = await recordOf(parts);
-  parts.shutdown.giveUp(1);
-  parts.shutdown.report();
+  parts.recorder.report();
   assert.deepEqual(parts.observer.records, [record]);
 });
 

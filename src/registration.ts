@@ -1,0 +1,30 @@
+// What is checked where something is registered or called: names, functions, limits.
+import { LameduckError, quoted } from './errors.ts';
+import type { Duration } from './settings/duration.ts';
+import { duration } from './settings/kinds.ts';
+
+// Names stand in probe paths and in log lines.
+const namePattern = /^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$/;
+
+/** checkName throws LAMEDUCK_ERR_NAME_INVALID unless `name` can stand in a probe path. */
+export function checkName(what: string, name: unknown): asserts name is string {
+  if (typeof name === 'string' && namePattern.test(name)) return;
+  throw new LameduckError(
+    'LAMEDUCK_ERR_NAME_INVALID',
+    `name of ${what}: ${quoted(name)}: allowed are letters, digits, ".", "_", "-" and "/", with a letter or digit at both ends`,
+  );
+}
+
+/** checkFunction throws LAMEDUCK_ERR_FUNCTION_INVALID unless `given` can be called. */
+export function checkFunction(what: string, given: unknown): void {
+  if (typeof given === 'function') return;
+  throw new LameduckError('LAMEDUCK_ERR_FUNCTION_INVALID', `${what}: ${quoted(given)}: allowed is a function`);
+}
+
+/** readLimit returns a duration of at least 1ms in milliseconds. Throws LAMEDUCK_ERR_TIMEOUT_INVALID for anything else. */
+export function readLimit(what: string, given: Duration): number {
+  const reading = duration.fromCode(given);
+  if ('value' in reading && reading.value >= 1) return reading.value;
+  const allowed = 'allowed' in reading ? reading.allowed : 'a duration of at least 1ms';
+  throw new LameduckError('LAMEDUCK_ERR_TIMEOUT_INVALID', `${what}: ${quoted(given)}: allowed is ${allowed}`);
+}
