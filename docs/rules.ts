@@ -126,6 +126,8 @@ export const rules: Readonly<Record<string, string>> = {
   'P-029': 'A response that a framework has handed over to the handler is counted like any other.',
   'P-030': 'A request that fails before any handler (404, bad URL, unreadable head) is never left over in the count.',
   'P-031': 'Requests injected without a socket do not disturb the count.',
+  'P-041':
+    'A client that asks for another protocol on a connection that came late is refused like any other, while the connection still speaks HTTP.',
   'P-047': 'Requests in flight over TLS survive the shutdown like those in the clear.',
   'P-049': 'A TLS handshake that ends during the drain makes a new connection, treated as one.',
   'P-051': 'A socket error during the drain never becomes an uncaught exception.',

@@ -42,6 +42,10 @@ export const errorCodes = {
     cause: 'The limit given for a hook or the budget given to `shutdown` is not a duration.',
     remedy: 'Give a Go duration such as `5s`, or a number of milliseconds.',
   },
+  LAMEDUCK_ERR_OPTIONS_INVALID: {
+    cause: 'What was given as options is no object, or has an option that does not exist.',
+    remedy: 'Pass an object with the options that the message names, or leave it out.',
+  },
   LAMEDUCK_ERR_REGISTERED_TOO_LATE: {
     cause: 'A hook or check was registered after the moment at which it would have begun to matter.',
     remedy: 'Register checks and post-start hooks before `listen()`, all other hooks before the shutdown.',

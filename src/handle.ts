@@ -1,5 +1,6 @@
 // The handle: what `lameduck()` returns, put together from the parts of one lifecycle. It knows neither process nor log.
 import type { Clock } from './clock.ts';
+import { LameduckError, quoted } from './errors.ts';
 import type { CheckFunction } from './health/check.ts';
 import { Health } from './health/health.ts';
 import type { HookFunction, HookOptions } from './hooks/hook.ts';
@@ -10,9 +11,9 @@ import { Traffic } from './http/traffic.ts';
 import { createLifecycle, type LifecycleSignals } from './lifecycle/signals.ts';
 import type { HookKind, Observer, ShutdownRecord } from './observer.ts';
 import { Recorder } from './recorder.ts';
-import { readLimit } from './registration.ts';
+import { checkOptions, readLimit } from './registration.ts';
 import { budgetOf, checkBudget } from './settings/budget.ts';
-import type { Duration } from './settings/duration.ts';
+import { formatDuration, type Duration } from './settings/duration.ts';
 import type { Settings } from './settings/table.ts';
 import { Shutdown } from './shutdown.ts';
 import { Startup } from './startup.ts';
@@ -72,6 +73,8 @@ export function createHandle({ servers, settings, clock, observer, onStart }: Ha
     recorder.noteSignal(name);
   });
   const health = new Health(lifecycle.signals, { clock, checkTimeout: settings.healthCheckTimeout, observer });
+  // With one server this could never be seen to fail, since nobody can ask it before it listens.
+  if (servers.length > 1) health.readyz.add('listening', () => lifecycle.signals.muxAndDiscoveryComplete.hasSignaled);
   const hooks = new Hooks(clock, observer);
   const startup = new Startup({ clock, servers, lifecycle, health, hooks, onStart });
   const traffic = new Traffic({
@@ -85,14 +88,8 @@ export function createHandle({ servers, settings, clock, observer, onStart }: Ha
   const recorder = new Recorder({ clock, traffic, hooks, observer });
   const shutdown = new Shutdown({ clock, settings, servers, lifecycle, traffic, drain, hooks, recorder });
 
-  const defaultTimeouts: Readonly<Record<HookKind, number>> = {
-    'post-start': Infinity,
-    'pre-shutdown': settings.preShutdownHookTimeout,
-    destroy: settings.destroyHookTimeout,
-  };
-
   const addHook = (kind: HookKind, name: string, run: HookFunction, options: HookOptions | undefined): void => {
-    const hook = hooks.add(kind, name, run, timeoutOf(kind, name, options, defaultTimeouts[kind]));
+    const hook = hooks.add(kind, name, run, timeoutOf(kind, name, options, settings));
     try {
       if (kind === 'post-start') startup.addPostStartCheck(name);
       if (kind === 'pre-shutdown') checkBudget(budgetOf(settings, hooks.longestPreShutdown));
@@ -105,7 +102,7 @@ export function createHandle({ servers, settings, clock, observer, onStart }: Ha
   const handle: Lameduck = {
     signals: lifecycle.signals,
     ended: shutdown.ended,
-    shutdown: (reason = 'shutdown()', options = {}) => shutdown.begin(reason, { budget: readBudget(options) }),
+    shutdown: (reason, options) => shutdown.begin(reason ?? 'shutdown()', { budget: readBudget(options) }),
     addReadyzCheck: (name, check) => {
       health.readyz.add(name, check);
     },
@@ -126,10 +123,23 @@ export function createHandle({ servers, settings, clock, observer, onStart }: Ha
   return { handle, hooks, recorder, traffic, startup, shutdown };
 }
 
-function timeoutOf(kind: HookKind, name: string, options: HookOptions | undefined, byDefault: number): number {
-  return options?.timeout === undefined ? byDefault : readLimit(`timeout of ${kind} hook "${name}"`, options.timeout);
+function timeoutOf(kind: HookKind, name: string, options: HookOptions | undefined, settings: Settings): number {
+  const what = `${kind} hook ${quoted(name)}`;
+  checkOptions(what, options, ['timeout']);
+  const { destroyHookTimeout, preShutdownHookTimeout } = settings;
+  const byDefault = { 'post-start': Infinity, 'pre-shutdown': preShutdownHookTimeout, destroy: destroyHookTimeout }[
+    kind
+  ];
+  if (options?.timeout === undefined) return byDefault;
+  const timeout = readLimit(`timeout of ${what}`, options.timeout);
+  if (kind !== 'destroy' || timeout <= destroyHookTimeout) return timeout;
+  throw new LameduckError(
+    'LAMEDUCK_ERR_TIMEOUT_INVALID',
+    `timeout of ${what}: ${quoted(options.timeout)}: allowed is at most destroyHookTimeout, ${formatDuration(destroyHookTimeout)}`,
+  );
 }
 
-function readBudget({ budget }: ShutdownOptions): number | undefined {
-  return budget === undefined ? undefined : readLimit('budget of the shutdown', budget);
+function readBudget(options: ShutdownOptions | undefined): number | undefined {
+  checkOptions('the shutdown', options, ['budget']);
+  return options?.budget === undefined ? undefined : readLimit('budget of the shutdown', options.budget);
 }

@@ -7,6 +7,7 @@ import { loggerProblem, type Logger } from './observers/logger.ts';
 import { createLogging, silent } from './observers/logging.ts';
 import { launcherWarning } from './process/launcher.ts';
 import { isEnding, join } from './process/program.ts';
+import { checkOptions } from './registration.ts';
 import { budgetOf, checkBudget } from './settings/budget.ts';
 import { completeSettings } from './settings/complete.ts';
 import { isDisabled } from './settings/environment.ts';
@@ -36,13 +37,14 @@ export interface LameduckOptions extends SettingsOptions {
  * LAMEDUCK_ERR_BUDGET_TOO_SHORT, or LAMEDUCK_ERR_SERVER_INVALID, _CLOSED or _TAKEN, before anything is changed.
  */
 export function lameduck(server: Server | readonly Server[], options: LameduckOptions = {}): Lameduck {
+  checkOptions('lameduck()', options);
   const { logger, ...given } = options;
   const servers = (Array.isArray(server) ? server : [server]) as readonly Server[];
   servers.forEach((one, index) => {
     checkServer(one, index);
   });
   checkDistinct(servers);
-  if (isDisabled(process.env)) return disabled();
+  if (isDisabled(process.env) === true) return disabled();
 
   const { settings, sources, warnings } = completeSettings(
     given,

@@ -1,7 +1,7 @@
 // What is checked where something is registered or called: names, functions, limits.
 import { LameduckError, quoted } from './errors.ts';
 import type { Duration } from './settings/duration.ts';
-import { duration } from './settings/kinds.ts';
+import { limit } from './settings/kinds.ts';
 
 // Names stand in probe paths and in log lines.
 const namePattern = /^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$/;
@@ -21,10 +21,23 @@ export function checkFunction(what: string, given: unknown): void {
   throw new LameduckError('LAMEDUCK_ERR_FUNCTION_INVALID', `${what}: ${quoted(given)}: allowed is a function`);
 }
 
+/**
+ * checkOptions throws LAMEDUCK_ERR_OPTIONS_INVALID unless `given` is an object, or nothing, that has no other options than
+ * `known`, where those are given.
+ */
+export function checkOptions(what: string, given: unknown, known?: readonly string[]): void {
+  if (given === undefined) return;
+  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
+  if (isObject && (known === undefined || Object.keys(given).every((name) => known.includes(name)))) return;
+  throw new LameduckError(
+    'LAMEDUCK_ERR_OPTIONS_INVALID',
+    `options of ${what}: ${quoted(given)}: allowed is an object${known === undefined ? '' : ` with ${known.join(', ')}`}`,
+  );
+}
+
 /** readLimit returns a duration of at least 1ms in milliseconds. Throws LAMEDUCK_ERR_TIMEOUT_INVALID for anything else. */
 export function readLimit(what: string, given: Duration): number {
-  const reading = duration.fromCode(given);
-  if ('value' in reading && reading.value >= 1) return reading.value;
-  const allowed = 'allowed' in reading ? reading.allowed : 'a duration of at least 1ms';
-  throw new LameduckError('LAMEDUCK_ERR_TIMEOUT_INVALID', `${what}: ${quoted(given)}: allowed is ${allowed}`);
+  const reading = limit.fromCode(given);
+  if ('value' in reading) return reading.value;
+  throw new LameduckError('LAMEDUCK_ERR_TIMEOUT_INVALID', `${what}: ${quoted(given)}: allowed is ${reading.allowed}`);
 }

@@ -17,15 +17,24 @@ export function writeOut(descriptor: number, text: string): void {
   while (rest.length > 0) rest = rest.subarray(writeSome(descriptor, rest));
 }
 
-// A pipe that is full and set non-blocking says EAGAIN. After any other error there is nobody to write to.
+// A pipe that is full and set non-blocking says EAGAIN. After any other error there is nobody to write to, nor is there
+// when a reader has not read for so long: from then on it is not waited for until it does.
 function writeSome(descriptor: number, bytes: Buffer): number {
   try {
-    return writeSync(descriptor, bytes);
+    const written = writeSync(descriptor, bytes);
+    waitsLeft = mostWaits;
+    return written;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') return bytes.length;
-    Atomics.wait(pause, 0, 0, 10);
+    if ((error as NodeJS.ErrnoException).code !== 'EAGAIN' || waitsLeft === 0) return bytes.length;
+    waitsLeft--;
+    Atomics.wait(pause, 0, 0, wait);
     return 0;
   }
 }
+
+// Five seconds in all.
+const wait = 10;
+const mostWaits = 500;
+let waitsLeft = mostWaits;
 
 const pause = new Int32Array(new SharedArrayBuffer(4));

@@ -3,7 +3,7 @@ import type { Clock } from './clock.ts';
 import type { Health } from './health/health.ts';
 import { postStartHookCheck } from './health/readyz.ts';
 import type { Hooks } from './hooks/hooks.ts';
-import { closeListener } from './http/listener.ts';
+import { retire } from './http/listener.ts';
 import type { Server } from './http/server.ts';
 import type { Lifecycle } from './lifecycle/signals.ts';
 
@@ -34,9 +34,12 @@ export class Startup {
     void this.#stopHooks();
   }
 
-  /** onListening is told of each server that listens. One that does so after the shutdown began is closed (P-054). */
+  /**
+   * onListening is told of each server that listens. One that does so after the shutdown began is closed again (P-054),
+   * behind the program's own listeners, which may ask it for its address.
+   */
   onListening(server: Server): void {
-    if (this.#parts.lifecycle.signals.shutdownInitiated.hasSignaled) closeListener(server);
+    if (this.#parts.lifecycle.signals.shutdownInitiated.hasSignaled) setImmediate(retire, server);
     else if (this.#waitingFor.delete(server) && this.#waitingFor.size === 0) this.#start();
   }
 

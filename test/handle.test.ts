@@ -149,3 +149,27 @@ test('ended resolves whoever began the shutdown', async () => {
   void shutdown.begin('SIGTERM');
   assert.equal((await clock.advanceUntil('the end', handle.ended)).reason, 'SIGTERM');
 });
+
+test('options of a hook that are none, or say what nothing does, are refused', () => {
+  const { handle } = createUnderTest();
+  for (const options of [null, '5s', { timeoutt: 5 }, []]) {
+    assert.throws(
+      () => {
+        handle.addDestroyHook('pool', () => undefined, options as never);
+      },
+      { code: 'LAMEDUCK_ERR_OPTIONS_INVALID' },
+    );
+  }
+  assert.throws(() => handle.shutdown('test', null as never), { code: 'LAMEDUCK_ERR_OPTIONS_INVALID' });
+});
+
+test('a destroy hook cannot have more time than all of them', () => {
+  const { handle } = createUnderTest({ destroyHookTimeout: '3s' });
+  assert.throws(
+    () => {
+      handle.addDestroyHook('pool', () => undefined, { timeout: '60s' });
+    },
+    { code: 'LAMEDUCK_ERR_TIMEOUT_INVALID', message: /"60s": allowed is at most destroyHookTimeout, 3s$/ },
+  );
+  handle.addDestroyHook('pool', () => undefined, { timeout: '3s' });
+});

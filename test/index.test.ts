@@ -224,3 +224,26 @@ test('an unknown variable is one warning in the log, after the start', async (co
   assert.ok(started !== -1 && lines.indexOf(warned) > started, lines.join('\n'));
   assert.equal(lines.filter((line) => line === warned).length, 1);
 });
+
+for (const options of [null, 5, 'text', []]) {
+  test(`options of ${JSON.stringify(options)} are refused`, () => {
+    assert.throws(() => lameduck(createServer(), options as never), { code: 'LAMEDUCK_ERR_OPTIONS_INVALID' });
+  });
+}
+
+test('a value of LAMEDUCK_DISABLED that says neither is refused', async (context) => {
+  variable(context, 'LAMEDUCK_DISABLED', 'yes');
+  await refused(
+    'LAMEDUCK_ERR_SETTINGS_INVALID',
+    createServer(),
+    {},
+    /LAMEDUCK_DISABLED="yes": allowed is 1, 0, true or false/,
+  );
+});
+
+test('LAMEDUCK_DISABLED=1 refuses no program that is valid without it', async (context) => {
+  variable(context, 'LAMEDUCK_DISABLED', '1');
+  const duck = lameduck(createServer(), { terminationGracePeriodSeconds: 120 });
+  duck.addPreShutdownHook('slow', () => undefined, { timeout: '60s' });
+  await ended(duck);
+});

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { createUnderTest, ServerUnderTest, type LifecycleUnderTest } from './support/lifecycle-under-test.ts';
 import { disposed } from './support/disposed.ts';
@@ -140,8 +143,12 @@ test('P-054 a server that listens after the shutdown has begun is closed and sta
   let hasRun = false;
   parts.handle.addPostStartHook('warm-up', () => (hasRun = true));
   void parts.handle.shutdown('test');
+  let address: unknown;
+  serving.server.on('listening', () => (address = serving.server.address()));
+  const closed = once(serving.server, 'close');
   await serving.listen();
-  assert.equal(serving.server.listening, false);
+  assert.notEqual(address, null, 'the program’s own listeners have seen it listen');
+  await closed;
   await parts.clock.advanceUntil('the end', parts.handle.ended);
   assert.deepEqual(parts.observer.starts, []);
   assert.equal(hasRun, false);
@@ -158,4 +165,27 @@ test('P-054, P-067 a shutdown before the start ends at once and nothing starts a
   await settled();
   assert.deepEqual(parts.observer.starts, []);
   assert.equal(parts.observer.order[0], 'ShutdownInitiated');
+});
+
+test('readyz of several servers is red until the last of them listens', async (context) => {
+  const [first, second] = [new ServerUnderTest(), new ServerUnderTest()].map((one) => disposed(context, one));
+  const parts = createUnderTest({}, [first?.server, second?.server] as Server[]);
+  await first?.listen();
+  const { port } = first?.server.address() as AddressInfo;
+  const status = async (): Promise<number> => (await fetch(`http://127.0.0.1:${String(port)}/readyz`)).status;
+  assert.equal(await status(), 500);
+  await second?.listen();
+  assert.equal(await status(), 200);
+  void parts.handle.shutdown('test');
+  assert.equal(await status(), 500);
+});
+
+test('A-003 readyz is red from the shutdown on, though not every server listened', async (context) => {
+  const serving = disposed(context, new ServerUnderTest());
+  const parts = createUnderTest({}, [serving.server, createServer()]);
+  await serving.listen();
+  const { port } = serving.server.address() as AddressInfo;
+  void parts.handle.shutdown('test');
+  const response = await fetch(`http://127.0.0.1:${String(port)}/readyz`);
+  assert.match(await response.text(), /^\[-\]shutdown failed: reason withheld$/m);
 });

@@ -17,7 +17,10 @@ export function closingHeaders(
   given: GivenHeaders,
 ): OutgoingHttpHeaders | OutgoingHttpHeader[] {
   response.removeHeader('Keep-Alive');
-  if (Array.isArray(given)) return closingList(given.flat() as OutgoingHttpHeader[]);
+  // Of a flat list only the names are surely no lists themselves.
+  if (Array.isArray(given)) {
+    return closingList((Array.isArray(given[0]) ? given.flat() : given) as OutgoingHttpHeader[]);
+  }
   const headers: OutgoingHttpHeaders = { Connection: 'close' };
   for (const [name, value] of Object.entries((given ?? {}) as OutgoingHttpHeaders)) {
     if (!isOfConnection(name)) headers[name] = value;

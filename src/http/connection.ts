@@ -3,6 +3,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { closingHeaders, type GivenHeaders } from './connection-close.ts';
 
+// How long the body of a request is still read that has been answered before its end.
+const longestUpload = 5_000;
+
 /** Connection is made at accept and carries everything that a request costs, so that a request allocates nothing. */
 export class Connection {
   readonly socket: Socket;
@@ -140,7 +143,7 @@ export class Connection {
   isStale(now: number, patience: number): boolean {
     if (!this.socket.writableFinished) return false;
     this.#endedAt ??= now;
-    const isUploading = this.#answered?.complete === false;
+    const isUploading = this.#answered?.complete === false && now - this.#endedAt < longestUpload;
     return now - (isUploading ? Math.max(this.#endedAt, this.quietSince) : this.#endedAt) >= patience;
   }
 }

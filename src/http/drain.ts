@@ -31,7 +31,7 @@ export class Drain {
   #cancel: () => void = () => undefined;
   #isStopped = false;
   #deadline: Deadline | undefined;
-  #idlesPerSweep: number | undefined;
+  #idlesPerSweep = 0;
   #whenEmpty: (() => void) | undefined;
 
   constructor(traffic: Traffic, clock: Clock) {
@@ -104,7 +104,7 @@ export class Drain {
       if (connection.isOver && connection.isStale(now, patience)) connection.socket.destroy();
       else if (this.#canEnd(connection, now)) silent.push(connection);
     }
-    this.#idlesPerSweep ??= silent.length === 0 ? undefined : perSweep(silent.length);
+    this.#idlesPerSweep = Math.max(this.#idlesPerSweep, perSweep(silent.length));
     for (const connection of silent.slice(0, this.#idlesPerSweep)) connection.end();
     this.#schedule();
     this.#noteProgress();

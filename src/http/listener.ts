@@ -6,29 +6,32 @@ import { checkingInterval, type Server } from './server.ts';
 // How long accepting goes on after requests have begun to be held, so that whoever was connecting is done.
 const acceptWindow = 30;
 
-// How long the end of the listener may wait for a quiet turn of the event loop after that.
-const longestWait = 100;
+// How long the end of the listener may wait for the right turn of the event loop after that.
+const longestWait = 1_000;
 
-// What arrives during a turn is seen in the next one only, so that a long turn says nothing about its end.
+// What arrives while a turn deals with its sockets is seen in the next one only: a short turn is the better one to close
+// behind, and a busy server is given this long to have one.
 const quietTurn = 1;
+const waitForQuiet = 200;
 
 /**
  * stopListening closes the listener and leaves its connections alone: `http.Server`'s own `close` would destroy the
  * idle ones (P-114). A connection that the kernel has completed and nobody has accepted is reset by the close (P-018), so
- * it comes right behind a short turn of the event loop in which none was waiting; while requests are held, clients that
+ * it comes right behind a turn of the event loop in which none was waiting, a short one if possible; while requests are held, clients that
  * wait for an answer make no new one. Resolves when the server no longer listens; one that does not is left as it is
  * (P-054, P-055). `accepted` tells how many connections have been accepted so far.
  */
 export async function stopListening(server: Server, clock: Clock, accepted: () => number): Promise<void> {
   if (!server.listening) return;
   await wait(clock, acceptWindow);
-  const latest = clock.now() + longestWait;
-  let isQuiet = false;
-  while (!isQuiet && clock.now() < latest) {
-    const [before, since] = [accepted(), clock.now()];
+  const begun = clock.now();
+  for (let now = begun; now < begun + longestWait;) {
+    const [before, since] = [accepted(), now];
     // Runs after the sockets of this turn have been dealt with, and before those of the next.
     await new Promise((resolve) => setImmediate(resolve));
-    isQuiet = accepted() === before && clock.now() - since < quietTurn;
+    now = clock.now();
+    const isShort = now - since < quietTurn || now - begun > waitForQuiet;
+    if (isShort && accepted() === before) break;
   }
   // Somebody else may have closed it in the meantime.
   if (server.listening as boolean) closeListener(server);

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { take, type Server } from './server.ts';
+import { connectionsOf, take, type Server } from './server.ts';
 
 /**
  * SeamEvents is what passes the seam. A method that returns true has dealt with the event, and the program never sees
@@ -68,4 +68,6 @@ export function installSeam(server: Server, events: SeamEvents): void {
   }
 
   server.emit = emit as Server['emit'];
+  // What was there before the seam leaves with the rest (P-053).
+  for (const socket of connectionsOf(server)) events.onConnection(socket);
 }

@@ -1,6 +1,7 @@
 // The servers that a lifecycle can be given, and which of them are refused.
 import { Server as HttpServer } from 'node:http';
 import { Server as HttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
 import { LameduckError, quoted, type LameduckErrorCode } from '../errors.ts';
 
 /** Server is a server that the seam can be put on. */
@@ -47,17 +48,32 @@ function classOf(given: unknown): string {
   return typeof constructor === 'function' && constructor.name !== '' ? constructor.name : 'an object';
 }
 
+interface ConnectionsList {
+  all(): readonly { readonly socket?: Socket | null }[];
+}
+
+/** connectionsOf lists the connections that a server has; Node keeps them where only it looks, hence the guards. */
+export function connectionsOf(server: Server): Socket[] {
+  const list = hidden(server, 'http.server.connections') as ConnectionsList | undefined;
+  return (list?.all() ?? []).flatMap(({ socket }) => socket ?? []);
+}
+
 /** hasBeenClosed tells a closed server from one that has never listened, which nothing public does. */
 export function hasBeenClosed(server: Server): boolean {
   return !server.listening && checkingInterval(server)?._destroyed === true;
 }
 
-/** checkingInterval returns Node's interval that looks for requests that take too long; it is there once a server has listened. */
+/**
+ * checkingInterval returns Node's interval that looks for requests that take too long; it is there once a server has
+ * listened.
+ */
 export function checkingInterval(server: Server): Interval | undefined {
-  const key = Object.getOwnPropertySymbols(server).find(
-    ({ description }) => description === 'http.server.connectionsCheckingInterval',
-  );
-  return key === undefined ? undefined : (server as unknown as Record<symbol, Interval>)[key];
+  return hidden(server, 'http.server.connectionsCheckingInterval') as Interval | undefined;
+}
+
+function hidden(server: Server, description: string): unknown {
+  const key = Object.getOwnPropertySymbols(server).find((symbol) => symbol.description === description);
+  return key === undefined ? undefined : (server as unknown as Record<symbol, unknown>)[key];
 }
 
 type Interval = NodeJS.Timeout & { _destroyed?: boolean };

@@ -7,7 +7,7 @@ import type { Health } from '../health/health.ts';
 import type { TrafficCounts, UnfinishedRequest } from '../observer.ts';
 import { Connection } from './connection.ts';
 import { answerProbe } from './probe.ts';
-import { answerRetryAfter } from './retry-after.ts';
+import { answerRetryAfter, refuseUpgrade } from './retry-after.ts';
 import type { Proceed, SeamEvents } from './seam.ts';
 import type { Server } from './server.ts';
 
@@ -147,7 +147,10 @@ export class Traffic implements SeamEvents {
       return true;
     }
     connection.isUpgraded = true;
-    return false;
+    if (!connection.isLate) return false;
+    this.requestsRefused++;
+    refuseUpgrade(socket);
+    return true;
   }
 
   /** unfinished lists the requests that have no complete answer, oldest first. */

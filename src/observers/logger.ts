@@ -14,8 +14,9 @@ export interface Logger {
 export function loggerProblem(logger: unknown): string | undefined {
   const methods = ['info', 'warn', 'error'] as const;
   const given = logger as Partial<Record<string, unknown>> | null;
-  if (typeof given === 'object' && given !== null && methods.every((name) => typeof given[name] === 'function')) {
+  const isThere = (typeof given === 'object' || typeof given === 'function') && given !== null;
+  if (isThere && methods.every((name) => typeof given[name] === 'function')) {
     return undefined;
   }
-  return `option logger: ${quoted(logger)}: allowed is an object with the functions ${methods.join(', ')}`;
+  return `option logger: ${quoted(logger)}: allowed is one with the functions ${methods.join(', ')}`;
 }

@@ -64,18 +64,18 @@ function withFallback(logger: Logger, fallback: LineWriter): Logger {
       log();
     } catch {
       instead();
-      fallback.writeOut();
     }
   };
   const level = (name: 'info' | 'warn' | 'error') => (details: object, message: string) => {
-    attempt(
-      () => {
-        logger[name](details, message);
-      },
-      () => {
-        fallback[name](details, message);
-      },
-    );
+    const instead = (): void => {
+      fallback[name](details, message);
+      fallback.writeOut();
+    };
+    attempt(() => {
+      const outcome: unknown = logger[name](details, message);
+      // A logger that is asynchronous fails later, and as little as any other may that end the program.
+      if (outcome instanceof Promise) outcome.catch(instead);
+    }, instead);
   };
   return {
     info: level('info'),

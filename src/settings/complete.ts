@@ -1,6 +1,13 @@
 // Completes the settings: environment over code over default, every problem in one error, the caller's object untouched.
 import { LameduckError, quoted } from '../errors.ts';
-import { isServiceLink, nearest, unknownVariables, type Environment } from './environment.ts';
+import {
+  disabledVariable,
+  isDisabled,
+  isServiceLink,
+  nearest,
+  unknownVariables,
+  type Environment,
+} from './environment.ts';
 import type { Kind } from './kinds.ts';
 import { settingsTable, variableOf, type SettingName, type Settings, type SettingsOptions } from './table.ts';
 
@@ -45,6 +52,9 @@ export function completeSettings(
     if ('value' in reading) settings[name] = reading.value;
     else if (isSet) problems.push(`${variable}=${quoted(text)}: allowed is ${reading.allowed}`);
     else problems.push(`option ${name}: ${quoted(given)}: allowed is ${reading.allowed}`);
+  }
+  if (isDisabled(environment) === undefined) {
+    problems.push(`${disabledVariable}=${quoted(environment[disabledVariable])}: allowed is 1, 0, true or false`);
   }
   for (const name of Object.keys(options)) if (!Object.hasOwn(settingsTable, name)) problems.push(unknownOption(name));
 

@@ -9,9 +9,11 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  */
 export const disabledVariable = 'LAMEDUCK_DISABLED';
 
-/** isDisabled tells whether the environment switches lameduck off. */
-export function isDisabled(environment: Environment): boolean {
-  return environment[disabledVariable] === '1' || environment[disabledVariable] === 'true';
+/** isDisabled tells whether the environment switches lameduck off; undefined is a value that says neither. */
+export function isDisabled(environment: Environment): boolean | undefined {
+  const text = (environment[disabledVariable] ?? '').trim().toLowerCase();
+  if (text === '1' || text === 'true') return true;
+  return text === '' || text === '0' || text === 'false' ? false : undefined;
 }
 
 // A Service named `lameduck-api` puts LAMEDUCK_API_SERVICE_HOST, LAMEDUCK_API_PORT=tcp://… and LAMEDUCK_API_PORT_80_TCP…

@@ -38,6 +38,17 @@ function durationInRange(milliseconds: number): Reading<number> {
   return milliseconds >= 0 && milliseconds <= longestTimer ? { value: milliseconds } : { allowed: durationAllowed };
 }
 
+/** limit is a duration in which something has to be done, of at least 1ms. */
+export const limit: Kind<number> = {
+  ...duration,
+  fromText: (text) => atLeast1ms(duration.fromText(text)),
+  fromCode: (given) => atLeast1ms(duration.fromCode(given)),
+};
+
+function atLeast1ms(reading: Reading<number>): Reading<number> {
+  return 'value' in reading && reading.value < 1 ? { allowed: 'a duration of at least 1ms' } : reading;
+}
+
 /** boolean is true or false. */
 export const boolean: Kind<boolean> = {
   name: 'boolean',

@@ -1,5 +1,5 @@
 // The settings: one row each. Types, defaults, validation, variables and `docs/settings.md` all follow from this table.
-import { boolean, duration, processSignals, seconds, type Kind } from './kinds.ts';
+import { boolean, duration, limit, processSignals, seconds, type Kind } from './kinds.ts';
 import type { Duration } from './duration.ts';
 
 /** Row is one setting; its variable is `LAMEDUCK_` and the option in upper snake case. */
@@ -38,12 +38,12 @@ export const settingsTable = {
       'Whether the listener stays open during the drain and answers new connections with 429 and `Retry-After`, instead of closing.',
   }),
   preShutdownHookTimeout: row<number, Duration>({
-    kind: duration,
+    kind: limit,
     default: () => 5_000,
     description: 'The limit of each pre-shutdown hook that has none of its own.',
   }),
   destroyHookTimeout: row<number, Duration>({
-    kind: duration,
+    kind: limit,
     default: () => 3_000,
     description: 'The limit inside which all destroy hooks run, one after another.',
   }),
@@ -66,7 +66,7 @@ export const settingsTable = {
     description: 'The process signals that begin the shutdown; a second one ends the process at once with code 1.',
   }),
   healthCheckTimeout: row<number, Duration>({
-    kind: duration,
+    kind: limit,
     default: () => 900,
     description: 'The limit of each health check; keep it below the probe’s `timeoutSeconds`.',
   }),

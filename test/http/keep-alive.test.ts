@@ -209,4 +209,54 @@ describeAdapters((adapter) => {
     }
     assert.equal((await ended).requests.answered, 2);
   });
+
+  it('P-004, P-005 a request that waited in the kernel while the event loop was blocked is served, not ended by FIN', async (t) => {
+    const serving = await serve(t, {
+      adapter,
+      listener: (request, response) => {
+        if (request.url === '/block') block(1_500);
+        answer(request, response);
+      },
+    });
+    const blocker = await serving.dial();
+    const waiting = await serving.dial();
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    blocker.get('/block');
+    // In the kernel before the block ends, and not read before that: this process is both sides.
+    waiting.get('/waited');
+    assert.equal((await blocker.reader.next())?.status, 200);
+    const response = await waiting.reader.next();
+    assert.deepEqual([response?.body, response?.isClose], ['answer to /waited', true]);
+    assert.equal((await ended).requests.answered, 2);
+  });
+
+  it('P-016 values that are lists survive in every form of headers', async (t) => {
+    const cookies = ['a=1', 'b=2', 'c=3'];
+    const forms: ((response: ServerResponse) => void)[] = [
+      (response) => response.writeHead(200, ['Set-Cookie', cookies, 'X-Form', 'list'] as never),
+      (response) => response.writeHead(200, { 'Set-Cookie': cookies, 'X-Form': 'object' }),
+    ];
+    const serving = await serve(t, {
+      adapter,
+      listener: (request, response) => {
+        forms[Number(request.url?.slice(1))]?.(response);
+        response.end('ok');
+      },
+    });
+    const clients = await Promise.all(forms.map(async () => serving.dial()));
+    const { ended } = shutdownOf(serving);
+    for (const [index, client] of clients.entries()) {
+      client.get(`/${String(index)}`);
+      const response = await client.reader.next();
+      assert.deepEqual(response?.head.match(/(?<=^set-cookie: ).*(?=\r$)/gim), cookies, response?.head);
+      assert.equal(response.isClose, true);
+    }
+    assert.equal((await ended).exitCode, 0);
+  });
 });
+
+/** block keeps the event loop from turning, as a handler that computes would. */
+function block(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}

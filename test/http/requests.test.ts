@@ -199,4 +199,19 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
     assert.ok(performance.now() - since >= 1_600);
   });
+
+  it('P-021 a client that leaves in the middle of a stream does not hold the drain', async (t) => {
+    const exchanges: Exchange[] = [];
+    const serving = await serve(t, { adapter, listener: keep(exchanges) });
+    const client = await serving.dial();
+    client.get('/events');
+    await until(() => exchanges.length === 1);
+    exchanges[0]?.response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    client.socket.destroy();
+    const record = await ended;
+    assert.deepEqual([record.exitCode, record.requests.cut], [0, 0]);
+    assert.ok(record.durationMs < 2_000, String(record.durationMs));
+  });
 });

@@ -94,4 +94,30 @@ describeAdapters((adapter) => {
     held[0]?.end();
     assert.equal((await ended).exitCode, 0);
   });
+
+  it('P-041 with retry-after an upgrade on a new connection is refused as HTTP, and its listener not called', async (t) => {
+    const held: ServerResponse[] = [];
+    let upgrades = 0;
+    const serving = await serve(t, {
+      adapter,
+      shutdownSendRetryAfter: true,
+      listener: (_, response) => held.push(response),
+      prepare: (server) => server.on('upgrade', () => upgrades++),
+    });
+    const busy = await serving.dial();
+    busy.get('/hold');
+    await until(() => held.length === 1);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    const late = await serving.dial();
+    late.get('/', 'Connection: Upgrade\r\nUpgrade: anything\r\n');
+    const refusal = await late.reader.next();
+    assert.deepEqual([refusal?.status, refusal?.isClose], [429, true]);
+    assert.match(refusal?.head ?? '', /^retry-after: 5\r$/im);
+    await late.reader.ended;
+    held[0]?.end();
+    const record = await ended;
+    assert.equal(record.requests.refused, 1);
+    assert.equal(upgrades, 0);
+  });
 });

@@ -98,23 +98,30 @@ it('P-024 an expectation is handled by Node as ever: the automatic 100, or the p
   response.resume();
 });
 
-it('P-053 connections older than the seam are found with their next request, and ended with the rest', async () => {
+it('P-053 connections older than the seam are counted, served, told to close and ended with the rest', async () => {
   const server = createServer((_, response) => response.end('ok'));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const client = new Client(connect((server.address() as AddressInfo).port, '127.0.0.1'));
+  const silent = new Client(connect((server.address() as AddressInfo).port, '127.0.0.1'));
   client.get('/before-the-seam');
-  await client.reader.next();
+  silent.get('/only-before-the-seam');
+  await Promise.all([client.reader.next(), silent.reader.next()]);
   const parts = manage([server]);
   parts.startup.begin();
   await parts.handle.signals.hasBeenReady.signaled;
+  assert.equal(parts.traffic.connections.size, 2);
   client.get('/behind-the-seam');
   await client.reader.next();
-  assert.equal(parts.traffic.connections.size, 1);
+  assert.equal(parts.traffic.connections.size, 2);
   const ended = parts.handle.shutdown();
   client.get('/leaving');
   assert.equal((await client.reader.next())?.isClose, true);
-  assert.equal((await ended).exitCode, 0);
+  await silent.reader.ended;
+  assert.equal(silent.reader.error, undefined, 'a FIN');
+  const { exitCode, phases } = await ended;
+  assert.equal(exitCode, 0);
+  assert.ok((phases.InFlightRequestsDrained ?? 0) >= 1_000, 'not before its linger');
 });
 
 it('P-031 a request injected in process goes through and is nobody’s to drain', async (t) => {

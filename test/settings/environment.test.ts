@@ -35,6 +35,8 @@ test('LAMEDUCK_DISABLED is known, and only 1 and true switch lameduck off', () =
   assert.equal(isDisabled({ LAMEDUCK_DISABLED: '0' }), false);
   assert.equal(isDisabled({ LAMEDUCK_DISABLED: '' }), false);
   assert.equal(isDisabled({}), false);
+  assert.equal(isDisabled({ LAMEDUCK_DISABLED: ' TRUE ' }), true);
+  assert.equal(isDisabled({ LAMEDUCK_DISABLED: 'yes' }), undefined);
 });
 
 test('the nearest name differs in the fewest letters, and is none when too many differ; the beginning of a name is near to it', () => {
