@@ -36,6 +36,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   ],
   // Puts one lifecycle together; what touches the process, and what logs, meets it only in an entry file.
   'handle.ts': [
+    'errors.ts',
     ...[
       'clock.ts',
       'health',
