@@ -126,7 +126,8 @@ export class Shutdown {
   async #stopListening(): Promise<void> {
     const { servers, clock, traffic, lifecycle } = this.#parts;
     traffic.hold();
-    await Promise.all(servers.map((server) => stopListening(server, clock, () => traffic.connectionsAccepted)));
+    const activity = (): number => traffic.connectionsAccepted + traffic.requestsAnswered;
+    await Promise.all(servers.map((server) => stopListening(server, clock, activity)));
     traffic.letGo();
     lifecycle.report('HTTPServerStoppedListening');
   }

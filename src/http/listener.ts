@@ -17,21 +17,22 @@ const waitForQuiet = 200;
 /**
  * stopListening closes the listener and leaves its connections alone: `http.Server`'s own `close` would destroy the
  * idle ones (P-114). A connection that the kernel has completed and nobody has accepted is reset by the close (P-018), so
- * it comes right behind a turn of the event loop in which none was waiting, a short one if possible; while requests are held, clients that
- * wait for an answer make no new one. Resolves when the server no longer listens; one that does not is left as it is
- * (P-054, P-055). `accepted` tells how many connections have been accepted so far.
+ * it comes right behind a turn of the event loop, a short one if possible, in which none was waiting and nobody was
+ * answered, who might be connecting now; while requests are held, clients that wait for an answer make no new
+ * connection. `activity` counts both. Resolves when the server no longer listens; one that does not is left as it is
+ * (P-054, P-055).
  */
-export async function stopListening(server: Server, clock: Clock, accepted: () => number): Promise<void> {
+export async function stopListening(server: Server, clock: Clock, activity: () => number): Promise<void> {
   if (!server.listening) return;
   await wait(clock, acceptWindow);
   const begun = clock.now();
   for (let now = begun; now < begun + longestWait;) {
-    const [before, since] = [accepted(), now];
+    const [before, since] = [activity(), now];
     // Runs after the sockets of this turn have been dealt with, and before those of the next.
     await new Promise((resolve) => setImmediate(resolve));
     now = clock.now();
     const isShort = now - since < quietTurn || now - begun > waitForQuiet;
-    if (isShort && accepted() === before) break;
+    if (isShort && activity() === before) break;
   }
   // Somebody else may have closed it in the meantime.
   if (server.listening as boolean) closeListener(server);
