@@ -62,12 +62,17 @@ async function shutDownUnderLoad(
   assert.deepEqual(record['unfinished'], []);
   assert.ok(account.answered > answeredBefore, 'served after the signal');
   // Each client ends by being refused a new connection, and none before it was told to make one. A connection that the
-  // kernel had completed and the server had not accepted when it closed the listener counts as refused, too (P-018).
+  // kernel had completed and the server had not accepted when it closed the listener is reset, and counts as refused, too;
+  // closing without care resets nearly every client (P-018).
   const accepted = (await server.line('ports', ({ msg }) => msg === 'accepted'))['ports'] as number[];
   const resets = account.resetPorts.filter((reset) => accepted.includes(reset));
   assert.deepEqual(resets, [], 'no accepted connection is reset');
-  const isRefusal = (reason: string): boolean => reason === 'ECONNREFUSED' || (reason === '429' && retryAfter);
-  const neverAccepted = account.refused.filter((reason) => !isRefusal(reason)).length;
-  assert.equal(neverAccepted, account.resetPorts.length);
+  const allowed = ['ECONNREFUSED', 'ECONNRESET', ...(retryAfter ? ['429'] : [])];
+  assert.deepEqual(
+    account.refused.filter((reason) => !allowed.includes(reason)),
+    [],
+  );
+  const neverAccepted = account.refused.filter((reason) => reason === 'ECONNRESET').length;
+  assert.ok(neverAccepted <= clientCount / 10, `${String(neverAccepted)} were reset before they were accepted`);
   if (neverAccepted > 0) t.diagnostic(`${String(neverAccepted)} connections were reset before they were accepted`);
 }
