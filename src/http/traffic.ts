@@ -120,14 +120,14 @@ export class Traffic implements SeamEvents {
 
   onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean {
     const connection = (request.socket as Tracked | undefined)?.[record] ?? this.#adopt(request.socket);
+    if (connection?.isOver === true) {
+      request.resume();
+      return true;
+    }
     const answer = this.#health.answer(request.url ?? '');
     if (connection === undefined) {
       if (answer !== undefined) answerProbe(request, response, answer);
       return answer !== undefined;
-    }
-    if (connection.isOver) {
-      request.resume();
-      return true;
     }
     connection.admit(response, this.#clock.now(), answer !== undefined);
     if (answer === undefined) this.requestsInFlight++;
@@ -168,8 +168,8 @@ export class Traffic implements SeamEvents {
       .sort((a, b) => b.ageMs - a.ageMs);
   }
 
-  // A connection older than the seam is found with its first request (P-053); a request injected in process has no real
-  // socket, and is nobody's to drain (P-031).
+  // A connection older than the seam that Node did not show is found with its first request (P-053); a request injected in
+  // process has no real socket, and is nobody's to drain (P-031).
   #adopt(socket: unknown): Connection | undefined {
     return socket instanceof Socket ? this.#track(socket) : undefined;
   }

@@ -1,8 +1,11 @@
 // How kept connections leave: when they are told, when they are ended in silence, and that nothing on its way is lost.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { it } from 'node:test';
+import { it, type TestContext } from 'node:test';
 import { linger } from '../../src/http/drain.ts';
+import type { ShutdownRecord } from '../../src/observer.ts';
+import type { AdapterName } from '../support/adapters.ts';
+import type { Response } from '../support/closed-loop-client.ts';
 import { describeAdapters, serve, shutdownOf } from '../support/serving.ts';
 import { until } from '../support/until.ts';
 
@@ -157,25 +160,13 @@ describeAdapters((adapter) => {
         response.setHeader('X-Form', 'removed');
       },
     ];
-    const serving = await serve(t, {
-      adapter,
-      listener: (request, response) => {
-        request.resume();
-        forms[Number(request.url?.slice(1))]?.(response);
-        response.end('ok');
-      },
-    });
-    const clients = await Promise.all(forms.map(async () => serving.dial()));
-    const { ended } = shutdownOf(serving);
-    for (const [index, client] of clients.entries()) {
-      client.get(`/${String(index)}`);
-      const head = (await client.reader.next())?.head ?? '';
+    const { responses, record } = await answersWhileLeaving(t, adapter, forms);
+    for (const { head } of responses) {
       assert.deepEqual(head.match(/^connection: .*$/gim), ['Connection: close'], head);
       assert.doesNotMatch(head, /^keep-alive:/im);
       assert.match(head, /^x-form: /im);
-      client.socket.end();
     }
-    assert.equal((await ended).requests.answered, forms.length);
+    assert.equal(record.requests.answered, forms.length);
   });
 
   it('P-017 the limits that the program set still hold while it drains', async (t) => {
@@ -237,24 +228,42 @@ describeAdapters((adapter) => {
       (response) => response.writeHead(200, ['Set-Cookie', cookies, 'X-Form', 'list'] as never),
       (response) => response.writeHead(200, { 'Set-Cookie': cookies, 'X-Form': 'object' }),
     ];
-    const serving = await serve(t, {
-      adapter,
-      listener: (request, response) => {
-        forms[Number(request.url?.slice(1))]?.(response);
-        response.end('ok');
-      },
-    });
-    const clients = await Promise.all(forms.map(async () => serving.dial()));
-    const { ended } = shutdownOf(serving);
-    for (const [index, client] of clients.entries()) {
-      client.get(`/${String(index)}`);
-      const response = await client.reader.next();
-      assert.deepEqual(response?.head.match(/(?<=^set-cookie: ).*(?=\r$)/gim), cookies, response?.head);
-      assert.equal(response.isClose, true);
+    const { responses, record } = await answersWhileLeaving(t, adapter, forms);
+    assert.equal(responses.length, forms.length);
+    for (const { head, isClose } of responses) {
+      assert.deepEqual(head.match(/(?<=^set-cookie: ).*(?=\r$)/gim), cookies, head);
+      assert.equal(isClose, true);
     }
-    assert.equal((await ended).exitCode, 0);
+    assert.equal(record.exitCode, 0);
   });
 });
+
+/** answersWhileLeaving begins a shutdown and asks, on one connection each, for an answer with each form of headers. */
+async function answersWhileLeaving(
+  t: TestContext,
+  adapter: AdapterName,
+  forms: readonly ((response: ServerResponse) => void)[],
+): Promise<{ readonly responses: readonly Response[]; readonly record: ShutdownRecord }> {
+  const serving = await serve(t, {
+    adapter,
+    listener: (request, response) => {
+      request.resume();
+      forms[Number(request.url?.slice(1))]?.(response);
+      response.end('ok');
+    },
+  });
+  const clients = await Promise.all(forms.map(async () => serving.dial()));
+  const { ended } = shutdownOf(serving);
+  const responses: Response[] = [];
+  for (const [index, client] of clients.entries()) {
+    client.get(`/${String(index)}`);
+    const response = await client.reader.next();
+    assert.ok(response, `an answer to form ${String(index)}`);
+    responses.push(response);
+    client.socket.end();
+  }
+  return { responses, record: await ended };
+}
 
 /** block keeps the event loop from turning, as a handler that computes would. */
 function block(milliseconds: number): void {
