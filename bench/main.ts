@@ -7,6 +7,7 @@ import { implementations, versionOf } from './implementations.ts';
 import { shutDown, type Shutdown } from './losses/shutdown.ts';
 import { page } from './page.ts';
 import { limit, priceOf, type Price } from './price/price.ts';
+import { drainStreams } from './streams/streams.ts';
 import { ratio, signed } from './format.ts';
 
 let hasTried = false;
@@ -46,8 +47,15 @@ for (const name of names) {
   console.log(`${name}: lost ${lost.join(', ')}`);
 }
 
+const streams = await drainStreams(isQuick ? 5_000 : 50_000);
+console.log(
+  `${String(streams.count)} event streams: drained in ${streams.tookMs.toFixed(0)} ms, loop still for ${streams.stillMs.longest.toFixed(0)} ms at most`,
+);
+if (streams.whole !== streams.count)
+  throw new Error(`${String(streams.count - streams.whole)} streams did not end cleanly`);
+
 if (!isQuick) {
-  writeFileSync(join(import.meta.dirname, '..', 'docs', 'benchmarks.md'), page({ prices, shutdowns, effort }));
+  writeFileSync(join(import.meta.dirname, '..', 'docs', 'benchmarks.md'), page({ prices, shutdowns, streams, effort }));
 }
 
 const { high } = (prices.get('lameduck') as Price).ratio;

@@ -6,11 +6,13 @@ import { clients, gracePeriod, type Shutdown } from './losses/shutdown.ts';
 import { connections, directRequests, warmUpPairs, wholeRequests, type Effort } from './price/measure.ts';
 import { limit, type Price } from './price/price.ts';
 import { median } from './statistics.ts';
+import type { Streams } from './streams/streams.ts';
 
 export interface Results {
   readonly prices: ReadonlyMap<string, Price>;
   /** For each implementation and delay, one shutdown a round. */
   readonly shutdowns: ReadonlyMap<string, readonly (readonly Shutdown[])[]>;
+  readonly streams: Streams;
   readonly effort: {
     readonly lameduck: Effort;
     readonly other: Effort;
@@ -21,7 +23,7 @@ export interface Results {
 
 /** page returns docs/benchmarks.md. */
 export function page(results: Results): string {
-  return [...opening, ...price(results), ...losses(results), ''].join('\n');
+  return [...opening, ...price(results), ...losses(results), ...streamsOf(results), ''].join('\n');
 }
 
 const opening = [
@@ -111,6 +113,18 @@ function losses({ shutdowns, effort }: Results): string[] {
     '**Limits.** A closed loop keeps every connection busy all the time, which is the hardest case for whoever waits for idle',
     'connections, and the easiest for whoever resets them: a client that is silent for a while is not seen here, nor is a proxy in',
     'front, which would end the stream of new connections.',
+  ];
+}
+
+function streamsOf({ streams: { count, whole, tookMs, stillMs } }: Results): string[] {
+  return [
+    '',
+    '## Does the drain of very many event streams hold up the event loop?',
+    '',
+    `A server with ${String(count)} open event streams is shut down without a delay and with the default grace period of 10 s. ${String(whole)} of`,
+    `them ended with their last chunk, in ${(tookMs / 1_000).toFixed(1)} s in all, the linger of their connections included. A turn of the event loop held up`,
+    `whoever waited for it for ${stillMs.median.toFixed(1)} ms in the median, ${stillMs.p99.toFixed(1)} ms at the 99th percentile and ${stillMs.longest.toFixed(0)} ms at most, garbage collection included.`,
+    'The connections are made in memory, where clients and server share one process and its heap.',
   ];
 }
 

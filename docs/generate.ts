@@ -6,7 +6,9 @@ import { citedInSources, citedInTests } from './citations.ts';
 import { differences } from './differences.ts';
 import { conformancePage } from './conformance-page.ts';
 import { errorsPage } from './errors-page.ts';
+import { metricsPage } from './metrics-page.ts';
 import { settingsPage } from './settings-page.ts';
+import { withTable } from './readme-table.ts';
 import { families, rules } from './rules.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -22,9 +24,14 @@ const conformance = conformancePage({
 });
 problems.push(...conformance.problems);
 
+const readme = withTable(current('README.md') ?? '', conformance.page);
+problems.push(...readme.problems);
+
 const pages = {
+  'README.md': readme.readme,
   'docs/conformance.md': conformance.page,
   'docs/errors.md': errorsPage(errorCodes),
+  'docs/metrics.md': metricsPage(),
   'docs/settings.md': settingsPage(),
 };
 

@@ -45,47 +45,119 @@ export const rules: Readonly<Record<string, string>> = {
   'A-033': 'A shutdown that went well ends the process with code 0, and one that did not with another code.',
   'A-040':
     'A post-start hook needs a function and a unique, non-empty name, and has to be registered before the hooks begin.',
-  'A-042': 'Each post-start hook is the check `poststarthook/<name>`.',
+  'A-041': 'A post-start hook whose name is on the list of disabled hooks is skipped without a word, and has no check.',
+  'A-042':
+    'Each post-start hook is the check `poststarthook/<name>`, of `/healthz` and `/readyz` at once and of `/livez` behind the livez grace period.',
   'A-043':
     'Post-start hooks begin together once the server listens; the check of each fails until its hook has succeeded.',
   'A-044': 'A post-start hook that fails ends the process at once.',
   'A-045':
     'What a post-start hook started goes on through the delay; its context ends when the HTTP server is told to stop.',
   'A-046': 'A post-start hook that still runs when the server stops, and then fails, turns a clean end into a crash.',
-  'A-055': 'A pre-shutdown hook needs a unique, non-empty name and has to be registered before the hooks begin.',
+  'A-047': 'A post-start hook is given a client of its own server, with all rights.',
+  'A-048':
+    'The server has post-start hooks of its own, for informers, request limits and the counts of stored objects.',
+  'A-049': 'The hook that waits for the storages gives up after a minute with a warning, and has then succeeded.',
+  'A-055':
+    'A pre-shutdown hook needs a unique, non-empty name and has to be registered before the hooks begin; one without a function is ignored.',
   'A-056': 'Pre-shutdown hooks run one after another in random order, without a limit.',
   'A-057': 'While a pre-shutdown hook runs, it can call its own server, even after the delay has passed.',
+  'A-058': 'All pre-shutdown hooks run though some fail, and their failures become one error.',
   'A-059': 'When a pre-shutdown hook has failed, the process ends without waiting for the requests in flight.',
   'A-060': 'A pre-shutdown hook that panics ends the process at once.',
   'A-061': 'A pre-shutdown hook that never returns holds up the shutdown for ever.',
   'A-070':
-    '`/healthz`, `/livez` and `/readyz` are exact paths, and each check has a path of its own below them; its name may contain slashes.',
+    '`/healthz`, `/livez` and `/readyz` are exact paths, and each check has a path of its own below them; its name may contain slashes. The index at `/` lists them all.',
+  'A-071': 'The method of a probe does not matter.',
   'A-072':
-    '`ping` is a check of each endpoint and always passes; `shutdown` is a check of `/readyz` alone and stands last.',
+    '`ping`, which always passes, and `log` are checks of each endpoint; `shutdown` is a check of `/readyz` alone and stands last.',
   'A-073': 'An endpoint without checks has `ping`.',
   'A-074': 'Checks are reported in the order of registration, and none can be added once the endpoints are served.',
+  'A-075':
+    'On `/livez` the check of a post-start hook passes without being run until more than the livez grace period has passed since its registration; the other endpoints have no grace.',
+  'A-076': 'A server that wraps another one takes over its checks, without a livez grace.',
+  'A-077':
+    'From its first use on, the check `log` flushes the log every minute; it fails once the last flush that was completed is two minutes old.',
+  'A-078': '`/readyz` fails while an informer of the server has not synced.',
+  'A-079': 'The storage is a check of all three endpoints, and its readiness another one of `/readyz`.',
+  'A-080': 'The check of the storage really asks it only every so often, and repeats its last result in between.',
   'A-085':
     'A health endpoint that passes answers 200 with the two bytes `ok`, as plain text in UTF-8 that must not be sniffed.',
   'A-086': 'With the query key `verbose`, whatever its value, a passing endpoint lists its checks, one line each.',
   'A-087': 'A health endpoint that fails answers 500, never 503, and always lists its checks.',
   'A-088':
-    'A check is reported as `[+]name ok`, `[-]name failed: reason withheld` or `[+]name excluded: ok`, and names that `exclude` could not find get one line of warning.',
+    'A check is reported as `[+]name ok`, `[-]name failed: reason withheld`, `[+]name excluded: ok` or `[+]name excluded with group: ok`, and names that `exclude` could not find get one line of warning.',
   'A-089':
-    '`exclude` names a check to be left out and can be repeated; a check left out does not run, and an unknown name changes nothing but the report.',
+    '`exclude` names a check, or else a group of checks, to be left out and can be repeated; a check left out does not run, and an unknown name changes nothing but the report.',
+  'A-090': 'With `?exclude=shutdown` a probe of `/readyz` stays green during the shutdown.',
+  'A-091': 'A check with a livez grace cannot be excluded by its group.',
+  'A-092': 'The last line of a report names the endpoint as its path does.',
   'A-095': 'The path of a single check answers 200 `ok`, or 500 with the real reason of the failure.',
+  'A-096': 'The path of a single check takes no notice of `verbose` and `exclude`, and is counted nowhere.',
   'A-097': '`/readyz/shutdown` says during the shutdown that the process is shutting down.',
+  'A-100': 'Checks run one after another and without a limit, and each probe runs them all by itself.',
+  'A-101': 'Probes pass authentication, authorization, audit and limits like every other request.',
+  'A-102': 'The three endpoints are open to everybody; the paths of single checks need a permission.',
+  'A-103':
+    'With plain limits on the requests in flight, health probes count like any other request and can be answered 429.',
+  'A-104': 'Each probe that fails is a line in the log, with the reasons.',
+  'A-105': 'Names that `exclude` could not find are logged when the log is verbose enough.',
   'A-106':
     'During the shutdown `/readyz` fails by its check `shutdown`, while `/livez` and `/healthz` go on passing as long as the listener is open.',
+  'A-111':
+    'The 429 and the 503 of a shutdown come ahead of everything else: no request metric and no audit event has them.',
+  'A-112': 'A request is long-running by its verb, by the subresource that it asks for, or by a path for profiling.',
   'A-120':
     'During the delay everything is served on old and new connections, and no response carries a sign of the coming end.',
   'A-122':
     'With `shutdownSendRetryAfter`, from `NotAcceptingNewRequest` on, new and kept connections alike are answered 429.',
   'A-126': 'Health and metrics paths, and the server’s calls to itself, are exempt from the refusals of a shutdown.',
+  'A-130':
+    'A watch with a grace period ends at once when `NotAcceptingNewRequest` fires; events that wait to be sent may be lost.',
+  'A-131': 'The client of a watch that is ended sees a regular end: the last chunk over HTTP/1.1.',
+  'A-133':
+    'A watch over a WebSocket does not learn of the shutdown; it holds the drain to the end of its grace period and is cut.',
+  'A-135':
+    'Without a grace period nobody tells the watches of the shutdown; they are cut when the process exits, without a last chunk.',
+  'A-140':
+    'Long-running requests are ended at 200 a second, or as many as end all of them within the grace period if that is more; one at a time, and the grace period is a hard deadline.',
+  'A-141':
+    'Before the drain the limiter is not asked; in the drain each request that ends uses one of its moments, in no promised order.',
+  'A-143': 'When the grace period is over the wait ends, whatever is still open.',
   'A-145': 'Watches that are left when their grace period ends are not ended but die with the process.',
   'A-150':
     'The server has limits of its own for headers and idle connections: 32 s for the headers, 90 s for an idle connection.',
   'A-151': 'The listener closes first, then idle connections; active connections are never closed by force.',
   'A-152': 'A connection that has not sent a request counts as idle only after 5 s and holds up the stop so long.',
+  'A-156': 'Connections that have left HTTP are neither waited for nor closed.',
+  'A-161':
+    'A request over HTTP/2 is, with a small chance, answered with a GOAWAY for its connection, so that clients spread; what is in flight there goes on, and HTTP/1.1 is left alone.',
+  'A-170':
+    'A request that is not long-running has until the request timeout, or less if its query asks for less by `timeout`; a value that cannot be read is answered 400.',
+  'A-171':
+    'When the time is up before the handler has sent anything, the client gets 504, and what the handler sends later fails.',
+  'A-172': 'When the time is up in the middle of an answer, the answer is broken off.',
+  'A-173': 'The handler of a request that has timed out goes on running, and the shutdown does not wait for it.',
+  'A-174':
+    'Requests beyond the limit in flight, one limit for reading and one for changing, are answered 429 with `Retry-After: 1`, on a connection that stays; long-running requests do not count.',
+  'A-176': 'The refusals of overload and of the shutdown have different bodies and different values of `Retry-After`.',
+  'A-180':
+    'A health check has two metrics: the gauge `kubernetes_healthcheck{name,type}`, 1 when it passed and 0 when it failed, and the counter `kubernetes_healthchecks_total{name,type,status}` with the status `success` or `error`. Their help texts call them stable.',
+  'A-181':
+    'Results of checks are counted when a whole endpoint is probed, for each check that was run; neither on the path of a single check nor for one that was excluded.',
+  'A-182':
+    'They are served at `/metrics/slis`, from a registry of their own with the start time of the process; DELETE resets that.',
+  'A-183': 'Probes of whole endpoints are counted among the requests.',
+  'A-184':
+    'Requests that overload has rejected and requests that timed out are counted; those that a shutdown refused are not among them.',
+  'A-186': 'The long-running requests that are open are a gauge.',
+  'A-187': 'The durations of requests are a histogram with buckets from 5 ms to 60 s.',
+  'A-188':
+    'Nothing is measured of the lifecycle: no phase, no length of a shutdown or of a hook, no request that a shutdown has drained, cut or refused.',
+  'A-217': 'The chance of a GOAWAY is from 0 to 0.02.',
+  'A-218': 'The greatest number of requests in flight cannot be negative, and 0 switches the limit off.',
+  'A-248':
+    'A post-start hook that blocks until its context ends keeps `/readyz` red for ever, and nothing says that it had to return.',
   'K-100': 'PID 1 ignores a process signal that it has no handler for, and is killed at the end of its grace period.',
   'K-166': 'The grace period of a pod that is being ended can become shorter but never longer.',
   'K-211':
@@ -123,11 +195,25 @@ export const rules: Readonly<Record<string, string>> = {
     'A client that waits for `100 Continue` at the process signal gets it and a full response; one on a refused connection gets the refusal without it.',
   'P-025': 'A response in mid-stream is left alone until the deadline; cut there, it is counted as forced.',
   'P-027': 'A handler that never ends is named by its route before its connection is closed by force.',
+  'P-028':
+    'The `AbortSignal` of a long-running request is aborted in the drain, that of any other at the deadline only.',
   'P-029': 'A response that a framework has handed over to the handler is counted like any other.',
   'P-030': 'A request that fails before any handler (404, bad URL, unreadable head) is never left over in the count.',
   'P-031': 'Requests injected without a socket do not disturb the count.',
+  'P-033': 'A route that is marked long-running is not waited for with the others and is counted apart.',
+  'P-034': 'An event stream that is drained gets its last chunk, and before it a `retry:` for its client.',
+  'P-035': 'A long poll is answered in the drain, not cut.',
+  'P-037': 'A long-running request that ends by itself is not ended again, and its place in the line goes to the next.',
+  'P-038': 'A long-running request that begins during the shutdown is refused, or has to end by the same deadline.',
+  'P-040': 'A socket that has been upgraded to something unknown gets a FIN, and is destroyed if it does not answer.',
   'P-041':
     'A client that asks for another protocol on a connection that came late is refused like any other, while the connection still speaks HTTP.',
+  'P-042': 'Every HTTP/2 session is told to leave by GOAWAY and ends behind its streams, on every version of Node.',
+  'P-043':
+    'Over clear text HTTP/2 leaves in two steps, so that a stream that was opened in between is served; over TLS by one GOAWAY at a good moment.',
+  'P-044':
+    'A session without streams ends at its drawn moment, and a stream that never ends is cut at the deadline with its session.',
+  'P-045': 'A server that speaks HTTP/1.1 and HTTP/2 drains each connection by its own protocol.',
   'P-047': 'Requests in flight over TLS survive the shutdown like those in the clear.',
   'P-049': 'A TLS handshake that ends during the drain makes a new connection, treated as one.',
   'P-051': 'A socket error during the drain never becomes an uncaught exception.',
@@ -159,12 +245,19 @@ export const rules: Readonly<Record<string, string>> = {
   'P-078': 'Probes are answered in every phase as long as there is a listener, and are not counted as in flight.',
   'P-080': 'Query, trailing slash, HEAD and letter case do not turn a probe into 404.',
   'P-081': 'A check that hangs fails by its own limit while the others still report, all before the kubelet gives up.',
+  'P-082': 'A hundred probes at once run each check once.',
   'P-083':
     'A check fails when it throws, rejects, times out or returns `false`; `undefined` passes; the reason is in the log only.',
   'P-084': 'The result of one endpoint never shows in another.',
+  'P-085':
+    'Unknown names of `exclude` are a warning, groups can be excluded, and the path of a check runs that check alone.',
   'P-086': 'Health responses forbid storing and sniffing, and are never 304.',
+  'P-087': 'What the start still has to do does not fail liveness before the grace is over.',
   'P-088': 'Being ready does not depend on being probed.',
+  'P-089':
+    'A liveness check that looks like a dependency is warned about: a restart mends nothing that is wrong elsewhere.',
   'P-091': 'A program can turn itself unready and ready again before the shutdown, and not after it has begun.',
+  'P-092': 'Nothing but the prober’s own thresholds damps readiness, and after `ShutdownInitiated` it stays red.',
   'P-094':
     'Pre-shutdown hooks begin at `ShutdownInitiated`, beside the delay, and `NotAcceptingNewRequest` waits for both.',
   'P-095': 'A hook that fails or reaches its limit is logged and counted, and the sequence goes on.',
@@ -173,12 +266,18 @@ export const rules: Readonly<Record<string, string>> = {
     'Destroy hooks run one by one in reverse order of registration, the other kinds beside each other; during the shutdown none can be added.',
   'P-098': 'A hook is given the reason of the shutdown, its limit and an `AbortSignal`.',
   'P-101': 'Each phase writes exactly one line of log, with its duration and counts, and phases never go back.',
+  'P-102':
+    'Fastify’s own close comes behind our drain only; then it ends within a tenth of a second, and its onClose hooks run.',
+  'P-103': 'The drain is the same on every Fastify from 5.8 on, also on those whose close destroys requests in flight.',
   'P-107': 'Outside a cluster the delay is 0 unless set, and the log says so.',
-  'P-112': 'An `emit` of a server’s own composes with tracers that patch the prototype.',
+  'P-112':
+    'An `emit` of a server’s own composes with tracers that patch the prototype; Node announces each server that begins to listen, also one that a framework keeps to itself.',
   'P-113':
     'A listener for `upgrade`, `checkContinue` or `request` changes what Node itself does, so none is added to a server.',
   'P-114':
     'The close of `net.Server` stops listening and goes on serving kept connections, where the close of `http.Server` ends the idle ones.',
+  'P-115':
+    'Fastify’s own close answers every route and probe with 503 and may wait for idle connections, so `close` is replaced on the root instance; whatever else closes the application goes through it.',
   'P-116':
     'Frameworks that repeat the process signal to themselves, or close a server that is closed, do not change the exit code.',
   'P-120': 'A handler that writes `Connection: keep-alive` itself is overridden per response, and only in the drain.',

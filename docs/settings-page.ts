@@ -1,28 +1,55 @@
-// The page of settings.
-import { seconds } from '../src/settings/kinds.ts';
+// The page of settings, from the rows of the table and the comments above them.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
 import { settingsTable, variableOf, type Row, type SettingName } from '../src/settings/table.ts';
+
+/** SettingComment is what the comment above a row of the table says. */
+export interface SettingComment {
+  readonly description: string;
+  /** Its tag `@default`. */
+  readonly default: string;
+}
+
+/** settingComments reads the comment of each row. */
+export function settingComments(): Map<string, SettingComment> {
+  const file = join(import.meta.dirname, '..', 'src', 'settings', 'table.ts');
+  const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
+  const comments = new Map<string, SettingComment>();
+  const visit = (node: ts.Node): void => {
+    if (ts.isPropertyAssignment(node) && node.name.getText() in settingsTable) {
+      const [comment] = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
+      const byDefault = ts.getJSDocTags(node).find(({ tagName }) => tagName.text === 'default');
+      comments.set(node.name.getText(), { description: textOf(comment), default: textOf(byDefault) });
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return comments;
+}
+
+function textOf(commented: ts.JSDoc | ts.JSDocTag | undefined): string {
+  return (ts.getTextOfJSDocComment(commented?.comment) ?? '').replace(/\s+/g, ' ').trim();
+}
 
 /** settingsPage lists each setting with its variable, what it takes, its default and the flag that it is named after. */
 export function settingsPage(): string {
-  const rows = (Object.keys(settingsTable) as SettingName[]).map((name) => tableRow(name, settingsTable[name]));
-  return [...opening, ...rows, ''].join('\n');
+  const comments = settingComments();
+  const rows = (Object.keys(settingsTable) as SettingName[]).map((name) =>
+    tableRow(name, settingsTable[name], comments.get(name)),
+  );
+  return [...opening, ...rows, ...closing].join('\n');
 }
 
-function tableRow(name: string, row: Row<unknown, unknown>): string {
+function tableRow(name: string, row: Row<unknown, unknown>, comment: SettingComment | undefined): string {
   const cells = [
     `\`${name}\`<br>\`${variableOf(name)}\``,
     row.kind.name,
-    row.defaultText ?? `\`${defaultOf(row)}\``,
+    comment?.default ?? '',
     row.namedAfter?.replace(/^--.*/, '`$&`') ?? '',
-    row.description,
+    comment?.description ?? '',
   ];
   return `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`;
-}
-
-// As it would be written in the environment, where seconds have no unit.
-function defaultOf(row: Row<unknown, unknown>): string {
-  const value = row.default(false);
-  return typeof value === 'number' && row.kind === seconds ? String(value) : row.kind.format(value);
 }
 
 const opening = [
@@ -30,15 +57,34 @@ const opening = [
   '',
   'Written by `npm run docs` from `src/settings/table.ts`: do not edit it.',
   '',
-  'The environment has the last word, then code, then the default; the line that is logged at the start names the source',
-  'of each. A duration is written as in Go: `15s`, `1m30s`, `250ms`. In code it may also be a number of milliseconds; in',
-  'the environment it needs its unit. An empty variable counts as absent. A value that cannot be read refuses to start,',
-  'with all problems in one error, and an unknown `LAMEDUCK_` variable is one warning with the nearest name. Variables that',
-  'Kubernetes injects for a Service named `lameduck…` are ignored.',
+  'You want to set how a process starts and ends, in its code or, without touching that, where it is deployed. Each row is',
+  'an option of `lameduck(server, options)` and a variable of the environment. The environment has the last word, then',
+  'code, then the default; the line that is logged at the start names the source of each.',
+  '',
+  'A duration is written as in Go: `15s`, `1m30s`, `250ms`. In code it may also be a number of milliseconds; in the',
+  'environment it needs its unit. An empty variable counts as absent. A value that cannot be read refuses to start, with',
+  'all problems in one error: the option, its value, where that came from and what is allowed. An unknown `LAMEDUCK_`',
+  'variable is one warning with the nearest name. Variables that Kubernetes injects for a Service named `lameduck…` are',
+  'ignored.',
+  '',
+  '| option and variable | takes | default | named after | meaning |',
+  '| --- | --- | --- | --- | --- |',
+];
+
+const closing = [
   '',
   '`LAMEDUCK_DISABLED=1` switches everything off: no process signal is listened for, no probe is answered, nothing drains',
   'by itself, and post-start hooks are not called. `shutdown()` still calls the other hooks.',
   '',
-  '| option and variable | takes | default | named after | meaning |',
-  '| --- | --- | --- | --- | --- |',
+  '## What has to fit together',
+  '',
+  'Delay, hooks and drain share the [shutdown budget](lifecycle.md#the-shutdown-budget). When less than a second would be',
+  'left for requests, the start is refused with the sum, and with where each of its numbers came from. The rest is warned',
+  'about, behind the line that is logged at the start:',
+  '',
+  '- a `requestTimeout` that is longer than the drain, whose end cuts a request that takes so long;',
+  '- a `shutdownWatchTerminationGracePeriod` that was chosen longer than the drain, and is cut to it;',
+  '- a `healthCheckTimeout` of a second or more: a probe without a `timeoutSeconds` of its own gives up by then, and nobody',
+  '  learns which check it was.',
+  '',
 ];

@@ -15,7 +15,7 @@ export const errorCodes = {
       'Raise `terminationGracePeriodSeconds` (in the pod and here), or shorten the delay, preStop or the hooks’ limits.',
   },
   LAMEDUCK_ERR_SERVER_INVALID: {
-    cause: 'What was given is not a server of `node:http` or `node:https`.',
+    cause: 'What was given is not a server of `node:http`, `node:https` or `node:http2`.',
     remedy: 'Pass the server itself: `app.server` for Fastify, the return value of `app.listen()` for Express.',
   },
   LAMEDUCK_ERR_SERVER_CLOSED: {
@@ -46,9 +46,44 @@ export const errorCodes = {
     cause: 'What was given as options is no object, or has an option that does not exist.',
     remedy: 'Pass an object with the options that the message names, or leave it out.',
   },
+  LAMEDUCK_ERR_PLUGIN_ENCAPSULATED: {
+    cause: '`fastifyLameduck` was registered inside a plugin, which has a scope of its own that nobody else can see.',
+    remedy:
+      'Register it on the root instance. A plugin around it, such as the application of `fastify-cli`, has to be made with `fastify-plugin`.',
+  },
+  LAMEDUCK_ERR_PLUGIN_DUPLICATE: {
+    cause: '`fastifyLameduck` was registered twice, or something else has decorated the application with `lameduck`.',
+    remedy: 'Register it once, and use `app.lameduck` everywhere; give the other decorator another name.',
+  },
+  LAMEDUCK_ERR_ROUTE_INVALID: {
+    cause: 'A route of Fastify has a `config.lameduck` that cannot be read.',
+    remedy: 'Give it `{ longRunning: true }`, or leave it out.',
+  },
+  LAMEDUCK_ERR_REQUEST_INVALID: {
+    cause: '`abortSignal` was called with something that is no request of `node:http`.',
+    remedy: 'Pass the request that the handler was called with; a request of Fastify does as well.',
+  },
+  LAMEDUCK_ERR_REQUEST_ENDED: {
+    cause:
+      'A request had to end before its handler did: the reason of its `AbortSignal`, or of a write that came too late.',
+    remedy: 'Stop working for the request; the message says what ended it.',
+  },
   LAMEDUCK_ERR_REGISTERED_TOO_LATE: {
     cause: 'A hook or check was registered after the moment at which it would have begun to matter.',
     remedy: 'Register checks and post-start hooks before `listen()`, all other hooks before the shutdown.',
+  },
+  LAMEDUCK_ERR_NEVER_READY: {
+    cause: '`runShutdown` waited for the server to be ready, and it was not; the message names the checks that fail.',
+    remedy: 'Let the checks and post-start hooks pass in the test, or give them longer with `timeout`.',
+  },
+  LAMEDUCK_ERR_WORK_FAILED: {
+    cause: 'The work that was given to `runShutdown` was refused by the closed listener, or did not end.',
+    remedy:
+      'Ask for everything at once, name the request that `during` is about, and end the work when it has its answers.',
+  },
+  LAMEDUCK_ERR_DISABLED: {
+    cause: '`runShutdown` was called with `LAMEDUCK_DISABLED` set, so that there is no lifecycle to run through.',
+    remedy: 'Unset `LAMEDUCK_DISABLED` in the environment of the test.',
   },
   LAMEDUCK_ERR_HOOK_FAILED: {
     cause: 'A hook threw or rejected; its error is the `cause`.',
@@ -82,17 +117,38 @@ export class LameduckError extends Error {
   }
 }
 
-/** messageOf returns the message of whatever was thrown. */
+/** messageOf returns the message of whatever was thrown. It never throws itself. */
 export function messageOf(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message;
-  return typeof thrown === 'string' ? thrown : inspect(thrown);
+  try {
+    // One from another realm, as test runners have them, is no instance of ours.
+    const isError = thrown instanceof Error || Object.prototype.toString.call(thrown) === '[object Error]';
+    const message: unknown = isError ? (thrown as Error).message : thrown;
+    return typeof message === 'string' ? message : inspect(thrown);
+  } catch {
+    return unspeakable;
+  }
 }
 
-/** quoted writes a value that was given for an error message. */
+// Of a value that was given, an error message repeats this many characters.
+const longestQuote = 200;
+
+/** quoted writes a value that was given for an error message: on one line, of bounded length. It never throws. */
 export function quoted(given: unknown): string {
-  if (typeof given === 'string') return JSON.stringify(given);
-  return typeof given === 'function' ? 'a function' : inspect(given, { depth: 0, breakLength: Infinity });
+  const text = typeof given === 'string' ? JSON.stringify(given.slice(0, longestQuote + 1)) : described(given);
+  return text.length <= longestQuote ? text : `${text.slice(0, longestQuote)}…`;
 }
+
+function described(given: unknown): string {
+  if (typeof given === 'function') return 'a function';
+  const shown = { depth: 0, breakLength: Infinity, compact: true, maxArrayLength: 10, maxStringLength: longestQuote };
+  try {
+    return inspect(given, shown).replace(/\s*\n\s*/g, ' ');
+  } catch {
+    return unspeakable;
+  }
+}
+
+const unspeakable = 'a value that cannot be shown, since showing it throws';
 
 /** isLameduckError tells whether a value is a LameduckError, of this or another copy of the package. */
 export function isLameduckError(value: unknown): value is LameduckError {

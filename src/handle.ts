@@ -1,28 +1,29 @@
-// The handle: what `lameduck()` returns, put together from the parts of one lifecycle. It knows neither process nor log.
-import type { Clock } from './clock.ts';
+// The handle: what `lameduck()` returns.
+import type { IncomingMessage } from 'node:http';
+import type { Http2ServerRequest, ServerHttp2Stream } from 'node:http2';
 import { LameduckError, quoted } from './errors.ts';
-import type { CheckFunction } from './health/check.ts';
-import { Health } from './health/health.ts';
+import type { CheckFunction, CheckOptions } from './health/check.ts';
+import type { Health } from './health/health.ts';
 import type { HookFunction, HookOptions } from './hooks/hook.ts';
-import { Hooks } from './hooks/hooks.ts';
-import { Drain } from './http/drain.ts';
-import type { Server } from './http/server.ts';
-import { Traffic } from './http/traffic.ts';
-import { createLifecycle, type LifecycleSignals } from './lifecycle/signals.ts';
-import type { HookKind, Observer, ShutdownRecord } from './observer.ts';
-import { Recorder } from './recorder.ts';
+import type { Hooks } from './hooks/hooks.ts';
+import type { Traffic } from './http/traffic.ts';
+import type { Lifecycle, LifecycleSignals } from './lifecycle/signals.ts';
+import type { HookKind, ShutdownRecord } from './observer.ts';
 import { checkOptions, readLimit } from './registration.ts';
-import { budgetOf, checkBudget } from './settings/budget.ts';
+import { checkBudget, type ExplainedBudget } from './settings/budget.ts';
 import { formatDuration, type Duration } from './settings/duration.ts';
 import type { Settings } from './settings/table.ts';
-import { Shutdown } from './shutdown.ts';
-import { Startup } from './startup.ts';
+import type { Shutdown } from './shutdown.ts';
+import type { Startup } from './startup.ts';
 
 /** ShutdownOptions is what a call of `shutdown` may say beside the reason. */
 export interface ShutdownOptions {
   /** All the time that the shutdown has from now on, if that is less than what is left of its budget (K-166). */
   readonly budget?: Duration;
 }
+
+/** AnyRequest is a request over HTTP/1.1 or HTTP/2; with the core API of HTTP/2, its stream. */
+export type AnyRequest = IncomingMessage | Http2ServerRequest | ServerHttp2Stream;
 
 /** Lameduck is the handle of one lifecycle. */
 export interface Lameduck {
@@ -36,79 +37,70 @@ export interface Lameduck {
    */
   shutdown(reason?: string, options?: ShutdownOptions): Promise<ShutdownRecord>;
   /** addReadyzCheck adds a check to /readyz; it has to be added before the server listens (A-074). */
-  addReadyzCheck(name: string, check: CheckFunction): void;
-  /** addLivezCheck adds a check to /livez and /healthz; it has to be added before the server listens (A-074). */
-  addLivezCheck(name: string, check: CheckFunction): void;
+  addReadyzCheck(name: string, check: CheckFunction, options?: CheckOptions): void;
+  /**
+   * addLivezCheck adds a check to /livez and /healthz; it has to be added before the server listens (A-074). One that looks
+   * like a dependency is warned about (P-089).
+   */
+  addLivezCheck(name: string, check: CheckFunction, options?: CheckOptions): void;
   /** addPostStartHook registers what runs once the server listens; /readyz is red until it has ended well (A-042). */
   addPostStartHook(name: string, hook: HookFunction, options?: HookOptions): void;
   /** addPreShutdownHook registers what runs beside the delay, while everything is still served (A-057). */
   addPreShutdownHook(name: string, hook: HookFunction, options?: HookOptions): void;
   /** addDestroyHook registers what runs after the last request; the last registered runs first (A-018, P-097). */
   addDestroyHook(name: string, hook: HookFunction, options?: HookOptions): void;
+  /**
+   * abortSignal returns the AbortSignal of a request of `node:http`, `node:http2` or Fastify, made when it is first asked for. It is
+   * aborted when its client goes away, when the request is long-running and its turn in the drain has come, or when the
+   * drain's time is up (P-028). Throws LAMEDUCK_ERR_REQUEST_INVALID for anything else.
+   */
+  abortSignal(request: AnyRequest | { readonly raw: AnyRequest }): AbortSignal;
 }
 
-/** HandleOptions is what one lifecycle is put together from. */
-export interface HandleOptions {
-  readonly servers: readonly Server[];
+/** HandleParts is what the handle reads, drives and registers with. */
+export interface HandleParts {
   readonly settings: Settings;
-  readonly clock: Clock;
-  readonly observer: Observer;
-  /** Called once, when all servers listen, before anything else happens. */
-  readonly onStart: (addresses: readonly string[]) => void;
-}
-
-/** Parts is the handle and what the world outside drives: events into `traffic`, the end into `shutdown`. */
-export interface Parts {
-  readonly handle: Lameduck;
+  /** The division of the grace period, with the hooks that are registered by now. */
+  readonly budget: () => ExplainedBudget;
+  readonly lifecycle: Pick<Lifecycle, 'signals'>;
   readonly hooks: Hooks;
-  readonly recorder: Recorder;
+  readonly health: Health;
   readonly traffic: Traffic;
   readonly startup: Startup;
   readonly shutdown: Shutdown;
 }
 
-/** createHandle puts one lifecycle together. Nothing happens until the startup begins or a server listens. */
-export function createHandle({ servers, settings, clock, observer, onStart }: HandleOptions): Parts {
-  const lifecycle = createLifecycle(settings.shutdownSendRetryAfter, (name) => {
-    recorder.noteSignal(name);
-  });
-  const health = new Health(lifecycle.signals, { clock, checkTimeout: settings.healthCheckTimeout, observer });
-  // With one server this could never be seen to fail, since nobody can ask it before it listens.
-  if (servers.length > 1) health.readyz.add('listening', () => lifecycle.signals.muxAndDiscoveryComplete.hasSignaled);
-  const hooks = new Hooks(clock, observer);
-  const startup = new Startup({ clock, servers, lifecycle, health, hooks, onStart });
-  const traffic = new Traffic({
-    clock,
-    health,
-    onListening: (server) => {
-      startup.onListening(server);
-    },
-  });
-  const drain = new Drain(traffic, clock);
-  const recorder = new Recorder({ clock, traffic, hooks, observer });
-  const shutdown = new Shutdown({ clock, settings, servers, lifecycle, traffic, drain, hooks, recorder });
-
+/** createHandle makes the handle of a lifecycle. */
+export function createHandle({
+  settings,
+  budget,
+  lifecycle,
+  hooks,
+  health,
+  traffic,
+  startup,
+  shutdown,
+}: HandleParts): Lameduck {
   const addHook = (kind: HookKind, name: string, run: HookFunction, options: HookOptions | undefined): void => {
     const hook = hooks.add(kind, name, run, timeoutOf(kind, name, options, settings));
     try {
       if (kind === 'post-start') startup.addPostStartCheck(name);
-      if (kind === 'pre-shutdown') checkBudget(budgetOf(settings, hooks.longestPreShutdown));
+      if (kind === 'pre-shutdown') checkBudget(budget());
     } catch (error) {
       hooks.remove(hook);
       throw error;
     }
   };
 
-  const handle: Lameduck = {
+  return {
     signals: lifecycle.signals,
     ended: shutdown.ended,
     shutdown: (reason, options) => shutdown.begin(reason ?? 'shutdown()', { budget: readBudget(options) }),
-    addReadyzCheck: (name, check) => {
-      health.readyz.add(name, check);
+    addReadyzCheck: (name, check, options) => {
+      health.addReadyz(name, check, options);
     },
-    addLivezCheck: (name, check) => {
-      health.livez.add(name, check);
-      health.healthz.add(name, check);
+    addLivezCheck: (name, check, options) => {
+      health.addLivez(name, check, options);
     },
     addPostStartHook: (name, hook, options) => {
       addHook('post-start', name, hook, options);
@@ -119,8 +111,8 @@ export function createHandle({ servers, settings, clock, observer, onStart }: Ha
     addDestroyHook: (name, hook, options) => {
       addHook('destroy', name, hook, options);
     },
+    abortSignal: (request) => traffic.requests.abortSignal(readRequest(request)),
   };
-  return { handle, hooks, recorder, traffic, startup, shutdown };
 }
 
 function timeoutOf(kind: HookKind, name: string, options: HookOptions | undefined, settings: Settings): number {
@@ -137,6 +129,14 @@ function timeoutOf(kind: HookKind, name: string, options: HookOptions | undefine
     'LAMEDUCK_ERR_TIMEOUT_INVALID',
     `timeout of ${what}: ${quoted(options.timeout)}: allowed is at most destroyHookTimeout, ${formatDuration(destroyHookTimeout)}`,
   );
+}
+
+function readRequest(given: unknown): object {
+  const request = (given as { raw?: unknown } | null | undefined)?.raw ?? given;
+  // One that was injected in process has no class in common with the others; a stream of HTTP/2 stands for its request.
+  const isRequest = typeof request === 'object' && request !== null && ('url' in request || 'rstCode' in request);
+  if (isRequest) return request;
+  throw new LameduckError('LAMEDUCK_ERR_REQUEST_INVALID', `abortSignal: ${quoted(given)}: allowed is a request`);
 }
 
 function readBudget(options: ShutdownOptions | undefined): number | undefined {

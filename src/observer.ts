@@ -1,10 +1,13 @@
 // What the core reports, and to whom: the one interface between it and logs, metrics or whatever else watches.
 import type { SignalName } from './lifecycle/graph.ts';
+import type { Response } from './message.ts';
 
 /** TrafficCounts is what a server is doing at a moment. */
 export interface TrafficCounts {
   readonly connections: number;
+  /** Without the long-running ones and without probes. */
   readonly requestsInFlight: number;
+  readonly longRunningRequests: number;
 }
 
 /** UnfinishedRequest is a request that had no answer when the budget ran out or the process was ended. */
@@ -23,6 +26,13 @@ export interface HookFailure {
   readonly kind: HookKind;
   readonly name: string;
   readonly error: Error;
+}
+
+/** HookEnd is a hook that has ended, failed or reached its limit. */
+export interface HookEnd {
+  readonly kind: HookKind;
+  readonly name: string;
+  readonly durationMs: number;
 }
 
 /** StartReport is what is said once, when the lifecycle starts. */
@@ -51,6 +61,8 @@ export interface ShutdownRecord {
   readonly budgetMs: number;
   /** Requests answered, refused with 429 and destroyed unanswered since ShutdownInitiated. */
   readonly requests: { readonly answered: number; readonly refused: number; readonly cut: number };
+  /** How many long-running requests have ended since ShutdownInitiated, told to or by themselves. */
+  readonly longRunningEnded: number;
   readonly unfinished: readonly UnfinishedRequest[];
   readonly hookFailures: readonly { readonly kind: HookKind; readonly name: string; readonly error: string }[];
   /** What still held the process a second after the drain, so that it had to be ended. */
@@ -62,12 +74,30 @@ export interface Observer {
   onStart(report: StartReport): void;
   onWarning(message: string): void;
   onSignal(event: SignalEvent): void;
+  onHookEnd(end: HookEnd): void;
+  /** Called behind onHookEnd, for a hook that did not end well. */
   onHookFailure(failure: HookFailure): void;
   /** Called when a check's result changes; `reason` is why it fails now. */
   onCheckChange(endpoint: string, check: string, reason: Error | undefined): void;
+  /**
+   * Called for each check that a probe of a whole endpoint has run, or whose run it has shared, when the probe is answered
+   * (A-181).
+   */
+  onCheckResult(endpoint: string, check: string, passed: boolean): void;
   /** Called when the budget has run out with requests unanswered, before they are destroyed. */
   onUnfinished(requests: readonly UnfinishedRequest[]): void;
   onUncaughtError(error: unknown): void;
   /** Called once, last, also on a forced end; must have written everything when it returns. */
   onEnd(record: ShutdownRecord): void;
+}
+
+/**
+ * RequestObserver is told of each request that reached the program and has ended. It stands apart from the Observer, since
+ * every request pays for it.
+ */
+export interface RequestObserver {
+  /** `durationMs` is counted from the request's headers. The answer is incomplete unless it is `writableFinished`. */
+  onRequestEnd(response: Response, durationMs: number): void;
+  /** Called instead for an event stream, an upgraded socket or another long-running request. */
+  onLongRunningEnd(): void;
 }

@@ -10,7 +10,7 @@ import type { Observer, ShutdownRecord, UnfinishedRequest } from './observer.ts'
 /** RecorderParts is what the record is taken from, and who is told. */
 export interface RecorderParts {
   readonly clock: Clock;
-  readonly traffic: Pick<Traffic, 'counts' | 'requestsAnswered' | 'requestsRefused' | 'unfinished'>;
+  readonly traffic: Pick<Traffic, 'counts' | 'requests' | 'unfinished'>;
   readonly hooks: Pick<Hooks, 'failures'>;
   readonly observer: Observer;
 }
@@ -68,7 +68,8 @@ export class Recorder {
       phases: this.#phases,
       durationMs: Math.round(now - startedAt),
       budgetMs: Math.round((this.#endBy?.at ?? startedAt) - startedAt),
-      requests: { answered: traffic.requestsAnswered, refused: traffic.requestsRefused, cut: this.unfinished.length },
+      requests: { answered: traffic.requests.answered, refused: traffic.requests.refused, cut: this.unfinished.length },
+      longRunningEnded: traffic.requests.longRunningEnded,
       unfinished: this.unfinished,
       hookFailures: hooks.failures.map(({ kind, name, error }) => ({ kind, name, error: error.message })),
       heldBy: [],

@@ -27,7 +27,9 @@ export function checkFunction(what: string, given: unknown): void {
  */
 export function checkOptions(what: string, given: unknown, known?: readonly string[]): void {
   if (given === undefined) return;
-  const isObject = typeof given === 'object' && given !== null && !Array.isArray(given);
+  // Options that are still to come, or in a Map, have no property that could be read.
+  const isContainer = Array.isArray(given) || given instanceof Promise || given instanceof Map;
+  const isObject = typeof given === 'object' && given !== null && !isContainer;
   if (isObject && (known === undefined || Object.keys(given).every((name) => known.includes(name)))) return;
   throw new LameduckError(
     'LAMEDUCK_ERR_OPTIONS_INVALID',

@@ -11,7 +11,7 @@ import type { Traffic } from './http/traffic.ts';
 import type { Lifecycle } from './lifecycle/signals.ts';
 import type { ShutdownRecord } from './observer.ts';
 import type { Recorder } from './recorder.ts';
-import { budgetOf } from './settings/budget.ts';
+import type { Budget } from './settings/budget.ts';
 import type { Settings } from './settings/table.ts';
 
 // After an uncaught error the program's state is suspect: requests in flight get this long and no more (K-211).
@@ -24,6 +24,7 @@ const leavingShare = 0.75;
 export interface ShutdownParts {
   readonly clock: Clock;
   readonly settings: Settings;
+  readonly budget: () => Budget;
   readonly servers: readonly Server[];
   readonly lifecycle: Lifecycle;
   readonly traffic: Traffic;
@@ -37,6 +38,8 @@ export interface BeginOptions {
   /** In milliseconds from now: what is left of the budget at most. */
   readonly budget?: number | undefined;
   readonly isUncaughtError?: boolean;
+  /** Goes on at once to what follows the delay; without effect on a shutdown that has begun. */
+  readonly skipsDelay?: boolean;
 }
 
 interface Deadlines {
@@ -44,6 +47,13 @@ interface Deadlines {
   readonly drainBy: Deadline;
   /** When everything is over. */
   readonly endBy: Deadline;
+}
+
+interface Beginning {
+  readonly reason: string;
+  readonly startedAt: number;
+  readonly delay: number;
+  readonly deadlines: Deadlines;
 }
 
 /** Shutdown runs once, whoever begins it. */
@@ -62,21 +72,31 @@ export class Shutdown {
     });
   }
 
+  /** When the drain and the whole shutdown have to be over; undefined unless one runs. */
+  get deadlines(): { readonly drainBy: number; readonly endBy: number } | undefined {
+    const { drainBy, endBy } = this.#deadlines ?? {};
+    const hasEnded = endBy?.at === -Infinity;
+    return drainBy === undefined || endBy === undefined || hasEnded
+      ? undefined
+      : { drainBy: drainBy.at, endBy: endBy.at };
+  }
+
   /**
    * begin starts the shutdown, or joins the one that runs: the first reason stays, and a budget given later can only
    * shorten it (K-166, P-056). It never rejects.
    */
-  begin(reason: string, { budget, isUncaughtError = false }: BeginOptions = {}): Promise<ShutdownRecord> {
-    const deadlines = this.#deadlines ?? this.#start(reason);
+  begin(reason: string, options: BeginOptions = {}): Promise<ShutdownRecord> {
+    const { budget, isUncaughtError = false, skipsDelay = false } = options;
+    const deadlines = this.#deadlines ?? this.#start(reason, skipsDelay);
     if (budget !== undefined) this.#shorten(deadlines, budget);
     if (isUncaughtError) this.#boundDrain(deadlines);
     return this.ended;
   }
 
-  #start(reason: string): Deadlines {
-    const { clock, settings, hooks, recorder } = this.#parts;
+  #start(reason: string, skipsDelay: boolean): Deadlines {
+    const { clock, settings, budget, recorder } = this.#parts;
     const startedAt = clock.now();
-    const endAt = startedAt + budgetOf(settings, hooks.longestPreShutdown).total;
+    const endAt = startedAt + budget().total;
     const deadlines = {
       drainBy: new Deadline(clock, endAt - settings.destroyHookTimeout),
       endBy: new Deadline(clock, endAt),
@@ -84,17 +104,18 @@ export class Shutdown {
     // Kept before anything is told, so that whoever is told and calls `shutdown()` joins this one.
     this.#deadlines = deadlines;
     recorder.begin(reason, startedAt, deadlines.endBy);
-    void this.#sequence(reason, startedAt, deadlines).then(this.#resolveEnded);
+    const delay = this.#delayOf(skipsDelay);
+    void this.#sequence({ reason, startedAt, delay, deadlines }).then(this.#resolveEnded);
     return deadlines;
   }
 
-  async #sequence(reason: string, startedAt: number, deadlines: Deadlines): Promise<ShutdownRecord> {
+  async #sequence({ reason, startedAt, delay, deadlines }: Beginning): Promise<ShutdownRecord> {
     const { lifecycle, servers, traffic, drain, hooks, settings, recorder } = this.#parts;
     const { drainBy, endBy } = deadlines;
-    const delay = lifecycle.signals.hasBeenReady.hasSignaled ? settings.shutdownDelayDuration : 0;
+    // First, so that what is told of the signal counts event streams as what they are.
+    const recognized = traffic.leave({ since: startedAt, window: delay * leavingShare });
     lifecycle.report('ShutdownInitiated');
     servers.forEach(allowHalfOpen);
-    traffic.leave({ since: startedAt, window: delay * leavingShare });
     drain.start();
     void this.#delay(delay, drainBy);
     void hooks.runPreShutdown(reason, drainBy.signal).then(() => {
@@ -102,8 +123,9 @@ export class Shutdown {
     });
 
     await lifecycle.signals.notAcceptingNewRequest.signaled;
+    traffic.stopAccepting(settings.shutdownSendRetryAfter);
+    await recognized;
     if (settings.shutdownSendRetryAfter) {
-      traffic.refuseLate();
       await this.#drainRequests(drainBy);
       await this.#stopListening();
     } else {
@@ -118,6 +140,12 @@ export class Shutdown {
     return record;
   }
 
+  // Nobody was ever sent to a process that has never been ready.
+  #delayOf(isSkipped: boolean): number {
+    const { lifecycle, settings } = this.#parts;
+    return isSkipped || !lifecycle.signals.hasBeenReady.hasSignaled ? 0 : settings.shutdownDelayDuration;
+  }
+
   async #delay(milliseconds: number, drainBy: Deadline): Promise<void> {
     if (milliseconds > 0) await wait(this.#parts.clock, milliseconds, drainBy.signal);
     this.#parts.lifecycle.report('AfterShutdownDelayDuration');
@@ -125,19 +153,21 @@ export class Shutdown {
 
   async #stopListening(): Promise<void> {
     const { servers, clock, traffic, lifecycle } = this.#parts;
-    traffic.hold();
-    const activity = (): number => traffic.connectionsAccepted + traffic.requestsAnswered;
+    traffic.hold.begin();
+    const activity = (): number => traffic.connectionsAccepted + traffic.requests.answered;
     await Promise.all(servers.map((server) => stopListening(server, clock, activity)));
-    traffic.letGo();
+    traffic.hold.end();
     lifecycle.report('HTTPServerStoppedListening');
   }
 
   async #drainRequests(drainBy: Deadline): Promise<void> {
-    const { drain, lifecycle, recorder } = this.#parts;
-    drain.endIdles(drainBy);
+    const { drain, lifecycle, recorder, settings, traffic } = this.#parts;
+    const { shutdownWatchTerminationGracePeriod: grace, eventStreamRetry: retry } = settings;
+    drain.begin({ grace, drainBy, retry });
     await Promise.race([drain.drained, drainBy.reached]);
     if (drainBy.signal.aborted) {
       recorder.noteUnfinished();
+      traffic.requests.cut(traffic.connections);
       await drain.cutOff();
     }
     lifecycle.report('InFlightRequestsDrained');

@@ -17,6 +17,11 @@ export function writeOut(descriptor: number, text: string): void {
   while (rest.length > 0) rest = rest.subarray(writeSome(descriptor, rest));
 }
 
+/** isUnread tells whether nobody has read a standard stream for so long that what is written is lost. */
+export function isUnread(): boolean {
+  return waitsLeft === 0;
+}
+
 // A pipe that is full and set non-blocking says EAGAIN. After any other error there is nobody to write to, nor is there
 // when a reader has not read for so long: from then on it is not waited for until it does.
 function writeSome(descriptor: number, bytes: Buffer): number {

@@ -1,7 +1,6 @@
 // The start: what happens from the program's own `listen()` until the process has been ready once.
 import type { Clock } from './clock.ts';
 import type { Health } from './health/health.ts';
-import { postStartHookCheck } from './health/readyz.ts';
 import type { Hooks } from './hooks/hooks.ts';
 import { retire } from './http/listener.ts';
 import type { Server } from './http/server.ts';
@@ -53,8 +52,7 @@ export class Startup {
 
   /** addPostStartCheck makes /readyz wait for a post-start hook (A-042, A-043). */
   addPostStartCheck(name: string): void {
-    const check = postStartHookCheck(name, () => this.#finishedHooks.has(name));
-    this.#parts.health.readyz.add(check.name, check.run);
+    this.#parts.health.addPostStartHook(name, () => this.#finishedHooks.has(name));
   }
 
   #start(): void {

@@ -31,10 +31,13 @@ test('a readyz check is one of /readyz alone, a livez check one of /livez and /h
   await serving.listen();
   assert.equal(
     (await serving.ask('/readyz?verbose')).body,
-    '[+]ping ok\n[+]database ok\n[+]shutdown ok\nreadyz check passed\n',
+    '[+]ping ok\n[+]log ok\n[+]database ok\n[+]shutdown ok\nreadyz check passed\n',
   );
-  assert.equal((await serving.ask('/livez?verbose')).body, '[+]ping ok\n[+]worker ok\nlivez check passed\n');
-  assert.equal((await serving.ask('/healthz?verbose')).body, '[+]ping ok\n[+]worker ok\nhealthz check passed\n');
+  assert.equal((await serving.ask('/livez?verbose')).body, '[+]ping ok\n[+]log ok\n[+]worker ok\nlivez check passed\n');
+  assert.equal(
+    (await serving.ask('/healthz?verbose')).body,
+    '[+]ping ok\n[+]log ok\n[+]worker ok\nhealthz check passed\n',
+  );
 });
 
 test('A-040, A-074 a check or post-start hook that comes after the start is refused', async () => {

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { createServer as createHttp2Server } from 'node:http2';
 import { createServer as createSecureServer } from 'node:https';
 import { createServer as createNetServer, type AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
@@ -57,7 +56,6 @@ const noServers: Readonly<Record<string, unknown>> = {
   'a number': 8080,
   'an object': {},
   'a server of node:net': createNetServer(),
-  'a server of node:http2': createHttp2Server(),
   'an array with something else in it': [createServer(), undefined],
   'a function': () => undefined,
 };
@@ -68,7 +66,7 @@ for (const [what, server] of Object.entries(noServers)) {
       'LAMEDUCK_ERR_SERVER_INVALID',
       server,
       {},
-      /^server \d: .*: allowed is an open server of node:http or node:https/,
+      /^server \d: .*: allowed is an open server of node:http, node:https or node:http2/,
     );
   });
 }
@@ -109,7 +107,8 @@ test('the same server twice in one array is refused', async () => {
 test('an invalid option and an invalid variable are refused in one error', async (context) => {
   variable(context, 'LAMEDUCK_PRE_STOP_SECONDS', '5s');
   const options = { shutdownDelayDuration: '10' };
-  const both = /option shutdownDelayDuration: "10": .* did you mean 10s\?\n {2}LAMEDUCK_PRE_STOP_SECONDS="5s": allowed/;
+  const both =
+    /shutdownDelayDuration: "10" from code: .* did you mean 10s\?\n {2}preStopSeconds: "5s" from LAMEDUCK_PRE_STOP_SECONDS: allowed/;
   await refused('LAMEDUCK_ERR_SETTINGS_INVALID', createServer(), options, both);
 });
 
@@ -118,8 +117,22 @@ test('an option that does not exist is refused', async () => {
     'LAMEDUCK_ERR_SETTINGS_INVALID',
     createServer(),
     { port: 8080 },
-    /option port: there is no such option/,
+    /port from code: there is no such option/,
   );
+});
+
+test('functions that are none, a logger that cannot log and a setting out of range are refused in one error', async () => {
+  const given = { longRunning: true, route: '/orders', logger: { info: () => undefined }, preStopSeconds: -1 };
+  const all = new RegExp(
+    [
+      '^settings refused:',
+      'preStopSeconds: -1 from code: allowed is a whole number of seconds from 0 to 2000000',
+      'logger: \\{ info: \\[Function: info\\] \\} from code: allowed is one with the functions info, warn, error',
+      'longRunning: true from code: allowed is a function',
+      'route: "/orders" from code: allowed is a function$',
+    ].join('\\n {2}'),
+  );
+  await refused('LAMEDUCK_ERR_SETTINGS_INVALID', createServer(), given, all);
 });
 
 test('a logger that cannot log is refused before anything is served', async () => {
@@ -144,7 +157,7 @@ test('P-075 a budget that leaves less than 1 s for requests in flight is refused
     'LAMEDUCK_ERR_BUDGET_TOO_SHORT',
     createServer(),
     options,
-    /terminationGracePeriodSeconds 15s - .* = drain 0s/,
+    /terminationGracePeriodSeconds 15s \(code\) - .* = drain 0s/,
   );
 });
 
@@ -225,8 +238,8 @@ test('an unknown variable is one warning in the log, after the start', async (co
   assert.equal(lines.filter((line) => line === warned).length, 1);
 });
 
-for (const options of [null, 5, 'text', []]) {
-  test(`options of ${JSON.stringify(options)} are refused`, () => {
+for (const options of [null, 5, 'text', [], Promise.resolve({}), new Map()]) {
+  test(`options of ${Object.prototype.toString.call(options)} are refused`, () => {
     assert.throws(() => lameduck(createServer(), options as never), { code: 'LAMEDUCK_ERR_OPTIONS_INVALID' });
   });
 }
@@ -237,7 +250,7 @@ test('a value of LAMEDUCK_DISABLED that says neither is refused', async (context
     'LAMEDUCK_ERR_SETTINGS_INVALID',
     createServer(),
     {},
-    /LAMEDUCK_DISABLED="yes": allowed is 1, 0, true or false/,
+    /LAMEDUCK_DISABLED: "yes": allowed is 1, 0, true or false/,
   );
 });
 

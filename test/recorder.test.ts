@@ -29,6 +29,7 @@ test('the record has every field, in milliseconds from ShutdownInitiated', async
     durationMs: 1_000,
     budgetMs: 28_000,
     requests: { answered: 0, refused: 0, cut: 0 },
+    longRunningEnded: 0,
     unfinished: [],
     hookFailures: [],
     heldBy: [],

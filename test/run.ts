@@ -3,6 +3,7 @@
 // Arguments choose among the files by the start of their path; flags go to node.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
@@ -25,6 +26,8 @@ const { status } = spawnSync(
     `--import=${new URL('./clean-process.ts', import.meta.url).href}`,
     '--test-reporter=spec',
     '--test-timeout=300000',
+    // Most tests wait for sockets and processes: two at a time fit even on one core.
+    `--test-concurrency=${String(Math.max(2, availableParallelism()))}`,
     ...flags,
     '--test',
     ...files,

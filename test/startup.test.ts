@@ -86,7 +86,7 @@ test('P-073 waiting to be ready does not hold the process', async () => {
   assert.equal(parts.clock.pending.holding, 0);
 });
 
-test('A-042, A-043 each post-start hook is a check of /readyz until it has ended, and not of /livez', async (context) => {
+test('A-042, A-043 each post-start hook is a check of /readyz and /healthz until it has ended, and not of /livez', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   const parts = createUnderTest({}, [serving.server]);
   const warmUp = Promise.withResolvers<undefined>();
@@ -95,14 +95,16 @@ test('A-042, A-043 each post-start hook is a check of /readyz until it has ended
   assert.equal((await serving.ask('/readyz/poststarthook/warm-up')).status, 500);
   assert.equal(
     (await serving.ask('/readyz')).body,
-    '[+]ping ok\n[-]poststarthook/warm-up failed: reason withheld\n[+]shutdown ok\nreadyz check failed\n',
+    '[+]ping ok\n[+]log ok\n[-]poststarthook/warm-up failed: reason withheld\n[+]shutdown ok\nreadyz check failed\n',
   );
+  assert.equal((await serving.ask('/healthz')).status, 500);
   assert.equal((await serving.ask('/livez')).body, 'ok');
   assert.equal(isSignaled(parts).ready, false);
   warmUp.resolve(undefined);
   await parts.clock.advance(250);
   assert.equal(isSignaled(parts).ready, true);
   assert.equal((await serving.ask('/readyz/poststarthook/warm-up')).body, 'ok');
+  assert.equal((await serving.ask('/healthz')).body, 'ok');
 });
 
 test('A-044 a post-start hook that fails keeps readyz red, is observed, and leaves the others alone', async () => {

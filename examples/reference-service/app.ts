@@ -1,7 +1,8 @@
-// The application: routes as any service has them, with nothing in them that knows of a shutdown.
+// The application's routes: as any service has them, with nothing in them that knows of a shutdown.
 import { setTimeout as pause } from 'node:timers/promises';
 import { hostname } from 'node:os';
-import Fastify, { type FastifyInstance } from 'fastify';
+import { Readable } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
 import type { Pool } from 'undici';
 
 const slow = {
@@ -15,9 +16,10 @@ const order = {
   body: { type: 'object' },
 };
 
-export function createApp(pool: Pool): FastifyInstance {
-  const app = Fastify();
+// How many seconds an event stream remembers.
+const longestGap = 60;
 
+export function addRoutes(app: FastifyInstance, pool: Pool): void {
   // Which process answered, for whoever watches a rollout.
   app.addHook('onSend', async (_request, reply) => {
     void reply.header('X-Served-By', hostname());
@@ -26,12 +28,20 @@ export function createApp(pool: Pool): FastifyInstance {
   app.get('/', async () => ({
     service: 'reference-service',
     pid: process.pid,
-    routes: ['GET /slow?ms=3000', 'POST /orders', 'POST /upload', 'GET /upstream', 'GET /readyz?verbose', 'GET /livez'],
+    routes: [
+      ...['GET /slow?ms=3000', 'GET /events', 'POST /orders', 'POST /upload', 'GET /upstream'],
+      ...['GET /readyz?verbose', 'GET /livez'],
+    ],
   }));
 
   app.get<{ Querystring: { ms: number } }>('/slow', { schema: slow }, async (request) => {
     await pause(request.query.ms);
     return { sleptMs: request.query.ms };
+  });
+
+  app.get('/events', async (request, reply) => {
+    void reply.type('text/event-stream').header('Cache-Control', 'no-cache');
+    return reply.send(Readable.from(seconds(Number(request.headers['last-event-id']))));
   });
 
   app.post('/orders', { schema: order }, async (request, reply) => reply.code(201).send({ accepted: request.body }));
@@ -53,6 +63,15 @@ export function createApp(pool: Pool): FastifyInstance {
       return { bytes };
     });
   });
+}
 
-  return app;
+// One event for each second. They are numbered alike on every replica, so that a client which comes back to another one goes
+// on where it stopped.
+async function* seconds(last: number): AsyncGenerator<string> {
+  const now = (): number => Math.floor(Date.now() / 1_000);
+  let next = last > now() - longestGap && last <= now() ? last + 1 : now();
+  for (;;) {
+    for (; next <= now(); next++) yield `id: ${String(next)}\ndata: ${new Date(next * 1_000).toISOString()}\n\n`;
+    await pause(1_000 - (Date.now() % 1_000));
+  }
 }

@@ -1,7 +1,8 @@
 // The reference service: what `npm start`, the image and the chart run. A Fastify application with a pool to an upstream,
 // to which lameduck adds its lifecycle.
-import { lameduck } from 'lameduck';
-import { createApp } from './app.ts';
+import Fastify from 'fastify';
+import fastifyLameduck from 'lameduck/fastify';
+import { addRoutes } from './app.ts';
 import { connectUpstream } from './upstream.ts';
 
 const port = Number(process.env['PORT'] ?? 8080);
@@ -14,12 +15,12 @@ if (upstreamUrl !== undefined && !/^https?:$/.test(URL.parse(upstreamUrl)?.proto
 }
 
 const upstream = await connectUpstream(upstreamUrl);
-const app = createApp(upstream.pool);
+const app = Fastify();
 
-const duck = lameduck(app.server);
-duck.addReadyzCheck('upstream', () => upstream.isReachable());
-duck.addDestroyHook('upstream', () => upstream.close());
-duck.addDestroyHook('fastify', () => app.close());
+await app.register(fastifyLameduck);
+app.lameduck.addReadyzCheck('upstream', () => upstream.isReachable());
+app.lameduck.addDestroyHook('upstream', () => upstream.close());
+addRoutes(app, upstream.pool);
 
 try {
   await app.listen({ host: '0.0.0.0', port });
@@ -27,9 +28,12 @@ try {
   refuse(`Cannot listen on port ${String(port)}: ${(error as Error).message}. Another one: PORT=8081 npm start`);
 }
 
-const address = app.server.address() as { port: number };
-console.log(`Listening on http://localhost:${String(address.port)}/. To end it as Kubernetes would:`);
-console.log(`  kill -TERM ${String(process.pid)}`);
+// One that was told to end before it listened has no address.
+const [address] = app.addresses() as { port: number }[];
+if (address !== undefined) {
+  console.log(`Listening on http://localhost:${String(address.port)}/. To end it as Kubernetes would:`);
+  console.log(`  kill -TERM ${String(process.pid)}`);
+}
 
 function refuse(reason: string): never {
   console.error(reason);

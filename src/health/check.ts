@@ -1,51 +1,102 @@
-// One health check: running it inside its limit, and deciding whether it passed.
+// One health check: running it inside its limit, once for all who ask meanwhile, and deciding whether it passed.
 import { wait, type Clock } from '../clock.ts';
 import { LameduckError, messageOf } from '../errors.ts';
 import { formatDuration } from '../settings/duration.ts';
 
-/** CheckFunction fails by throwing, rejecting, taking too long or returning false; everything else passes (P-083). */
-export type CheckFunction = () => unknown;
+/** CheckContext is what a check is called with. */
+export interface CheckContext {
+  /** Aborted when the limit of the check has passed, so that what it waits for can be given up. */
+  readonly signal: AbortSignal;
+}
 
-/** Check is a function with the name under which it is reported. */
-export interface Check {
-  readonly name: string;
-  readonly run: CheckFunction;
+/** CheckFunction fails by throwing, rejecting, taking too long or returning false; everything else passes (P-083). */
+export type CheckFunction = (context: CheckContext) => unknown;
+
+/** CheckOptions is what may be said of a check when it is added. */
+export interface CheckOptions {
+  /** A name under which a probe can exclude this check together with others (A-089). */
+  readonly group?: string;
 }
 
 /** CheckResult is the outcome of one run: undefined is a pass, an error is why it failed. */
 export type CheckResult = Error | undefined;
 
-/** runCheck answers at once when the check does, and otherwise within `limit` milliseconds (P-081). It never rejects. */
-export function runCheck(check: Check, clock: Clock, limit: number): CheckResult | Promise<CheckResult> {
-  let answer: unknown;
-  try {
-    answer = check.run();
-  } catch (error) {
-    return checkFailed(check, error);
+/** CheckLimits is how long a check may take, in milliseconds of a clock. */
+export interface CheckLimits {
+  readonly clock: Clock;
+  readonly checkTimeout: number;
+}
+
+/** Check is a function with the name, and perhaps the group, under which it is reported. */
+export class Check {
+  readonly name: string;
+  readonly group: string | undefined;
+  readonly #function: CheckFunction;
+  readonly #limits: CheckLimits;
+  #running: Promise<CheckResult> | undefined;
+
+  constructor(name: string, run: CheckFunction, limits: CheckLimits, { group }: CheckOptions = {}) {
+    this.name = name;
+    this.group = group;
+    this.#function = run;
+    this.#limits = limits;
   }
-  if (!isThenable(answer)) return resultOf(check, answer);
 
-  const isOver = new AbortController();
-  const run = Promise.resolve(answer).then(
-    (value) => resultOf(check, value),
-    (error: unknown) => checkFailed(check, error),
-  );
-  const timeout = wait(clock, limit, isOver.signal).then(() =>
-    isOver.signal.aborted ? undefined : checkFailed(check, `no answer within ${formatDuration(limit)}`),
-  );
-  return Promise.race([run, timeout]).finally(() => {
-    isOver.abort();
-  });
+  /**
+   * run answers at once when the check does, and otherwise within its limit (P-081). Whoever asks while a run is under way
+   * gets its result (P-082). It never rejects.
+   */
+  run(): CheckResult | Promise<CheckResult> {
+    if (this.#running !== undefined) return this.#running;
+    const result = this.#begin();
+    if (!(result instanceof Promise)) return result;
+    // Over before anybody is told, so that a probe behind the answer to another finds a run of its own.
+    this.#running = result.then((settled) => {
+      this.#running = undefined;
+      return settled;
+    });
+    return this.#running;
+  }
+
+  #begin(): CheckResult | Promise<CheckResult> {
+    const timesUp = new AbortController();
+    let answer: unknown;
+    try {
+      answer = this.#function({ signal: timesUp.signal });
+      if (!isThenable(answer)) return this.#resultOf(answer);
+    } catch (error) {
+      return this.#failed(error);
+    }
+    const { clock, checkTimeout } = this.#limits;
+    const isOver = new AbortController();
+    const run = new Promise((resolve) => {
+      resolve(answer);
+    }).then(
+      (value) => this.#resultOf(value),
+      (error: unknown) => this.#failed(error),
+    );
+    const timeout = wait(clock, checkTimeout, isOver.signal).then(() => {
+      if (isOver.signal.aborted) return undefined;
+      const failure = this.#failed(`no answer within ${formatDuration(checkTimeout)}`);
+      timesUp.abort(failure);
+      return failure;
+    });
+    return Promise.race([run, timeout]).finally(() => {
+      isOver.abort();
+    });
+  }
+
+  #resultOf(value: unknown): CheckResult {
+    return value === false ? this.#failed('it returned false') : undefined;
+  }
+
+  #failed(cause: unknown): Error {
+    const message = `check "${this.name}" failed: ${messageOf(cause)}`;
+    return new LameduckError('LAMEDUCK_ERR_CHECK_FAILED', message, { cause });
+  }
 }
 
-function isThenable(value: unknown): value is PromiseLike<unknown> {
+/** isThenable tells whether there is something to wait for. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
-}
-
-function resultOf(check: Check, value: unknown): CheckResult {
-  return value === false ? checkFailed(check, 'it returned false') : undefined;
-}
-
-function checkFailed(check: Check, cause: unknown): Error {
-  return new LameduckError('LAMEDUCK_ERR_CHECK_FAILED', `check "${check.name}" failed: ${messageOf(cause)}`, { cause });
 }

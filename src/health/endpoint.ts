@@ -1,65 +1,82 @@
 // One health endpoint: its checks, and the answer to a probe in the apiserver's format. It knows no transport.
 import type { Clock } from '../clock.ts';
 import { LameduckError } from '../errors.ts';
-import { checkFunction, checkName } from '../registration.ts';
 import type { Observer } from '../observer.ts';
-import { runCheck, type Check, type CheckFunction, type CheckResult } from './check.ts';
+import type { Check, CheckResult } from './check.ts';
+import { Exclusions } from './exclusions.ts';
 
-/** Answer is the answer to a probe, for whatever carries it. */
+/** Answer is the answer to a probe, or to another question at a path of ours, for whatever carries it. */
 export interface Answer {
-  readonly status: 200 | 404 | 500;
+  readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-type EndpointName = 'readyz' | 'livez' | 'healthz';
+/** EndpointName is the first part of the path. */
+export type EndpointName = 'readyz' | 'livez' | 'healthz';
 
-/** EndpointOptions is what the three endpoints share. */
-export interface EndpointOptions {
-  readonly clock: Clock;
-  /** The limit of each check, in milliseconds. */
-  readonly checkTimeout: number;
-  readonly observer: Pick<Observer, 'onCheckChange'>;
+/** EndpointParts is what an endpoint asks and tells. */
+export interface EndpointParts {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly observer: Pick<Observer, 'onCheckChange' | 'onCheckResult'>;
+}
+
+/** LastCheck is a check of lameduck's own behind all others, asked when they have answered; others tell of its changes. */
+export interface LastCheck {
+  readonly name: string;
+  run(): CheckResult;
+}
+
+interface Entry {
+  readonly check: Check;
+  /** The check passes without being run until later than this. */
+  readonly graceUntil: number;
+}
+
+/** Part is what one check contributes to an answer. */
+interface Part<Result> {
+  readonly name: string;
+  /** How the check is left out, in the words of the report. */
+  readonly exclusion: string | undefined;
+  readonly isRun: boolean;
+  readonly result: Result;
 }
 
 /** Endpoint is `/readyz`, `/livez` or `/healthz`: closed to new checks once the server listens (A-074). */
 export class Endpoint {
   readonly name: EndpointName;
-  readonly #options: EndpointOptions;
-  readonly #checks: Check[] = [];
+  readonly #parts: EndpointParts;
+  readonly #entries = new Map<string, Entry>();
+  readonly #last: LastCheck | undefined;
   readonly #failing = new Set<string>();
-  readonly #last: readonly Check[];
   #isClosed = false;
 
-  /** `last` are checks of lameduck's own, which stand behind all others and of whose changes others tell. */
-  constructor(name: EndpointName, options: EndpointOptions, ...last: Check[]) {
+  constructor(name: EndpointName, parts: EndpointParts, last?: LastCheck) {
     this.name = name;
-    this.#options = options;
+    this.#parts = parts;
     this.#last = last;
-    this.add('ping', () => true);
   }
 
-  get #all(): readonly Check[] {
-    return [...this.#checks, ...this.#last];
-  }
-
-  /** add registers a check. Throws for a bad or taken name, for no function, and once the endpoint is closed. */
-  add(name: string, run: CheckFunction): void {
-    checkName(`a ${this.name} check`, name);
-    checkFunction(`${this.name} check "${name}"`, run);
+  /** checkFree throws when a name is taken, and once the endpoint is closed. */
+  checkFree(name: string): void {
     if (this.#isClosed) {
       throw new LameduckError(
         'LAMEDUCK_ERR_REGISTERED_TOO_LATE',
         `unable to add check "${name}": the /${this.name} endpoint has already been created; add it before listen()`,
       );
     }
-    if (this.#all.some((check) => check.name === name)) {
+    if (this.#entries.has(name) || this.#last?.name === name) {
       throw new LameduckError(
         'LAMEDUCK_ERR_NAME_TAKEN',
         `unable to add ${this.name} check "${name}": the name is taken`,
       );
     }
-    this.#checks.push({ name, run });
+  }
+
+  /** add registers a check, which passes without being run until later than `graceUntil`. Throws as `checkFree` does. */
+  add(check: Check, graceUntil = -Infinity): void {
+    this.checkFree(check.name);
+    this.#entries.set(check.name, { check, graceUntil });
   }
 
   /** close refuses further checks. */
@@ -73,63 +90,87 @@ export class Endpoint {
    */
   answer(path: string, query: URLSearchParams): Answer | Promise<Answer> {
     if (path === '' || path === '/') return this.#answerAll(query);
-    const check = this.#all.find(({ name }) => path === `/${name}`);
-    if (check === undefined) return notFound;
-    const result = this.#run(check);
+    const name = path.slice(1);
+    const entry = this.#entries.get(name);
+    if (entry === undefined) return name === this.#last?.name ? answerOne(this.#last.run()) : notFound;
+    const result = this.#isInGrace(entry) ? undefined : this.#run(entry);
     return result instanceof Promise ? result.then(answerOne) : answerOne(result);
   }
 
   /** passes tells whether every check passes now, probed or not (P-088). */
   async passes(): Promise<boolean> {
-    const results = await Promise.all(this.#all.map(async (check) => this.#run(check)));
-    return results.every((result) => result === undefined);
+    const results = await Promise.all([...this.#entries.values()].map(async (entry) => this.#run(entry)));
+    return results.every((result) => result === undefined) && this.#last?.run() === undefined;
   }
 
   #answerAll(query: URLSearchParams): Answer | Promise<Answer> {
-    const excluded = new Set(query.getAll('exclude'));
+    const exclusions = new Exclusions(query);
     const isVerbose = query.has('verbose');
-    const results = this.#all.map((check) => (excluded.has(check.name) ? undefined : this.#run(check)));
-    const report = (all: readonly CheckResult[]): Answer => this.#report(all, excluded, isVerbose);
-    return results.some((result) => result instanceof Promise)
-      ? Promise.all(results.map(async (result) => result)).then(report)
-      : report(results as CheckResult[]);
+    const parts = [...this.#entries.values()].map((entry) => this.#begin(entry, exclusions));
+    const report = (settled: readonly Part<CheckResult>[]): Answer => this.#report(settled, exclusions, isVerbose);
+    return parts.every(isSettled) ? report(parts) : Promise.all(parts.map(settle)).then(report);
   }
 
-  #report(results: readonly CheckResult[], excluded: ReadonlySet<string>, isVerbose: boolean): Answer {
-    const hasFailed = results.some((result) => result !== undefined);
-    if (!hasFailed && !isVerbose) return passed;
-    const lines = this.#all.map(({ name }, index) => {
-      if (excluded.has(name)) return `[+]${name} excluded: ok\n`;
-      return results[index] === undefined ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n`;
-    });
-    const unmatched = [...excluded].filter((name) => !this.#all.some((check) => check.name === name)).sort();
-    if (unmatched.length > 0) {
-      const names = unmatched.map((name) => JSON.stringify(name)).join(',');
-      lines.push(`warn: some health checks cannot be excluded: no matches for ${names}\n`);
+  #begin(entry: Entry, exclusions: Exclusions): Part<CheckResult | Promise<CheckResult>> {
+    const exclusion = exclusions.of(entry.check);
+    const isRun = exclusion === undefined && !this.#isInGrace(entry);
+    return { name: entry.check.name, exclusion, isRun, result: isRun ? this.#run(entry) : undefined };
+  }
+
+  // Asked now and not when the probe came: whatever the others waited for, no answer is green after ShutdownInitiated.
+  #conclude(last: LastCheck, exclusions: Exclusions): Part<CheckResult> {
+    const exclusion = exclusions.of(last);
+    const isRun = exclusion === undefined;
+    return { name: last.name, exclusion, isRun, result: isRun ? last.run() : undefined };
+  }
+
+  #report(settled: readonly Part<CheckResult>[], exclusions: Exclusions, isVerbose: boolean): Answer {
+    const parts = this.#last === undefined ? settled : [...settled, this.#conclude(this.#last, exclusions)];
+    for (const { name, isRun, result } of parts) {
+      if (isRun) this.#parts.observer.onCheckResult(this.name, name, result === undefined);
     }
+    const hasFailed = parts.some(({ result }) => result !== undefined);
+    if (!hasFailed && !isVerbose) return passed;
+    const lines = `${parts.map(lineOf).join('')}${exclusions.warning}`;
     return {
       status: hasFailed ? 500 : 200,
       headers: rootHeaders,
-      body: `${lines.join('')}${this.name} check ${hasFailed ? 'failed' : 'passed'}\n`,
+      body: `${lines}${this.name} check ${hasFailed ? 'failed' : 'passed'}\n`,
     };
   }
 
-  #run(check: Check): CheckResult | Promise<CheckResult> {
-    const { clock, checkTimeout } = this.#options;
-    const result = runCheck(check, clock, checkTimeout);
-    if (!(result instanceof Promise)) return this.#noted(check, result);
-    return result.then((settled) => this.#noted(check, settled));
+  #isInGrace({ graceUntil }: Entry): boolean {
+    return this.#parts.clock.now() <= graceUntil;
   }
 
-  // The reason goes to the observer, once per change, and into no body.
-  #noted(check: Check, result: CheckResult): CheckResult {
-    if (this.#last.includes(check)) return result;
-    if (this.#failing.has(check.name) === (result !== undefined)) return result;
-    if (result === undefined) this.#failing.delete(check.name);
-    else this.#failing.add(check.name);
-    this.#options.observer.onCheckChange(this.name, check.name, result);
+  #run({ check }: Entry): CheckResult | Promise<CheckResult> {
+    const result = check.run();
+    return result instanceof Promise
+      ? result.then((settled) => this.#noted(check.name, settled))
+      : this.#noted(check.name, result);
+  }
+
+  // The reason goes to the observer, once per change (A-104), and into no body.
+  #noted(name: string, result: CheckResult): CheckResult {
+    if (this.#failing.has(name) === (result !== undefined)) return result;
+    if (result === undefined) this.#failing.delete(name);
+    else this.#failing.add(name);
+    this.#parts.observer.onCheckChange(this.name, name, result);
     return result;
   }
+}
+
+function isSettled(part: Part<CheckResult | Promise<CheckResult>>): part is Part<CheckResult> {
+  return !(part.result instanceof Promise);
+}
+
+async function settle(part: Part<CheckResult | Promise<CheckResult>>): Promise<Part<CheckResult>> {
+  return { ...part, result: await part.result };
+}
+
+function lineOf({ name, exclusion, result }: Part<CheckResult>): string {
+  if (exclusion !== undefined) return `[+]${name} ${exclusion}: ok\n`;
+  return result === undefined ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n`;
 }
 
 const plain = {
@@ -142,7 +183,8 @@ const rootHeaders = { ...plain, 'X-Content-Type-Options': 'nosniff' };
 
 const passed: Answer = { status: 200, headers: rootHeaders, body: 'ok' };
 
-const notFound: Answer = { status: 404, headers: rootHeaders, body: '404 page not found\n' };
+/** notFound is the answer for a check that does not exist. */
+export const notFound: Answer = { status: 404, headers: rootHeaders, body: '404 page not found\n' };
 
 function answerOne(result: CheckResult): Answer {
   if (result === undefined) return { ...passed, headers: plain };

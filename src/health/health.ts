@@ -1,7 +1,25 @@
 // The three health endpoints of a server, the checks that every server has, and the way from a URL to an answer.
+import type { Clock } from '../clock.ts';
 import type { LifecycleSignals } from '../lifecycle/signals.ts';
-import { Endpoint, type Answer, type EndpointOptions } from './endpoint.ts';
+import type { Observer } from '../observer.ts';
+import { checkFunction, checkName, checkOptions } from '../registration.ts';
+import { Check, type CheckFunction, type CheckOptions } from './check.ts';
+import { DependencyWarnings } from './dependency-warnings.ts';
+import { Endpoint, notFound, type Answer, type EndpointName } from './endpoint.ts';
+import { LogCheck, type FlushFunction } from './log-check.ts';
 import { shutdownCheck } from './readyz.ts';
+
+/** HealthOptions is what the three endpoints share; lengths of time are in milliseconds. */
+export interface HealthOptions {
+  readonly clock: Clock;
+  /** The limit of each check. */
+  readonly checkTimeout: number;
+  /** How long after its registration an unfinished post-start hook passes on /livez; 0 keeps it out of /livez. */
+  readonly livezGracePeriod: number;
+  readonly observer: Pick<Observer, 'onCheckChange' | 'onCheckResult' | 'onWarning'>;
+  /** How the log is flushed, when it has to be. */
+  readonly flushLog?: FlushFunction | undefined;
+}
 
 /** Health answers probes; what carries the question and the answer is not its business. */
 export class Health {
@@ -9,27 +27,100 @@ export class Health {
   readonly readyz: Endpoint;
   readonly livez: Endpoint;
   readonly healthz: Endpoint;
+  readonly #options: HealthOptions;
+  readonly #logCheck: LogCheck;
+  readonly #warnings: DependencyWarnings;
 
-  constructor(signals: LifecycleSignals, options: EndpointOptions) {
+  constructor(signals: LifecycleSignals, options: HealthOptions) {
+    this.#options = options;
     this.readyz = new Endpoint('readyz', options, shutdownCheck(signals));
     this.livez = new Endpoint('livez', options);
     this.healthz = new Endpoint('healthz', options);
+    this.#logCheck = new LogCheck(options.clock, options.flushLog);
+    this.#warnings = new DependencyWarnings((message) => {
+      options.observer.onWarning(message);
+    });
+    const ping = new Check('ping', () => true, options);
+    const log = new Check(
+      'log',
+      () => {
+        this.#logCheck.run();
+      },
+      options,
+    );
+    for (const endpoint of this.#all) for (const check of [ping, log]) endpoint.add(check);
+  }
+
+  get #all(): readonly Endpoint[] {
+    return [this.readyz, this.livez, this.healthz];
+  }
+
+  /** addReadyz adds a check to /readyz. Throws for a bad or taken name, no function, bad options, and once closed. */
+  addReadyz(name: string, run: CheckFunction, options?: CheckOptions): void {
+    this.readyz.add(this.#create('readyz', name, run, options));
+    this.#warnings.noteReadyz({ name, run });
+  }
+
+  /** addLivez adds a check to /livez and /healthz, which is one for both. Throws as `addReadyz` does. */
+  addLivez(name: string, run: CheckFunction, options?: CheckOptions): void {
+    const check = this.#create('livez', name, run, options);
+    this.#addTo([this.livez, this.healthz], check);
+    this.#warnings.noteLivez({ name, run });
+  }
+
+  /**
+   * addPostStartHook adds the check `poststarthook/<name>`, which fails until the hook has ended well, to /readyz and
+   * /healthz at once, and to /livez from the end of the livez grace period on, where there is one (A-042, A-075).
+   */
+  addPostStartHook(name: string, isFinished: () => boolean): void {
+    const { clock, livezGracePeriod } = this.#options;
+    const run = (): void => {
+      if (!isFinished()) throw new Error('not finished');
+    };
+    const check = new Check(`poststarthook/${name}`, run, this.#options);
+    // No name is taken on /livez that is free on /healthz.
+    this.#addTo([this.readyz, this.healthz], check);
+    if (livezGracePeriod > 0) this.livez.add(check, clock.now() + livezGracePeriod);
   }
 
   /** close refuses further checks. */
   close(): void {
-    for (const endpoint of [this.readyz, this.livez, this.healthz]) endpoint.close();
+    for (const endpoint of this.#all) endpoint.close();
   }
 
-  /** answer returns the answer to a probe, or undefined when the URL is not one (P-080). */
+  /** stop ends what the checks do by themselves. */
+  stop(): void {
+    this.#logCheck.stop();
+  }
+
+  /**
+   * answer returns the answer to a probe, or undefined when the URL is not one (P-080). One in absolute form is a
+   * forward proxy's, and about another server.
+   */
   answer(url: string): Answer | Promise<Answer> | undefined {
     // Nearly every request ends here, so the first letter decides before anything is cut or compared.
     const letter = url.charCodeAt(1) | 0x20;
     if (letter !== r && letter !== l && letter !== h) return undefined;
     const match = probeUrl.exec(url);
     if (match === null) return undefined;
-    const endpoint = this[(match[1] as string).toLowerCase() as 'readyz' | 'livez' | 'healthz'];
-    return endpoint.answer(match[2] ?? '', new URLSearchParams(match[3]));
+    const endpoint = this[(match[1] as string).toLowerCase() as EndpointName];
+    const path = decoded(match[2] ?? '');
+    return path === undefined ? notFound : endpoint.answer(path, new URLSearchParams(match[3]));
+  }
+
+  #create(kind: EndpointName, name: string, run: CheckFunction, options: CheckOptions | undefined): Check {
+    checkName(`a ${kind} check`, name);
+    const what = `${kind} check "${name}"`;
+    checkFunction(what, run);
+    checkOptions(what, options, ['group']);
+    if (options?.group !== undefined) checkName(`the group of ${what}`, options.group);
+    return new Check(name, run, this.#options, options);
+  }
+
+  // To all of them or to none.
+  #addTo(endpoints: readonly Endpoint[], check: Check): void {
+    for (const endpoint of endpoints) endpoint.checkFree(check.name);
+    for (const endpoint of endpoints) endpoint.add(check);
   }
 }
 
@@ -37,4 +128,14 @@ const r = 0x72;
 const l = 0x6c;
 const h = 0x68;
 
-const probeUrl = /^\/(readyz|livez|healthz)(\/[^?]*)?(?:\?(.*))?$/i;
+const probeUrl = /^\/(readyz|livez|healthz)(\/[^?]*)?(?:\?([^]*))?$/i;
+
+// The apiserver compares decoded paths; one that cannot be decoded names no check.
+function decoded(path: string): string | undefined {
+  if (!path.includes('%')) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return undefined;
+  }
+}

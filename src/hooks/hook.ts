@@ -10,7 +10,10 @@ export interface HookContext {
   readonly reason: string | undefined;
   /** How long the hook may take, in milliseconds; Infinity is no limit. */
   readonly limit: number;
-  /** Aborted when the hook's time is up. */
+  /**
+   * Aborted when the hook's time is up, with the error that it has failed with. That of a post-start hook is aborted when
+   * the server is told to stop, also after the hook itself has ended: work that it began ends with it (A-045).
+   */
   readonly signal: AbortSignal;
 }
 
@@ -49,19 +52,23 @@ export interface HookLimits {
  */
 export async function runHook(hook: Hook, limits: HookLimits, reason?: string): Promise<HookFailure | undefined> {
   const { clock, limit, stop = never, cut = never } = limits;
+  const { run } = hook;
   const timesUp = new AbortController();
   const isOver = new AbortController();
   const signal = AbortSignal.any([timesUp.signal, stop]);
   const work = Promise.resolve()
-    .then(() => hook.run({ reason, limit, signal }))
+    .then(() => run({ reason, limit, signal }))
     .then(
       () => undefined,
       (error: unknown) => (stop.aborted ? undefined : hookFailed(hook, error)),
     );
   if (limit === Infinity) return work;
-  const timeout = wait(clock, limit, AbortSignal.any([isOver.signal, stop, cut])).then(() => {
+  const since = clock.now();
+  // A hook whose time is up before it begins is called all the same, and what it does at once is done.
+  const ends = cut.aborted ? [isOver.signal, stop] : [isOver.signal, stop, cut];
+  const timeout = wait(clock, cut.aborted ? 0 : limit, AbortSignal.any(ends)).then(() => {
     if (isOver.signal.aborted || stop.aborted) return undefined;
-    const failure = hookTimedOut(hook, limit);
+    const failure = hookTimedOut(hook, cut.aborted ? clock.now() - since : limit, cut.aborted);
     timesUp.abort(failure.error);
     return failure;
   });
@@ -82,13 +89,14 @@ function hookFailed({ kind, name }: Hook, cause: unknown): HookFailure {
   };
 }
 
-function hookTimedOut({ kind, name }: Hook, limit: number): HookFailure {
+function hookTimedOut({ kind, name }: Hook, after: number, isCut: boolean): HookFailure {
+  const why = isCut ? ', when the shutdown had no more time for it' : '';
   return {
     kind,
     name,
     error: new LameduckError(
       'LAMEDUCK_ERR_HOOK_TIMED_OUT',
-      `${kind} hook "${name}" had not ended after ${formatDuration(limit)}`,
+      `${kind} hook "${name}" had not ended after ${formatDuration(after)}${why}`,
     ),
   };
 }

@@ -3,17 +3,21 @@ import type { Clock } from '../clock.ts';
 import { LameduckError } from '../errors.ts';
 import { checkFunction, checkName } from '../registration.ts';
 import type { HookFailure, HookKind, Observer } from '../observer.ts';
-import { runHook, type Hook, type HookFunction } from './hook.ts';
+import { formatDuration } from '../settings/duration.ts';
+import { runHook, type Hook, type HookFunction, type HookLimits } from './hook.ts';
+
+// How long the post-start hooks may take until it is said once which of them have not ended.
+const longestQuietStart = 30_000;
 
 /** Hooks keeps the hooks of one lifecycle and what went wrong with them. */
 export class Hooks {
   readonly failures: HookFailure[] = [];
   readonly #clock: Clock;
-  readonly #observer: Pick<Observer, 'onHookFailure'>;
+  readonly #observer: Pick<Observer, 'onHookEnd' | 'onHookFailure' | 'onWarning'>;
   readonly #hooks: Readonly<Record<HookKind, Hook[]>> = { 'post-start': [], 'pre-shutdown': [], destroy: [] };
   readonly #closed = new Set<HookKind>();
 
-  constructor(clock: Clock, observer: Pick<Observer, 'onHookFailure'>) {
+  constructor(clock: Clock, observer: Pick<Observer, 'onHookEnd' | 'onHookFailure' | 'onWarning'>) {
     this.#clock = clock;
     this.#observer = observer;
   }
@@ -63,13 +67,31 @@ export class Hooks {
     onDone: (name: string, failure: HookFailure | undefined) => void,
   ): Promise<void> {
     this.close('post-start');
+    const unfinished = new Set(this.#hooks['post-start'].map(({ name }) => name));
+    const cancelWarning = this.#warnLater(unfinished);
+    stop.addEventListener('abort', cancelWarning, { once: true });
     await Promise.all(
       this.#hooks['post-start'].map(async (hook) => {
-        const failure = await runHook(hook, { clock: this.#clock, limit: hook.timeout, stop });
-        this.#record(failure);
+        const failure = await this.#run(hook, { limit: hook.timeout, stop });
+        unfinished.delete(hook.name);
+        if (unfinished.size === 0) cancelWarning();
         onDone(hook.name, failure);
       }),
     );
+  }
+
+  // One that blocks until its AbortSignal is aborted would keep /readyz red for ever, and nobody would know why (A-248).
+  #warnLater(unfinished: ReadonlySet<string>): () => void {
+    if (unfinished.size === 0) return () => undefined;
+    const holdsProcess = false;
+    const warn = (): void => {
+      const names = [...unfinished].map((name) => `"${name}"`).join(', ');
+      this.#observer.onWarning(
+        `post-start hooks that have not ended after ${formatDuration(longestQuietStart)}: ${names}; /readyz is red until` +
+          ' they have, so one that begins work which goes on has to return',
+      );
+    };
+    return this.#clock.after(longestQuietStart, warn, holdsProcess);
   }
 
   /**
@@ -80,7 +102,7 @@ export class Hooks {
     this.close('pre-shutdown');
     await Promise.all(
       this.#hooks['pre-shutdown'].map(async (hook) => {
-        this.#record(await runHook(hook, { clock: this.#clock, limit: hook.timeout, cut }, reason));
+        await this.#run(hook, { limit: hook.timeout, cut }, reason);
       }),
     );
   }
@@ -94,14 +116,18 @@ export class Hooks {
     const end = this.#clock.now() + limit;
     for (const hook of [...this.#hooks.destroy].reverse()) {
       const left = cut.aborted ? 0 : Math.max(0, Math.min(hook.timeout, end - this.#clock.now()));
-      this.#record(await runHook(hook, { clock: this.#clock, limit: left, cut }, reason));
+      await this.#run(hook, { limit: left, cut }, reason);
     }
   }
 
-  #record(failure: HookFailure | undefined): void {
-    if (failure === undefined) return;
+  async #run(hook: Hook, limits: Omit<HookLimits, 'clock'>, reason?: string): Promise<HookFailure | undefined> {
+    const since = this.#clock.now();
+    const failure = await runHook(hook, { clock: this.#clock, ...limits }, reason);
+    this.#observer.onHookEnd({ kind: hook.kind, name: hook.name, durationMs: this.#clock.now() - since });
+    if (failure === undefined) return undefined;
     this.failures.push(failure);
     this.#observer.onHookFailure(failure);
+    return failure;
   }
 }
 

@@ -1,19 +1,48 @@
 // The record of one socket: what is unanswered on it, when it was last heard of, and how it leaves during a shutdown.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { closingHeaders, type GivenHeaders } from './connection-close.ts';
+import { breakOff } from './instead.ts';
+import type { Request, Response } from '../message.ts';
+
+type WriteHead = (status: number, reason?: unknown, headers?: GivenHeaders) => ServerResponse;
 
 // How long the body of a request is still read that has been answered before its end.
 const longestUpload = 5_000;
+
+const record = Symbol('lameduck.connection');
+
+interface Tracked {
+  [record]?: Connection;
+}
+
+/** connectionOf returns the record of a socket, or undefined when it has none. */
+export function connectionOf(socket: object | null | undefined): Connection | undefined {
+  return (socket as Tracked | null | undefined)?.[record];
+}
+
+/** Leaving is how connections leave, from ShutdownInitiated on. */
+export interface Leaving {
+  readonly since: number;
+  /** The drawn moments lie in this many milliseconds after `since`; 0 is at once. */
+  readonly window: number;
+}
+
+/** RequestInFlight is one of the program's requests that has no complete answer. */
+export interface RequestInFlight {
+  readonly request: Request;
+  readonly response: Response;
+  readonly arrivedAt: number;
+}
 
 /** Connection is made at accept and carries everything that a request costs, so that a request allocates nothing. */
 export class Connection {
   readonly socket: Socket;
   /** Responses not yet finished, in the order of their requests, and when each request arrived. */
-  readonly responses: ServerResponse[] = [];
+  readonly responses: Response[] = [];
   readonly arrivals: number[] = [];
-  /** Those of them that answer probes, which are never waited for as requests (P-078). Most connections have none. */
-  #probes: Set<ServerResponse> | undefined;
+  /** Those of them that are no request of the program's, such as probes (P-078). Most connections have none. */
+  #apart: Set<Response> | undefined;
   /** The drawn moment: from then on a response asks the client to leave. Infinity before the shutdown. */
   leaveAt = Infinity;
   /** Accepted after NotAcceptingNewRequest with retry-after: its requests are told to come back later. */
@@ -24,16 +53,19 @@ export class Connection {
   isUpgraded = false;
   /** The client has been told, by `Connection: close` or a FIN, to send nothing more; what comes is not executed. */
   isOver = false;
+  /** When the request arrived whose response was the last to be released. */
+  releasedArrival = 0;
   /** When a peer that has ended its side was last asked whether it is gone. */
   askedAt = -Infinity;
   /** Since when nothing has been heard. */
   quietSince: number;
   #bytesRead: number;
   #endedAt: number | undefined;
-  #answered: IncomingMessage | undefined;
+  #answered: Request | undefined;
 
-  constructor(socket: Socket, now: number) {
+  constructor(socket: Socket & Tracked, now: number) {
     this.socket = socket;
+    socket[record] = this;
     this.quietSince = now;
     this.#bytesRead = socket.bytesRead;
   }
@@ -42,46 +74,59 @@ export class Connection {
     return this.responses.length > 0;
   }
 
-  /** Requests, without probes, that have no complete answer yet. */
+  /** The program's requests that have no complete answer yet, long-running or not. */
   get requestsInFlight(): number {
-    return this.responses.length - (this.#probes?.size ?? 0);
+    return this.responses.length - (this.#apart?.size ?? 0);
   }
 
   /** admit counts a request by its response. */
-  admit(response: ServerResponse, now: number, isProbe: boolean): void {
+  admit(response: Response, now: number): void {
     this.responses.push(response);
     this.arrivals.push(now);
-    if (isProbe) (this.#probes ??= new Set()).add(response);
   }
 
-  /** release takes a response off and tells what it was; undefined when its socket had closed before it. */
-  release(response: ServerResponse): 'request' | 'probe' | undefined {
+  /** setApart says of an admitted response that lameduck answers itself: it is never waited for as a request. */
+  setApart(response: Response): void {
+    (this.#apart ??= new Set()).add(response);
+  }
+
+  /** release takes a response off and tells whose it was; undefined when its socket had closed before it. */
+  release(response: Response): 'program' | 'lameduck' | undefined {
     const index = this.responses[0] === response ? 0 : this.responses.indexOf(response);
     if (index === -1) return undefined;
     // All but pipelined responses are alone, and `pop` costs a tenth of `shift` or `splice`: it keeps the room for the next.
     if (this.responses.length === 1) {
       this.responses.pop();
-      this.arrivals.pop();
+      this.releasedArrival = this.arrivals.pop() as number;
     } else {
       this.responses.splice(index, 1);
-      this.arrivals.splice(index, 1);
+      [this.releasedArrival] = this.arrivals.splice(index, 1) as [number];
     }
-    return this.#probes?.delete(response) === true ? 'probe' : 'request';
+    return this.#apart?.delete(response) === true ? 'lameduck' : 'program';
   }
 
   /** releaseAll takes every response off, since the socket has closed. */
   releaseAll(): void {
     this.responses.length = 0;
     this.arrivals.length = 0;
-    this.#probes = undefined;
+    this.#apart = undefined;
   }
 
-  /** requests lists the requests, without probes, that have no complete answer. */
-  requests(): { readonly request: IncomingMessage; readonly arrivedAt: number }[] {
+  /** requests lists the program's requests that have no complete answer. */
+  requests(): RequestInFlight[] {
     return this.responses
-      .map((response, index) => ({ response, arrivedAt: this.arrivals[index] as number }))
-      .filter(({ response }) => this.#probes?.has(response) !== true)
-      .map(({ response, arrivedAt }) => ({ request: response.req, arrivedAt }));
+      .map((response, index) => ({ request: response.req, response, arrivedAt: this.arrivals[index] as number }))
+      .filter(({ response }) => this.#apart?.has(response) !== true);
+  }
+
+  /** responseTo returns the response to a request that has no complete answer yet. */
+  responseTo(request: object): Response | undefined {
+    return this.responses.find((response) => response.req === request);
+  }
+
+  /** draw draws the moment from which on the client is asked to leave, once. */
+  draw({ since, window }: Leaving): void {
+    this.leaveAt = since + Math.random() * window;
   }
 
   /** beginLeaving starts the silence of a connection that was there before the shutdown. */
@@ -102,13 +147,14 @@ export class Connection {
    * closeAfter lets the response say `Connection: close` if, when its headers are written, the drawn moment has come and
    * no other response is queued behind it (P-001, P-010). It overrides what the handler says of the connection (P-016).
    */
-  closeAfter(response: ServerResponse, now: () => number): void {
-    const writeHead = response.writeHead.bind(response) as (status: number, ...rest: unknown[]) => ServerResponse;
-    const decide = (status: number, reason?: unknown, headers?: GivenHeaders): ServerResponse => {
+  closeAfter(response: Response, now: () => number): void {
+    const http1 = response as ServerResponse;
+    const writeHead = http1.writeHead.bind(response) as WriteHead;
+    const decide: WriteHead = (status, reason, headers) => {
       const isLast = this.responses[this.responses.length - 1] === response;
       if (!isLast || now() < this.leaveAt) return writeHead(status, reason, headers);
       const hasReason = typeof reason === 'string';
-      const closing = closingHeaders(response, hasReason ? headers : (headers ?? (reason as GivenHeaders)));
+      const closing = closingHeaders(http1, hasReason ? headers : (headers ?? (reason as GivenHeaders)));
       if (hasReason) writeHead(status, reason, closing);
       else writeHead(status, closing);
       this.isOver = true;
@@ -117,9 +163,26 @@ export class Connection {
         this.#answered = response.req;
         this.end();
       };
-      return response;
+      return http1;
     };
-    response.writeHead = decide;
+    http1.writeHead = decide;
+  }
+
+  /** leave asks the client to leave where no response can; it is called again and again during the shutdown. */
+  leave(_now: number): void {
+    return undefined;
+  }
+
+  /** Whether the connection ends by its silence, once it may. */
+  get endsBySilence(): boolean {
+    return !this.isUpgraded;
+  }
+
+  /** destroy ends the connection at once, whatever is still unanswered on it. */
+  destroy(): void {
+    const [response] = this.responses;
+    if (response?.headersSent === true) breakOff(response);
+    this.socket.destroy();
   }
 
   /** end sends our FIN behind everything that is still to be sent, and goes on reading until the peer's (P-006). */

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Connection } from './connection.ts';
 import { askWhetherGone } from './half-open.ts';
+import type { LongRunningDrainOptions } from './long-running.ts';
 import type { Traffic } from './traffic.ts';
 
 /** linger is how many milliseconds of silence end a connection, so that a request on its way is still served. */
@@ -13,11 +14,14 @@ const patience = 1_000;
 
 const interval = 50;
 
+// Over very many connections a sweep takes long itself; the next one waits so many times as long.
+const leastPause = 10;
+
 // The apiserver's floor for ending watches, for the idle: their clients reconnect elsewhere (P-007).
 const idlesPerSecond = 200;
 
 /**
- * Drain sweeps over the connections every 50 ms with one timer. From `endIdles` on it ends, by FIN, each that has been
+ * Drain sweeps over the connections every 50 ms with one timer. From `begin` on it ends, by FIN, each that has been
  * silent for a second, as late as possible: once no request is in flight, or a linger ahead of the deadline. It sweeps
  * behind a turn of the event loop in which every socket has been read, so that no request waits unseen where a FIN goes
  * out, however long the loop was blocked.
@@ -45,23 +49,27 @@ export class Drain {
   /** start begins to watch over connections that leave; none that is silent is ended yet. */
   start(): void {
     this.#traffic.onIdle = () => {
-      if (this.#traffic.requestsInFlight === 0 && this.#traffic.connections.size === 0) this.#noteProgress();
+      if (this.#isIdle && this.#traffic.connections.size === 0) this.#noteProgress();
     };
     this.#schedule();
   }
 
-  /** endIdles lets silent connections be ended; `deadline` is when whatever is left will be destroyed. */
-  endIdles(deadline: Deadline): void {
-    this.#deadline = deadline;
+  /**
+   * begin tells long-running requests to end, one after another, and lets silent connections be ended; `drainBy` is when
+   * whatever is left will be destroyed.
+   */
+  begin(options: LongRunningDrainOptions): void {
+    this.#deadline = options.drainBy;
+    this.#traffic.requests.longRunning.drain(options);
     this.#sweepSoon();
     this.#noteProgress();
   }
 
   /** cutOff destroys every connection and takes the drain for done (P-023, P-025). Resolves when handlers know it. */
   async cutOff(): Promise<void> {
-    const closed = [...this.#traffic.connections].map(async ({ socket }) => {
-      socket.destroy();
-      await new Promise((resolve) => socket.once('close', resolve));
+    const closed = [...this.#traffic.connections].map(async (connection) => {
+      connection.destroy();
+      await new Promise((resolve) => connection.socket.once('close', resolve));
     });
     this.#resolve();
     await Promise.all(closed);
@@ -79,12 +87,13 @@ export class Drain {
   stop(): void {
     this.#isStopped = true;
     this.#cancel();
+    this.#traffic.requests.longRunning.stop();
     this.#traffic.onIdle = () => undefined;
   }
 
-  #schedule(): void {
+  #schedule(pause = interval): void {
     this.#cancel();
-    this.#cancel = this.#clock.after(interval, () => {
+    this.#cancel = this.#clock.after(pause, () => {
       this.#sweepSoon();
     });
   }
@@ -97,29 +106,36 @@ export class Drain {
 
   #sweep(): void {
     const now = this.#clock.now();
+    this.#traffic.requests.longRunning.endOverdue(now);
     const silent: Connection[] = [];
     for (const connection of this.#traffic.connections) {
-      connection.hear(now);
+      if (!connection.isBusy) connection.hear(now);
       askWhetherGone(connection, now);
-      if (connection.isOver && connection.isStale(now, patience)) connection.socket.destroy();
+      connection.leave(now);
+      if (connection.isOver && connection.isStale(now, patience)) connection.destroy();
       else if (this.#canEnd(connection, now)) silent.push(connection);
     }
     this.#idlesPerSweep = Math.max(this.#idlesPerSweep, perSweep(silent.length));
     for (const connection of silent.slice(0, this.#idlesPerSweep)) connection.end();
-    this.#schedule();
+    this.#schedule(Math.max(interval, (this.#clock.now() - now) * leastPause));
     this.#noteProgress();
   }
 
   #canEnd(connection: Connection, now: number): boolean {
     if (this.#deadline === undefined || connection.isOver || connection.isBusy) return false;
-    const isLastCall = this.#traffic.requestsInFlight === 0 || now >= this.#deadline.at - linger;
-    return isLastCall && (connection.isUpgraded || now - connection.quietSince >= linger);
+    if (!connection.endsBySilence) return false;
+    const isLastCall = this.#isIdle || now >= this.#deadline.at - linger;
+    return isLastCall && now - connection.quietSince >= linger;
+  }
+
+  get #isIdle(): boolean {
+    return this.#traffic.requests.inFlight === 0 && this.#traffic.requests.longRunning.count === 0;
   }
 
   #noteProgress(): void {
-    const { connections, requestsInFlight } = this.#traffic;
+    const { connections } = this.#traffic;
     if (connections.size === 0) this.#whenEmpty?.();
-    if (this.#deadline === undefined || requestsInFlight > 0) return;
+    if (this.#deadline === undefined || !this.#isIdle) return;
     for (const { isOver, isLate } of connections) if (!isOver && !isLate) return;
     this.#resolve();
   }

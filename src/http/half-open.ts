@@ -1,4 +1,5 @@
 // Peers that have sent their FIN while a request of theirs is unanswered: some still wait for the answer, most are gone.
+import { ServerResponse } from 'node:http';
 import type { Connection } from './connection.ts';
 import type { Server } from './server.ts';
 
@@ -19,13 +20,13 @@ export function allowHalfOpen(server: Server): void {
  * response nothing can be asked, and the peer is taken for gone, as Node does.
  */
 export function askWhetherGone(connection: Connection, now: number): void {
-  const [response] = connection.responses;
-  if (response === undefined || !connection.socket.readableEnded) return;
+  const response = connection.responses[0];
+  if (response === undefined || !connection.socket.readableEnded || !(response instanceof ServerResponse)) return;
   if (response.headersSent) {
     connection.socket.end();
     return;
   }
-  if (response.req.httpVersion !== '1.1') return;
+  if (connection.responses[0]?.req.httpVersion !== '1.1') return;
   if (now - connection.askedAt < askAgainAfter) return;
   connection.askedAt = now;
   response.writeProcessing();

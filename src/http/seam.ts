@@ -1,10 +1,11 @@
 // The seam: one own-property `emit` per server, through which everything that happens to its sockets and requests passes.
 // No listener is added, since some listeners change what Node does (P-113).
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Server as HttpsServer } from 'node:https';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connectionsOf, take, type Server } from './server.ts';
+import { Server as TlsServer } from 'node:tls';
+import { connectionsOf, isHttp2, take, type Server } from './server.ts';
 
 /**
  * SeamEvents is what passes the seam. A method that returns true has dealt with the event, and the program never sees
@@ -20,6 +21,11 @@ export interface SeamEvents {
   /** A request that is held back is dealt with, too: it goes on to the program by `proceed` with its `event`. */
   onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean;
   onUpgrade(request: IncomingMessage, socket: Duplex): boolean;
+  onSession(session: ServerHttp2Session): void;
+  /** A request on HTTP/2; one that is held back goes on by `proceed`. */
+  onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean;
+  /** The faces that the compatibility API gives to a stream which has passed already. */
+  onCompatible(request: object, response: object): void;
 }
 
 /** Proceed lets an event go on to the program. */
@@ -34,12 +40,15 @@ export function installSeam(server: Server, events: SeamEvents): void {
   // eslint-disable-next-line @typescript-eslint/unbound-method
   const own = Object.hasOwn(server, 'emit') ? (server.emit as Emit) : undefined;
   const prototype = Object.getPrototypeOf(server) as { emit: Emit };
-  const isSecure = server instanceof HttpsServer;
+  const isSecure = server instanceof TlsServer;
+  const speaksHttp2 = isHttp2(server);
 
   const proceed: Proceed = (event, ...args) => (own ?? prototype.emit).call(server, event, ...args);
 
   const emit: Proceed = (event, ...args) => {
-    if (event === 'request' || event === 'checkContinue' || event === 'checkExpectation') {
+    if (speaksHttp2 && isCompatible(event, args)) {
+      events.onCompatible(args[0] as object, args[1] as object);
+    } else if (event === 'request' || event === 'checkContinue' || event === 'checkExpectation') {
       if (events.onRequest(args[0] as IncomingMessage, args[1] as ServerResponse, event, proceed)) return true;
     } else if (typeof event === 'string' && handleRare(event, args)) {
       return true;
@@ -59,6 +68,13 @@ export function installSeam(server: Server, events: SeamEvents): void {
       case 'upgrade':
       case 'connect':
         return events.onUpgrade(args[0] as IncomingMessage, args[1] as Duplex);
+      case 'session':
+        events.onSession(args[0] as ServerHttp2Session);
+        return false;
+      case 'stream':
+        return events.onStream(args[0] as ServerHttp2Stream, args[1] as IncomingHttpHeaders, () =>
+          proceed(event, ...args),
+        );
       case 'listening':
         events.onListening(server);
         return false;
@@ -70,4 +86,11 @@ export function installSeam(server: Server, events: SeamEvents): void {
   server.emit = emit as Server['emit'];
   // What was there before the seam leaves with the rest (P-053).
   for (const socket of connectionsOf(server)) events.onConnection(socket);
+}
+
+// The compatibility API emits what a stream has become under the names of HTTP/1.1.
+function isCompatible(event: string | symbol, [request]: readonly unknown[]): boolean {
+  if (event !== 'request' && event !== 'checkContinue' && event !== 'checkExpectation' && event !== 'connect')
+    return false;
+  return (request as { httpVersionMajor?: number }).httpVersionMajor === 2;
 }

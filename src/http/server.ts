@@ -1,11 +1,15 @@
 // The servers that a lifecycle can be given, and which of them are refused.
 import { Server as HttpServer } from 'node:http';
+import type { Http2SecureServer, Http2Server } from 'node:http2';
 import { Server as HttpsServer } from 'node:https';
-import type { Socket } from 'node:net';
+import { Server as NetServer, type Socket } from 'node:net';
 import { LameduckError, quoted, type LameduckErrorCode } from '../errors.ts';
 
 /** Server is a server that the seam can be put on. */
-export type Server = HttpServer | HttpsServer;
+export type Server = Http1Server | Http2Server | Http2SecureServer;
+
+/** Http1Server is one that speaks HTTP/1.1 alone. */
+export type Http1Server = HttpServer | HttpsServer;
 
 const taken = new WeakSet<object>();
 
@@ -15,11 +19,11 @@ export function take(server: Server): void {
 }
 
 /**
- * checkServer throws LAMEDUCK_ERR_SERVER_INVALID for what is no server of node:http or node:https,
+ * checkServer throws LAMEDUCK_ERR_SERVER_INVALID for what is no server of node:http, node:https or node:http2,
  * LAMEDUCK_ERR_SERVER_CLOSED for one that has been closed, LAMEDUCK_ERR_SERVER_TAKEN for one that has a seam.
  */
 export function checkServer(server: unknown, index = 0): asserts server is Server {
-  if (!(server instanceof HttpServer) && !(server instanceof HttpsServer)) {
+  if (!(server instanceof HttpServer) && !(server instanceof HttpsServer) && !isHttp2(server)) {
     refuse('LAMEDUCK_ERR_SERVER_INVALID', index, classOf(server));
   }
   if (taken.has(server)) {
@@ -37,8 +41,14 @@ export function checkDistinct(servers: readonly Server[]): void {
   });
 }
 
+/** isHttp2 tells a server of node:http2, which has no class that could be asked for without loading it. */
+export function isHttp2(server: unknown): server is Http2Server | Http2SecureServer {
+  return server instanceof NetServer && typeof (server as { updateSettings?: unknown }).updateSettings === 'function';
+}
+
 function refuse(code: LameduckErrorCode, index: number, given: string): never {
-  const allowed = 'an open server of node:http or node:https that has no lifecycle yet, or an array of them';
+  const allowed =
+    'an open server of node:http, node:https or node:http2 that has no lifecycle yet, or an array of them';
   throw new LameduckError(code, `server ${String(index + 1)}: ${given}: allowed is ${allowed}`);
 }
 

@@ -1,59 +1,52 @@
-// All connections and requests of all servers of one lifecycle: admission and counting in one step, for every path in.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+// All connections of all servers of one lifecycle: what passes the seam is let in, held back, answered or refused here.
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../clock.ts';
-import type { Health } from '../health/health.ts';
+import type { Answer } from '../health/endpoint.ts';
+import { socketOf, type Response } from '../message.ts';
 import type { TrafficCounts, UnfinishedRequest } from '../observer.ts';
-import { Connection } from './connection.ts';
+import { Connection, connectionOf, type Leaving } from './connection.ts';
+import { Hold } from './hold.ts';
 import { answerProbe } from './probe.ts';
-import { answerRetryAfter, refuseUpgrade } from './retry-after.ts';
+import { answerRetryAfter, refuseUpgrade } from './rejection.ts';
+import { Requests, type RequestsOptions } from './requests.ts';
 import type { Proceed, SeamEvents } from './seam.ts';
 import type { Server } from './server.ts';
-
-const record = Symbol('lameduck.connection');
-
-interface Tracked {
-  [record]?: Connection;
-}
-
-/** Leaving is how connections leave, from ShutdownInitiated on. */
-export interface Leaving {
-  readonly since: number;
-  /** The drawn moments lie in this many milliseconds after `since`; 0 is at once. */
-  readonly window: number;
-}
+import { Session } from './session.ts';
+import { StreamResponse } from './stream-response.ts';
+import { describeUnfinished } from './unfinished.ts';
 
 /** TrafficOptions is what traffic asks and tells. */
-export interface TrafficOptions {
-  readonly clock: Clock;
-  readonly health: Health;
+export interface TrafficOptions extends RequestsOptions {
+  /** The answer to a request for an endpoint of ours, which is never waited for nor refused (P-078). */
+  readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
   readonly onListening: (server: Server) => void;
 }
 
-/** Traffic admits, counts and rejects. When it ends connections is the drain's business. */
+/** Traffic lets requests in. When connections end is the drain's business. */
 export class Traffic implements SeamEvents {
   readonly connections = new Set<Connection>();
+  readonly requests: Requests;
+  /** Keeps requests, but no probe, while the listener closes between two of their clients' connections. */
+  readonly hold = new Hold();
   /** Called, during a shutdown only, whenever the last request or connection may have gone. */
   onIdle: () => void = () => undefined;
   connectionsAccepted = 0;
-  requestsInFlight = 0;
-  requestsAnswered = 0;
-  requestsRefused = 0;
+  readonly #options: TrafficOptions;
   readonly #clock: Clock;
-  readonly #health: Health;
-  readonly #onListening: (server: Server) => void;
+  readonly #answer: TrafficOptions['answer'];
   readonly #onResponseClose: (this: ServerResponse) => void;
-  readonly #now: () => number;
   #leaving: Leaving | undefined;
   #refusesLate = false;
-  #held: (() => void)[] | undefined;
+  #refusesUpgrades = false;
 
-  constructor({ clock, health, onListening }: TrafficOptions) {
-    this.#clock = clock;
-    this.#health = health;
-    this.#onListening = onListening;
-    this.#now = () => clock.now();
+  constructor(options: TrafficOptions) {
+    this.requests = new Requests(options);
+    this.#options = options;
+    this.#clock = options.clock;
+    this.#answer = options.answer;
     const release = this.#release.bind(this);
     // One function for every response, so that a request costs no closure.
     this.#onResponseClose = function () {
@@ -62,43 +55,43 @@ export class Traffic implements SeamEvents {
   }
 
   get counts(): TrafficCounts {
-    return { connections: this.connections.size, requestsInFlight: this.requestsInFlight };
-  }
-
-  /** leave begins the shutdown for every connection, present and future: each draws its moment once. */
-  leave(leaving: Leaving): void {
-    this.#leaving = leaving;
-    for (const connection of this.connections) {
-      draw(connection, leaving);
-      connection.beginLeaving(leaving.since);
-      for (const response of connection.responses) {
-        if (!response.headersSent) connection.closeAfter(response, this.#now);
-      }
-    }
-  }
-
-  /** refuseLate answers requests on connections accepted from now on with 429; older ones are served (A-122). */
-  refuseLate(): void {
-    this.#refusesLate = true;
+    return {
+      connections: this.connections.size,
+      requestsInFlight: this.requests.inFlight,
+      longRunningRequests: this.requests.longRunning.count,
+    };
   }
 
   /**
-   * hold keeps requests that arrive from now on, but no probe, until `letGo`. While clients wait for an answer they make
-   * no new connection, so that the listener can close between two of them.
+   * leave begins the shutdown for every connection, present and future: each draws its moment once. Resolves when the
+   * event streams among the requests in flight have been recognized.
    */
-  hold(): void {
-    this.#held ??= [];
+  leave(leaving: Leaving): Promise<void> {
+    this.#leaving = leaving;
+    for (const connection of this.connections) {
+      connection.draw(leaving);
+      connection.beginLeaving(leaving.since);
+    }
+    this.requests.leave(this.connections);
+    return this.recognize();
   }
 
-  letGo(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    // Each in a turn of its own, so that a handler that throws takes no other request with it.
-    for (const goOn of held) process.nextTick(goOn);
+  /** recognize lets event streams among the requests in flight be counted as what they are. */
+  recognize(): Promise<void> {
+    return this.requests.recognize(this.connections);
+  }
+
+  /**
+   * stopAccepting begins the time in which only requests on connections that are there already are served: an upgrade is
+   * refused (P-041), and with retry-after every request on a connection that is accepted from now on (A-122).
+   */
+  stopAccepting(sendRetryAfter: boolean): void {
+    this.#refusesUpgrades = true;
+    this.#refusesLate = sendRetryAfter;
   }
 
   onListening(server: Server): void {
-    this.#onListening(server);
+    this.#options.onListening(server);
   }
 
   onConnection(socket: Socket): void {
@@ -113,59 +106,80 @@ export class Traffic implements SeamEvents {
 
   onSecureConnection(socket: Socket): void {
     // From here on the TLS socket speaks for the TCP connection under it (P-049).
-    const raw = (socket as { _parent?: Socket & Tracked })._parent?.[record];
+    const raw = connectionOf((socket as { _parent?: Socket })._parent);
     if (raw !== undefined) this.connections.delete(raw);
     this.#track(socket);
   }
 
   onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean {
-    const connection = (request.socket as Tracked | undefined)?.[record] ?? this.#adopt(request.socket);
+    const connection = connectionOf(request.socket) ?? this.#adopt(request.socket);
     if (connection?.isOver === true) {
       request.resume();
       return true;
     }
-    const answer = this.#health.answer(request.url ?? '');
+    const answer = this.#answer(request.url ?? '', request.method ?? '');
     if (connection === undefined) {
       if (answer !== undefined) answerProbe(request, response, answer);
       return answer !== undefined;
     }
-    connection.admit(response, this.#clock.now(), answer !== undefined);
-    if (answer === undefined) this.requestsInFlight++;
+    this.requests.admit(connection, response, answer !== undefined);
     response.on('close', this.#onResponseClose);
-    if (this.#leaving !== undefined) connection.closeAfter(response, this.#now);
     if (answer !== undefined) answerProbe(request, response, answer);
-    else if (this.#held !== undefined || connection.isLate) this.#detain(connection, response, event, proceed);
-    else return false;
+    else if (this.hold.isOn || connection.isLate) {
+      this.#detain(connection, response, () => proceed(event, request, response));
+    } else return this.requests.isRejected(connection, response);
     return true;
   }
 
   onUpgrade(request: IncomingMessage, socket: Duplex): boolean {
-    const connection = (request.socket as Tracked)[record];
+    const connection = connectionOf(request.socket);
     if (connection === undefined) return false;
     if (connection.isOver) {
       socket.destroy();
       return true;
     }
     connection.isUpgraded = true;
-    if (!connection.isLate) return false;
-    this.requestsRefused++;
-    refuseUpgrade(socket);
+    if (this.#refusesUpgrades) {
+      this.requests.refused++;
+      refuseUpgrade(socket, connection.isLate);
+      return true;
+    }
+    this.requests.upgrade(connection, request);
+    return false;
+  }
+
+  // The connection on which HTTP could begin has become a session; one that is older than the seam has no record yet.
+  onSession(session: ServerHttp2Session): Session {
+    const before = connectionOf(session.socket);
+    if (before !== undefined) this.connections.delete(before);
+    return this.#add(new Session(session, before?.socket ?? session.socket, this.#clock.now()), before);
+  }
+
+  onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean {
+    const session = stream.session as ServerHttp2Session;
+    const known = connectionOf(session.socket);
+    const connection = known instanceof Session ? known : this.onSession(session);
+    const response = new StreamResponse(stream, headers, connection.socket);
+    const answer = this.#answer(response.req.url, response.req.method);
+    this.requests.admit(connection, response, answer !== undefined);
+    response.on('close', () => {
+      this.#release(response);
+    });
+    if (Math.random() < this.#options.limits.goawayChance) connection.end();
+    if (answer !== undefined) answerProbe(response.req, response, answer);
+    else if (this.hold.isOn || connection.isLate) this.#detain(connection, response, proceed);
+    else return this.requests.isRejected(connection, response);
     return true;
+  }
+
+  onCompatible(request: object, response: object): void {
+    const stream = connectionOf(socketOf(request))?.responseTo(request);
+    if (stream instanceof StreamResponse) stream.compatible = response;
   }
 
   /** unfinished lists the requests that have no complete answer, oldest first. */
   unfinished(): UnfinishedRequest[] {
-    const now = this.#clock.now();
-    return [...this.connections]
-      .flatMap((connection) =>
-        connection.requests().map(({ request: { method = '', url = '', socket }, arrivedAt }) => ({
-          method,
-          route: url.split('?', 1)[0] as string,
-          ageMs: Math.round(now - arrivedAt),
-          peer: `${socket.remoteAddress ?? 'unix'}:${String(socket.remotePort ?? '')}`,
-        })),
-      )
-      .sort((a, b) => b.ageMs - a.ageMs);
+    return describeUnfinished(this.connections, this.#clock.now(), this.#options.functions.route);
   }
 
   // A connection older than the seam that Node did not show is found with its first request (P-053); a request injected in
@@ -174,54 +188,43 @@ export class Traffic implements SeamEvents {
     return socket instanceof Socket ? this.#track(socket) : undefined;
   }
 
-  #track(socket: Socket & Tracked): Connection {
-    const connection = new Connection(socket, this.#clock.now());
-    socket[record] = connection;
+  #track(socket: Socket): Connection {
+    return this.#add(new Connection(socket, this.#clock.now()));
+  }
+
+  #add<Added extends Connection>(connection: Added, before?: Connection): Added {
     this.connections.add(connection);
-    if (this.#leaving !== undefined) draw(connection, this.#leaving);
-    connection.isLate = this.#refusesLate;
-    socket.on('close', () => {
-      this.#forget(connection);
+    if (this.#leaving !== undefined) connection.draw(this.#leaving);
+    connection.isLate = before?.isLate ?? this.#refusesLate;
+    connection.socket.on('close', () => {
+      this.requests.releaseAll(connection);
+      this.connections.delete(connection);
+      if (this.#leaving !== undefined) this.onIdle();
     });
     return connection;
   }
 
-  #forget(connection: Connection): void {
-    this.requestsInFlight -= connection.requestsInFlight;
-    connection.releaseAll();
-    this.connections.delete(connection);
-    if (this.#leaving !== undefined) this.onIdle();
-  }
-
   // What came late is refused, and what comes while the listener closes waits until it has.
-  #detain(connection: Connection, response: ServerResponse, event: string, proceed: Proceed): void {
-    const goOn = (): void => {
+  #detain(connection: Connection, response: Response, proceed: () => void): void {
+    this.hold.pass(() => {
       // A client that has left meanwhile could not be answered, so its request is not executed either.
       if (connection.socket.destroyed) return;
-      if (connection.isLate) this.#refuse(response);
-      else proceed(event, response.req, response);
-    };
-    if (this.#held === undefined) goOn();
-    else this.#held.push(goOn);
+      if (connection.isLate) this.#refuse(connection, response);
+      else if (!this.requests.isRejected(connection, response)) proceed();
+    });
   }
 
-  #refuse(response: ServerResponse): void {
-    this.requestsRefused++;
+  #refuse(connection: Connection, response: Response): void {
+    this.requests.refused++;
     answerRetryAfter(response.req, response);
+    if (connection instanceof Session) connection.end();
   }
 
-  #release(response: ServerResponse): void {
-    const connection = (response.req.socket as Tracked)[record];
-    const kind = connection?.release(response);
-    if (connection === undefined || kind === undefined) return;
-    if (kind === 'request') this.requestsInFlight--;
+  #release(response: Response): void {
+    const connection = connectionOf(response.req.socket);
+    if (connection === undefined || !this.requests.release(connection, response)) return;
     if (this.#leaving === undefined) return;
-    if (kind === 'request' && !connection.isLate && response.writableFinished) this.requestsAnswered++;
     connection.quietSince = this.#clock.now();
     this.onIdle();
   }
-}
-
-function draw(connection: Connection, { since, window }: Leaving): void {
-  connection.leaveAt = since + Math.random() * window;
 }

@@ -1,7 +1,8 @@
 // Standard output for the log: lines are kept until pino is there, and written without it when that is too late.
 import { hostname } from 'node:os';
 import { inspect } from 'node:util';
-import { standardOutput, writeOut } from '../standard-output.ts';
+import { messageOf } from '../errors.ts';
+import { isUnread, standardOutput, writeOut } from '../standard-output.ts';
 import type { Logger } from './logger.ts';
 
 const levels = { info: 30, warn: 40, error: 50 } as const;
@@ -44,6 +45,14 @@ export class LineWriter implements Logger {
     for (const line of this.#kept.splice(0)) write(textOf(line));
   }
 
+  /** checkRead throws while nobody reads standard output, so that lines are lost, and says that they were when somebody does. */
+  checkRead(): void {
+    if (!isUnread()) return;
+    const message = 'nobody read the log: lines before this one are lost';
+    write(textOf({ level: 'warn', time: wallTime(), details: {}, message }));
+    if (isUnread()) throw new Error('nobody reads standard output');
+  }
+
   async #import(): Promise<void> {
     try {
       const { pino } = await import('pino');
@@ -58,12 +67,19 @@ export class LineWriter implements Logger {
   }
 
   #write(level: keyof typeof levels, details: object, message: string): void {
-    if (this.#pino !== undefined) {
-      this.#pino[level](details, message);
-      return;
-    }
+    if (this.#logs(level, details, message)) return;
     this.#kept.push({ level, time: wallTime(), details, message });
-    if (this.#hasFailed) this.writeOut();
+    if (this.#hasFailed || this.#pino !== undefined) this.writeOut();
+  }
+
+  // What a program throws can be such that it throws again when pino looks at it.
+  #logs(level: keyof typeof levels, details: object, message: string): boolean {
+    try {
+      this.#pino?.[level](details, message);
+      return this.#pino !== undefined;
+    } catch {
+      return false;
+    }
   }
 }
 
@@ -82,7 +98,27 @@ function textOf({ level, time, details, message }: Line): string {
     return `${JSON.stringify({ ...first, ...serialized(details), msg: message })}\n`;
   } catch {
     // What a program throws can be anything, also what JSON has no form for.
-    return `${JSON.stringify({ ...first, details: inspect(details), msg: message })}\n`;
+    const shown = Object.entries(details).map(([name, value]) => [
+      name,
+      hasJson(value) ? (value as unknown) : inspected(value),
+    ]);
+    return `${JSON.stringify({ ...first, ...Object.fromEntries(shown), msg: message })}\n`;
+  }
+}
+
+function hasJson(value: unknown): boolean {
+  try {
+    return !(value instanceof Error) && (JSON.stringify(value) as string | undefined) !== undefined;
+  } catch {
+    return false;
+  }
+}
+
+function inspected(value: unknown): string {
+  try {
+    return inspect(value);
+  } catch {
+    return messageOf(value);
   }
 }
 

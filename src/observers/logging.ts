@@ -1,6 +1,7 @@
 // The log: one line for each thing that happens, through pino or the program's own logger.
 import { formatDuration } from '../settings/duration.ts';
 import type { Observer } from '../observer.ts';
+import { flushOf } from './flush.ts';
 import { LineWriter } from './line-writer.ts';
 import type { Logger } from './logger.ts';
 
@@ -8,6 +9,11 @@ import type { Logger } from './logger.ts';
 export interface Logging extends Observer {
   /** flush writes what is still kept, since the process ends. */
   flush(): void;
+  /**
+   * flushed is done, or resolves, when everything that was logged has been written; while that cannot be, it throws,
+   * rejects or hangs. There is none for a logger that cannot be flushed.
+   */
+  readonly flushed: (() => unknown) | undefined;
 }
 
 /**
@@ -30,6 +36,8 @@ export function createLogging(logger?: Logger): Logging {
       const isBeforeShutdown = event.name === 'MuxAndDiscoveryComplete' || event.name === 'HasBeenReady';
       log.info(event, isBeforeShutdown ? 'lifecycle event' : 'shutdown event');
     },
+    // The phases have their lengths in the log; of hooks only those that failed are told.
+    onHookEnd: () => undefined,
     onHookFailure({ kind, name, error }) {
       log.error({ kind, name, err: error }, 'hook failed');
     },
@@ -37,6 +45,8 @@ export function createLogging(logger?: Logger): Logging {
       if (reason === undefined) log.info({ endpoint, check }, 'check passes again');
       else log.warn({ endpoint, check, reason: reason.message }, 'check fails');
     },
+    // Every probe has results; the log has their changes.
+    onCheckResult: () => undefined,
     onUnfinished(requests) {
       for (const { method, route, ageMs, peer } of requests) {
         const text = `${method} ${route} from ${peer} has had no answer for ${formatDuration(ageMs)}`;
@@ -54,6 +64,12 @@ export function createLogging(logger?: Logger): Logging {
     flush() {
       writer.writeOut();
     },
+    flushed:
+      logger === undefined
+        ? () => {
+            writer.checkRead();
+          }
+        : flushOf(logger),
   };
 }
 
@@ -95,8 +111,10 @@ export const silent: Observer = {
   onStart: () => undefined,
   onWarning: () => undefined,
   onSignal: () => undefined,
+  onHookEnd: () => undefined,
   onHookFailure: () => undefined,
   onCheckChange: () => undefined,
+  onCheckResult: () => undefined,
   onUnfinished: () => undefined,
   onUncaughtError: () => undefined,
   onEnd: () => undefined,

@@ -1,7 +1,9 @@
 // The shutdown budget: how the pod's grace period is divided, so that the process ends ahead of SIGKILL.
 import { LameduckError } from '../errors.ts';
+import type { Sources } from './complete.ts';
 import { formatDuration } from './duration.ts';
-import type { Settings } from './table.ts';
+import type { Kind } from './kinds.ts';
+import { settingsTable, type SettingName, type Settings } from './table.ts';
 
 // What is kept back for the end of the process itself, since the kubelet's clock started before ours.
 const exitMargin = 2_000;
@@ -15,7 +17,10 @@ export interface Budget {
   readonly total: number;
   /** What is left for requests in flight: total − max(delay, longest pre-shutdown hook) − destroy hooks. */
   readonly drain: number;
-  /** The sum in words, for the log and for errors. */
+}
+
+/** ExplainedBudget is a budget with its sum in words, for the log and for errors: each number, and where it came from. */
+export interface ExplainedBudget extends Budget {
   readonly sum: string;
 }
 
@@ -23,23 +28,32 @@ export interface Budget {
 export function budgetOf(settings: Settings, longestHook: number): Budget {
   const { shutdownDelayDuration, destroyHookTimeout, terminationGracePeriodSeconds, preStopSeconds } = settings;
   const total = (terminationGracePeriodSeconds - preStopSeconds) * 1_000 - exitMargin;
-  const before = Math.max(shutdownDelayDuration, longestHook);
-  const drain = total - before - destroyHookTimeout;
+  return { total, drain: total - Math.max(shutdownDelayDuration, longestHook) - destroyHookTimeout };
+}
+
+/** explainBudget is budgetOf with the sum. */
+export function explainBudget(settings: Settings, longestHook: number, sources: Sources): ExplainedBudget {
+  const { total, drain } = budgetOf(settings, longestHook);
+  const part = (name: SettingName): string => settingWithSource(settings, sources, name);
   const sum =
-    `terminationGracePeriodSeconds ${String(terminationGracePeriodSeconds)}s` +
-    ` - preStopSeconds ${String(preStopSeconds)}s - margin ${formatDuration(exitMargin)}` +
+    `${part('terminationGracePeriodSeconds')} - ${part('preStopSeconds')} - margin ${formatDuration(exitMargin)}` +
     ` = budget ${formatDuration(total)};` +
-    ` - max(shutdownDelayDuration ${formatDuration(shutdownDelayDuration)},` +
-    ` pre-shutdown hooks ${formatDuration(longestHook)})` +
-    ` - destroyHookTimeout ${formatDuration(destroyHookTimeout)} = drain ${formatDuration(drain)}`;
+    ` - max(${part('shutdownDelayDuration')}, pre-shutdown hooks ${formatDuration(longestHook)})` +
+    ` - ${part('destroyHookTimeout')} = drain ${formatDuration(drain)}`;
   return { total, drain, sum };
+}
+
+/** settingWithSource writes a setting for a sum: its name, its value and where that came from. */
+export function settingWithSource(settings: Settings, sources: Sources, name: SettingName): string {
+  const kind: Kind<unknown> = settingsTable[name].kind;
+  return `${name} ${kind.format(settings[name])} (${sources[name]})`;
 }
 
 /**
  * checkBudget throws LAMEDUCK_ERR_BUDGET_TOO_SHORT, with the sum, when less than a second is left for requests in flight
  * (P-075).
  */
-export function checkBudget(budget: Budget): void {
+export function checkBudget(budget: ExplainedBudget): void {
   if (budget.drain >= shortestDrain) return;
   throw new LameduckError(
     'LAMEDUCK_ERR_BUDGET_TOO_SHORT',

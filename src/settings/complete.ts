@@ -1,21 +1,24 @@
 // Completes the settings: environment over code over default, every problem in one error, the caller's object untouched.
-import { LameduckError, quoted } from '../errors.ts';
-import {
-  disabledVariable,
-  isDisabled,
-  isServiceLink,
-  nearest,
-  unknownVariables,
-  type Environment,
-} from './environment.ts';
-import type { Kind } from './kinds.ts';
+import { LameduckError, messageOf, quoted } from '../errors.ts';
+import { disabledVariable, isDisabled, isServiceLink, nameShown, nearest, unknownVariables } from './environment.ts';
+import type { Environment } from './environment.ts';
+import type { Kind, Reading } from './kinds.ts';
 import { settingsTable, variableOf, type SettingName, type Settings, type SettingsOptions } from './table.ts';
 
-/** CompletedSettings is the settings, with what should be said about them. */
-export interface CompletedSettings {
+/** Sources is where each value came from: its variable, `code` or `default`. */
+export type Sources = Readonly<Record<SettingName, string>>;
+
+/** FunctionOptions has, for each option that exists in code only, what is allowed instead of a value that is not. */
+export type FunctionOptions<Functions> = {
+  readonly [Name in keyof Functions]-?: (given: unknown) => string | undefined;
+};
+
+/** CompletedSettings is the settings, with what should be said about them, and the options that are no settings. */
+export interface CompletedSettings<Functions = object> {
   readonly settings: Settings;
-  /** Where each value came from: its variable, `code` or `default`. */
-  readonly sources: Readonly<Record<SettingName, string>>;
+  readonly sources: Sources;
+  /** Each that was given, read once. */
+  readonly functions: Functions;
   /** What should be said once, though nothing is refused. */
   readonly warnings: readonly string[];
 }
@@ -23,15 +26,16 @@ export interface CompletedSettings {
 const settingNames = Object.keys(settingsTable) as SettingName[];
 
 /**
- * completeSettings reads every setting. Throws LAMEDUCK_ERR_SETTINGS_INVALID with one line per problem: the option or
- * variable, its value, and what is allowed. `otherProblem` is one that was found with an option that is no setting.
+ * completeSettings reads every option, once. Throws LAMEDUCK_ERR_SETTINGS_INVALID with one line per problem: the option,
+ * its value, where that came from, and what is allowed.
  */
-export function completeSettings(
-  options: SettingsOptions,
+export function completeSettings<Functions extends object>(
+  options: SettingsOptions & Functions,
   environment: Environment,
-  otherProblem?: string,
-): CompletedSettings {
-  const problems = otherProblem === undefined ? [] : [otherProblem];
+  functionOptions = {} as FunctionOptions<Functions>,
+): CompletedSettings<Functions> {
+  const problems: string[] = [];
+  const { given, known } = readOptions(options, Object.keys(functionOptions), problems);
   const settings: Record<string, unknown> = {};
   const sources: Record<string, string> = {};
   const inCluster = (environment['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
@@ -41,22 +45,28 @@ export function completeSettings(
     const kind: Kind<unknown> = row.kind;
     const variable = variableOf(name);
     const text = (environment[variable] ?? '').trim();
-    const given = options[name];
     const isSet = text !== '' && !isServiceLink(variable, text);
-    sources[name] = isSet ? variable : given === undefined ? 'default' : 'code';
-    if (!isSet && given === undefined) {
+    const source = isSet ? variable : given.has(name) ? 'code' : 'default';
+    sources[name] = source;
+    if (source === 'default') {
       settings[name] = row.default(inCluster);
       continue;
     }
-    const reading = isSet ? kind.fromText(text) : kind.fromCode(given);
+    const value = isSet ? text : given.get(name);
+    const reading = read(() => (isSet ? kind.fromText(text) : kind.fromCode(value)));
     if ('value' in reading) settings[name] = reading.value;
-    else if (isSet) problems.push(`${variable}=${quoted(text)}: allowed is ${reading.allowed}`);
-    else problems.push(`option ${name}: ${quoted(given)}: allowed is ${reading.allowed}`);
+    else problems.push(problemWith(name, value, source, reading.allowed));
   }
-  if (isDisabled(environment) === undefined) {
-    problems.push(`${disabledVariable}=${quoted(environment[disabledVariable])}: allowed is 1, 0, true or false`);
+  for (const [name, allowedInstead] of Object.entries<(value: unknown) => string | undefined>(functionOptions)) {
+    const allowed = given.has(name) ? allowedInstead(given.get(name)) : undefined;
+    if (allowed !== undefined) problems.push(problemWith(name, given.get(name), 'code', allowed));
   }
-  for (const name of Object.keys(options)) if (!Object.hasOwn(settingsTable, name)) problems.push(unknownOption(name));
+  problems.push(...disabledProblem(environment));
+  for (const name of Object.keys(options).filter((one) => !known.includes(one))) {
+    const near = nearest(name, known);
+    const hint = near === undefined ? '' : `; the nearest is ${near}`;
+    problems.push(`${nameShown(name)} from code: there is no such option${hint}`);
+  }
 
   if (problems.length > 0) {
     throw new LameduckError('LAMEDUCK_ERR_SETTINGS_INVALID', `settings refused:\n  ${problems.join('\n  ')}`);
@@ -64,11 +74,46 @@ export function completeSettings(
   return {
     settings: Object.freeze(settings) as unknown as Settings,
     sources: Object.freeze(sources),
+    functions: Object.fromEntries(
+      Object.keys(functionOptions).flatMap((name) => (given.has(name) ? [[name, given.get(name)]] : [])),
+    ) as Functions,
     warnings: unknownVariables(environment, settingNames.map(variableOf)),
   };
 }
 
-function unknownOption(name: string): string {
-  const near = nearest(name, settingNames);
-  return `option ${name}: there is no such option${near === undefined ? '' : `; the nearest is ${near}`}`;
+// An option that is undefined is one that is not given. Those that an object inherits from its class count like its own.
+function readOptions(
+  options: object,
+  functionNames: readonly string[],
+  problems: string[],
+): { readonly given: ReadonlyMap<string, unknown>; readonly known: readonly string[] } {
+  const known = [...settingNames, ...functionNames];
+  const given = new Map<string, unknown>();
+  for (const name of known) {
+    try {
+      const value: unknown = (options as Record<string, unknown>)[name];
+      if (value !== undefined) given.set(name, value);
+    } catch (error) {
+      problems.push(`${name} from code: it cannot be read: ${quoted(messageOf(error))}`);
+    }
+  }
+  return { given, known };
+}
+
+// What was given may have getters of its own.
+function read(reading: () => Reading<unknown>): Reading<unknown> {
+  try {
+    return reading();
+  } catch (error) {
+    return { allowed: `one that can be looked at; it throws ${quoted(messageOf(error))}` };
+  }
+}
+
+function problemWith(name: string, value: unknown, source: string, allowed: string): string {
+  return `${name}: ${quoted(value)} from ${source}: allowed is ${allowed}`;
+}
+
+function disabledProblem(environment: Environment): string[] {
+  if (isDisabled(environment) !== undefined) return [];
+  return [`${disabledVariable}: ${quoted(environment[disabledVariable])}: allowed is 1, 0, true or false`];
 }

@@ -11,7 +11,7 @@ const millisecondsPerUnit: Readonly<Record<string, number>> = {
   h: 3_600_000,
 };
 
-const part = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y;
+const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y;
 
 /** Duration is a Go duration string (`15s`, `1m30s`, `250ms`), or in code a number of milliseconds. */
 export type Duration = string | number;
@@ -29,7 +29,8 @@ export function parseDuration(text: string): number | undefined {
     if (match === null) return undefined;
     milliseconds += Number(match[1]) * (millisecondsPerUnit[match[2] as string] as number);
   }
-  return sign * milliseconds;
+  // Not -0, which `-0s` would be.
+  return sign * milliseconds + 0;
 }
 
 /** formatDuration writes milliseconds as Go would: `1m30s`, `2.5s`, `250ms`, `0s`. */

@@ -1,4 +1,5 @@
 // What the environment says: which variables are ours, which are Kubernetes' service links, and which are typing errors.
+import { quoted } from '../errors.ts';
 
 /** Environment is the variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -26,15 +27,34 @@ export function isServiceLink(name: string, value: string): boolean {
   return serviceLinkName.test(name) || (name.endsWith('_PORT') && serviceLinkValue.test(value));
 }
 
-/** unknownVariables returns one warning for each `LAMEDUCK_` variable that means nothing, with the nearest name. */
+const prefix = 'LAMEDUCK_';
+
+/**
+ * unknownVariables returns one warning for each `LAMEDUCK_` variable that means nothing, with the nearest name. One that
+ * differs from ours in its letter case is not read either.
+ */
 export function unknownVariables(environment: Environment, known: readonly string[]): string[] {
+  const isOurs = (name: string): boolean => name === disabledVariable || known.includes(name);
   return Object.entries(environment)
-    .filter(([name, value]) => name.startsWith('LAMEDUCK_') && !isServiceLink(name, value ?? ''))
-    .filter(([name]) => name !== disabledVariable && !known.includes(name))
+    .filter(([name, value]) => /^LAMEDUCK_/i.test(name) && !isServiceLink(name, value ?? ''))
+    .filter(([name, value]) => {
+      const upper = name.toUpperCase();
+      // Windows finds a variable in any letter case.
+      return !(isOurs(name) || (isOurs(upper) && environment[upper] === value));
+    })
     .map(([name]) => {
-      const near = nearest(name, known);
-      return `unknown variable ${name}${near === undefined ? '' : `; the nearest is ${near}`}`;
+      // What all have in common makes no two of them alike.
+      const near = nearest(
+        name.slice(prefix.length),
+        [...known, disabledVariable].map((one) => one.slice(prefix.length)),
+      );
+      return `unknown variable ${nameShown(name)}${near === undefined ? '' : `; the nearest is ${prefix}${near}`}`;
     });
+}
+
+/** nameShown writes a name that somebody else has chosen, quoted where it would not stand out or is very long. */
+export function nameShown(name: string): string {
+  return /^[\w$.-]{1,100}$/.test(name) ? name : quoted(name);
 }
 
 /**
@@ -43,6 +63,8 @@ export function unknownVariables(environment: Environment, known: readonly strin
  */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
+    // No other can be near enough, and a name may be very long.
+    .filter((candidate) => name.length <= candidate.length * 2)
     .map((candidate) => ({ candidate, distance: distance(name.toUpperCase(), candidate.toUpperCase()) }))
     .sort((a, b) => a.distance - b.distance);
   const best = ranked[0];

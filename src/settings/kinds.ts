@@ -24,8 +24,8 @@ export const duration: Kind<number> = {
   fromText(text) {
     const milliseconds = parseDuration(text);
     if (milliseconds !== undefined) return durationInRange(milliseconds);
-    if (/^\d+(\.\d+)?$/.test(text)) return { allowed: `a duration with its unit; did you mean ${text}s?` };
-    return { allowed: durationAllowed };
+    const meant = withUnit(text);
+    return { allowed: meant === undefined ? durationAllowed : `a duration with its unit; did you mean ${meant}?` };
   },
   fromCode(given) {
     if (typeof given === 'number') return durationInRange(given);
@@ -34,8 +34,22 @@ export const duration: Kind<number> = {
   format: formatDuration,
 };
 
+// Whoever writes a thousand or more without a unit has milliseconds in mind.
+function withUnit(text: string): string | undefined {
+  if (!/^\d{1,15}(\.\d{1,15})?$/.test(text)) return undefined;
+  const meant = `${text}${Number(text) < 1_000 ? 's' : 'ms'}`;
+  return 'value' in durationInRange(parseDuration(meant) ?? NaN) ? meant : undefined;
+}
+
 function durationInRange(milliseconds: number): Reading<number> {
-  return milliseconds >= 0 && milliseconds <= longestTimer ? { value: milliseconds } : { allowed: durationAllowed };
+  return milliseconds >= 0 && milliseconds <= longestTimer
+    ? { value: positive(milliseconds) }
+    : { allowed: durationAllowed };
+}
+
+// Not -0, which would be printed as a number below the least that is allowed.
+function positive(value: number): number {
+  return value + 0;
 }
 
 /** limit is a duration in which something has to be done, of at least 1ms. */
@@ -66,16 +80,69 @@ const secondsAllowed = 'a whole number of seconds from 0 to 2000000';
 /** seconds is a length of time as the pod's own fields give it: a whole number without unit. */
 export const seconds: Kind<number> = {
   name: 'seconds',
-  fromText: (text) => (/^\d+$/.test(text) ? secondsInRange(Number(text)) : { allowed: secondsAllowed }),
-  fromCode: (given) => secondsInRange(given),
+  fromText(text) {
+    if (/^\d+$/.test(text)) return secondsInRange(Number(text));
+    const inSeconds = (parseDuration(text) ?? NaN) / 1_000;
+    if (!('value' in secondsInRange(inSeconds))) return { allowed: secondsAllowed };
+    return { allowed: `a whole number of seconds, without a unit; did you mean ${String(inSeconds)}?` };
+  },
+  fromCode: secondsInRange,
   format: (value) => `${String(value)}s`,
 };
 
 function secondsInRange(given: unknown): Reading<number> {
   return typeof given === 'number' && Number.isInteger(given) && given >= 0 && given <= 2_000_000
-    ? { value: given }
+    ? { value: positive(given) }
     : { allowed: secondsAllowed };
 }
+
+const countAllowed = 'a whole number from 0, which is off, to 1000000';
+
+/** count is a number of things, of which 0 switches a limit off. */
+export const count: Kind<number> = {
+  name: 'count',
+  fromText: (text) => (/^\d+$/.test(text) ? countInRange(Number(text)) : { allowed: countAllowed }),
+  fromCode: countInRange,
+  format: String,
+};
+
+function countInRange(given: unknown): Reading<number> {
+  return typeof given === 'number' && Number.isInteger(given) && given >= 0 && given <= 1_000_000
+    ? { value: positive(given) }
+    : { allowed: countAllowed };
+}
+
+const chanceAllowed = 'a number from 0, which is off, to 0.02';
+
+/** chance is a probability as small as the apiserver allows it (A-217). */
+export const chance: Kind<number> = {
+  name: 'chance',
+  fromText: (text) => (/^\d*\.?\d+$/.test(text) ? chanceInRange(Number(text)) : { allowed: chanceAllowed }),
+  fromCode: chanceInRange,
+  format: String,
+};
+
+function chanceInRange(given: unknown): Reading<number> {
+  return typeof given === 'number' && given >= 0 && given <= 0.02
+    ? { value: positive(given) }
+    : { allowed: chanceAllowed };
+}
+
+const pathAllowed = 'a path such as /metrics that is no probe path, or off';
+
+/** path is the path of an endpoint of ours; the empty string is off. */
+export const path: Kind<string> = {
+  name: 'path',
+  fromText(text) {
+    if (text === 'off' || text === '') return { value: '' };
+    const isPath = /^(\/[A-Za-z0-9._~-]+)+$/.test(text) && !/^\/(readyz|livez|healthz)(\/|$)/i.test(text);
+    return isPath ? { value: text } : { allowed: pathAllowed };
+  },
+  fromCode(given) {
+    return typeof given === 'string' ? this.fromText(given) : { allowed: pathAllowed };
+  },
+  format: (value) => (value === '' ? 'off' : value),
+};
 
 // The first two cannot be caught; after the others a process cannot go on (P-069).
 const neverHooked = new Set(['SIGKILL', 'SIGSTOP', 'SIGSEGV', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGPIPE', 'SIGPROF']);
@@ -90,14 +157,19 @@ export const processSignals: Kind<readonly NodeJS.Signals[]> = {
   },
   fromCode(given) {
     if (typeof given === 'string') return this.fromText(given);
-    if (!Array.isArray(given) || given.length === 0) return { allowed: processSignalsAllowed };
-    return given.every(isCatchable)
-      ? { value: Object.freeze([...new Set(given)]) }
-      : { allowed: processSignalsAllowed };
+    // A copy has no holes, which `every` would pass over.
+    const names: unknown[] = Array.isArray(given) ? [...(given as unknown[])] : [];
+    if (names.length === 0 || !names.every(isCatchable)) return { allowed: processSignalsAllowed };
+    return { value: Object.freeze([...new Set(names)]) };
   },
   format: (value) => value.join(','),
 };
 
 function isCatchable(name: unknown): name is NodeJS.Signals {
   return typeof name === 'string' && name in constants.signals && !neverHooked.has(name);
+}
+
+/** functionAllowed says what is allowed instead of something that cannot be called. */
+export function functionAllowed(given: unknown): string | undefined {
+  return typeof given === 'function' ? undefined : 'a function';
 }

@@ -1,17 +1,15 @@
-// The settings: one row each. Types, defaults, validation, variables and `docs/settings.md` all follow from this table.
-import { boolean, duration, limit, processSignals, seconds, type Kind } from './kinds.ts';
+// The settings: one row each. Types, defaults, validation, variables and `docs/settings.md` all follow from this table,
+// and what an editor shows of an option is the comment above its row.
+import { boolean, chance, count, duration, limit, path, processSignals, seconds, type Kind } from './kinds.ts';
 import type { Duration } from './duration.ts';
 
 /** Row is one setting; its variable is `LAMEDUCK_` and the option in upper snake case. */
 export interface Row<Value, Given = Value> {
   readonly kind: Kind<Value>;
-  /** The default, given whether the process runs in a cluster. */
+  /** The default, given whether the process runs in a cluster; undefined leaves things as they are. */
   readonly default: (inCluster: boolean) => Value;
-  /** How the default is described when it depends on something. */
-  readonly defaultText?: string;
   /** The apiserver's flag or the pod's field that the setting is named after. */
   readonly namedAfter?: string;
-  readonly description: string;
   /** Only for the type: what code may pass. */
   readonly given?: Given;
 }
@@ -22,53 +20,169 @@ function row<Value, Given = Value>(definition: Row<Value, Given>): Row<Value, Gi
 
 /** settingsTable has one row for each setting. */
 export const settingsTable = {
+  /**
+   * How long everything is still served after the process signal, while `/readyz` is red and clients are asked, one
+   * connection after another, to leave. `0s` is no delay.
+   *
+   * @default `10s` in a cluster (`KUBERNETES_SERVICE_HOST` is set), else `0s`
+   */
   shutdownDelayDuration: row<number, Duration>({
     kind: duration,
     default: (inCluster) => (inCluster ? 10_000 : 0),
-    defaultText: '`10s` in a cluster (`KUBERNETES_SERVICE_HOST` is set), else `0s`',
     namedAfter: '--shutdown-delay-duration',
-    description:
-      'How long everything is still served after the process signal, while `/readyz` is red and clients are asked, one connection after another, to leave.',
   }),
+  /**
+   * Whether the listener stays open during the drain and answers new connections with 429 and `Retry-After`, instead of
+   * closing.
+   *
+   * @default `false`
+   */
   shutdownSendRetryAfter: row<boolean>({
     kind: boolean,
     default: () => false,
     namedAfter: '--shutdown-send-retry-after',
-    description:
-      'Whether the listener stays open during the drain and answers new connections with 429 and `Retry-After`, instead of closing.',
   }),
+  /**
+   * How long the drain takes to end event streams, watches and every other long-running request, one after another; `0s`
+   * ends them all at once. Never longer than the drain.
+   *
+   * @default `10s`
+   */
+  shutdownWatchTerminationGracePeriod: row<number, Duration>({
+    kind: duration,
+    default: () => 10_000,
+    namedAfter: '--shutdown-watch-termination-grace-period',
+  }),
+  /**
+   * What an event stream’s client is told to wait before it comes back, when the drain ends the stream: a random time
+   * around it, from half to one and a half. `0s` tells it nothing.
+   *
+   * @default `3s`
+   */
+  eventStreamRetry: row<number, Duration>({
+    kind: duration,
+    default: () => 3_000,
+    namedAfter: 'the field `retry` of an event stream',
+  }),
+  /**
+   * The limit of each pre-shutdown hook that has none of its own.
+   *
+   * @default `5s`
+   */
   preShutdownHookTimeout: row<number, Duration>({
     kind: limit,
     default: () => 5_000,
-    description: 'The limit of each pre-shutdown hook that has none of its own.',
   }),
+  /**
+   * The limit inside which all destroy hooks run, one after another.
+   *
+   * @default `3s`
+   */
   destroyHookTimeout: row<number, Duration>({
     kind: limit,
     default: () => 3_000,
-    description: 'The limit inside which all destroy hooks run, one after another.',
   }),
+  /**
+   * The pod’s own value in seconds, which a pod cannot read: the kubelet sends SIGKILL when it has passed.
+   *
+   * @default `30`
+   */
   terminationGracePeriodSeconds: row<number>({
     kind: seconds,
     default: () => 30,
     namedAfter: 'the pod’s `terminationGracePeriodSeconds`',
-    description: 'The pod’s own value, which a pod cannot read: the kubelet sends SIGKILL when it has passed.',
   }),
+  /**
+   * The seconds that the container’s preStop hook takes of the grace period before the process signal arrives. `0` is
+   * none.
+   *
+   * @default `0`
+   */
   preStopSeconds: row<number>({
     kind: seconds,
     default: () => 0,
     namedAfter: 'the container’s `lifecycle.preStop`',
-    description: 'What the container’s preStop hook takes of the grace period before the process signal arrives.',
   }),
+  /**
+   * The process signals that begin the shutdown; a second one ends the process at once with code 1.
+   *
+   * @default `SIGTERM,SIGINT`
+   */
   shutdownSignals: row<readonly NodeJS.Signals[], readonly NodeJS.Signals[] | string>({
     kind: processSignals,
     default: () => ['SIGTERM', 'SIGINT'],
     namedAfter: 'the image’s STOPSIGNAL',
-    description: 'The process signals that begin the shutdown; a second one ends the process at once with code 1.',
   }),
+  /**
+   * The limit of each health check; keep it below the probe’s `timeoutSeconds`.
+   *
+   * @default `900ms`
+   */
   healthCheckTimeout: row<number, Duration>({
     kind: limit,
     default: () => 900,
-    description: 'The limit of each health check; keep it below the probe’s `timeoutSeconds`.',
+  }),
+  /**
+   * How long after its registration a post-start hook may be unfinished until `/livez` fails, so that a start that hangs
+   * is restarted; `0s` never lets the start fail `/livez`.
+   *
+   * @default `0s`
+   */
+  livezGracePeriod: row<number, Duration>({
+    kind: duration,
+    default: () => 0,
+    namedAfter: '--livez-grace-period',
+  }),
+  /**
+   * The path at which the servers answer with metrics; those of the health checks stand below it, at `/slis`.
+   *
+   * @default `off`
+   */
+  metricsPath: row<string>({
+    kind: path,
+    default: () => '',
+  }),
+  /**
+   * How long a connection is kept without a request; longer than the load balancer in front keeps its own.
+   * `headersTimeout` is raised with it where it is shorter, and never beyond the server’s own `requestTimeout`.
+   *
+   * @default unset: the program’s own
+   */
+  keepAliveTimeout: row<number | undefined, Duration>({
+    kind: limit,
+    default: () => undefined,
+    namedAfter: 'Node’s `server.keepAliveTimeout`',
+  }),
+  /**
+   * How long a request that is not long-running may take until it is answered with 504. `0s` is no limit.
+   *
+   * @default `0s`: off
+   */
+  requestTimeout: row<number, Duration>({
+    kind: duration,
+    default: () => 0,
+    namedAfter: '--request-timeout',
+  }),
+  /**
+   * How many requests that are not long-running may be in flight; what comes beyond is answered with 429. `0` is no limit.
+   *
+   * @default `0`: off
+   */
+  maxRequestsInflight: row<number>({
+    kind: count,
+    default: () => 0,
+    namedAfter: '--max-requests-inflight',
+  }),
+  /**
+   * The probability with which a request on HTTP/2 asks its client to connect anew, so that long-lived connections spread
+   * over the replicas. `0` is never.
+   *
+   * @default `0`: off
+   */
+  goawayChance: row<number>({
+    kind: chance,
+    default: () => 0,
+    namedAfter: '--goaway-chance',
   }),
 } as const;
 
@@ -82,7 +196,8 @@ export type Settings = {
 
 /** SettingsOptions is what code may pass; the environment has the last word. */
 export type SettingsOptions = {
-  readonly [Name in SettingName]?:
+  // In this very form, and not over `SettingName`, the options keep the comments of their rows.
+  readonly [Name in keyof typeof settingsTable]?:
     ((typeof settingsTable)[Name] extends Row<infer _, infer Given> ? Given : never) | undefined;
 };
 

@@ -210,6 +210,35 @@ for (const mode of ['false', 'true']) {
   });
 }
 
+test('P-034 the client of an event stream goes on at another replica behind the last event that it has seen', async (t) => {
+  const [old, young] = [disposed(t, new ReferenceService()), disposed(t, new ReferenceService())];
+  const [oldUrl, youngUrl] = await Promise.all([old.url(), young.url()]);
+  const first = await fetch(`${oldUrl}/events`);
+  assert.deepEqual([first.status, first.headers.get('content-type')], [200, 'text/event-stream']);
+  const [body, copy] = (first.body as ReadableStream<Uint8Array>).tee();
+  const seen = eventsOf(copy);
+  for (let event = 0; event < 2; event++) await seen.next();
+  await seen.return();
+  await old.runPrintedLine();
+
+  const whole = await text(body);
+  assert.match(whole, /^(id: \d+\ndata: \S+\n\n){2,}retry: \d+\n\n?$/);
+  assert.deepEqual(await old.exit, { code: 0, signal: null });
+  const { longRunningEnded, heldBy } = await old.finalLine();
+  assert.deepEqual({ longRunningEnded, heldBy }, { longRunningEnded: 1, heldBy: [] });
+
+  const ids = [...whole.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+  assert.deepEqual(
+    ids,
+    ids.map((_id, index) => (ids[0] as number) + index),
+  );
+  const last = ids.at(-1) as number;
+  const second = await fetch(`${youngUrl}/events`, { headers: { 'Last-Event-ID': String(last) } });
+  const events = eventsOf(second.body as ReadableStream<Uint8Array>);
+  assert.match((await events.next()).value ?? '', new RegExp(`^id: ${String(last + 1)}$`, 'm'));
+  await events.return();
+});
+
 test('P-065 under npm start the service says once who stands between it and SIGTERM, and its own pid ends it', async (t) => {
   // The build that comes first would replace the files that other tests are using.
   const options = { env: { PORT: '0' } };
@@ -248,4 +277,14 @@ test('what the service cannot start with is refused in one line', async (t) => {
 // Node 22 says once that it strips types.
 function withoutWarnings(stderr: string): string {
   return stderr.replace(/^\(.*\n/gm, '');
+}
+
+/** The events of a stream, each with what stands in it; the stream is left when no more are wanted. */
+async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, void> {
+  let kept = '';
+  for await (const part of body.pipeThrough(new TextDecoderStream())) {
+    const events = (kept + part).split('\n\n');
+    kept = events.pop() as string;
+    yield* events;
+  }
 }

@@ -1,19 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isLameduckError } from '../../src/errors.ts';
-import { runCheck, type CheckResult } from '../../src/health/check.ts';
+import { Check, type CheckFunction, type CheckResult } from '../../src/health/check.ts';
 import { FakeClock, settled } from '../support/fake-clock.ts';
 
-function run(answer: () => unknown, clock = new FakeClock()): CheckResult | Promise<CheckResult> {
-  return runCheck({ name: 'database', run: answer }, clock, 900);
+function createCheck(answer: CheckFunction, clock = new FakeClock()): Check {
+  return new Check('database', answer, { clock, checkTimeout: 900 });
 }
 
-async function failureOf(answer: () => unknown): Promise<Error> {
+function run(answer: CheckFunction, clock?: FakeClock): CheckResult | Promise<CheckResult> {
+  return createCheck(answer, clock).run();
+}
+
+async function failureOf(answer: CheckFunction): Promise<Error> {
   const result = await run(answer);
   assert.ok(isLameduckError(result), 'the check passed');
   assert.equal(result.code, 'LAMEDUCK_ERR_CHECK_FAILED');
   return result;
 }
+
+const hangs = (): Promise<never> => new Promise(() => undefined);
 
 for (const value of [undefined, null, 0, '', true, NaN, {}]) {
   test(`P-083 a check that returns or resolves with ${typeof value} ${JSON.stringify(value)} passes`, async () => {
@@ -66,7 +72,7 @@ for (const [index, cause] of nonErrors.entries()) {
 test('P-081, P-083 a check that hangs has failed at its limit, not before', async () => {
   const clock = new FakeClock();
   const results: CheckResult[] = [];
-  void Promise.resolve(run(() => new Promise(() => undefined), clock)).then((result) => results.push(result));
+  void Promise.resolve(run(hangs, clock)).then((result) => results.push(result));
   await clock.advance(899);
   assert.equal(results.length, 0);
   await clock.advance(1);
@@ -103,4 +109,135 @@ test('any thenable is waited for', async () => {
     },
   };
   assert.match((await failureOf(() => thenable)).message, /returned false/);
+});
+
+const evil: readonly (readonly [string, () => unknown])[] = [
+  [
+    'throws an error whose message cannot be read',
+    () => {
+      throw Object.defineProperty(new Error(), 'message', { get: () => assert.fail('no message') });
+    },
+  ],
+  [
+    'throws an error whose message is a symbol',
+    () => {
+      throw Object.assign(new Error(), { message: Symbol('down') });
+    },
+  ],
+  ['returns what cannot be asked whether it is a promise', () => new Proxy({}, { has: () => assert.fail('no has') })],
+  [
+    'returns what loses its then when it is asked again',
+    () => Object.defineProperty({}, 'then', { get: once(() => () => undefined) }),
+  ],
+  [
+    'returns a thenable that throws',
+    () => ({
+      then() {
+        throw new Error('not even a promise');
+      },
+    }),
+  ],
+];
+
+function once<Value>(get: () => Value): () => Value {
+  let isFirst = true;
+  return () => {
+    if (!isFirst) throw new Error('asked twice');
+    isFirst = false;
+    return get();
+  };
+}
+
+for (const [what, answer] of evil) {
+  test(`P-083 a check that ${what} fails, and nothing is thrown at whoever asked`, async () => {
+    await failureOf(answer);
+  });
+}
+
+test('the AbortSignal of a check is aborted when its limit has passed, and not before', async () => {
+  const clock = new FakeClock();
+  const signals: AbortSignal[] = [];
+  const result = run(({ signal }) => {
+    signals.push(signal);
+    return hangs();
+  }, clock);
+  await clock.advance(899);
+  assert.equal(signals[0]?.aborted, false);
+  await clock.advance(1);
+  assert.equal(signals[0].aborted, true);
+  assert.equal(signals[0].reason, await result);
+});
+
+test('the AbortSignal of a check that has answered is not aborted', async () => {
+  const clock = new FakeClock();
+  let signal: AbortSignal | undefined;
+  const answer: CheckFunction = async (context) => {
+    ({ signal } = context);
+  };
+  await run(answer, clock);
+  await clock.advance(10_000);
+  assert.equal(signal?.aborted, false);
+});
+
+test('P-081 a check that gives up when its limit has passed is told as one that had not answered', async () => {
+  const clock = new FakeClock();
+  const result = run(
+    ({ signal }) =>
+      new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          reject(new Error('given up'));
+        });
+      }),
+    clock,
+  );
+  await clock.advance(900);
+  assert.match((await result)?.message ?? '', /no answer within 900ms$/);
+});
+
+test('P-082 whoever asks while a check runs gets the result of that run, and behind it there is a new one', async () => {
+  const runs: PromiseWithResolvers<boolean>[] = [];
+  const check = createCheck(() => {
+    const next = Promise.withResolvers<boolean>();
+    runs.push(next);
+    return next.promise;
+  });
+  const first = Array.from({ length: 100 }, async () => check.run());
+  assert.equal(runs.length, 1);
+  runs[0]?.resolve(false);
+  const results = await Promise.all(first);
+  assert.equal(new Set(results).size, 1);
+  assert.match(results[0]?.message ?? '', /returned false/);
+
+  const second = check.run();
+  assert.equal(runs.length, 2);
+  runs[1]?.resolve(true);
+  assert.equal(await second, undefined);
+});
+
+test('P-082 a probe that comes with the answer to another finds a run of its own', async () => {
+  let runs = 0;
+  const check = createCheck(async () => {
+    runs++;
+  });
+  await Promise.resolve(check.run()).then(() => check.run());
+  assert.equal(runs, 2);
+});
+
+test('P-082 after a run that took too long the check is run anew, whatever becomes of the old run', async () => {
+  const clock = new FakeClock();
+  const runs: PromiseWithResolvers<boolean>[] = [];
+  const check = createCheck(() => {
+    const next = Promise.withResolvers<boolean>();
+    runs.push(next);
+    return next.promise;
+  }, clock);
+  const first = check.run();
+  await clock.advance(900);
+  assert.match((await first)?.message ?? '', /no answer/);
+  const second = check.run();
+  assert.equal(runs.length, 2);
+  runs[0]?.resolve(true);
+  await settled();
+  runs[1]?.resolve(false);
+  assert.match((await second)?.message ?? '', /returned false/);
 });

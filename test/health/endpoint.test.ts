@@ -1,35 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Endpoint, type Answer } from '../../src/health/endpoint.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { RecordingObserver } from '../support/recording-observer.ts';
-
-interface Fixture {
-  readonly endpoint: Endpoint;
-  readonly clock: FakeClock;
-  readonly observer: RecordingObserver;
-  readonly ask: (path?: string, query?: string) => Answer;
-}
-
-function createEndpoint(name: 'readyz' | 'livez' | 'healthz' = 'readyz'): Fixture {
-  const clock = new FakeClock();
-  const observer = new RecordingObserver();
-  const endpoint = new Endpoint(name, { clock, checkTimeout: 900, observer });
-  return {
-    endpoint,
-    clock,
-    observer,
-    ask(path = '', query = '') {
-      const answer = endpoint.answer(path, new URLSearchParams(query));
-      assert.ok(!(answer instanceof Promise), 'the answer is not there at once');
-      return answer;
-    },
-  };
-}
-
-const fails = (): never => {
-  throw new Error('secret reason');
-};
+import { Check } from '../../src/health/check.ts';
+import { Endpoint } from '../../src/health/endpoint.ts';
+import { fails, hangs, HealthUnderTest, passes } from '../support/health-under-test.ts';
 
 const headers = {
   'Content-Type': 'text/plain; charset=utf-8',
@@ -37,187 +10,233 @@ const headers = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-test('A-073, A-085 an endpoint without checks of the program has ping and answers 200 ok', () => {
-  assert.deepEqual(createEndpoint().ask(), { status: 200, headers, body: 'ok' });
-  assert.equal(createEndpoint().ask('', 'verbose').body, '[+]ping ok\nreadyz check passed\n');
+test('A-085 an endpoint whose checks pass answers 200 with ok and no newline', () => {
+  for (const url of ['/readyz', '/livez', '/healthz']) {
+    assert.deepEqual(new HealthUnderTest().ask(url), { status: 200, headers, body: 'ok' });
+  }
 });
 
-test('P-086 every answer forbids storing and sniffing', () => {
-  const { endpoint, ask } = createEndpoint();
-  endpoint.add('bad', fails);
-  for (const path of ['', '/ping', '/bad', '/nothing']) {
-    assert.equal(ask(path).headers['Cache-Control'], 'no-cache, private, no-store', path);
-    assert.equal(ask(path).headers['Content-Type'], 'text/plain; charset=utf-8', path);
+test('P-086 every answer forbids storing and sniffing, but for the ok of a single check, which is sniffed as in the apiserver', () => {
+  const under = new HealthUnderTest();
+  under.health.addLivez('bad', fails);
+  for (const url of ['/livez', '/livez/ping', '/livez/bad', '/livez/nothing']) {
+    const { 'X-Content-Type-Options': sniffing, ...others } = headers;
+    assert.deepEqual(
+      under.ask(url).headers,
+      url === '/livez/ping' ? others : { ...others, 'X-Content-Type-Options': sniffing },
+    );
   }
-  for (const path of ['', '/bad', '/nothing'])
-    assert.equal(ask(path).headers['X-Content-Type-Options'], 'nosniff', path);
 });
 
 test('A-086 the presence of verbose asks for all checks by name, whatever its value', () => {
-  const { endpoint, ask } = createEndpoint('healthz');
-  endpoint.add('database', () => true);
-  for (const query of ['verbose', 'verbose=true', 'verbose=false', 'verbose=']) {
-    assert.equal(ask('', query).body, '[+]ping ok\n[+]database ok\nhealthz check passed\n', query);
-    assert.equal(ask('', query).status, 200);
+  const under = new HealthUnderTest();
+  under.health.addLivez('worker', passes);
+  for (const query of ['verbose', 'verbose=true', 'verbose=false', 'verbose=', 'a=1&verbose']) {
+    const { status, body } = under.ask(`/healthz?${query}`);
+    assert.deepEqual([status, body], [200, '[+]ping ok\n[+]log ok\n[+]worker ok\nhealthz check passed\n'], query);
   }
+  for (const query of ['Verbose', 'verbos', 'x=verbose']) assert.equal(under.bodyOf(`/healthz?${query}`), 'ok', query);
 });
 
-test('A-087, A-088 a failure is 500 with every check in the order of registration and no reason, verbose or not', () => {
-  const { endpoint, ask } = createEndpoint('livez');
-  endpoint.add('bad', fails);
-  endpoint.add('good', () => true);
-  const answer = ask();
+test('A-087, A-088, A-092 a failure is 500 with every check in the order of registration and no reason, verbose or not', () => {
+  const under = new HealthUnderTest();
+  under.health.addLivez('bad', fails);
+  under.health.addLivez('good', passes);
+  const answer = under.ask('/livez');
   assert.deepEqual(answer, {
     status: 500,
     headers,
-    body: '[+]ping ok\n[-]bad failed: reason withheld\n[+]good ok\nlivez check failed\n',
+    body: '[+]ping ok\n[+]log ok\n[-]bad failed: reason withheld\n[+]good ok\nlivez check failed\n',
   });
-  assert.deepEqual(ask('', 'verbose'), answer);
+  assert.deepEqual(under.ask('/livez?verbose'), answer);
+  assert.deepEqual(under.ask('/LiveZ/'), answer, 'the name is that of the endpoint and not what was asked for');
 });
 
 test('A-088, A-089 an excluded check is not run and is told as excluded', () => {
-  const { endpoint, ask } = createEndpoint();
+  const under = new HealthUnderTest();
   let runs = 0;
-  endpoint.add('slow', () => runs++);
-  endpoint.add('bad', fails);
-  assert.equal(ask('', 'exclude=bad&exclude=slow').body, 'ok');
+  under.health.addReadyz('slow', () => runs++);
+  under.health.addReadyz('bad', fails);
+  assert.equal(under.bodyOf('/readyz?exclude=bad&exclude=slow'), 'ok');
   assert.equal(
-    ask('', 'exclude=bad&exclude=slow&verbose').body,
-    '[+]ping ok\n[+]slow excluded: ok\n[+]bad excluded: ok\nreadyz check passed\n',
+    under.bodyOf('/readyz?exclude=bad&exclude=slow&verbose'),
+    '[+]ping ok\n[+]log ok\n[+]slow excluded: ok\n[+]bad excluded: ok\n[+]shutdown ok\nreadyz check passed\n',
   );
   assert.equal(runs, 0);
-  assert.equal(ask('', 'exclude=slow').status, 500);
-  assert.equal(ask('', 'exclude=slow,bad').status, 500);
+  assert.equal(under.statusOf('/readyz?exclude=slow'), 500);
+  assert.equal(under.statusOf('/readyz?exclude=slow,bad'), 500, 'commas do not separate');
 });
 
-test('A-088, A-089 names that match no check change no status and are a warning, sorted, in a verbose or failing answer', () => {
-  const { endpoint, ask } = createEndpoint();
-  assert.equal(ask('', 'exclude=b&exclude=a').body, 'ok');
-  const warning = 'warn: some health checks cannot be excluded: no matches for "a","b"\n';
-  assert.equal(ask('', 'exclude=b&exclude=a&verbose').body, `[+]ping ok\n${warning}readyz check passed\n`);
-  endpoint.add('bad', fails);
+test('A-090 exclude=shutdown is the prober’s own wish, and a probe with it stays green during the shutdown', () => {
+  const under = new HealthUnderTest();
+  under.lifecycle.report('ShutdownInitiated');
+  assert.equal(under.statusOf('/readyz'), 500);
   assert.equal(
-    ask('', 'exclude=b&exclude=a').body,
-    `[+]ping ok\n[-]bad failed: reason withheld\n${warning}readyz check failed\n`,
+    under.bodyOf('/readyz?exclude=shutdown&verbose'),
+    '[+]ping ok\n[+]log ok\n[+]shutdown excluded: ok\nreadyz check passed\n',
   );
+  assert.equal(under.statusOf('/readyz?exclude=shutdown'), 200);
 });
 
 test('A-070 each check has a path of its own, with slashes if its name has some', () => {
-  const { endpoint, ask } = createEndpoint();
+  const under = new HealthUnderTest();
   let runs = 0;
-  endpoint.add('poststarthook/warm-up', () => runs++);
-  endpoint.add('bad', fails);
-  assert.deepEqual(ask('/poststarthook/warm-up').body, 'ok');
-  assert.equal(runs, 1);
-  assert.equal(ask('/warm-up').status, 404);
-  assert.equal(ask('/ping/').status, 404);
-  assert.equal(ask('/ping', 'exclude=ping').body, 'ok');
-  assert.equal(runs, 1);
+  under.health.addReadyz('cache/warm', () => runs++);
+  under.health.addReadyz('bad', fails);
+  assert.equal(under.bodyOf('/readyz/cache/warm'), 'ok');
+  assert.equal(runs, 1, 'only this one has run');
+  assert.equal(under.statusOf('/readyz/warm'), 404);
+  assert.equal(under.statusOf('/readyz/ping/'), 404);
 });
 
 test('A-095 a single check answers 200 ok, or 500 without the reason', () => {
-  const { endpoint, ask } = createEndpoint();
-  endpoint.add('bad', fails);
-  const { status, body } = ask('/bad', 'verbose');
+  const under = new HealthUnderTest();
+  under.health.addReadyz('bad', fails);
+  const { status, body } = under.ask('/readyz/bad?verbose');
   assert.deepEqual([status, body], [500, 'internal server error: reason withheld\n']);
-  assert.deepEqual([ask('/ping').status, ask('/ping').body], [200, 'ok']);
+  assert.deepEqual([under.statusOf('/readyz/ping'), under.bodyOf('/readyz/ping')], [200, 'ok']);
+});
+
+test('A-096 a single check pays no heed to verbose and exclude, and is no result of its endpoint', () => {
+  const under = new HealthUnderTest();
+  let runs = 0;
+  under.health.addReadyz('counted', () => runs++);
+  assert.equal(under.bodyOf('/readyz/counted?exclude=counted&verbose'), 'ok');
+  assert.equal(runs, 1);
+  assert.deepEqual(under.observer.checkResults, []);
 });
 
 test('the path of a check that does not exist is 404', () => {
-  const { ask } = createEndpoint();
-  assert.deepEqual([ask('/nothing').status, ask('/nothing').body], [404, '404 page not found\n']);
-});
-
-test('A-074 checks can be added until the endpoint is installed', () => {
-  const { endpoint } = createEndpoint('livez');
-  endpoint.add('early', () => true);
-  endpoint.close();
-  assert.throws(
-    () => {
-      endpoint.add('late', () => true);
-    },
-    {
-      code: 'LAMEDUCK_ERR_REGISTERED_TOO_LATE',
-      message: 'unable to add check "late": the /livez endpoint has already been created; add it before listen()',
-    },
-  );
-});
-
-test('a check needs a name that is free and can stand in a path, and a function', () => {
-  const { endpoint } = createEndpoint();
-  const add =
-    (name: string, run: () => unknown): (() => void) =>
-    () => {
-      endpoint.add(name, run);
-    };
-  assert.throws(
-    add('ping', () => true),
-    { code: 'LAMEDUCK_ERR_NAME_TAKEN' },
-  );
-  assert.throws(
-    add('a b', () => true),
-    { code: 'LAMEDUCK_ERR_NAME_INVALID' },
-  );
-  assert.throws(add('a', undefined as unknown as () => true), { code: 'LAMEDUCK_ERR_FUNCTION_INVALID' });
+  const under = new HealthUnderTest();
+  for (const url of ['/readyz/nothing', '/readyz//', '/readyz//ping', '/livez/shutdown', '/readyz/__proto__']) {
+    assert.deepEqual(under.ask(url), { status: 404, headers, body: '404 page not found\n' }, url);
+  }
 });
 
 test('P-081 checks that hang fail together at their limit, while the others still report', async () => {
-  const { endpoint, clock } = createEndpoint();
-  endpoint.add('hangs', () => new Promise(() => undefined));
-  endpoint.add('hangs-too', () => new Promise(() => undefined));
-  endpoint.add('good', async () => true);
-  const answer = Promise.resolve(endpoint.answer('', new URLSearchParams()));
-  await clock.advance(900);
+  const under = new HealthUnderTest();
+  under.health.addReadyz('hangs', hangs);
+  under.health.addReadyz('hangs-too', hangs);
+  under.health.addReadyz('good', async () => true);
+  const answer = under.probe('/readyz');
+  await under.clock.advance(900);
   assert.equal(
     (await answer).body,
-    '[+]ping ok\n[-]hangs failed: reason withheld\n[-]hangs-too failed: reason withheld\n[+]good ok\nreadyz check failed\n',
+    '[+]ping ok\n[+]log ok\n[-]hangs failed: reason withheld\n[-]hangs-too failed: reason withheld\n[+]good ok\n[+]shutdown ok\nreadyz check failed\n',
   );
-  assert.equal(clock.pending.all, 0);
+  assert.equal(under.clock.pending.all, 0);
 });
 
 test('an asynchronous check answers its own path, too', async () => {
-  const { endpoint } = createEndpoint();
-  endpoint.add('good', async () => true);
-  endpoint.add('bad', async () => false);
-  assert.equal((await endpoint.answer('/good', new URLSearchParams())).status, 200);
-  assert.equal((await endpoint.answer('/bad', new URLSearchParams())).status, 500);
+  const under = new HealthUnderTest();
+  under.health.addReadyz('good', async () => true);
+  under.health.addReadyz('bad', async () => false);
+  assert.equal((await under.probe('/readyz/good')).status, 200);
+  assert.equal((await under.probe('/readyz/bad')).status, 500);
 });
 
-test('P-083 the reason of a failure goes to the observer, once for each change', () => {
-  const { endpoint, observer, ask } = createEndpoint();
+test('P-082 a hundred probes of an endpoint and of one of its checks run each check once', async () => {
+  const under = new HealthUnderTest();
+  const runs = { slow: 0, slower: 0 };
+  const gate = Promise.withResolvers<boolean>();
+  under.health.addReadyz('slow', async () => {
+    runs.slow++;
+    return gate.promise;
+  });
+  under.health.addReadyz('slower', async () => {
+    runs.slower++;
+    return gate.promise;
+  });
+  const whole = Array.from({ length: 50 }, async () => under.probe('/readyz'));
+  const verbose = Array.from({ length: 25 }, async () => under.probe('/readyz?verbose'));
+  const single = Array.from({ length: 25 }, async () => under.probe('/readyz/slow'));
+  assert.deepEqual(runs, { slow: 1, slower: 1 });
+  gate.resolve(true);
+  for (const answer of await Promise.all([...whole, ...single])) assert.equal(answer.body, 'ok');
+  for (const answer of await Promise.all(verbose)) assert.match(answer.body, /slower ok\n.*\nreadyz check passed\n$/);
+  assert.deepEqual(runs, { slow: 1, slower: 1 });
+  await under.probe('/readyz?exclude=slow');
+  assert.deepEqual(runs, { slow: 1, slower: 2 });
+});
+
+test('P-082 probes that share a run fail together, and that is one change', async () => {
+  const under = new HealthUnderTest();
+  const gate = Promise.withResolvers<boolean>();
+  under.health.addReadyz('database', () => gate.promise);
+  const probes = Array.from({ length: 10 }, async () => under.probe('/readyz'));
+  gate.resolve(false);
+  for (const { status } of await Promise.all(probes)) assert.equal(status, 500);
+  assert.deepEqual(under.observer.checkChanges, ['readyz database: check "database" failed: it returned false']);
+});
+
+test('A-104, P-083 the reason of a failure goes to the observer, once for each change', () => {
+  const under = new HealthUnderTest();
   let isDown = false;
-  endpoint.add('database', () => {
+  under.health.addReadyz('database', () => {
     if (isDown) throw new Error('secret reason');
   });
   for (const next of [false, true, true, false, false, true]) {
     isDown = next;
-    ask();
-    ask('/database');
+    assert.doesNotMatch(under.bodyOf('/readyz?verbose'), /secret/);
+    assert.doesNotMatch(under.bodyOf('/readyz/database'), /secret/);
   }
-  assert.deepEqual(observer.checkChanges, [
+  assert.deepEqual(under.observer.checkChanges, [
     'readyz database: check "database" failed: secret reason',
     'readyz database: passes',
     'readyz database: check "database" failed: secret reason',
   ]);
 });
 
-test('P-088 whether the checks pass can be asked without a probe', async () => {
-  const { endpoint } = createEndpoint();
-  let isUp = false;
-  endpoint.add('database', async () => isUp);
-  assert.equal(await endpoint.passes(), false);
-  isUp = true;
-  assert.equal(await endpoint.passes(), true);
+test('A-181 each check that a probe of a whole endpoint has run is a result; one that is excluded is none', async () => {
+  const under = new HealthUnderTest();
+  under.health.addReadyz('bad', fails);
+  under.health.addReadyz('slow', async () => true);
+  await under.probe('/readyz?exclude=log');
+  assert.deepEqual(under.observer.checkResults.splice(0), [
+    'readyz ping: passed',
+    'readyz bad: failed',
+    'readyz slow: passed',
+    'readyz shutdown: passed',
+  ]);
+  assert.equal(await under.health.readyz.passes(), false);
+  assert.deepEqual(under.observer.checkResults, [], 'the start asks, and no probe');
 });
 
-test('a hostile query makes no line of its own and no answer that is much longer than itself', () => {
-  const { ask } = createEndpoint();
-  const forged = ask('', `verbose&exclude=${encodeURIComponent('x\n[+]forged ok\n')}`).body;
-  assert.equal(forged.split('\n').filter((line) => line.startsWith('[+]')).length, 1);
+test('P-088 whether the checks pass can be asked without a probe', async () => {
+  const under = new HealthUnderTest();
+  let isUp = false;
+  under.health.addReadyz('database', async () => isUp);
+  assert.equal(await under.health.readyz.passes(), false);
+  isUp = true;
+  assert.equal(await under.health.readyz.passes(), true);
+  under.lifecycle.report('ShutdownInitiated');
+  assert.equal(await under.health.readyz.passes(), false);
+});
 
-  // As long as Node lets the head of a request be.
-  const names = Array.from({ length: 1_000 }, (_, index) => `exclude=${String(index).padStart(8, '0')}`);
-  const query = `verbose&${names.join('&')}`;
-  assert.ok(ask('', query).body.length < query.length + 200);
-  assert.equal(ask('', query).status, 200);
+test('P-091 a probe that waits for a check while the shutdown begins is answered 500', async () => {
+  const under = new HealthUnderTest();
+  const gate = Promise.withResolvers<boolean>();
+  under.health.addReadyz('slow', () => gate.promise);
+  const answer = under.probe('/readyz');
+  under.lifecycle.report('ShutdownInitiated');
+  gate.resolve(true);
+  assert.deepEqual(
+    [(await answer).status, (await answer).body],
+    [500, '[+]ping ok\n[+]log ok\n[+]slow ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n'],
+  );
+});
+
+test('A-089 a check that passes for now without being run can be excluded by its group (against A-091), and is no result', () => {
+  const { clock, observer } = new HealthUnderTest();
+  const endpoint = new Endpoint('livez', { clock, observer });
+  const check = new Check('boot', fails, { clock, checkTimeout: 900 }, { group: 'start' });
+  endpoint.add(check, clock.now() + 10_000);
+  const ask = (query: string): unknown => endpoint.answer('', new URLSearchParams(query));
+  assert.deepEqual(ask('verbose&exclude=start'), {
+    status: 200,
+    headers,
+    body: '[+]boot excluded with start: ok\nlivez check passed\n',
+  });
+  assert.deepEqual(ask(''), { status: 200, headers, body: 'ok' });
+  assert.deepEqual(observer.checkResults, []);
 });

@@ -1,141 +1,274 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Answer } from '../../src/health/endpoint.ts';
-import { Health } from '../../src/health/health.ts';
-import { createLifecycle, type Lifecycle } from '../../src/lifecycle/signals.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { RecordingObserver } from '../support/recording-observer.ts';
+import type { CheckFunction, CheckOptions } from '../../src/health/check.ts';
+import { fails, HealthUnderTest, passes } from '../support/health-under-test.ts';
 
-interface Fixture {
-  readonly health: Health;
-  readonly lifecycle: Lifecycle;
-  readonly ask: (url: string) => Answer;
-}
-
-function createHealth(): Fixture {
-  const lifecycle = createLifecycle(false);
-  const health = new Health(lifecycle.signals, {
-    clock: new FakeClock(),
-    checkTimeout: 900,
-    observer: new RecordingObserver(),
-  });
-  return {
-    health,
-    lifecycle,
-    ask(url) {
-      const answer = health.answer(url);
-      assert.ok(answer !== undefined && !(answer instanceof Promise), url);
-      return answer;
-    },
-  };
-}
-
-test('A-072 ping is a check of each endpoint, and shutdown is the last check of /readyz alone', () => {
-  const { health, ask } = createHealth();
-  health.readyz.add('database', () => true);
-  health.close();
-  assert.equal(ask('/readyz?verbose').body, '[+]ping ok\n[+]database ok\n[+]shutdown ok\nreadyz check passed\n');
-  assert.equal(ask('/livez?verbose').body, '[+]ping ok\nlivez check passed\n');
-  assert.equal(ask('/healthz?verbose').body, '[+]ping ok\nhealthz check passed\n');
+test('A-072, A-073, A-074 ping and log lead on each endpoint, then checks as they were added, and shutdown is the last of /readyz alone', () => {
+  const under = new HealthUnderTest();
+  under.health.addReadyz('database', passes);
+  under.health.addReadyz('cache', passes);
+  under.health.addLivez('worker', passes);
+  under.health.close();
+  assert.equal(
+    under.bodyOf('/readyz?verbose'),
+    '[+]ping ok\n[+]log ok\n[+]database ok\n[+]cache ok\n[+]shutdown ok\nreadyz check passed\n',
+  );
+  assert.equal(under.bodyOf('/livez?verbose'), '[+]ping ok\n[+]log ok\n[+]worker ok\nlivez check passed\n');
+  assert.equal(under.bodyOf('/healthz?verbose'), '[+]ping ok\n[+]log ok\n[+]worker ok\nhealthz check passed\n');
 });
 
-test('A-003 readyz fails as soon as ShutdownInitiated is signaled, and livez and healthz stay green', () => {
-  const { health, lifecycle, ask } = createHealth();
-  health.close();
-  assert.equal(ask('/readyz').status, 200);
-  lifecycle.report('ShutdownInitiated');
+test('A-003, A-106 readyz fails as soon as ShutdownInitiated is signaled, and livez and healthz stay green', () => {
+  const under = new HealthUnderTest();
+  under.health.close();
+  assert.equal(under.statusOf('/readyz'), 200);
+  under.lifecycle.report('ShutdownInitiated');
   assert.deepEqual(
-    [ask('/readyz').status, ask('/readyz').body],
-    [500, '[+]ping ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n'],
+    [under.statusOf('/readyz'), under.bodyOf('/readyz')],
+    [500, '[+]ping ok\n[+]log ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n'],
   );
-  assert.equal(ask('/livez').body, 'ok');
-  assert.equal(ask('/healthz').body, 'ok');
+  assert.equal(under.bodyOf('/livez'), 'ok');
+  assert.equal(under.bodyOf('/healthz'), 'ok');
 });
 
 test('A-097 /readyz/shutdown fails during the shutdown, with the reason withheld', () => {
-  const { health, lifecycle, ask } = createHealth();
-  health.close();
-  assert.equal(ask('/readyz/shutdown').body, 'ok');
-  lifecycle.report('ShutdownInitiated');
-  assert.equal(ask('/readyz/shutdown').status, 500);
-  assert.equal(ask('/readyz/shutdown').body, 'internal server error: reason withheld\n');
+  const under = new HealthUnderTest();
+  under.health.close();
+  assert.equal(under.bodyOf('/readyz/shutdown'), 'ok');
+  under.lifecycle.report('ShutdownInitiated');
+  assert.equal(under.statusOf('/readyz/shutdown'), 500);
+  assert.equal(under.bodyOf('/readyz/shutdown'), 'internal server error: reason withheld\n');
 });
 
-test('P-091 a check can turn readyz red and green again before the shutdown, and not green after it', () => {
-  const { health, lifecycle, ask } = createHealth();
-  let isOverloaded = false;
-  health.readyz.add('load', () => !isOverloaded);
-  health.close();
-  isOverloaded = true;
-  assert.equal(ask('/readyz').status, 500);
-  isOverloaded = false;
-  assert.equal(ask('/readyz').status, 200);
-  lifecycle.report('ShutdownInitiated');
-  assert.equal(ask('/readyz').status, 500);
-});
-
-test('A-074 all three endpoints are closed to new checks once they are installed', () => {
-  const { health } = createHealth();
-  health.close();
-  for (const endpoint of [health.readyz, health.livez, health.healthz]) {
-    assert.throws(
-      () => {
-        endpoint.add('late', () => true);
-      },
-      { code: 'LAMEDUCK_ERR_REGISTERED_TOO_LATE' },
-    );
+test('P-091, P-092 a check over a flag of the program turns readyz red and green with the next probe, undamped, and never green after ShutdownInitiated', () => {
+  const under = new HealthUnderTest();
+  let isTakenOut = false;
+  under.health.addReadyz('taken-out', () => !isTakenOut);
+  under.health.close();
+  for (let flap = 0; flap < 10; flap++) {
+    isTakenOut = !isTakenOut;
+    assert.equal(under.statusOf('/readyz'), isTakenOut ? 500 : 200);
+  }
+  under.lifecycle.report('ShutdownInitiated');
+  for (let flap = 0; flap < 10; flap++) {
+    isTakenOut = !isTakenOut;
+    assert.equal(under.statusOf('/readyz'), 500);
+    assert.equal(under.statusOf('/readyz?exclude=taken-out'), 500);
   }
 });
 
-test('the name of the shutdown check is taken from the start', () => {
-  const { health } = createHealth();
+test('A-074 all three endpoints are closed to new checks once they are installed', () => {
+  const { health } = new HealthUnderTest();
+  health.close();
+  const late = (endpoint: string, name: string): object => ({
+    code: 'LAMEDUCK_ERR_REGISTERED_TOO_LATE',
+    message: `unable to add check "${name}": the /${endpoint} endpoint has already been created; add it before listen()`,
+  });
   assert.throws(
     () => {
-      health.readyz.add('shutdown', () => true);
+      health.addReadyz('late', passes);
     },
-    { code: 'LAMEDUCK_ERR_NAME_TAKEN' },
+    late('readyz', 'late'),
   );
-  health.close();
+  assert.throws(
+    () => {
+      health.addLivez('late', passes);
+    },
+    late('livez', 'late'),
+  );
+  assert.throws(
+    () => {
+      health.addPostStartHook('late', passes);
+    },
+    late('readyz', 'poststarthook/late'),
+  );
 });
 
-for (const url of ['/readyz', '/readyz/', '/readyz?', '/readyz?a=1', '/readyz/?a=/x', '/READYZ', '/Readyz/?verbose=']) {
-  test(`P-080, A-070 ${url} asks the whole endpoint`, () => {
-    const { health, ask } = createHealth();
-    health.close();
-    assert.equal(ask(url).status, 200);
-    assert.match(ask(url).body, /^ok$|check passed\n$/);
+for (const kind of ['readyz', 'livez'] as const) {
+  const add =
+    (name: unknown, run: unknown = passes, options?: unknown) =>
+    () => {
+      const { health } = new HealthUnderTest();
+      const [given, check, more] = [name as string, run as CheckFunction, options as CheckOptions];
+      if (kind === 'readyz') health.addReadyz(given, check, more);
+      else health.addLivez(given, check, more);
+    };
+
+  test(`a ${kind} check needs a name that is free and can stand in a path`, () => {
+    for (const name of ['ping', 'log']) {
+      const taken = {
+        code: 'LAMEDUCK_ERR_NAME_TAKEN',
+        message: `unable to add ${kind} check "${name}": the name is taken`,
+      };
+      assert.throws(add(name), taken);
+    }
+    if (kind === 'readyz') assert.throws(add('shutdown'), { code: 'LAMEDUCK_ERR_NAME_TAKEN' });
+    for (const name of [undefined, null, 7, '', ' ', 'a b', '/a', 'a/', 'a?b', 'ä', 'a\nb', {}]) {
+      assert.throws(add(name), {
+        code: 'LAMEDUCK_ERR_NAME_INVALID',
+        message: new RegExp(`^name of a ${kind} check: `),
+      });
+    }
+  });
+
+  test(`a ${kind} check needs a function`, () => {
+    for (const run of [null, 'true', true, {}, Promise.resolve()]) {
+      assert.throws(add('a', run), {
+        code: 'LAMEDUCK_ERR_FUNCTION_INVALID',
+        message: new RegExp(`^${kind} check "a": `),
+      });
+    }
+  });
+
+  test(`a ${kind} check has no other option than a group, which needs a name`, () => {
+    for (const options of [null, 'etcd', [], 7, { grup: 'etcd' }, { group: 'etcd', timeout: '1s' }]) {
+      assert.throws(add('a', passes, options), {
+        code: 'LAMEDUCK_ERR_OPTIONS_INVALID',
+        message: new RegExp(`^options of ${kind} check "a": .*: allowed is an object with group$`),
+      });
+    }
+    for (const group of ['', 'a b', null, 7]) {
+      assert.throws(add('a', passes, { group }), {
+        code: 'LAMEDUCK_ERR_NAME_INVALID',
+        message: new RegExp(`^name of the group of ${kind} check "a": `),
+      });
+    }
+    for (const options of [undefined, {}, { group: undefined }, { group: 'etcd' }]) add('a', passes, options)();
   });
 }
 
-test('A-070 the path of one check is found behind that of its endpoint, in any case of letters of the endpoint', () => {
-  const { health, ask } = createHealth();
-  health.livez.add('a/b', () => true);
-  assert.equal(ask('/livez/a/b').body, 'ok');
-  assert.equal(ask('/LIVEZ/a/b?x').body, 'ok');
-  assert.equal(ask('/livez/nothing').status, 404);
+test('a livez check whose name only one of its two endpoints has free is added to none', () => {
+  const under = new HealthUnderTest();
+  under.health.addPostStartHook('warm-up', passes);
+  assert.throws(
+    () => {
+      under.health.addLivez('poststarthook/warm-up', fails);
+    },
+    {
+      code: 'LAMEDUCK_ERR_NAME_TAKEN',
+      message: 'unable to add healthz check "poststarthook/warm-up": the name is taken',
+    },
+  );
+  assert.equal(under.bodyOf('/livez?verbose'), '[+]ping ok\n[+]log ok\nlivez check passed\n');
+});
+
+for (const livezGracePeriod of [0, 5_000]) {
+  test(`A-040 a post-start hook whose check cannot be on every endpoint is on none, with a grace of ${String(livezGracePeriod)}ms`, () => {
+    for (const kind of ['readyz', 'livez'] as const) {
+      const under = new HealthUnderTest({ livezGracePeriod });
+      if (kind === 'readyz') under.health.addReadyz('poststarthook/a', passes);
+      else under.health.addLivez('poststarthook/a', passes);
+      assert.throws(
+        () => {
+          under.health.addPostStartHook('a', () => false);
+        },
+        { code: 'LAMEDUCK_ERR_NAME_TAKEN' },
+      );
+      for (const endpoint of ['/readyz', '/livez', '/healthz']) assert.equal(under.statusOf(endpoint), 200, endpoint);
+    }
+  });
+}
+
+for (const url of ['/readyz', '/readyz/', '/readyz?', '/readyz?a=1', '/readyz/?a=/x', '/READYZ', '/Readyz/?verbose=']) {
+  test(`P-080, A-070 ${url} asks the whole endpoint`, () => {
+    const under = new HealthUnderTest();
+    assert.equal(under.statusOf(url), 200);
+    assert.match(under.bodyOf(url), /^ok$|check passed\n$/);
+  });
+}
+
+test('A-070, P-085 the path of one check is found behind that of its endpoint, in any case of letters of the endpoint', () => {
+  const under = new HealthUnderTest();
+  under.health.addLivez('a/b', passes);
+  under.health.addLivez('bad', fails);
+  assert.equal(under.bodyOf('/livez/a/b'), 'ok');
+  assert.equal(under.bodyOf('/LIVEZ/a/b?x'), 'ok');
+  assert.equal(under.statusOf('/livez/A/b'), 404);
 });
 
 const noProbes = [
-  '',
-  '/',
-  '*',
-  '/r',
-  '/readyzz',
-  '/readyz2/ping',
-  '//readyz',
-  '/api/readyz',
-  '/health',
-  'http://h/readyz',
+  ...[
+    '',
+    '/',
+    '*',
+    '/r',
+    '/readyzz',
+    '/readyz2/ping',
+    '//readyz',
+    '/api/readyz',
+    '/health',
+    '/readyz#a',
+    '/readyz%2fping',
+  ],
+  ...[
+    'http://h',
+    'http://h/',
+    'http://h/readyz',
+    'HTTPS://[::1]:80/livez?verbose',
+    'http:///x/readyz',
+    'http:/readyz',
+    'ftp://h/readyz',
+    'readyz',
+    'http://h?/readyz',
+    'h:80',
+  ],
 ];
 
 test('any other URL is no probe and belongs to the program', () => {
-  const { health } = createHealth();
+  const { health } = new HealthUnderTest();
   for (const url of noProbes) assert.equal(health.answer(url), undefined, url);
 });
 
 test('P-084 a failing check of one endpoint does not show in another', () => {
-  const { health, ask } = createHealth();
-  health.readyz.add('database', () => false);
-  assert.equal(ask('/readyz').status, 500);
-  assert.equal(ask('/livez?verbose').body, '[+]ping ok\nlivez check passed\n');
+  const under = new HealthUnderTest();
+  under.health.addReadyz('database', () => false);
+  assert.equal(under.statusOf('/readyz'), 500);
+  assert.equal(under.bodyOf('/livez?verbose'), '[+]ping ok\n[+]log ok\nlivez check passed\n');
+  assert.equal(under.statusOf('/readyz/worker'), 404);
+  under.health.addLivez('worker', () => false);
+  assert.equal(under.statusOf('/livez'), 500);
+  assert.equal(under.statusOf('/readyz/worker'), 404);
+});
+
+test('P-084 two lifecycles of one process share no run and no result, though they share the function', async () => {
+  const [one, other] = [new HealthUnderTest(), new HealthUnderTest()];
+  const gates: PromiseWithResolvers<boolean>[] = [];
+  const check = (): Promise<boolean> => {
+    const gate = Promise.withResolvers<boolean>();
+    gates.push(gate);
+    return gate.promise;
+  };
+  for (const { health } of [one, other]) health.addReadyz('database', check);
+  const answers = [one.probe('/readyz'), other.probe('/readyz')] as const;
+  assert.equal(gates.length, 2);
+  gates[0]?.resolve(false);
+  gates[1]?.resolve(true);
+  assert.deepEqual([(await answers[0]).status, (await answers[1]).status], [500, 200]);
+  one.lifecycle.report('ShutdownInitiated');
+  const [red, green] = [one.probe('/readyz'), other.probe('/readyz')];
+  for (const gate of gates) gate.resolve(true);
+  gates.slice(2).forEach(({ resolve }) => {
+    resolve(true);
+  });
+  assert.deepEqual([(await red).status, (await green).status], [500, 200]);
+});
+
+test('P-082 a livez check is one check on /livez and /healthz, and shares its run over both and their single paths', async () => {
+  const under = new HealthUnderTest();
+  let runs = 0;
+  const gate = Promise.withResolvers<boolean>();
+  under.health.addLivez('worker', () => {
+    runs++;
+    return gate.promise;
+  });
+  const answers = ['/livez', '/healthz', '/livez/worker', '/healthz/worker', '/livez?verbose'].map(async (url) =>
+    under.probe(url),
+  );
+  assert.equal(runs, 1);
+  gate.resolve(false);
+  for (const { status } of await Promise.all(answers)) assert.equal(status, 500);
+  assert.equal(runs, 1);
+  assert.deepEqual(under.observer.checkChanges, [
+    'livez worker: check "worker" failed: it returned false',
+    'healthz worker: check "worker" failed: it returned false',
+  ]);
 });

@@ -1,112 +1,8 @@
+// In which order each kind of hook runs, and what a failure of one means to the others.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Hooks } from '../../src/hooks/hooks.ts';
-import type { HookKind } from '../../src/observer.ts';
-import { FakeClock, settled } from '../support/fake-clock.ts';
-import { RecordingObserver } from '../support/recording-observer.ts';
-
-interface Fixture {
-  readonly hooks: Hooks;
-  readonly clock: FakeClock;
-  readonly observer: RecordingObserver;
-  /** What hooks have noted, in order. */
-  readonly notes: string[];
-}
-
-function createHooks(): Fixture {
-  const clock = new FakeClock();
-  const observer = new RecordingObserver();
-  return { hooks: new Hooks(clock, observer), clock, observer, notes: [] };
-}
-
-function hangs(): Promise<never> {
-  return new Promise(() => undefined);
-}
-
-/** noting is a hook that notes its call and then does its work. */
-function noting(notes: string[], note: string, work: () => unknown): () => unknown {
-  return () => {
-    notes.push(note);
-    return work();
-  };
-}
-
-const never = new AbortController().signal;
-const kinds: readonly HookKind[] = ['post-start', 'pre-shutdown', 'destroy'];
-
-function runAll(hooks: Hooks, kind: HookKind): Promise<void> {
-  if (kind === 'post-start') return hooks.runPostStart(never, () => undefined);
-  return kind === 'pre-shutdown' ? hooks.runPreShutdown('test', never) : hooks.runDestroy('test', 3_000, never);
-}
-
-for (const kind of kinds) {
-  const add =
-    (hooks: Hooks, name: unknown, hook: unknown): (() => void) =>
-    () => {
-      hooks.add(kind, name as string, hook as () => void, 1_000);
-    };
-
-  test(`A-040, A-055 a ${kind} hook needs a name that is free and a function`, () => {
-    const { hooks } = createHooks();
-    hooks.add(kind, 'pool', () => undefined, 1_000);
-    assert.throws(
-      add(hooks, 'pool', () => undefined),
-      {
-        code: 'LAMEDUCK_ERR_NAME_TAKEN',
-        message: `unable to add ${kind} hook "pool": the name is taken`,
-      },
-    );
-    assert.throws(
-      add(hooks, '', () => undefined),
-      { code: 'LAMEDUCK_ERR_NAME_INVALID' },
-    );
-    assert.throws(
-      add(hooks, undefined, () => undefined),
-      { code: 'LAMEDUCK_ERR_NAME_INVALID' },
-    );
-    assert.throws(add(hooks, 'other', undefined), { code: 'LAMEDUCK_ERR_FUNCTION_INVALID' });
-  });
-
-  test(`A-040, A-055, P-097 a ${kind} hook that comes when its kind has been called is refused`, async () => {
-    const { hooks } = createHooks();
-    void runAll(hooks, kind);
-    assert.throws(
-      add(hooks, 'late', () => undefined),
-      {
-        code: 'LAMEDUCK_ERR_REGISTERED_TOO_LATE',
-        message: new RegExp(
-          `^unable to add ${kind} hook "late": the ${kind} hooks have already been called; add it before `,
-        ),
-      },
-    );
-    const others = kinds.filter((other) => other !== kind);
-    for (const other of others) hooks.add(other, 'in-time', () => undefined, 1_000);
-    await settled();
-  });
-}
-
-test('hooks of different kinds may share a name', () => {
-  const { hooks } = createHooks();
-  for (const kind of kinds) hooks.add(kind, 'pool', () => undefined, 1_000);
-});
-
-test('a hook that is taken back is not called, and its name is free', async () => {
-  const { hooks, notes } = createHooks();
-  hooks.remove(hooks.add('destroy', 'pool', () => notes.push('first'), 1_000));
-  hooks.add('destroy', 'pool', () => notes.push('second'), 1_000);
-  await hooks.runDestroy('test', 3_000, never);
-  assert.deepEqual(notes, ['second']);
-});
-
-test('the longest limit is that of the pre-shutdown hooks alone, and 0 without one', () => {
-  const { hooks } = createHooks();
-  hooks.add('post-start', 'endless', hangs, Infinity);
-  hooks.add('destroy', 'long', hangs, 60_000);
-  assert.equal(hooks.longestPreShutdown, 0);
-  hooks.add('pre-shutdown', 'a', hangs, 2_000);
-  hooks.add('pre-shutdown', 'b', hangs, 1_000);
-  assert.equal(hooks.longestPreShutdown, 2_000);
-});
+import { settled } from '../support/fake-clock.ts';
+import { createHooks, hangs, never, noting } from '../support/hooks-under-test.ts';
 
 test('A-043 post-start hooks all start at once, and each is told done when it has ended or failed', async () => {
   const { hooks, notes, observer } = createHooks();
@@ -130,6 +26,44 @@ test('A-043 post-start hooks all start at once, and each is told done when it ha
     observer.hookFailures.map(({ name }) => name),
     ['fails'],
   );
+});
+
+test('A-248 post-start hooks that block are warned about once, by name, and without a hold on the process', async () => {
+  const { hooks, clock, observer } = createHooks();
+  const late = Promise.withResolvers<undefined>();
+  hooks.add('post-start', 'poll', hangs, Infinity);
+  hooks.add('post-start', 'late', () => late.promise, Infinity);
+  hooks.add('post-start', 'quick', () => undefined, Infinity);
+  hooks.add('post-start', 'fails', () => Promise.reject(new Error('no')), Infinity);
+  void hooks.runPostStart(never, () => undefined);
+  await clock.advance(29_999);
+  assert.deepEqual(observer.warnings, []);
+  assert.equal(clock.pending.holding, 0);
+  await clock.advance(1);
+  late.resolve(undefined);
+  await clock.advance(3_600_000);
+  assert.deepEqual(observer.warnings, [
+    'post-start hooks that have not ended after 30s: "poll", "late"; /readyz is red until they have, so one that begins' +
+      ' work which goes on has to return',
+  ]);
+  assert.equal(clock.pending.all, 0);
+});
+
+test('A-248 nothing is warned about when all post-start hooks have ended in time, or the server was told to stop', async () => {
+  for (const end of ['work', 'stop']) {
+    const { hooks, clock, observer } = createHooks();
+    const work = Promise.withResolvers<undefined>();
+    const stop = new AbortController();
+    hooks.add('post-start', 'warm-up', () => work.promise, Infinity);
+    void hooks.runPostStart(stop.signal, () => undefined);
+    await clock.advance(20_000);
+    if (end === 'work') work.resolve(undefined);
+    else stop.abort();
+    await settled();
+    assert.equal(clock.pending.all, 0, end);
+    await clock.advance(60_000);
+    assert.deepEqual(observer.warnings, []);
+  }
 });
 
 test('A-056, P-094, P-097 pre-shutdown hooks run beside each other', async () => {
@@ -174,6 +108,31 @@ test('a cut ends the time of all pre-shutdown hooks', async () => {
   await run;
   assert.equal(hooks.failures.length, 2);
 });
+
+test('A-058 every pre-shutdown hook runs, whether another throws, rejects or hangs, and each failure is kept by name', async () => {
+  const { hooks, clock, notes } = createHooks();
+  hooks.add('pre-shutdown', 'throws', noting(notes, 'throws', thrower), 1_000);
+  hooks.add('pre-shutdown', 'hangs', noting(notes, 'hangs', hangs), 1_000);
+  hooks.add(
+    'pre-shutdown',
+    'rejects',
+    noting(notes, 'rejects', () => Promise.reject(new Error('no'))),
+    1_000,
+  );
+  hooks.add(
+    'pre-shutdown',
+    'ends',
+    noting(notes, 'ends', () => undefined),
+    1_000,
+  );
+  await clock.advanceUntil('the end of the pre-shutdown hooks', hooks.runPreShutdown('test', never));
+  assert.deepEqual(notes, ['throws', 'hangs', 'rejects', 'ends']);
+  assert.deepEqual(hooks.failures.map(({ name }) => name).sort(), ['hangs', 'rejects', 'throws']);
+});
+
+function thrower(): never {
+  throw new Error('no');
+}
 
 test('P-097 destroy hooks run one after another, the last registered first', async () => {
   const { hooks, notes } = createHooks();

@@ -25,7 +25,10 @@ function answer(status: string, body: string): Answer {
 const failed = '500 Internal Server Error';
 const withheld = answer(failed, 'internal server error: reason withheld\n');
 const notFound = answer('404 Not Found', '404 page not found\n');
-const isDown = answer(failed, '[+]ping ok\n[-]database failed: reason withheld\n[+]shutdown ok\nreadyz check failed\n');
+const isDown = answer(
+  failed,
+  '[+]ping ok\n[+]log ok\n[-]database failed: reason withheld\n[+]shutdown ok\nreadyz check failed\n',
+);
 
 const withDatabaseDown: readonly (readonly [request: string, Answer])[] = [
   ['GET /livez', ok],
@@ -34,7 +37,7 @@ const withDatabaseDown: readonly (readonly [request: string, Answer])[] = [
   ['GET /LiveZ', ok],
   ['GET /livez?a=1', ok],
   ['HEAD /livez', { ...ok, body: '' }],
-  ['GET /livez?verbose', answer('200 OK', '[+]ping ok\nlivez check passed\n')],
+  ['GET /livez?verbose', answer('200 OK', '[+]ping ok\n[+]log ok\nlivez check passed\n')],
   ['GET /livez/ping', checkOk],
   ['HEAD /livez/ping', { ...checkOk, body: '' }],
   ['GET /livez/nothing', notFound],
@@ -48,20 +51,20 @@ const withDatabaseDown: readonly (readonly [request: string, Answer])[] = [
   ['GET /readyz?exclude=database', ok],
   [
     'GET /readyz?exclude=database&verbose',
-    answer('200 OK', '[+]ping ok\n[+]database excluded: ok\n[+]shutdown ok\nreadyz check passed\n'),
+    answer('200 OK', '[+]ping ok\n[+]log ok\n[+]database excluded: ok\n[+]shutdown ok\nreadyz check passed\n'),
   ],
   [
     'GET /livez?exclude=nothing&verbose',
     answer(
       '200 OK',
-      '[+]ping ok\nwarn: some health checks cannot be excluded: no matches for "nothing"\nlivez check passed\n',
+      '[+]ping ok\n[+]log ok\nwarn: some health checks cannot be excluded: no matches for "nothing"\nlivez check passed\n',
     ),
   ],
 ];
 
 const isShuttingDown = answer(
   failed,
-  '[+]ping ok\n[+]database ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n',
+  '[+]ping ok\n[+]log ok\n[+]database ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n',
 );
 
 const duringShutdown: readonly (readonly [request: string, Answer])[] = [

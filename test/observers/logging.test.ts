@@ -25,6 +25,7 @@ const record: ShutdownRecord = {
   durationMs: 12,
   budgetMs: 28_000,
   requests: { answered: 1, refused: 0, cut: 0 },
+  longRunningEnded: 0,
   unfinished: [],
   hookFailures: [],
   heldBy: [],
@@ -41,7 +42,7 @@ test('the start is one line with the sum of the budget, the addresses and the so
 test('P-101 each signal is one line at info level with its name, duration and counts', () => {
   const { logger, calls } = recordedLogger();
   const logging = createLogging(logger);
-  const counts = { durationMs: 7, connections: 2, requestsInFlight: 1 };
+  const counts = { durationMs: 7, connections: 2, requestsInFlight: 1, longRunningRequests: 0 };
   logging.onSignal({ name: 'HasBeenReady', ...counts });
   logging.onSignal({ name: 'ShutdownInitiated', ...counts });
   assert.deepEqual(calls, [

@@ -13,14 +13,15 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   'exit-codes.ts': [],
   'standard-output.ts': [],
   lifecycle: [],
+  'message.ts': [],
   settings: ['errors.ts'],
   'registration.ts': ['errors.ts', 'settings'],
-  'observer.ts': ['lifecycle'],
+  'observer.ts': ['lifecycle', 'message.ts'],
   hooks: ['clock.ts', 'errors.ts', 'registration.ts', 'observer.ts', 'settings'],
   health: ['clock.ts', 'errors.ts', 'lifecycle', 'registration.ts', 'observer.ts', 'settings'],
-  http: ['clock.ts', 'deadline.ts', 'errors.ts', 'health', 'observer.ts'],
+  http: ['clock.ts', 'deadline.ts', 'errors.ts', 'health', 'observer.ts', 'settings', 'message.ts'],
   process: ['clock.ts', 'exit-codes.ts', 'settings', 'standard-output.ts'],
-  observers: ['errors.ts', 'observer.ts', 'settings', 'standard-output.ts'],
+  observers: ['clock.ts', 'errors.ts', 'lifecycle', 'observer.ts', 'settings', 'standard-output.ts', 'message.ts'],
   'recorder.ts': ['clock.ts', 'deadline.ts', 'exit-codes.ts', 'hooks', 'http', 'lifecycle', 'observer.ts'],
   'startup.ts': ['clock.ts', 'health', 'hooks', 'http', 'lifecycle'],
   'shutdown.ts': [
@@ -34,26 +35,25 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
     'recorder.ts',
     'settings',
   ],
-  // Puts one lifecycle together; what touches the process, and what logs, meets it only in an entry file.
+  // Brings a lifecycle, the process and the log together, for every entry that does so.
+  'manage.ts': [...['clock.ts', 'http', 'observers', 'parts.ts', 'process', 'registration.ts', 'settings']],
   'handle.ts': [
-    'errors.ts',
-    ...[
-      'clock.ts',
-      'health',
-      'hooks',
-      'http',
-      'lifecycle',
-      'recorder.ts',
-      'registration.ts',
-      'observer.ts',
-      'settings',
-    ],
+    ...['errors.ts', 'health', 'hooks', 'http', 'lifecycle', 'observer.ts', 'registration.ts', 'settings'],
     ...['shutdown.ts', 'startup.ts'],
   ],
+  // Puts one lifecycle together; what touches the process, and what logs, meets it only in manage.ts.
+  'parts.ts': [
+    ...['clock.ts', 'handle.ts', 'health', 'hooks', 'http', 'lifecycle', 'observer.ts', 'observers', 'recorder.ts'],
+    ...['settings', 'shutdown.ts', 'startup.ts'],
+  ],
+  // What only the framework knows; fastify.ts puts it together.
+  fastify: ['errors.ts', 'handle.ts', 'http', 'lifecycle', 'observers', 'parts.ts'],
+  // Starts a server in a test and looks at its requests; testing.ts puts it together.
+  testing: ['clock.ts', 'errors.ts', 'http', 'parts.ts', 'settings'],
 };
 
 // An entry file wires the others together and may import them all; nothing imports an entry file.
-const entries: readonly string[] = ['index.ts'];
+const entries: readonly string[] = ['fastify.ts', 'index.ts', 'testing.ts'];
 
 // Packages that cost tens of milliseconds: only the observers load them, and only when they are first used.
 const loadedLate: readonly string[] = ['fastify', 'pino', 'prom-client', 'undici'];
@@ -113,9 +113,17 @@ test('heavy packages are loaded only by observers, when they are first used', ()
   for (const { file, part, imports } of sources) {
     for (const { specifier, isDynamic, isTypeOnly } of imports) {
       if (!loadedLate.some((name) => specifier === name || specifier.startsWith(`${name}/`))) continue;
+      // The plugin is handed an application, and needs no more of Fastify than its types.
+      if (['fastify', 'fastify.ts'].includes(part) && specifier === 'fastify' && isTypeOnly) continue;
       assert.equal(part, 'observers', `src/${file} imports ${specifier}`);
       assert.ok(isDynamic || isTypeOnly, `src/${file} imports ${specifier} at its start`);
     }
+  }
+});
+
+test('only the plugin imports fastify-plugin', () => {
+  for (const { file, imports } of sources.filter((one) => one.file !== 'fastify.ts')) {
+    assert.ok(!imports.some(({ specifier }) => specifier === 'fastify-plugin'), `src/${file}`);
   }
 });
 

@@ -9,23 +9,27 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { CommandUnderTest } from '../support/command-under-test.ts';
 import { disposed } from '../support/disposed.ts';
-import { blocksIn, readPage, root } from '../support/markdown.ts';
+import { blocksIn, readPage, root, type Block } from '../support/markdown.ts';
 
 const endedWell = { code: 0, signal: null };
 const blocks = blocksIn(readPage('README.md'));
 const programs = blocks.filter(({ language }) => language === 'ts' || language === 'js');
+const isTest = ({ text }: Block): boolean => text.includes("from 'node:test'");
 const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text.trim());
 
 // What the README's programs import and leave to the reader.
 const stubs: Readonly<Record<string, string>> = {
   'app.js': `
+    import { createServer } from 'node:http';
     export const app = (request, response) => response.end('from the app');
+    export const server = createServer(app);
     export const warmUp = async () => console.log('stub: warm-up');
     export const pool = { end: async () => console.log('stub: pool.end') };
   `,
   'app.d.ts': `
-    import type { RequestListener } from 'node:http';
+    import type { RequestListener, Server } from 'node:http';
     export const app: RequestListener;
+    export const server: Server;
     export function warmUp(): Promise<void>;
     export const pool: { end(): Promise<void> };
   `,
@@ -51,7 +55,7 @@ test('the README shows programs and commands, and nothing that no test runs', ()
   assert.notEqual(programs.length, 0);
 });
 
-for (const [index, { text, language }] of programs.entries()) {
+for (const [index, { text, language }] of programs.filter((program) => !isTest(program)).entries()) {
   const [title = ''] = /^.*lameduck\(.*$/m.exec(text) ?? text.split('\n');
   test(`program ${String(index + 1)} of the README serves, and ends clean on SIGTERM: ${title}`, async (t) => {
     const file = join(folder, 'program', `program-${String(index)}.${language}`);
@@ -69,6 +73,16 @@ for (const [index, { text, language }] of programs.entries()) {
     assert.match(program.output, /"schema":"lameduck\/shutdown\/v1","reason":"SIGTERM","exitCode":0/);
     if (!text.includes('./app.js')) return;
     assert.match(program.output, /stub: warm-up[^]*"InFlightRequestsDrained"[^]*stub: pool\.end/);
+  });
+}
+
+for (const [index, { text }] of programs.filter(isTest).entries()) {
+  test(`test ${String(index + 1)} of the README passes, and its process ends by itself`, async (t) => {
+    const file = join(folder, 'program', `program-${String(index)}.test.ts`);
+    await writeFile(file, text);
+    const run = disposed(t, new CommandUnderTest(process.execPath, ['--test', '--test-reporter=spec', file]));
+    assert.deepEqual(await run.exit, endedWell, run.output);
+    assert.match(run.output, /^ℹ pass 1$/m);
   });
 }
 

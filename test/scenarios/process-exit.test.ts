@@ -153,6 +153,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
       exitCode: 0,
       budgetMs: 28_000,
       requests: { answered: 0, refused: 0, cut: 0 },
+      longRunningEnded: 0,
       unfinished: [],
       hookFailures: [],
       heldBy: [],
@@ -189,7 +190,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     const start = await program.line('the first line', ({ msg }) => msg?.startsWith('lifecycle started') === true);
     assert.match(
       start.msg ?? '',
-      /: terminationGracePeriodSeconds 30s - preStopSeconds 3s - margin 2s = budget 25s;.* = drain 22s$/,
+      /: terminationGracePeriodSeconds 30s \(default\) - preStopSeconds 3s \(LAMEDUCK_PRE_STOP_SECONDS\) - margin 2s = budget 25s;.* = drain 22s$/,
     );
     const { preStopSeconds, shutdownDelayDuration } = start['sources'] as Record<string, string>;
     assert.deepEqual([preStopSeconds, shutdownDelayDuration], ['LAMEDUCK_PRE_STOP_SECONDS', 'default']);

@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { budgetOf, checkBudget } from '../../src/settings/budget.ts';
+import { budgetOf, checkBudget, explainBudget, type ExplainedBudget } from '../../src/settings/budget.ts';
 import { completeSettings } from '../../src/settings/complete.ts';
 import type { Settings, SettingsOptions } from '../../src/settings/table.ts';
 
 function settingsOf(options: SettingsOptions): Settings {
   return completeSettings(options, {}).settings;
+}
+
+function explained(options: SettingsOptions, longestHook = 0, environment = {}): ExplainedBudget {
+  const { settings, sources } = completeSettings(options, environment);
+  return explainBudget(settings, longestHook, sources);
 }
 
 const pod = {
@@ -16,9 +21,7 @@ const pod = {
 };
 
 test('P-075 the budget is the grace period without preStop and 2 s, and the drain is what delay and hooks leave of it', () => {
-  const { total, drain } = budgetOf(settingsOf(pod), 0);
-  assert.equal(total, 23_000);
-  assert.equal(drain, 10_000);
+  assert.deepEqual(budgetOf(settingsOf(pod), 0), { total: 23_000, drain: 10_000 });
 });
 
 test('P-075 the longer of the delay and the longest pre-shutdown hook counts, since they run beside each other', () => {
@@ -26,18 +29,18 @@ test('P-075 the longer of the delay and the longest pre-shutdown hook counts, si
   assert.equal(budgetOf(settingsOf(pod), 12_500).drain, 7_500);
 });
 
-test('P-075 the sum is written with the name and the value of each part', () => {
+test('P-075 the sum is written with the name and the value of each part, and with where it came from', () => {
+  const environment = { KUBERNETES_SERVICE_HOST: '10.96.0.1', LAMEDUCK_PRE_STOP_SECONDS: '5' };
   assert.equal(
-    budgetOf(settingsOf(pod), 12_500).sum,
-    'terminationGracePeriodSeconds 30s - preStopSeconds 5s - margin 2s = budget 23s;' +
-      ' - max(shutdownDelayDuration 10s, pre-shutdown hooks 12.5s) - destroyHookTimeout 3s = drain 7.5s',
+    explained({ destroyHookTimeout: '3s' }, 12_500, environment).sum,
+    'terminationGracePeriodSeconds 30s (default) - preStopSeconds 5s (LAMEDUCK_PRE_STOP_SECONDS) - margin 2s = budget 23s;' +
+      ' - max(shutdownDelayDuration 10s (default), pre-shutdown hooks 12.5s) - destroyHookTimeout 3s (code) = drain 7.5s',
   );
 });
 
 test('P-075 a drain of 1 s is accepted and one of 999 ms is refused, with the sum', () => {
-  const enough = budgetOf(settingsOf({ shutdownDelayDuration: 24_000 }), 0);
-  checkBudget(enough);
-  const short = budgetOf(settingsOf({ shutdownDelayDuration: 24_001 }), 0);
+  checkBudget(explained({ shutdownDelayDuration: 24_000 }));
+  const short = explained({ shutdownDelayDuration: 24_001 });
   assert.equal(short.drain, 999);
   assert.throws(
     () => {
@@ -50,13 +53,15 @@ test('P-075 a drain of 1 s is accepted and one of 999 ms is refused, with the su
   );
 });
 
-test('P-075 a grace period that preStop uses up is refused with a negative drain', () => {
-  const budget = budgetOf(settingsOf({ terminationGracePeriodSeconds: 5, preStopSeconds: 10 }), 0);
-  assert.equal(budget.total, -7_000);
-  assert.throws(
-    () => {
-      checkBudget(budget);
-    },
-    { message: /would have -10s.* = budget -7s;.* = drain -10s$/ },
-  );
-});
+for (const preStopSeconds of [5, 10]) {
+  test(`P-075 a grace period of 5 s that a preStop of ${String(preStopSeconds)} s uses up is refused with a negative drain`, () => {
+    const budget = explained({ terminationGracePeriodSeconds: 5, preStopSeconds });
+    assert.equal(budget.total, 3_000 - preStopSeconds * 1_000);
+    assert.throws(
+      () => {
+        checkBudget(budget);
+      },
+      { message: /would have -\d+s.* = budget -\d+s;.* = drain -\d+s$/ },
+    );
+  });
+}

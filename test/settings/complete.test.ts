@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isLameduckError } from '../../src/errors.ts';
 import { completeSettings } from '../../src/settings/complete.ts';
+import { functionAllowed } from '../../src/settings/kinds.ts';
 import type { SettingsOptions } from '../../src/settings/table.ts';
 import { lameduckServiceLinks } from '../support/service-links.ts';
 
@@ -70,32 +71,33 @@ test('P-107 the default of the delay is 10 s in a cluster, 0 outside, and can be
   assert.equal(completeSettings({ shutdownDelayDuration: '3s' }, inCluster).settings.shutdownDelayDuration, 3_000);
 });
 
-test('all problems are in one error, each with its name, its value and what is allowed', () => {
+test('all problems are in one error, each with its name, its value, where that came from and what is allowed', () => {
   const options = { shutdownDelayDuration: -1, healthCheckTimeout: 'soon', shutdownSendRetryAfter: 'yes', dely: 1 };
-  const environment = { LAMEDUCK_DESTROY_HOOK_TIMEOUT: '10', LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGKILL' };
+  const environment = {
+    LAMEDUCK_DESTROY_HOOK_TIMEOUT: '10',
+    LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGKILL',
+    LAMEDUCK_DISABLED: 'perhaps',
+  };
   assert.deepEqual(problems(options, environment), [
-    'option shutdownDelayDuration: -1: allowed is a duration such as 15s or 1m30s, from 0s to 596h',
-    'option shutdownSendRetryAfter: "yes": allowed is true or false',
-    'LAMEDUCK_DESTROY_HOOK_TIMEOUT="10": allowed is a duration with its unit; did you mean 10s?',
-    'LAMEDUCK_SHUTDOWN_SIGNALS="SIGKILL": allowed is one or more of the process signals that a program can catch, such as SIGTERM,SIGINT',
-    'option healthCheckTimeout: "soon": allowed is a duration such as 15s or 1m30s, from 0s to 596h',
-    'option dely: there is no such option',
+    'shutdownDelayDuration: -1 from code: allowed is a duration such as 15s or 1m30s, from 0s to 596h',
+    'shutdownSendRetryAfter: "yes" from code: allowed is true or false',
+    'destroyHookTimeout: "10" from LAMEDUCK_DESTROY_HOOK_TIMEOUT: allowed is a duration with its unit; did you mean 10s?',
+    'shutdownSignals: "SIGKILL" from LAMEDUCK_SHUTDOWN_SIGNALS: allowed is one or more of the process signals that a program can catch, such as SIGTERM,SIGINT',
+    'healthCheckTimeout: "soon" from code: allowed is a duration such as 15s or 1m30s, from 0s to 596h',
+    'LAMEDUCK_DISABLED: "perhaps": allowed is 1, 0, true or false',
+    'dely from code: there is no such option',
   ]);
 });
 
 test('an option that does not exist is refused with the nearest name', () => {
   assert.deepEqual(problems({ shutdownDelay: '5s', ShutdownSignals: 'SIGTERM' }), [
-    'option shutdownDelay: there is no such option; the nearest is shutdownDelayDuration',
-    'option ShutdownSignals: there is no such option; the nearest is shutdownSignals',
+    'shutdownDelay from code: there is no such option; the nearest is shutdownDelayDuration',
+    'ShutdownSignals from code: there is no such option; the nearest is shutdownSignals',
   ]);
 });
 
-test('a name that every object inherits is no option', () => {
-  assert.deepEqual(problems({ toString: 1 }), ['option toString: there is no such option']);
-});
-
 test('null is a value that was given, and is refused', () => {
-  assert.match(problems({ shutdownDelayDuration: null })[0] ?? '', /^option shutdownDelayDuration: null: /);
+  assert.match(problems({ shutdownDelayDuration: null })[0] ?? '', /^shutdownDelayDuration: null from code: /);
 });
 
 test('a variable that cannot be read is refused even where code has given a value', () => {
@@ -109,6 +111,32 @@ test('an unknown variable refuses nothing and is one warning', () => {
 
 test('P-121 the variables of a Service named lameduck are neither read nor reported', () => {
   assert.deepEqual(completeSettings({}, lameduckServiceLinks), completeSettings({}, {}));
+});
+
+interface GivenFunctions {
+  readonly route?: unknown;
+  readonly logger?: unknown;
+}
+
+test('functions are options of code alone: those that are wrong are in the same error, and a variable of theirs is unknown', () => {
+  const functions = { route: functionAllowed, logger: (given: unknown) => (given === 5 ? 'a logger' : undefined) };
+  const options = { route: '/orders', logger: 5, preStopSeconds: -1, rout: 1 };
+  assert.throws(
+    () => completeSettings<GivenFunctions>(options, { LAMEDUCK_ROUTE: '/' }, functions),
+    ({ message }: Error) => {
+      assert.deepEqual(message.split('\n  ').slice(1), [
+        'preStopSeconds: -1 from code: allowed is a whole number of seconds from 0 to 2000000',
+        'route: "/orders" from code: allowed is a function',
+        'logger: 5 from code: allowed is a logger',
+        'rout from code: there is no such option; the nearest is route',
+      ]);
+      return true;
+    },
+  );
+  const route = (): string => '/';
+  const completed = completeSettings<GivenFunctions>({ route }, { LAMEDUCK_ROUTE: '/' }, functions);
+  assert.deepEqual(completed.functions, { route });
+  assert.deepEqual(completed.warnings, ['unknown variable LAMEDUCK_ROUTE']);
 });
 
 test('the object of the caller is left as it is, and the result is frozen', () => {

@@ -28,6 +28,27 @@ test('an unknown variable is one warning with the nearest name', () => {
   ]);
 });
 
+test('a variable of ours in another letter case is not read, and is reported unless it says the same', () => {
+  const other = { lameduck_pre_stop_seconds: '5', Lameduck_Disabled: '1', LAMEDUCK_SHUTDOWN_SIGNALs: 'SIGTERM' };
+  assert.deepEqual(unknownVariables(other, known), [
+    'unknown variable lameduck_pre_stop_seconds; the nearest is LAMEDUCK_PRE_STOP_SECONDS',
+    'unknown variable Lameduck_Disabled; the nearest is LAMEDUCK_DISABLED',
+    'unknown variable LAMEDUCK_SHUTDOWN_SIGNALs; the nearest is LAMEDUCK_SHUTDOWN_SIGNALS',
+  ]);
+  // What Windows shows of a variable, which it finds in any letter case.
+  assert.deepEqual(unknownVariables({ ...other, LAMEDUCK_PRE_STOP_SECONDS: '5' }, known).length, 2);
+  assert.deepEqual(unknownVariables({ ...other, LAMEDUCK_PRE_STOP_SECONDS: '6' }, known).length, 3);
+});
+
+test('the name of an unknown variable is repeated on one line, of bounded length, in bounded time', () => {
+  const names = [`LAMEDUCK_${'X'.repeat(100_000)}`, 'LAMEDUCK_PRE\nSTOP', 'LAMEDUCK_ÜBER', 'LAMEDUCK_'];
+  const before = performance.now();
+  const warnings = unknownVariables(Object.fromEntries(names.map((name) => [name, ''])), known);
+  assert.ok(performance.now() - before < 1_000);
+  assert.equal(warnings.length, names.length);
+  for (const warning of warnings) assert.match(warning, /^.{1,300}$/);
+});
+
 test('LAMEDUCK_DISABLED is known, and only 1 and true switch lameduck off', () => {
   assert.deepEqual(unknownVariables({ LAMEDUCK_DISABLED: '1' }, known), []);
   assert.equal(isDisabled({ LAMEDUCK_DISABLED: '1' }), true);

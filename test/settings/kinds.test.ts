@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { boolean, duration, processSignals, seconds, type Reading } from '../../src/settings/kinds.ts';
+import {
+  boolean,
+  chance,
+  count,
+  duration,
+  limit,
+  path,
+  processSignals,
+  seconds,
+  type Reading,
+} from '../../src/settings/kinds.ts';
 
 function refused(reading: Reading<unknown>): string {
   assert.ok('allowed' in reading, `read as ${JSON.stringify(reading)}`);
@@ -17,6 +27,7 @@ test('a duration without a unit is refused in text, and the one in seconds is pr
   assert.match(refused(duration.fromText('10')), /did you mean 10s\?/);
   assert.match(refused(duration.fromCode('10')), /did you mean 10s\?/);
   assert.match(refused(duration.fromText('1.5')), /did you mean 1\.5s\?/);
+  assert.match(refused(duration.fromText('1500')), /did you mean 1500ms\?/);
 });
 
 test('a duration that is negative, or longer than a timer can wait, is refused', () => {
@@ -45,6 +56,9 @@ test('seconds of the pod are a whole number without unit', () => {
   assert.deepEqual(seconds.fromCode(0), { value: 0 });
   for (const text of ['30s', '-1', '1.5', '1e1', '2000001'])
     assert.match(refused(seconds.fromText(text)), /whole number/);
+  assert.match(refused(seconds.fromText('30s')), /did you mean 30\?$/);
+  assert.match(refused(seconds.fromText('1m30s')), /did you mean 90\?$/);
+  assert.doesNotMatch(refused(seconds.fromText('1.5s')), /did you mean/);
   for (const given of ['30', -1, 1.5, NaN, Infinity]) assert.match(refused(seconds.fromCode(given)), /whole number/);
 });
 
@@ -76,7 +90,52 @@ test('the shutdown signals that are read are a list of our own, frozen', () => {
   assert.ok(Object.isFrozen(reading.value));
 });
 
+test('A-218 a count is a whole number, and 0 switches its limit off', () => {
+  assert.deepEqual(count.fromText('400'), { value: 400 });
+  assert.deepEqual(count.fromCode(0), { value: 0 });
+  for (const text of ['-1', '1.5', '1000001', 'off']) assert.match(refused(count.fromText(text)), /whole number/);
+  for (const given of ['400', -1, 1.5, NaN]) assert.match(refused(count.fromCode(given)), /whole number/);
+});
+
+test('A-217 the chance of a GOAWAY is 0 to 0.02', () => {
+  assert.deepEqual(chance.fromText('0.02'), { value: 0.02 });
+  assert.deepEqual(chance.fromText('.001'), { value: 0.001 });
+  assert.deepEqual(chance.fromCode(0), { value: 0 });
+  for (const text of ['-0.01', '0.021', '1', '2%', '1.']) assert.match(refused(chance.fromText(text)), /to 0\.02$/);
+  for (const given of ['0.01', -0.01, 0.021, NaN]) assert.match(refused(chance.fromCode(given)), /to 0\.02$/);
+});
+
+test('a path is absolute, no probe path, and off where there is to be none', () => {
+  assert.deepEqual(path.fromText('/metrics'), { value: '/metrics' });
+  assert.deepEqual(path.fromText('/-/metrics.txt'), { value: '/-/metrics.txt' });
+  for (const off of ['off', '']) assert.deepEqual(path.fromCode(off), { value: '' });
+  for (const text of [
+    'metrics',
+    '/',
+    '/a/',
+    '//a',
+    '/a?b',
+    '/a b',
+    '/readyz',
+    '/LIVEZ',
+    '/healthz/log',
+    '/ä',
+    '/%61',
+  ]) {
+    assert.match(refused(path.fromText(text)), /or off$/, text);
+  }
+  assert.deepEqual(path.fromText('/readyz2'), { value: '/readyz2' });
+});
+
+test('a limit is at least 1 ms', () => {
+  assert.deepEqual(limit.fromText('1ms'), { value: 1 });
+  for (const text of ['0s', '999us', '0']) assert.match(refused(limit.fromText(text)), /at least 1ms/);
+});
+
 test('each kind writes its values as they would be given', () => {
+  assert.equal(path.format(''), 'off');
+  assert.equal(chance.format(0.02), '0.02');
+  assert.equal(count.format(0), '0');
   assert.equal(duration.format(90_000), '1m30s');
   assert.equal(boolean.format(false), 'false');
   assert.equal(seconds.format(30), '30s');

@@ -15,12 +15,16 @@ test('no two settings share a variable', () => {
 });
 
 for (const name of names) {
-  test(`the default of ${name} is one that could be given`, () => {
+  test(`the default of ${name} is one that could be given, and as it is written it could stand in the environment`, () => {
     const row = settingsTable[name];
     const kind: Kind<unknown> = row.kind;
     for (const inCluster of [true, false]) {
       const value = row.default(inCluster);
+      if (value === undefined) continue;
       assert.deepEqual(kind.fromCode(value), { value });
+      assert.deepEqual(kind.fromText(kind.format(value).replace(/^(\d+)s$/, kind.name === 'seconds' ? '$1' : '$&')), {
+        value,
+      });
     }
   });
 }
@@ -30,12 +34,20 @@ test('the defaults are those of the design', () => {
   assert.deepEqual(outside, {
     shutdownDelayDuration: 0,
     shutdownSendRetryAfter: false,
+    shutdownWatchTerminationGracePeriod: 10_000,
+    eventStreamRetry: 3_000,
     preShutdownHookTimeout: 5_000,
     destroyHookTimeout: 3_000,
     terminationGracePeriodSeconds: 30,
     preStopSeconds: 0,
     shutdownSignals: ['SIGTERM', 'SIGINT'],
     healthCheckTimeout: 900,
+    livezGracePeriod: 0,
+    metricsPath: '',
+    keepAliveTimeout: undefined,
+    requestTimeout: 0,
+    maxRequestsInflight: 0,
+    goawayChance: 0,
   });
 });
 

@@ -2,13 +2,13 @@
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import Fastify from 'fastify';
-import type { Server } from '../../src/http/server.ts';
+import type { Http1Server } from '../../src/http/server.ts';
 import { certificate } from '../fixtures/certificate.ts';
 
 export type AdapterName = 'node:http' | 'node:https' | 'Fastify';
 
 /** Each adapter turns a plain handler into a server that does not listen yet. */
-export const adapters: Readonly<Record<AdapterName, (listener: RequestListener) => Promise<Server>>> = {
+export const adapters: Readonly<Record<AdapterName, (listener: RequestListener) => Promise<Http1Server>>> = {
   'node:http': async (listener) => createServer(listener),
   'node:https': async (listener) => createSecureServer(certificate, listener),
   Fastify: async (listener) => {

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { get, type RequestListener, createServer } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
-import type { Parts } from '../../src/handle.ts';
-import type { Server } from '../../src/http/server.ts';
+import type { Parts } from '../../src/parts.ts';
+import type { Http1Server, Server } from '../../src/http/server.ts';
 import type { ShutdownRecord } from '../../src/observer.ts';
 import type { SettingsOptions } from '../../src/settings/table.ts';
 import { FakeClock } from './fake-clock.ts';
@@ -31,7 +31,7 @@ export async function readyUnderTest(options: SettingsOptions = {}): Promise<Lif
 
 /** ServerUnderTest is a real server on a port of its own; its sockets are gone when its scope ends. */
 export class ServerUnderTest implements AsyncDisposable {
-  readonly server: Server;
+  readonly server: Http1Server;
 
   constructor(listener: RequestListener = (_request, response) => response.end('served')) {
     this.server = createServer(listener);

@@ -1,5 +1,6 @@
 // An Observer that keeps what it is told, in order.
 import type {
+  HookEnd,
   HookFailure,
   Observer,
   ShutdownRecord,
@@ -13,8 +14,11 @@ export class RecordingObserver implements Observer {
   /** One entry for each start, with the addresses that it was told. */
   readonly starts: (readonly string[])[] = [];
   readonly signals: SignalEvent[] = [];
+  readonly hookEnds: HookEnd[] = [];
   readonly hookFailures: HookFailure[] = [];
   readonly checkChanges: string[] = [];
+  /** One entry for each check that a probe of a whole endpoint has run. */
+  readonly checkResults: string[] = [];
   readonly unfinished: UnfinishedRequest[] = [];
   readonly records: ShutdownRecord[] = [];
 
@@ -35,12 +39,20 @@ export class RecordingObserver implements Observer {
     this.signals.push(event);
   }
 
+  onHookEnd(end: HookEnd): void {
+    this.hookEnds.push(end);
+  }
+
   onHookFailure(failure: HookFailure): void {
     this.hookFailures.push(failure);
   }
 
   onCheckChange(endpoint: string, check: string, reason: Error | undefined): void {
     this.checkChanges.push(`${endpoint} ${check}: ${reason?.message ?? 'passes'}`);
+  }
+
+  onCheckResult(endpoint: string, check: string, passed: boolean): void {
+    this.checkResults.push(`${endpoint} ${check}: ${passed ? 'passed' : 'failed'}`);
   }
 
   onUnfinished(requests: readonly UnfinishedRequest[]): void {

@@ -4,10 +4,12 @@ import type { RequestListener } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { describe } from 'node:test';
 import { connect as connectSecure } from 'node:tls';
-import type { Parts } from '../../src/handle.ts';
-import type { Server } from '../../src/http/server.ts';
+import type { Parts } from '../../src/parts.ts';
+import type { RequestFunctions } from '../../src/http/request-functions.ts';
+import type { Http1Server } from '../../src/http/server.ts';
 import type { Observer, ShutdownRecord, UnfinishedRequest } from '../../src/observer.ts';
 import { silent } from '../../src/observers/logging.ts';
+import type { MetricsRegistry } from '../../src/observers/metrics/registry.ts';
 import type { SettingsOptions } from '../../src/settings/table.ts';
 import { adapterNames, adapters, type AdapterName } from './adapters.ts';
 import { ResponseReader } from './closed-loop-client.ts';
@@ -28,7 +30,7 @@ export interface Scope {
 }
 
 export interface Serving extends Parts {
-  readonly server: Server;
+  readonly server: Http1Server;
   readonly port: number;
   /** Names of signals in the order in which they fired. */
   readonly signals: string[];
@@ -72,10 +74,12 @@ export class Client {
 export interface ServeOptions extends SettingsOptions {
   readonly adapter?: AdapterName;
   readonly listener: RequestListener;
+  readonly functions?: RequestFunctions;
+  readonly registry?: MetricsRegistry;
   /** Called before the server listens. */
-  readonly prepare?: (server: Server, parts: Parts) => void;
+  readonly prepare?: (server: Http1Server, parts: Parts) => void;
   /** Called before there is a lifecycle. */
-  readonly patch?: (server: Server) => void;
+  readonly patch?: (server: Http1Server) => void;
 }
 
 /**
@@ -84,7 +88,7 @@ export interface ServeOptions extends SettingsOptions {
  */
 export async function serve(
   scope: Scope,
-  { adapter = 'node:http', listener, prepare, patch, ...options }: ServeOptions,
+  { adapter = 'node:http', listener, functions = {}, registry, prepare, patch, ...options }: ServeOptions,
 ): Promise<Serving> {
   const server = await adapters[adapter](listener);
   patch?.(server);
@@ -95,7 +99,7 @@ export async function serve(
     onSignal: ({ name }) => signals.push(name),
     onUnfinished: (requests) => unfinished.push(...requests),
   };
-  const parts = manage([server], options, { observer });
+  const parts = manage([server], options, { observer, functions, registry });
   parts.startup.begin();
   prepare?.(server, parts);
   const clients: Client[] = [];

@@ -1,9 +1,22 @@
 // What the compiler sees of the package: a program that is right, and one mistake that it must find.
 import { createServer } from 'node:http';
 import { lameduck } from 'lameduck';
+import { runShutdown, type ShutdownRecord } from 'lameduck/testing';
 
 const duck = lameduck(createServer(), { shutdownDelayDuration: '1s' });
 duck.addDestroyHook('pool', () => Promise.resolve());
 
 // @ts-expect-error An option that does not exist is a mistake that the compiler sees.
 lameduck(createServer(), { shutdownDelay: '1s' });
+
+const { record, result } = await runShutdown(createServer(), async (origin) => origin.length, { during: '/orders' });
+const ended: ShutdownRecord = record;
+const length: number = result;
+const { result: text } = await runShutdown(createServer(), (origin) => `${origin}${String(length)}${ended.reason}`);
+text.toUpperCase();
+
+// @ts-expect-error What a work gets is an origin.
+await runShutdown(createServer(), (port: number) => port);
+
+// @ts-expect-error An application needs the plugin, which gives it a handle.
+await runShutdown({ server: createServer(), listen: async () => undefined, ready: async () => undefined }, () => 1);

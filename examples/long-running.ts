@@ -1,0 +1,48 @@
+// An event stream and a long poll on bare node:http. In a shutdown the clients of both move to another replica without an
+// error. News is what somebody posts.
+import { EventEmitter, once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { lameduck } from 'lameduck';
+
+const news = new EventEmitter().setMaxListeners(0);
+
+const server = createServer((request, response) => {
+  if (request.method === 'POST') void publish(request, response);
+  else if (request.url === '/events') stream(response);
+  else if (request.url === '/poll') void poll(request, response);
+  else response.writeHead(404).end();
+});
+
+// An event stream is recognized by its type; what wants to be named is the long poll.
+const duck = lameduck(server, { longRunning: ({ url }) => url === '/poll' });
+
+// Nothing in it knows of a shutdown: lameduck ends the stream behind a whole event, and the client comes back by itself.
+function stream(response: ServerResponse): void {
+  response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache' });
+  response.flushHeaders();
+  const send = (item: string): void => void response.write(`data: ${JSON.stringify(item)}\n\n`);
+  news.on('item', send);
+  response.on('close', () => news.off('item', send));
+}
+
+// It is answered with news, or without any: after half a minute, when its turn in the drain has come, or to nobody when its
+// client has gone.
+async function poll(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const signal = AbortSignal.any([duck.abortSignal(request), AbortSignal.timeout(30_000)]);
+  try {
+    const [item] = (await once(news, 'item', { signal })) as [string];
+    response.end(item);
+  } catch {
+    response.writeHead(204).end();
+  }
+}
+
+async function publish(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  news.emit('item', await text(request));
+  response.writeHead(202).end();
+}
+
+server.listen(Number(process.env['PORT'] ?? 8080), () => {
+  console.log(`kill -TERM ${String(process.pid)}`);
+});

@@ -1,0 +1,63 @@
+// The package's export for Fastify: a plugin that gives an application what `lameduck()` gives a server.
+import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import { checkInstance } from './fastify/check-instance.ts';
+import { replaceClose } from './fastify/close.ts';
+import { answerInjectedProbes } from './fastify/inject.ts';
+import { loggerOf } from './fastify/logger.ts';
+import { readRoutes, routeOf, type LameduckRouteConfig } from './fastify/routes.ts';
+import { joinServers, listenNoMore } from './fastify/servers.ts';
+import type { Lameduck } from './handle.ts';
+import { manage, type LameduckOptions } from './manage.ts';
+import { checkOptions } from './registration.ts';
+import { isDisabled } from './settings/environment.ts';
+
+export type { LameduckRouteConfig } from './fastify/routes.ts';
+export type { Lameduck, ShutdownOptions } from './handle.ts';
+export type { LameduckOptions } from './manage.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The handle of the application's lifecycle, as `lameduck()` returns it. */
+    readonly lameduck: Lameduck;
+  }
+  interface FastifyContextConfig {
+    /** What lameduck should know of the route. */
+    readonly lameduck?: LameduckRouteConfig | undefined;
+  }
+}
+
+const plugin: FastifyPluginCallback<LameduckOptions> = (app, options, done) => {
+  try {
+    install(app, options);
+    done();
+  } catch (error) {
+    done(error as Error);
+  }
+};
+
+/**
+ * fastifyLameduck gives a Fastify application the lifecycle of a Kubernetes apiserver, with the handle as `app.lameduck`:
+ * `await app.register(fastifyLameduck, options)` on the root, before its routes. Rejects with what `lameduck()` throws,
+ * LAMEDUCK_ERR_PLUGIN_ENCAPSULATED, or LAMEDUCK_ERR_PLUGIN_DUPLICATE.
+ */
+export const fastifyLameduck = fastifyPlugin(plugin, { name: 'lameduck', fastify: '>=5.8' });
+
+export default fastifyLameduck;
+
+function install(app: FastifyInstance, options: LameduckOptions): void {
+  checkInstance(app);
+  checkOptions('fastifyLameduck', options);
+  const given = { ...options, logger: options.logger ?? loggerOf(app), route: options.route ?? routeOf };
+  // Fastify reads these from the options of any plugin.
+  for (const name of ['prefix', 'logLevel', 'logSerializers']) Reflect.deleteProperty(given, name);
+  const parts = manage([app.server], given, process.env);
+  app.decorate('lameduck', parts.handle);
+  if (isDisabled(process.env) === true) return;
+  replaceClose(app, parts.handle);
+  joinServers(app, parts);
+  listenNoMore(app, parts.handle);
+  const hasMetrics = options.registry !== undefined || parts.settings.metricsPath !== '';
+  readRoutes(app, parts.traffic, hasMetrics);
+  answerInjectedProbes(app, parts.traffic);
+}

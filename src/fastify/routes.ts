@@ -1,0 +1,69 @@
+// What only the router knows: which routes are long-running, and which route a request is for.
+import type { IncomingMessage } from 'node:http';
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import { LameduckError, quoted } from '../errors.ts';
+import type { Traffic } from '../http/traffic.ts';
+
+/** LameduckRouteConfig is `config.lameduck` of a route. */
+export interface LameduckRouteConfig {
+  /** Whether requests of this route are long-running, as watches are: the drain ends them, and does not wait for them. */
+  readonly longRunning?: boolean | undefined;
+}
+
+type OnRequest = (request: FastifyRequest, reply: unknown, done: () => void) => void;
+
+const label = Symbol('lameduck.route');
+
+/** routeOf returns the route of a request as the router has it; undefined where it was not noted, and for a 404. */
+export function routeOf(request: IncomingMessage): string | undefined {
+  return (request as { [label]?: string })[label];
+}
+
+/**
+ * readRoutes reads `config.lameduck` of each route, and marks requests of long-running ones (P-033). Adding a route throws
+ * LAMEDUCK_ERR_ROUTE_INVALID for a config that cannot be read. With `isNoted` each request is marked with its route, too.
+ */
+export function readRoutes(app: FastifyInstance, traffic: Traffic, isNoted: boolean): void {
+  const mark: OnRequest = (request, _reply, done) => {
+    traffic.requests.markLongRunning(request.raw);
+    done();
+  };
+  const note: OnRequest = (request, _reply, done) => {
+    const { url, config } = request.routeOptions;
+    if (url !== undefined) {
+      (request.raw as { [label]?: string })[label] = url;
+      if (config.lameduck?.longRunning === true) traffic.requests.markLongRunning(request.raw);
+    }
+    done();
+  };
+  // A hook that every request pays for is the only one that reaches routes which are there already.
+  const isForAll = isNoted || hasRoutes(app);
+  if (isForAll) app.addHook('onRequest', note);
+  app.addHook('onRoute', (route) => {
+    if (readConfig(route).longRunning !== true || isForAll) return;
+    const hooks: unknown = [mark, route.onRequest ?? []].flat();
+    route.onRequest = hooks as NonNullable<RouteOptions['onRequest']>;
+  });
+}
+
+function hasRoutes(app: FastifyInstance): boolean {
+  return app.printRoutes() !== '(empty tree)';
+}
+
+function readConfig({ method, url, config }: RouteOptions): LameduckRouteConfig {
+  const given: unknown = config?.lameduck;
+  if (given === undefined) return {};
+  if (isRouteConfig(given)) return given;
+  const route = `${[method].flat().join(', ')} ${url}`;
+  throw new LameduckError(
+    'LAMEDUCK_ERR_ROUTE_INVALID',
+    `config.lameduck of ${route}: ${quoted(given)}: allowed is an object with longRunning, which is true or false`,
+  );
+}
+
+function isRouteConfig(given: unknown): given is LameduckRouteConfig {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return false;
+  const { longRunning } = given as { longRunning?: unknown };
+  const isKnown = Object.keys(given).every((name) => name === 'longRunning');
+  return isKnown && (longRunning === undefined || typeof longRunning === 'boolean');
+}

@@ -1,0 +1,57 @@
+// What is said about a livez check that looks like a dependency: a restart does not mend what is wrong elsewhere (P-089).
+import type { CheckFunction } from './check.ts';
+
+// As whole words of a name, whatever number follows them.
+const dependencies: ReadonlySet<string> = new Set([
+  ...['db', 'database', 'sql', 'postgres', 'postgresql', 'mysql', 'mariadb', 'mongo', 'mongodb', 'dynamodb'],
+  ...['cassandra', 'elasticsearch', 'opensearch', 'etcd', 'redis', 'valkey', 'memcached'],
+  ...['kafka', 'rabbitmq', 'amqp', 'nats', 'upstream'],
+]);
+
+interface Named {
+  readonly name: string;
+  readonly run: CheckFunction;
+}
+
+/** DependencyWarnings warns once of each livez check that looks like a dependency, whichever is registered first. */
+export class DependencyWarnings {
+  readonly #warn: (message: string) => void;
+  readonly #readyz: Named[] = [];
+  readonly #livez: Named[] = [];
+  readonly #warned = new Set<string>();
+
+  constructor(warn: (message: string) => void) {
+    this.#warn = warn;
+  }
+
+  noteReadyz(check: Named): void {
+    this.#readyz.push(check);
+    for (const livez of this.#livez) this.#compare(livez, check);
+  }
+
+  noteLivez(check: Named): void {
+    this.#livez.push(check);
+    const word = wordsOf(check.name).find((found) => dependencies.has(found));
+    if (word !== undefined) this.#warnOf(check, `its name says "${word}"`);
+    for (const readyz of this.#readyz) this.#compare(check, readyz);
+  }
+
+  #compare(livez: Named, readyz: Named): void {
+    if (livez.name === readyz.name || livez.run === readyz.run) {
+      this.#warnOf(livez, `it is the readyz check "${readyz.name}", too`);
+    }
+  }
+
+  #warnOf({ name }: Named, why: string): void {
+    if (this.#warned.has(name)) return;
+    this.#warned.add(name);
+    this.#warn(
+      `livez check "${name}" looks like a dependency: ${why}. When it fails, the kubelet restarts every replica, which mends no dependency: make it a readyz check alone`,
+    );
+  }
+}
+
+function wordsOf(name: string): string[] {
+  const words = name.match(/[A-Z]?[a-z]+|[A-Z]+(?![a-z])/g) ?? [];
+  return words.map((word) => word.toLowerCase());
+}

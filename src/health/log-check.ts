@@ -1,0 +1,82 @@
+// The check `log`: whether what is logged still gets written. It knows no logger, only how one is flushed.
+import type { Clock } from '../clock.ts';
+import { isThenable } from './check.ts';
+
+const flushInterval = 60_000;
+const blockedAfter = 120_000;
+
+/**
+ * FlushFunction writes out what the log still holds. It is done when it returns, or when the promise that it returns
+ * resolves; it throws, rejects or hangs while the log is blocked.
+ */
+export type FlushFunction = () => unknown;
+
+/**
+ * LogCheck flushes the log every minute from its first use on, and fails once the last flush that was completed is two
+ * minutes old (A-077). Without a flush function it always passes.
+ */
+export class LogCheck {
+  readonly #clock: Clock;
+  readonly #flush: FlushFunction | undefined;
+  #completedAt: number | undefined;
+  #isFlushing = false;
+  #isStopped = false;
+  #cancel: () => void = () => undefined;
+
+  constructor(clock: Clock, flush: FlushFunction | undefined) {
+    this.#clock = clock;
+    this.#flush = flush;
+  }
+
+  /** run throws when the log is blocked. */
+  run(): void {
+    if (this.#flush === undefined || this.#isStopped) return;
+    const isFirstUse = this.#completedAt === undefined;
+    const completedAt = (this.#completedAt ??= this.#clock.now());
+    // In a process that was suspended the check can come before the flush that is due, and a log that is written again
+    // has to be seen by the next probe.
+    if (isFirstUse || this.#isOverdue(completedAt)) this.#begin(this.#flush);
+    if (this.#isOverdue(this.#completedAt)) throw new Error('logging blocked');
+  }
+
+  /** stop ends the flushing; the check passes from then on. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancel();
+  }
+
+  #isOverdue(completedAt: number): boolean {
+    return this.#clock.now() - completedAt >= blockedAfter;
+  }
+
+  #begin(flush: FlushFunction): void {
+    if (this.#isFlushing) return;
+    this.#isFlushing = true;
+    const onDone = (isComplete: boolean) => () => {
+      this.#end(flush, isComplete);
+    };
+    try {
+      const outcome = flush();
+      if (isThenable(outcome)) outcome.then(onDone(true), onDone(false));
+      else this.#end(flush, true);
+    } catch {
+      this.#end(flush, false);
+    }
+  }
+
+  #end(flush: FlushFunction, isComplete: boolean): void {
+    this.#isFlushing = false;
+    this.#cancel();
+    if (this.#isStopped) return;
+    const now = this.#clock.now();
+    if (isComplete) this.#completedAt = now;
+    const holdsProcess = false;
+    this.#cancel = this.#clock.after(
+      flushInterval,
+      () => {
+        this.#begin(flush);
+      },
+      holdsProcess,
+    );
+  }
+}

@@ -1,0 +1,29 @@
+// Requests that are held back for a moment, so that their clients make no new connection meanwhile.
+
+/** Hold keeps what goes on later, while it is on. */
+export class Hold {
+  #held: (() => void)[] | undefined;
+
+  /** begin keeps what arrives from now on. */
+  begin(): void {
+    this.#held ??= [];
+  }
+
+  /** end lets everything go on. */
+  end(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    // Each in a turn of its own, so that a handler that throws takes no other request with it.
+    for (const goOn of held) process.nextTick(goOn);
+  }
+
+  /** pass goes on now, or when the hold ends. */
+  pass(goOn: () => void): void {
+    if (this.#held === undefined) goOn();
+    else this.#held.push(goOn);
+  }
+
+  get isOn(): boolean {
+    return this.#held !== undefined;
+  }
+}

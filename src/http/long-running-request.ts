@@ -1,0 +1,62 @@
+// One long-running request: an event stream, a watch, a long poll, an upgraded socket; and how it is brought to its end.
+import type { Connection } from './connection.ts';
+import { EventStream } from './event-stream.ts';
+import { hasLength, isEventStream } from './head.ts';
+import { answerInstead, endInstead } from './instead.ts';
+import type { Request, Response } from '../message.ts';
+import { comeBackSoon } from './rejection.ts';
+import { abortRequest, hasAbortSignal } from './request-signal.ts';
+
+/** LongRunningRequest is told to end when its turn comes, and ended when its time is up. */
+export class LongRunningRequest {
+  readonly connection: Connection;
+  readonly #request: Request;
+  /** Undefined once the request has left HTTP. */
+  readonly #response: Response | undefined;
+  #stream: EventStream | undefined;
+
+  constructor(connection: Connection, request: Request, response?: Response) {
+    this.connection = connection;
+    this.#request = request;
+    this.#response = response;
+  }
+
+  /** watch begins to look at what an event stream sends; called once a shutdown has begun and the headers are out. */
+  watch(): void {
+    if (this.#response === undefined || this.#stream !== undefined || !isEventStream(this.#response)) return;
+    this.#stream = new EventStream(this.#response);
+  }
+
+  /**
+   * tell lets the handler end the request by its AbortSignal, where it has asked for one (P-028), and otherwise ends what
+   * can be ended cleanly: a stream with its last chunk, an upgraded socket with a FIN (P-040). `retry` is for the client
+   * of an event stream, in milliseconds.
+   */
+  tell(retry: number | undefined): void {
+    if (this.#stream === undefined) {
+      this.#tellHandler();
+      return;
+    }
+    const stream = this.#stream;
+    stream.betweenEvents(() => {
+      if (retry !== undefined) stream.hint(retry);
+      this.#tellHandler();
+    });
+  }
+
+  /** end ends what is still open when the time is up. A handler that has said nothing yet is answered for (P-035). */
+  end(): void {
+    abortRequest(this.#request, 'the server is shutting down');
+    const response = this.#response;
+    if (response === undefined) {
+      if (!this.connection.isOver) this.connection.end();
+    } else if (response.writableEnded) return;
+    else if (!response.headersSent) answerInstead(response, ...comeBackSoon);
+    else if (!hasLength(response)) endInstead(response);
+  }
+
+  #tellHandler(): void {
+    if (hasAbortSignal(this.#request)) abortRequest(this.#request, 'the server is shutting down');
+    else if (this.#response?.headersSent !== false) this.end();
+  }
+}

@@ -1,0 +1,94 @@
+// Overload: requests beyond a limit are rejected, and those that take too long are answered for. Off unless asked for.
+import type { Clock } from '../clock.ts';
+import { parseDuration } from '../settings/duration.ts';
+import { answerInstead, breakOff } from './instead.ts';
+import { abortRequest } from './request-signal.ts';
+import { timedOut, tooManyRequests } from './rejection.ts';
+import type { Response } from '../message.ts';
+
+/** OverloadLimits is what a server allows; 0 is no limit. */
+export interface OverloadLimits {
+  /** In milliseconds. */
+  readonly requestTimeout: number;
+  readonly maxRequestsInflight: number;
+  /** The probability with which a request on HTTP/2 makes its session end. */
+  readonly goawayChance: number;
+}
+
+/** Load is what the limits are held against. */
+export interface Load {
+  /** Requests that are not long-running, nor probes; the one that has just come among them. */
+  readonly inFlight: number;
+  isLongRunning(response: Response): boolean;
+}
+
+/** createOverload returns undefined when there is no limit, so that nothing is paid for it. */
+export function createOverload(clock: Clock, limits: OverloadLimits, load: Load): Overload | undefined {
+  const isLimited = limits.requestTimeout > 0 || limits.maxRequestsInflight > 0;
+  return isLimited ? new Overload(clock, limits, load) : undefined;
+}
+
+/** Overload holds a server's requests to its limits; long-running ones have none. */
+export class Overload {
+  requestsRejected = 0;
+  requestsTimedOut = 0;
+  readonly #clock: Clock;
+  readonly #limits: OverloadLimits;
+  readonly #load: Load;
+  readonly #timers = new Map<Response, () => void>();
+
+  constructor(clock: Clock, limits: OverloadLimits, load: Load) {
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#load = load;
+  }
+
+  /** rejects answers a request that is one too many, and lets the time of every other begin. */
+  rejects(response: Response): boolean {
+    if (this.#load.isLongRunning(response)) return false;
+    const { maxRequestsInflight, requestTimeout } = this.#limits;
+    if (maxRequestsInflight > 0 && this.#load.inFlight > maxRequestsInflight) {
+      this.requestsRejected++;
+      answerInstead(response, ...tooManyRequests);
+      return true;
+    }
+    if (requestTimeout > 0) {
+      const cancel = this.#clock.after(timeoutOf(response, requestTimeout), () => {
+        this.#timers.delete(response);
+        this.#timeOut(response);
+      });
+      this.#timers.set(response, cancel);
+    }
+    return false;
+  }
+
+  /** release forgets a request that has ended. */
+  release(response: Response): void {
+    this.#timers.get(response)?.();
+    this.#timers.delete(response);
+  }
+
+  // Asked again, because whoever listens for the abort may answer.
+  #isAnswered(response: Response): boolean {
+    return response.writableEnded;
+  }
+
+  // The handler goes on running. What it has begun to answer can only be broken off, so that the client does not
+  // take a part for the whole.
+  #timeOut(response: Response): void {
+    if (response.writableEnded || this.#load.isLongRunning(response)) return;
+    abortRequest(response.req, 'its time is up');
+    if (this.#isAnswered(response)) return;
+    this.requestsTimedOut++;
+    if (response.headersSent) breakOff(response);
+    else answerInstead(response, ...timedOut);
+  }
+}
+
+// A client may ask for less time than there is, by a Go duration in its query; anything else in a parameter of that
+// name is the program's own.
+function timeoutOf({ req: { url = '' } }: Response, limit: number): number {
+  const asked = /[?&]timeout=([^&#]*)/.exec(url)?.[1];
+  const milliseconds = asked === undefined ? undefined : parseDuration(asked);
+  return milliseconds === undefined || milliseconds <= 0 ? limit : Math.min(milliseconds, limit);
+}

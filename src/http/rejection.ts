@@ -1,0 +1,51 @@
+// The answers to requests that no handler answers. A client, and a test, tells them apart by Retry-After and body (A-176).
+import { STATUS_CODES, type OutgoingHttpHeaders } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Request, Response } from '../message.ts';
+
+/** WholeAnswer is status, headers and body. */
+export type WholeAnswer = readonly [status: number, headers: OutgoingHttpHeaders, body: string];
+
+const plain = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
+
+/** tooManyRequests is for a request beyond the limit: this server may have room in a second (A-174). */
+export const tooManyRequests: WholeAnswer = [
+  429,
+  { ...plain, 'Retry-After': '1' },
+  'There are too many requests in flight, please try again later.\n',
+];
+
+/** timedOut is for a request whose handler has sent nothing in time (A-171). */
+export const timedOut: WholeAnswer = [504, plain, 'The request was not completed in time.\n'];
+
+/** comeBackSoon is for a long-running request whose handler has sent nothing when the drain ends it (P-035). */
+export const comeBackSoon: WholeAnswer = [
+  503,
+  { ...plain, 'Retry-After': '1' },
+  'The server is shutting down, please ask again.\n',
+];
+
+const shuttingDown: WholeAnswer = [
+  429,
+  { ...plain, 'Retry-After': '5', Connection: 'close' },
+  'The server is shutting down, please try again later.\n',
+];
+
+/** answerRetryAfter tells the client to come back later, on another connection (A-122, P-019). */
+export function answerRetryAfter(request: Request, response: Response): void {
+  const [status, headers, body] = shuttingDown;
+  request.resume();
+  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
+  response.end(body);
+}
+
+/**
+ * refuseUpgrade answers a client that wants to leave HTTP, while it is still HTTP (P-041): on a connection that came late
+ * as any other request there, on an older one as one that can be sent again at once, elsewhere.
+ */
+export function refuseUpgrade(socket: Duplex, isLate: boolean): void {
+  const [status, headers, body] = isLate ? shuttingDown : comeBackSoon;
+  const all = { ...headers, Connection: 'close', 'Content-Length': Buffer.byteLength(body) };
+  const head = Object.entries(all).map(([name, value]) => `${name}: ${String(value)}\r\n`);
+  socket.end(`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${head.join('')}\r\n${body}`);
+}

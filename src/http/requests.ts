@@ -1,0 +1,177 @@
+// The requests of one lifecycle: each is admitted and counted in one step, and released once, over every protocol.
+import type { Clock } from '../clock.ts';
+import { socketOf, type Request, type Response } from '../message.ts';
+import type { RequestObserver } from '../observer.ts';
+import { connectionOf, type Connection } from './connection.ts';
+import { isEventStream, onHead } from './head.ts';
+import { LongRunningRequest } from './long-running-request.ts';
+import { LongRunning } from './long-running.ts';
+import { createOverload, type Overload, type OverloadLimits } from './overload.ts';
+import { RequestEnds } from './request-ends.ts';
+import type { Asked } from './request-functions.ts';
+import { abortRequest, abortSignalOf } from './request-signal.ts';
+
+const recognizedPerTurn = 1_000;
+
+/** RequestsOptions is what decides of requests, and who is told of them. */
+export interface RequestsOptions {
+  readonly clock: Clock;
+  readonly functions: Asked;
+  readonly limits: OverloadLimits;
+  /** Told of each of the program's requests that has ended; there is none when nobody counts them. */
+  readonly observer: RequestObserver | undefined;
+}
+
+/** Requests counts those of the program; what lameduck answers itself is only seen out. */
+export class Requests {
+  /** Those that are not long-running. */
+  inFlight = 0;
+  /** Those answered, refused and, where they were long-running, ended since ShutdownInitiated. */
+  answered = 0;
+  refused = 0;
+  longRunningEnded = 0;
+  readonly longRunning: LongRunning;
+  /** Undefined when there is no limit, so that nothing is paid for it. */
+  readonly overload: Overload | undefined;
+  readonly #clock: Clock;
+  readonly #functions: Asked;
+  readonly #ends: RequestEnds | undefined;
+  readonly #now: () => number;
+  readonly #onHead: (response: Response) => void;
+  #isLeaving = false;
+  #isCut = false;
+
+  constructor({ clock, functions, limits, observer }: RequestsOptions) {
+    this.longRunning = new LongRunning(clock);
+    this.overload = createOverload(clock, limits, this);
+    this.#clock = clock;
+    this.#functions = functions;
+    this.#ends = observer && new RequestEnds(observer, clock, this);
+    this.#now = () => clock.now();
+    this.#onHead = (response) => {
+      const connection = connectionOf(response.req.socket);
+      if (connection !== undefined && isEventStream(response)) this.#beginLongRunning(connection, response);
+      if (this.#isLeaving) this.longRunning.get(response)?.watch();
+    };
+  }
+
+  /** leave lets what is and will be in flight on the connections ask its client to leave, in the response if it can. */
+  leave(connections: Iterable<Connection>): void {
+    this.#isLeaving = true;
+    for (const connection of connections) {
+      for (const response of connection.responses) {
+        if (!response.headersSent) this.#prepareToLeave(connection, response);
+      }
+    }
+  }
+
+  /** admit counts a request; `isOurs` says that lameduck answers it. */
+  admit(connection: Connection, response: Response, isOurs: boolean): void {
+    connection.admit(response, this.#clock.now());
+    if (isOurs) connection.setApart(response);
+    else {
+      this.inFlight++;
+      if (this.#functions.longRunning?.(response.req) === true) this.#beginLongRunning(connection, response);
+    }
+    if (this.#isLeaving) this.#prepareToLeave(connection, response);
+  }
+
+  /** upgrade counts a connection that has left HTTP as one long-running request. */
+  upgrade(connection: Connection, request: Request): void {
+    this.longRunning.add(connection, new LongRunningRequest(connection, request));
+  }
+
+  /** isRejected answers an admitted request that is one too many. */
+  isRejected(connection: Connection, response: Response): boolean {
+    if (this.overload === undefined) return false;
+    // Only here does it matter at once that an event stream is no ordinary request.
+    if (!this.#isLeaving) onHead(response, this.#onHead);
+    if (!this.overload.rejects(response)) return false;
+    connection.setApart(response);
+    this.inFlight--;
+    return true;
+  }
+
+  /** release sees a response out that has ended, whole or not; false when its connection had ended before it. */
+  release(connection: Connection, response: Response): boolean {
+    const owner = connection.release(response);
+    this.overload?.release(response);
+    if (owner === undefined) return false;
+    if (owner === 'program') this.#ends?.note(connection, response, connection.releasedArrival);
+    const isLongRunning = this.longRunning.count > 0 && this.longRunning.delete(response);
+    if (owner === 'program' && !isLongRunning) this.inFlight--;
+    if (!this.#isLeaving) return true;
+    if (isLongRunning) this.#noteLongRunningEnd();
+    else if (owner === 'program' && !connection.isLate && response.writableFinished) this.answered++;
+    return true;
+  }
+
+  /** releaseAll sees everything out that was on a connection which has closed. */
+  releaseAll(connection: Connection): void {
+    this.#ends?.noteGone(connection);
+    this.inFlight -= connection.requestsInFlight;
+    for (const response of connection.responses) {
+      if (!this.longRunning.delete(response)) continue;
+      this.inFlight++;
+      this.#noteLongRunningEnd();
+    }
+    if (connection.isUpgraded && this.longRunning.delete(connection)) this.#noteLongRunningEnd();
+    connection.releaseAll();
+  }
+
+  /**
+   * recognize looks for event streams among the requests in flight, so that they are counted as what they are; over many
+   * turns of the event loop when there are many, so that none of them waits.
+   */
+  async recognize(connections: Iterable<Connection>): Promise<void> {
+    let looked = 0;
+    for (const { responses } of connections) {
+      for (const response of responses) this.#onHead(response);
+      if (++looked % recognizedPerTurn === 0) await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
+  /** isLongRunning tells whether a request is known to be long-running. */
+  isLongRunning(response: Response): boolean {
+    return this.longRunning.has(response) || isEventStream(response);
+  }
+
+  /** markLongRunning says of a request in flight that it is long-running (P-033). */
+  markLongRunning(request: object): void {
+    const connection = connectionOf(socketOf(request));
+    const response = connection?.responseTo(request);
+    if (connection !== undefined && response !== undefined) this.#beginLongRunning(connection, response);
+  }
+
+  /** abortSignal returns the AbortSignal of a request; one whose turn in the drain has come is aborted already (P-028). */
+  abortSignal(request: object): AbortSignal {
+    const signal = abortSignalOf(request);
+    const connection = connectionOf(socketOf(request));
+    const key = connection?.responseTo(request) ?? connection;
+    if (key !== undefined && this.longRunning.isTold(key)) abortRequest(request, 'the server is shutting down');
+    return signal;
+  }
+
+  /** cut aborts the signals of all requests that are left, which end with their connections and not by themselves. */
+  cut(connections: Iterable<Connection>): void {
+    this.#isCut = true;
+    for (const connection of connections) {
+      for (const { request } of connection.requests()) abortRequest(request, 'the shutdown has no time left');
+    }
+  }
+
+  #noteLongRunningEnd(): void {
+    if (this.#isLeaving && !this.#isCut) this.longRunningEnded++;
+  }
+
+  #beginLongRunning(connection: Connection, response: Response): void {
+    if (this.longRunning.has(response)) return;
+    this.inFlight--;
+    this.longRunning.add(response, new LongRunningRequest(connection, response.req, response));
+  }
+
+  #prepareToLeave(connection: Connection, response: Response): void {
+    connection.closeAfter(response, this.#now);
+    onHead(response, this.#onHead);
+  }
+}

@@ -1,0 +1,113 @@
+// The record of one HTTP/2 session: its streams are its requests, and it leaves by GOAWAY.
+import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Response } from '../message.ts';
+import { Connection, type Leaving } from './connection.ts';
+import type { StreamResponse } from './stream-response.ts';
+
+// GOAWAY, NO_ERROR, with the highest stream identifier there is: it announces the end, and refuses nothing yet (RFC 9113, 6.8).
+const announcement = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
+
+// A client that has opened no stream for so many milliseconds since the last one ended asks nothing in a closed loop.
+const quiet = 100;
+
+// How long the client has to answer the ping behind the announcement.
+const longestRoundTrip = 1_000;
+
+/** Session is a Connection that speaks HTTP/2. */
+export class Session extends Connection {
+  readonly #session: ServerHttp2Session;
+  #leaveBy = Infinity;
+  /** When a stream was last opened, or seen to have ended. */
+  #changedAt: number;
+  #hasReleased = false;
+  #announcedAt: number | undefined;
+  #hasHeard = false;
+  #endedAt: number | undefined;
+
+  constructor(session: ServerHttp2Session, socket: Socket, now: number) {
+    super(socket, now);
+    this.#session = session;
+    this.#changedAt = now;
+  }
+
+  override draw(leaving: Leaving): void {
+    super.draw(leaving);
+    this.#leaveBy = leaving.since + leaving.window;
+  }
+
+  // There is no header by which a single response could ask the client to leave.
+  override closeAfter(): void {
+    return undefined;
+  }
+
+  override responseTo(request: object): StreamResponse | undefined {
+    const { stream = request } = request as { stream?: ServerHttp2Stream };
+    return (this.responses as StreamResponse[]).find((response) => response.stream === stream);
+  }
+
+  /**
+   * admit asks the client to leave with the first stream that it opens after the drawn moment (P-042, P-043): the GOAWAY
+   * is ahead of the answer, for which a client that asks one thing after another waits before it asks the next.
+   */
+  override admit(response: Response, now: number): void {
+    super.admit(response, now);
+    this.#changedAt = now;
+    if (now >= this.leaveAt) this.#leaveNow(now);
+  }
+
+  override release(response: Response): ReturnType<Connection['release']> {
+    this.#hasReleased = true;
+    return super.release(response);
+  }
+
+  /** leave asks a client to leave that opens no stream, as soon as it is not about to. */
+  override leave(now: number): void {
+    if (this.#hasReleased) this.#changedAt = now;
+    this.#hasReleased = false;
+    const isQuiet = now - this.#changedAt >= quiet || now >= this.#leaveBy;
+    if (this.#announcedAt !== undefined || (now >= this.leaveAt && isQuiet)) this.#leaveNow(now);
+  }
+
+  // In clear text it takes two steps, and a stream that the client opens between them is served; over TLS Node allows one.
+  #leaveNow(now: number): void {
+    if (this.isOver) return;
+    if (this.#session.encrypted === true) this.end();
+    else if (this.#announcedAt === undefined) this.#announce(now);
+    else if (this.#hasHeard || now - this.#announcedAt >= longestRoundTrip) this.end();
+  }
+
+  /** end sends the last GOAWAY; the session ends behind its last stream. */
+  override end(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#session.close();
+  }
+
+  override get endsBySilence(): boolean {
+    return false;
+  }
+
+  override destroy(): void {
+    this.#session.destroy();
+  }
+
+  override isStale(now: number, patience: number): boolean {
+    if (this.isBusy) return false;
+    this.#endedAt ??= now;
+    return now - this.#endedAt >= patience;
+  }
+
+  // The frame goes out between two of the session's own: never while one of them may be half written.
+  #announce(now: number): void {
+    if (this.socket.writableLength > 0 || (this.#session.state.outboundQueueSize ?? 0) > 0) {
+      if (now >= this.#leaveBy) this.end();
+      return;
+    }
+    this.#announcedAt = now;
+    this.socket.write(announcement);
+    this.#session.ping(() => {
+      this.#hasHeard = true;
+    });
+  }
+}

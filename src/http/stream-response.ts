@@ -1,0 +1,133 @@
+// A stream of HTTP/2 in the shape of a request and its response.
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Request, Response } from '../message.ts';
+
+// The code of RFC 9113, section 7; node:http2 is not loaded for a program that does not use it.
+const cancel = 8;
+
+// Headers of a connection, which HTTP/2 has no place for (RFC 9113, 8.2.2).
+const ofConnection = new Set(['connection', 'keep-alive', 'transfer-encoding']);
+
+/** StreamRequest is the request that opened a stream. */
+export class StreamRequest implements Request {
+  readonly stream: ServerHttp2Stream;
+  readonly headers: IncomingHttpHeaders;
+  readonly socket: Socket;
+  readonly httpVersion = '2.0';
+
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, socket: Socket) {
+    this.stream = stream;
+    this.headers = headers;
+    this.socket = socket;
+  }
+
+  get method(): string {
+    return String(this.headers[':method']);
+  }
+
+  get url(): string {
+    return String(this.headers[':path'] ?? '');
+  }
+
+  get complete(): boolean {
+    return this.stream.readableEnded;
+  }
+
+  resume(): void {
+    this.stream.resume();
+  }
+}
+
+/** StreamResponse is the answer on a stream, whoever writes it: the program, node:http2's compatibility API, or lameduck. */
+export class StreamResponse implements Response {
+  readonly stream: ServerHttp2Stream;
+  readonly req: StreamRequest;
+  /** What the program was given by the compatibility API, if it uses that. */
+  compatible: object | undefined;
+
+  constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, socket: Socket) {
+    this.stream = stream;
+    this.req = new StreamRequest(stream, headers, socket);
+  }
+
+  get statusCode(): number {
+    return Number(this.#sentHeaders[':status'] ?? 0);
+  }
+
+  get headersSent(): boolean {
+    return this.stream.headersSent;
+  }
+
+  get writableEnded(): boolean {
+    return this.stream.writableEnded || this.stream.closed;
+  }
+
+  get writableFinished(): boolean {
+    return this.stream.writableFinished && this.stream.rstCode === 0;
+  }
+
+  /** The headers that were sent, a line each. */
+  get head(): string {
+    const lines = Object.entries(this.#sentHeaders).map(([name, value]) => `${name}: ${String(value)}`);
+    return lines.join('\n');
+  }
+
+  get #sentHeaders(): OutgoingHttpHeaders {
+    return this.stream.headersSent ? this.stream.sentHeaders : {};
+  }
+
+  // Headers that the compatibility API keeps for itself are sent by it alone.
+  getHeaderNames(): string[] {
+    return [];
+  }
+
+  removeHeader(): void {
+    return undefined;
+  }
+
+  writeHead(status: number, headers: OutgoingHttpHeaders): this {
+    if (this.stream.destroyed || this.stream.closed) return this;
+    const sent: OutgoingHttpHeaders = { ':status': status };
+    for (const [name, value] of Object.entries(headers)) {
+      if (!ofConnection.has(name.toLowerCase())) sent[name.toLowerCase()] = value;
+    }
+    this.stream.respond(sent);
+    return this;
+  }
+
+  write(chunk: string): boolean {
+    return this.stream.write(chunk);
+  }
+
+  end(body?: string): this {
+    // The answer to a HEAD has ended with its headers.
+    if (!this.stream.writableEnded && !this.stream.destroyed) this.stream.end(body);
+    return this;
+  }
+
+  destroy(): this {
+    this.stream.close(cancel);
+    return this;
+  }
+
+  /** onHead calls back when the headers of the answer have been sent. */
+  onHead(callback: (response: Response) => void): void {
+    const respond = this.stream.respond.bind(this.stream);
+    this.stream.respond = (...args) => {
+      respond(...args);
+      callback(this);
+    };
+  }
+
+  on(_event: 'close', listener: () => void): this {
+    this.stream.on('close', listener);
+    return this;
+  }
+
+  once(_event: 'close', listener: () => void): this {
+    this.stream.once('close', listener);
+    return this;
+  }
+}

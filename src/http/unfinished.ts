@@ -1,0 +1,27 @@
+// The requests that have no answer yet, in the words of the log.
+import type { UnfinishedRequest } from '../observer.ts';
+import type { Connection } from './connection.ts';
+import type { Asked } from './request-functions.ts';
+import type { Request } from '../message.ts';
+
+/** describeUnfinished lists the requests on the connections that have no complete answer, oldest first. */
+export function describeUnfinished(
+  connections: Iterable<Connection>,
+  now: number,
+  route: Asked['route'],
+): UnfinishedRequest[] {
+  return [...connections]
+    .flatMap((connection) =>
+      connection.requests().map(({ request, arrivedAt }) => ({
+        method: request.method ?? '',
+        route: route?.(request) ?? pathOf(request),
+        ageMs: Math.round(now - arrivedAt),
+        peer: `${request.socket.remoteAddress ?? 'unix'}:${String(request.socket.remotePort ?? '')}`,
+      })),
+    )
+    .sort((a, b) => b.ageMs - a.ageMs);
+}
+
+function pathOf({ url = '' }: Request): string {
+  return url.split('?', 1)[0] as string;
+}

@@ -1,0 +1,48 @@
+// A request and its response as far as lameduck knows them, over whatever protocol they came.
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** Request is what node:http's IncomingMessage and a stream of node:http2 have in common here. */
+export interface Request {
+  readonly method?: string | undefined;
+  readonly url?: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly httpVersion: string;
+  readonly complete: boolean;
+  readonly socket: Socket;
+  resume(): unknown;
+}
+
+interface Face {
+  readonly stream?: Face;
+  readonly session?: { readonly socket: Socket };
+  readonly socket?: Socket;
+}
+
+/** socketOf returns the socket of a request, also of one that is given as a stream; undefined when it is gone. */
+export function socketOf(request: object): Socket | undefined {
+  const face: Face = request;
+  return (face.stream ?? face).session?.socket ?? face.socket;
+}
+
+/** keyOf returns the one object by which a request is known, however many faces HTTP/2 gives it. */
+export function keyOf(request: object): object {
+  return (request as Face).stream ?? request;
+}
+
+/** Response is what node:http's ServerResponse and a stream of node:http2 have in common here. */
+export interface Response {
+  readonly req: Request;
+  readonly statusCode: number;
+  readonly headersSent: boolean;
+  readonly writableEnded: boolean;
+  readonly writableFinished: boolean;
+  getHeaderNames(): string[];
+  removeHeader(name: string): void;
+  writeHead(status: number, headers: OutgoingHttpHeaders): unknown;
+  write(chunk: string): boolean;
+  end(body?: string): unknown;
+  destroy(): unknown;
+  on(event: 'close', listener: () => void): unknown;
+  once(event: 'close', listener: () => void): unknown;
+}

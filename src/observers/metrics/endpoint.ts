@@ -1,0 +1,131 @@
+// Serving metrics at their path. Loads prom-client with the first scrape, and never before.
+import { wait, type Clock } from '../../clock.ts';
+import { messageOf } from '../../errors.ts';
+import type * as PromClient from 'prom-client';
+import type { RegistryMetric } from './metric.ts';
+import type { MetricsRegistry } from './registry.ts';
+
+/** MetricsAnswer is the answer to a scrape, for whatever carries it. */
+export interface MetricsAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** MetricsEndpointOptions is what is served, and where. */
+export interface MetricsEndpointOptions {
+  readonly path: string;
+  /** The program's own registry, when it has one that can be served. */
+  readonly registry: Renderer | undefined;
+  readonly metrics: readonly RegistryMetric[];
+  /** What stands at `/slis` below the path. */
+  readonly slis: readonly RegistryMetric[];
+  readonly warn: (message: string) => void;
+  readonly clock: Clock;
+}
+
+/** Renderer is a registry that can be served. */
+export type Renderer = Required<Pick<MetricsRegistry, 'metrics'>> & Pick<MetricsRegistry, 'contentType'>;
+
+// The collectors of a program’s own registry can hang, and a scrape in flight holds its connection in the drain. Ahead of
+// the ten seconds after which Prometheus itself gives up.
+const longestScrape = 5_000;
+
+const defaultContentType = 'text/plain; version=0.0.4; charset=utf-8';
+const slisContentType = `${defaultContentType}; escaping=underscores`;
+
+/** MetricsEndpoint answers scrapes; what carries the question and the answer is not its business. */
+export class MetricsEndpoint {
+  readonly #options: MetricsEndpointOptions;
+  readonly #failing = new Set<string>();
+  #own: PromClient.Registry | undefined;
+  #slis: PromClient.Registry | undefined;
+
+  constructor(options: MetricsEndpointOptions) {
+    this.#options = options;
+  }
+
+  /** answer returns the answer to a scrape, or undefined when the URL is none of ours. */
+  answer(url: string, method: string): MetricsAnswer | Promise<MetricsAnswer> | undefined {
+    const { path } = this.#options;
+    if (!url.startsWith(path)) return undefined;
+    const [below] = url.slice(path.length).split('?', 1);
+    if (below !== '' && below !== '/slis') return undefined;
+    if (method !== 'GET' && method !== 'HEAD') return notAllowed;
+    return this.#answer(below);
+  }
+
+  async #answer(below: '' | '/slis'): Promise<MetricsAnswer> {
+    try {
+      const renderer = below === '' ? await this.#metrics() : await this.#healthMetrics();
+      const body = await this.#rendered(renderer);
+      this.#failing.delete(below);
+      return { status: 200, headers: { ...noStore, 'Content-Type': contentTypeOf(renderer) }, body };
+    } catch (error) {
+      // One that goes on failing is said once.
+      if (!this.#failing.has(below)) this.#options.warn(`metrics cannot be served: ${messageOf(error)}`);
+      this.#failing.add(below);
+      return failed;
+    }
+  }
+
+  async #metrics(): Promise<Renderer> {
+    const { registry, metrics } = this.#options;
+    if (registry !== undefined) return registry;
+    const { Registry, collectDefaultMetrics } = await promClient();
+    if (this.#own === undefined) {
+      const own = filled(new Registry(), metrics);
+      collectDefaultMetrics({ register: own });
+      this.#own = own;
+    }
+    return this.#own;
+  }
+
+  async #healthMetrics(): Promise<Renderer> {
+    const { Registry } = await promClient();
+    const own = (this.#slis ??= filled(new Registry(), this.#options.slis));
+    return { metrics: () => own.metrics(), contentType: slisContentType };
+  }
+
+  async #rendered(renderer: Renderer): Promise<string> {
+    const isOver = new AbortController();
+    const late = wait(this.#options.clock, longestScrape, isOver.signal);
+    try {
+      const text: unknown = await Promise.race([renderer.metrics(), late]);
+      if (typeof text !== 'string')
+        throw new Error(`the registry has given no text within ${String(longestScrape)} ms`);
+      return text;
+    } finally {
+      isOver.abort();
+    }
+  }
+}
+
+async function promClient(): Promise<typeof PromClient> {
+  try {
+    return await import('prom-client');
+  } catch (cause) {
+    throw new Error(`prom-client cannot be loaded: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function filled(registry: PromClient.Registry, metrics: readonly RegistryMetric[]): PromClient.Registry {
+  for (const metric of metrics) registry.registerMetric(metric as never);
+  return registry;
+}
+
+function contentTypeOf({ contentType }: Renderer): string {
+  const isHeader = typeof contentType === 'string' && /^[ -~]+$/.test(contentType);
+  return isHeader ? contentType : defaultContentType;
+}
+
+const noStore = { 'Cache-Control': 'no-store' };
+const plain = { ...noStore, 'Content-Type': 'text/plain; charset=utf-8' };
+
+const notAllowed: MetricsAnswer = {
+  status: 405,
+  headers: { ...plain, Allow: 'GET, HEAD' },
+  body: 'allowed are GET and HEAD\n',
+};
+
+const failed: MetricsAnswer = { status: 500, headers: plain, body: 'metrics cannot be served: see the log\n' };

@@ -1,0 +1,108 @@
+// The metrics of one lifecycle, from counters of our own: who counts, who reads, and where they can be scraped.
+import type { Clock } from '../../clock.ts';
+import type { Observer, RequestObserver } from '../../observer.ts';
+import type { Settings } from '../../settings/table.ts';
+import { MetricsEndpoint, type MetricsAnswer, type Renderer } from './endpoint.ts';
+import { Events } from './events.ts';
+import { createMetric, type MetricRow, type RegistryMetric } from './metric.ts';
+import { healthReaders, metricsReaders, slisReaders, type Readers } from './readers.ts';
+import { read, type Reading, type Watched } from './reading.ts';
+import { register, type MetricsRegistry } from './registry.ts';
+import { RequestDurations } from './request-durations.ts';
+import { healthMetricsTable, metricsTable, slisTable } from './table.ts';
+
+/** MetricsOptions is what metrics are made from. */
+export interface MetricsOptions {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly registry: MetricsRegistry | undefined;
+  readonly warn: (message: string) => void;
+}
+
+/** Metrics is the side of them that a lifecycle is put together with. */
+export interface Metrics {
+  readonly observer: Observer;
+  readonly requests: RequestObserver;
+  /** The answer to a scrape; undefined for any other URL. */
+  answer(url: string, method: string): MetricsAnswer | Promise<MetricsAnswer> | undefined;
+  /** watch begins to read a lifecycle; called once, before anything happens in it. */
+  watch(watched: Watched): void;
+}
+
+/**
+ * createMetrics returns undefined when nobody can see any: no path is set and no registry is given. Throws
+ * LAMEDUCK_ERR_SETTINGS_INVALID when the registry does not take them.
+ */
+export function createMetrics(options: MetricsOptions): Metrics | undefined {
+  const { registry, settings } = options;
+  return registry === undefined && settings.metricsPath === '' ? undefined : new LifecycleMetrics(options);
+}
+
+class LifecycleMetrics implements Metrics {
+  readonly observer: Observer;
+  readonly requests: RequestDurations;
+  readonly #settings: Settings;
+  readonly #clock: Clock;
+  readonly #events: Events;
+  readonly #endpoint: MetricsEndpoint | undefined;
+  readonly #unregister: () => void;
+  #watched!: Watched;
+  #tookMs: number | undefined;
+  #reading: Promise<Reading> | undefined;
+
+  constructor({ clock, registry, settings, warn }: MetricsOptions) {
+    this.#settings = settings;
+    this.#clock = clock;
+    this.#events = new Events(() => clock.now());
+    this.observer = this.#events.observer;
+    this.requests = new RequestDurations(warn);
+    const metrics = metricsOf(
+      metricsTable,
+      metricsReaders({
+        ...{ events: this.#events, durations: this.requests },
+        traffic: () => this.#watched.traffic,
+        look: () => this.#look(),
+      }),
+    );
+    const health = metricsOf(healthMetricsTable, healthReaders(this.#events));
+    this.#unregister = registry === undefined ? () => undefined : register(registry, [...metrics, ...health]);
+    if (settings.metricsPath === '') return;
+    this.#endpoint = new MetricsEndpoint({
+      ...{ path: settings.metricsPath, metrics, warn, clock },
+      slis: [...health, ...metricsOf(slisTable, slisReaders)],
+      registry: typeof registry?.metrics === 'function' ? (registry as Renderer) : undefined,
+    });
+  }
+
+  answer(url: string, method: string): MetricsAnswer | Promise<MetricsAnswer> | undefined {
+    return this.#endpoint?.answer(url, method);
+  }
+
+  watch(watched: Watched): void {
+    this.#watched = watched;
+    this.requests.route = watched.route;
+    void watched.handle.ended.then(({ durationMs }) => {
+      this.#tookMs = durationMs;
+      // So that the next lifecycle can have the registry.
+      this.#unregister();
+    });
+  }
+
+  // All metrics of one scrape are asked in one turn, and share one look.
+  #look(): Promise<Reading> {
+    this.#reading ??= read(this.#watched, {
+      ...{ now: () => this.#clock.now(), settings: this.#settings, events: this.#events },
+      ...{ durations: this.requests, tookMs: this.#tookMs },
+    }).finally(() => {
+      this.#reading = undefined;
+    });
+    return this.#reading;
+  }
+}
+
+function metricsOf<Name extends string>(
+  table: Readonly<Record<Name, MetricRow>>,
+  readers: Readers<Name>,
+): RegistryMetric[] {
+  return (Object.keys(table) as Name[]).map((name) => createMetric(name, table[name], readers[name]));
+}

@@ -1,0 +1,114 @@
+// What each metric is read from: one function for each row of the table.
+import { readFileSync } from 'node:fs';
+import { performance } from 'node:perf_hooks';
+import { signalNames } from '../../lifecycle/graph.ts';
+import type { Events } from './events.ts';
+import type { Sample } from './metric.ts';
+import type { Reading, Watched } from './reading.ts';
+import type { RequestDurations } from './request-durations.ts';
+import type { healthMetricsTable, metricsTable, slisTable } from './table.ts';
+
+/** Readers has a function for each metric. */
+export type Readers<Name extends string> = Readonly<Record<Name, () => readonly Sample[] | Promise<readonly Sample[]>>>;
+
+/** ReadersOptions is where the numbers are. */
+export interface ReadersOptions {
+  readonly events: Events;
+  readonly durations: RequestDurations;
+  readonly traffic: () => Watched['traffic'];
+  readonly look: () => Promise<Reading>;
+}
+
+/** metricsReaders reads what stands at `metricsPath`. */
+export function metricsReaders(options: ReadersOptions): Readers<keyof typeof metricsTable> {
+  const { durations, events, traffic, look } = options;
+  return {
+    http_server_request_duration_seconds: () => durations.samples('http_server_request_duration_seconds'),
+    http_server_active_requests: async () => activeRequests(await look()),
+    lameduck_long_running_requests: async () => [plain((await look()).counts.longRunningRequests)],
+    lameduck_long_running_requests_ended_total: () => [plain(durations.longRunningEnded)],
+    lameduck_requests_aborted_total: () => [plain(durations.aborted)],
+    lameduck_requests_rejected_total: () => [plain(traffic().requests.overload?.requestsRejected ?? 0)],
+    lameduck_requests_timed_out_total: () => [plain(traffic().requests.overload?.requestsTimedOut ?? 0)],
+    lameduck_connections: () => [plain(traffic().counts.connections)],
+    lameduck_connections_accepted_total: () => [plain(traffic().connectionsAccepted)],
+    ...lifecycleReaders(options),
+    lameduck_shutdown_requests_total: () => [
+      { labels: { outcome: 'answered' }, value: traffic().requests.answered },
+      { labels: { outcome: 'refused' }, value: traffic().requests.refused },
+      { labels: { outcome: 'cut' }, value: events.requestsCut },
+    ],
+    lameduck_build_info: () => [{ labels: { version: versionOfPackage() }, value: 1 }],
+  };
+}
+
+type LifecycleName = Extract<keyof typeof metricsTable, `lameduck_${'lifecycle' | 'hook' | 'shutdown'}_${string}`>;
+
+function lifecycleReaders({
+  events,
+  look,
+}: ReadersOptions): Readers<Exclude<LifecycleName, 'lameduck_shutdown_requests_total'>> {
+  return {
+    lameduck_lifecycle_signal: () =>
+      signalNames.map((signal) => ({ labels: { signal }, value: events.phases.has(signal) ? 1 : 0 })),
+    lameduck_lifecycle_phase_duration_seconds: () =>
+      [...events.phases].map(([signal, phase]) => ({ labels: { signal }, value: seconds(phase) })),
+    lameduck_hook_duration_seconds: () =>
+      events.hooks.map(({ kind, name, durationMs }) => ({ labels: { kind, name }, value: seconds(durationMs) })),
+    lameduck_hook_failures_total: () =>
+      Object.entries(events.hookFailures).map(([kind, value]) => ({ labels: { kind }, value })),
+    lameduck_shutdown_budget_seconds: async () => [plain(seconds((await look()).budget))],
+    lameduck_shutdown_drain_budget_seconds: async () => [plain(seconds((await look()).drainBudget))],
+    lameduck_shutdown_remaining_seconds: async () => {
+      const { remaining } = await look();
+      return remaining === undefined ? [] : [plain(seconds(remaining))];
+    },
+    lameduck_shutdown_predicted_seconds: async () => [plain(seconds((await look()).prediction.duration))],
+    lameduck_shutdown_overrun_predicted: async () => [plain((await look()).prediction.isOverrun ? 1 : 0)],
+  };
+}
+
+/** healthReaders reads the results of the health checks (A-180). */
+export function healthReaders({ checks }: Events): Readers<keyof typeof healthMetricsTable> {
+  return {
+    kubernetes_healthcheck: () =>
+      [...checks.values()].map(({ endpoint, check, hasPassed }) => ({
+        labels: { name: check, type: endpoint },
+        value: hasPassed ? 1 : 0,
+      })),
+    kubernetes_healthchecks_total: () =>
+      [...checks.values()].flatMap(({ endpoint, check, ...results }) =>
+        (['error', 'success'] as const)
+          .filter((status) => results[status] > 0)
+          .map((status) => ({ labels: { name: check, status, type: endpoint }, value: results[status] })),
+      ),
+  };
+}
+
+/** slisReaders reads what stands beside them at `/slis`. */
+export const slisReaders: Readers<keyof typeof slisTable> = {
+  process_start_time_seconds: () => [plain(seconds(performance.timeOrigin))],
+};
+
+function activeRequests({ active }: Reading): Sample[] {
+  return [...active].map(([method, value]) => ({ labels: { http_request_method: method }, value }));
+}
+
+function plain(value: number): Sample {
+  return { labels: {}, value };
+}
+
+function seconds(milliseconds: number): number {
+  return Math.round(milliseconds) / 1_000;
+}
+
+// Read once somebody asks. A program that was bundled has none.
+function versionOfPackage(): string {
+  try {
+    const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+    const { name, version } = JSON.parse(text) as { name?: string; version?: string };
+    return name === 'lameduck' ? (version ?? '') : '';
+  } catch {
+    return '';
+  }
+}

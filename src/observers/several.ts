@@ -1,0 +1,23 @@
+// Telling several observers what the core tells one.
+import type { Observer } from '../observer.ts';
+
+/** several is the Observer that passes everything on to each of the given ones, in their order. */
+export function several(observers: readonly Observer[]): Observer {
+  const tell =
+    <Name extends keyof Observer>(name: Name) =>
+    (...args: Parameters<Observer[Name]>): void => {
+      for (const observer of observers) Reflect.apply(observer[name], observer, args);
+    };
+  return {
+    onStart: tell('onStart'),
+    onWarning: tell('onWarning'),
+    onSignal: tell('onSignal'),
+    onHookEnd: tell('onHookEnd'),
+    onHookFailure: tell('onHookFailure'),
+    onCheckChange: tell('onCheckChange'),
+    onCheckResult: tell('onCheckResult'),
+    onUnfinished: tell('onUnfinished'),
+    onUncaughtError: tell('onUncaughtError'),
+    onEnd: tell('onEnd'),
+  };
+}

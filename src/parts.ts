@@ -1,0 +1,105 @@
+// One lifecycle, put together from its parts. It knows neither process nor log.
+import type { Clock } from './clock.ts';
+import { createHandle, type Lameduck } from './handle.ts';
+import { Health } from './health/health.ts';
+import type { FlushFunction } from './health/log-check.ts';
+import { Hooks } from './hooks/hooks.ts';
+import { Drain } from './http/drain.ts';
+import { applyKeepAliveTimeout } from './http/keep-alive-timeout.ts';
+import { guarded, type RequestFunctions } from './http/request-functions.ts';
+import type { Server } from './http/server.ts';
+import { Traffic, type TrafficOptions } from './http/traffic.ts';
+import { createLifecycle } from './lifecycle/signals.ts';
+import type { Observer } from './observer.ts';
+import type { Metrics } from './observers/metrics/metrics.ts';
+import { several } from './observers/several.ts';
+import { Recorder } from './recorder.ts';
+import { explainBudget, type ExplainedBudget } from './settings/budget.ts';
+import type { Sources } from './settings/complete.ts';
+import type { Settings } from './settings/table.ts';
+import { Shutdown } from './shutdown.ts';
+import { Startup } from './startup.ts';
+
+/** PartsOptions is what one lifecycle is put together from. */
+export interface PartsOptions {
+  readonly servers: readonly Server[];
+  readonly settings: Settings;
+  readonly sources: Sources;
+  readonly clock: Clock;
+  readonly observer: Observer;
+  readonly functions: RequestFunctions;
+  /** Undefined when nobody can see any. */
+  readonly metrics?: Metrics | undefined;
+  /** How the log is flushed, for the check `log` (A-077). */
+  readonly flushLog?: FlushFunction | undefined;
+  /** Called once, when all servers listen, before anything else happens. */
+  readonly onStart: (addresses: readonly string[]) => void;
+}
+
+/** Parts is the handle and what the world outside drives: events into `traffic`, the end into `shutdown`. */
+export interface Parts {
+  readonly handle: Lameduck;
+  readonly settings: Settings;
+  /** The division of the grace period, with the hooks that are registered by now. */
+  readonly budget: () => ExplainedBudget;
+  readonly hooks: Hooks;
+  readonly recorder: Recorder;
+  readonly traffic: Traffic;
+  readonly startup: Startup;
+  readonly shutdown: Shutdown;
+  readonly health: Health;
+  /** addServer lets a server that comes later, and has a seam, drain and stop with the others. */
+  addServer(server: Server): void;
+}
+
+/** createParts puts one lifecycle together. Nothing happens until the startup begins or a server listens. */
+export function createParts(options: PartsOptions): Parts {
+  const { settings, sources, clock, metrics, flushLog, onStart } = options;
+  const observer = metrics === undefined ? options.observer : several([options.observer, metrics.observer]);
+  const functions = guarded(options.functions, (message) => {
+    observer.onWarning(message);
+  });
+  const servers = [...options.servers];
+  const lifecycle = createLifecycle(settings.shutdownSendRetryAfter, (name) => {
+    recorder.noteSignal(name);
+  });
+  const { healthCheckTimeout: checkTimeout, livezGracePeriod } = settings;
+  const health = new Health(lifecycle.signals, { clock, checkTimeout, livezGracePeriod, observer, flushLog });
+  // With one server this could never be seen to fail, since nobody can ask it before it listens.
+  if (servers.length > 1) health.addReadyz('listening', () => lifecycle.signals.muxAndDiscoveryComplete.hasSignaled);
+  const hooks = new Hooks(clock, observer);
+  const budget = (): ExplainedBudget => explainBudget(settings, hooks.longestPreShutdown, sources);
+  const startup = new Startup({ clock, servers, lifecycle, health, hooks, onStart });
+  const traffic = new Traffic({
+    clock,
+    functions,
+    limits: settings,
+    observer: metrics?.requests,
+    answer: answersOf(health, metrics),
+    onListening: (server) => {
+      // Again, since the program may have set its own in the meantime, and for one that came later.
+      applyKeepAliveTimeout(server, settings.keepAliveTimeout);
+      startup.onListening(server);
+    },
+  });
+  const drain = new Drain(traffic, clock);
+  const recorder = new Recorder({ clock, traffic, hooks, observer });
+  const shutdown = new Shutdown({ clock, settings, budget, servers, lifecycle, traffic, drain, hooks, recorder });
+
+  void shutdown.ended.then(() => {
+    health.stop();
+  });
+
+  const handle = createHandle({ settings, budget, lifecycle, hooks, health, traffic, startup, shutdown });
+  const addServer = (server: Server): void => {
+    servers.push(server);
+  };
+  metrics?.watch({ budget, handle, hooks, shutdown, traffic, route: functions.route });
+  return { handle, settings, budget, hooks, recorder, traffic, startup, shutdown, health, addServer };
+}
+
+// Every request is asked about here, so that without metrics nothing else is in the way.
+function answersOf(health: Health, metrics: Metrics | undefined): TrafficOptions['answer'] {
+  if (metrics === undefined) return (url) => health.answer(url);
+  return (url, method) => health.answer(url) ?? metrics.answer(url, method);
+}

@@ -1,0 +1,139 @@
+// The package's export for tests: one function that runs a server of the program's through a whole shutdown.
+import { Server as NetServer } from 'node:net';
+import { LameduckError, quoted } from './errors.ts';
+import type { Lameduck } from './handle.ts';
+import type { Server } from './http/server.ts';
+import { lifecycleOf, manage, type ManagedLifecycle } from './manage.ts';
+import type { ShutdownRecord } from './observer.ts';
+import type { Logger } from './observers/logger.ts';
+import { checkFunction, checkOptions, readLimit } from './registration.ts';
+import { formatDuration, type Duration } from './settings/duration.ts';
+import { isDisabled } from './settings/environment.ts';
+import { isDoneWithin, resultOf, settle, workFailed } from './testing/outcome.ts';
+import { AwaitedRequest } from './testing/awaited-request.ts';
+import { listenPlainly, originOf, start, type Listen } from './testing/start.ts';
+
+export type { ShutdownRecord } from './observer.ts';
+
+/** RunShutdownOptions is what a run may be told. */
+export interface RunShutdownOptions {
+  /**
+   * The path, without a query, of the request during which the shutdown begins.
+   *
+   * @default that of the first request
+   */
+  readonly during?: string | undefined;
+  /**
+   * How long the server may take to be ready, a request to come, and the work to end when the server has ended.
+   *
+   * @default `3s`
+   */
+  readonly timeout?: Duration | undefined;
+}
+
+/** ShutdownRun is what a run has come to. */
+export interface ShutdownRun<Result> {
+  /** The record of the shutdown, as in the final line of the log. */
+  readonly record: ShutdownRecord;
+  /** What the work returned. */
+  readonly result: Result;
+}
+
+/** FastifyApp is a Fastify application in which `lameduck/fastify` is registered, as far as it is needed here. */
+export interface FastifyApp {
+  readonly server: Server;
+  readonly lameduck: Lameduck;
+  ready(): PromiseLike<unknown>;
+  listen(address: { port: number; host: string }): PromiseLike<unknown>;
+}
+
+/**
+ * runShutdown runs a server through a whole shutdown, without its delay and without ending the process: it listens on a
+ * free port if the program does not, waits until the server has been ready, calls `work` with its origin, begins the
+ * shutdown while the first request is in flight, and resolves when both have ended. The server has its lifecycle already,
+ * or is given one. Rejects with what the work rejects with, LAMEDUCK_ERR_NEVER_READY, LAMEDUCK_ERR_WORK_FAILED,
+ * LAMEDUCK_ERR_DISABLED, or what `lameduck()` throws.
+ */
+export async function runShutdown<Result>(
+  server: Server | FastifyApp,
+  work: (origin: string) => Result,
+  options: RunShutdownOptions = {},
+): Promise<ShutdownRun<Awaited<Result>>> {
+  checkFunction('the work of runShutdown()', work);
+  const { during, timeout } = readOptions(options);
+  checkEnabled();
+  const app = isFastifyApp(server) ? server : undefined;
+  await app?.ready();
+  const own = app === undefined ? (server as Server) : app.server;
+  const { parts, servers, leave } = lifecycleFor(own, app);
+  // From now on nothing that happens to the process ends it by our hand.
+  leave();
+  const begin = (): Promise<ShutdownRecord> => parts.shutdown.begin('runShutdown()', { skipsDelay: true });
+  const request = new AwaitedRequest(servers, { traffic: parts.traffic, path: during, callback: () => void begin() });
+  try {
+    const listen: Listen = (one, address) => (one === app?.server ? app.listen(address) : listenPlainly(one, address));
+    await start(parts, servers, listen, timeout);
+    const origin = originOf(own);
+    request.begin();
+    const outcome = settle(work, origin);
+    await isDoneWithin(timeout, Promise.race([outcome, parts.handle.signals.shutdownInitiated.signaled]));
+    const record = await begin();
+    const limit = formatDuration(timeout);
+    if (!(await isDoneWithin(timeout, outcome))) throw workFailed(`it had not ended ${limit} after the server`);
+    const result = resultOf(await outcome);
+    if (during !== undefined && !request.hasCome) throw workFailed(`it sent no request for ${quoted(during)}`);
+    return { record, result };
+  } finally {
+    await begin();
+    request.end();
+  }
+}
+
+const defaultTimeout = 3_000;
+
+function readOptions(options: RunShutdownOptions): { during: string | undefined; timeout: number } {
+  checkOptions('runShutdown()', options, ['during', 'timeout']);
+  const { during, timeout = defaultTimeout } = options;
+  if (during !== undefined && (typeof (during as unknown) !== 'string' || !/^\/[^?]*$/.test(during))) {
+    const message = `during of runShutdown(): ${quoted(during)}: allowed is a path without a query, such as /orders`;
+    throw new LameduckError('LAMEDUCK_ERR_OPTIONS_INVALID', message);
+  }
+  return { during, timeout: readLimit('timeout of runShutdown()', timeout) };
+}
+
+function checkEnabled(): void {
+  if (isDisabled(process.env) !== true) return;
+  refuse('LAMEDUCK_ERR_DISABLED', 'LAMEDUCK_DISABLED is set', 'an environment without it');
+}
+
+function isFastifyApp(given: unknown): given is FastifyApp {
+  if (typeof given !== 'object' || given === null || given instanceof NetServer) return false;
+  const { ready, listen } = given as Partial<FastifyApp>;
+  return typeof ready === 'function' && typeof listen === 'function';
+}
+
+const quiet: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+function lifecycleFor(server: Server, app: FastifyApp | undefined): ManagedLifecycle {
+  const lifecycle = server instanceof NetServer ? lifecycleOf(server) : undefined;
+  if (lifecycle?.parts.handle.signals.shutdownInitiated.hasSignaled === true) {
+    refuse(
+      'LAMEDUCK_ERR_SERVER_CLOSED',
+      'a server whose shutdown has begun already',
+      'one that serves, or is to serve',
+    );
+  }
+  if (lifecycle !== undefined) return lifecycle;
+  if (app !== undefined) {
+    const allowed = 'one in which lameduck/fastify is registered, or the server of any other';
+    refuse('LAMEDUCK_ERR_SERVER_INVALID', 'a Fastify application without lameduck', allowed);
+  }
+  manage([server], { logger: quiet }, process.env);
+  return lifecycleOf(server) as ManagedLifecycle;
+}
+
+type Refusal = 'LAMEDUCK_ERR_DISABLED' | 'LAMEDUCK_ERR_SERVER_CLOSED' | 'LAMEDUCK_ERR_SERVER_INVALID';
+
+function refuse(code: Refusal, given: string, allowed: string): never {
+  throw new LameduckError(code, `runShutdown(): ${given}: allowed is ${allowed}`);
+}

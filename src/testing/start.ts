@@ -1,0 +1,63 @@
+// Starting a server in a test: listening where nobody has, and waiting until it is ready.
+import { once } from 'node:events';
+import { Server as TlsServer } from 'node:tls';
+import { LameduckError } from '../errors.ts';
+import type { Server } from '../http/server.ts';
+import type { Parts } from '../parts.ts';
+import { formatDuration } from '../settings/duration.ts';
+import { isDoneWithin } from './outcome.ts';
+
+/** Listen lets a server listen in its own way. */
+export type Listen = (server: Server, address: { port: number; host: string }) => PromiseLike<unknown>;
+
+/**
+ * start lets every server listen that does not, on a free port, and resolves when they have been ready. Throws
+ * LAMEDUCK_ERR_NEVER_READY after so many milliseconds.
+ */
+export async function start(
+  parts: Parts,
+  servers: readonly Server[],
+  listen: Listen,
+  milliseconds: number,
+): Promise<void> {
+  for (const one of servers) if (!one.listening) await listen(one, { port: 0, host: '127.0.0.1' });
+  const { hasBeenReady, shutdownInitiated } = parts.handle.signals;
+  await isDoneWithin(milliseconds, Promise.race([hasBeenReady.signaled, shutdownInitiated.signaled]));
+  if (!hasBeenReady.hasSignaled) throw await neverReady(parts, milliseconds);
+}
+
+/** listenPlainly lets a server of Node's listen. */
+export const listenPlainly: Listen = (server, address) => {
+  const listening = once(server, 'listening');
+  server.listen(address);
+  return listening;
+};
+
+async function neverReady({ health, handle }: Parts, milliseconds: number): Promise<LameduckError> {
+  const report = (await health.answer('/readyz?verbose'))?.body ?? '';
+  const failing = [...report.matchAll(/^\[-\](\S+) failed/gm)].map(([, name = '']) => name);
+  const when = handle.signals.shutdownInitiated.hasSignaled
+    ? 'when its shutdown began'
+    : `after ${formatDuration(milliseconds)}`;
+  const what = failing.length === 0 ? 'its checks pass by now' : `failing: ${failing.join(', ')}`;
+  return new LameduckError('LAMEDUCK_ERR_NEVER_READY', `runShutdown(): the server was not ready ${when}; ${what}`);
+}
+
+/** originOf returns the origin under which a server that listens can be reached from here. */
+export function originOf(server: Server): string {
+  const address = server.address();
+  if (address === null || typeof address === 'string') {
+    throw new LameduckError(
+      'LAMEDUCK_ERR_SERVER_INVALID',
+      'runShutdown(): a server that listens on a unix socket: allowed is one on a port, or one that does not listen yet',
+    );
+  }
+  const protocol = server instanceof TlsServer ? 'https' : 'http';
+  return `${protocol}://${reachable(address.address)}:${String(address.port)}`;
+}
+
+function reachable(address: string): string {
+  if (address === '0.0.0.0') return '127.0.0.1';
+  if (address === '::') return '[::1]';
+  return address.includes(':') ? `[${address}]` : address;
+}

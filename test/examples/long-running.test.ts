@@ -1,0 +1,38 @@
+// The clients of the example's event stream and of its long poll leave without an error.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { disposed } from '../support/disposed.ts';
+import { ProcessUnderTest } from '../support/process-under-test.ts';
+
+test('P-034, P-035 the example tells news to both kinds of clients, and both are answered to the end when it leaves', async (t) => {
+  // In the delay everything is served, so that it does not matter whether the last poll or the process signal comes first.
+  const env = { PORT: '0', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
+  const server = disposed(t, new ProcessUnderTest('../../examples/long-running.ts', env));
+  const { addresses } = await server.line('the start', ({ msg = '' }) => msg.startsWith('lifecycle started'));
+  const url = `http://localhost:${/\d+$/.exec((addresses as string[])[0] as string)?.[0] as string}`;
+  await server.signaled('HasBeenReady');
+
+  const stream = await fetch(`${url}/events`);
+  assert.equal(stream.headers.get('content-type'), 'text/event-stream');
+  const answered = fetch(`${url}/poll`).then((answer) => answer.text());
+  // Nobody says when the poll has arrived, and only what is published after that answers it.
+  let news: string | undefined;
+  while (news === undefined) {
+    assert.equal((await fetch(url, { method: 'POST', body: 'one\ntwo' })).status, 202);
+    news = await Promise.race([answered, pause(5, undefined)]);
+  }
+  assert.equal(news, 'one\ntwo');
+  assert.equal((await fetch(`${url}/nowhere`)).status, 404);
+
+  const waiting = fetch(`${url}/poll`);
+  const { msg = '' } = await server.line('a line to copy', (line) => /^kill -TERM \d+$/.test(line.msg ?? ''));
+  await promisify(execFile)('sh', ['-c', msg]);
+  assert.match(await stream.text(), /^(data: "one\\ntwo"\n\n)+retry: \d+\n\n?$/);
+  assert.equal((await waiting).status, 204);
+  assert.deepEqual(await server.exit, { code: 0, signal: null });
+  const { requests, longRunningEnded } = await server.finalLine();
+  assert.deepEqual([requests, longRunningEnded], [{ answered: 0, refused: 0, cut: 0 }, 2]);
+});

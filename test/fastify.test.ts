@@ -1,0 +1,201 @@
+// The plugin where it is registered: what it gives, what it takes, and where it is refused.
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { Writable } from 'node:stream';
+import { test } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import fastifyPlugin from 'fastify-plugin';
+import fastifyLameduck, { fastifyLameduck as namedExport, type LameduckOptions } from '../src/fastify.ts';
+import { lameduck } from '../src/index.ts';
+import { createApp, Fastify, listen, silentLogger } from './support/fastify.ts';
+
+const logger = silentLogger;
+
+/** refused asserts that a registration fails with that code, and that neither the process nor the server is changed. */
+async function refused(
+  code: string,
+  register: (app: FastifyInstance) => PromiseLike<unknown>,
+  app: FastifyInstance = Fastify(),
+): Promise<Error> {
+  const before = process.listenerCount('SIGTERM');
+  const hadSeam = Object.hasOwn(app.server, 'emit');
+  let refusal: Error | undefined;
+  await assert.rejects(
+    async () => {
+      await register(app);
+      await app.ready();
+    },
+    (error: Error & { code?: string }) => {
+      refusal = error;
+      assert.equal(error.code, code, error.message);
+      return true;
+    },
+  );
+  assert.equal(process.listenerCount('SIGTERM'), before);
+  assert.equal(Object.hasOwn(app.server, 'emit'), hadSeam);
+  return refusal as Error;
+}
+
+test('the plugin decorates the application with the handle that lameduck() returns', async (t) => {
+  const app = await createApp(t);
+  t.diagnostic(`on Fastify ${app.version}`);
+  const duck = lameduck([], { logger });
+  t.after(() => duck.shutdown());
+  assert.deepEqual(Object.keys(app.lameduck), Object.keys(duck));
+  await app.register(async (inner) => {
+    assert.equal(inner.lameduck, app.lameduck);
+  });
+});
+
+test('the plugin is its own default export, a named one, and what require() gives to register()', async (t) => {
+  const app = Fastify();
+  t.after(() => app.close());
+  const required = createRequire(import.meta.url)('../src/fastify.ts') as typeof fastifyLameduck;
+  await app.register(required, { logger });
+  assert.equal(namedExport, fastifyLameduck);
+  assert.ok(app.hasPlugin('lameduck'));
+  assert.equal(app.lameduck.signals.shutdownInitiated.hasSignaled, false);
+});
+
+test('a registration that nobody awaits is in place when the application listens', async (t) => {
+  const app = Fastify();
+  t.after(() => app.close());
+  void app.register(fastifyLameduck, { logger });
+  const port = await listen(app);
+  assert.equal((await fetch(`http://127.0.0.1:${String(port)}/readyz`)).status, 200);
+});
+
+test('app.listen() starts the lifecycle, and app.ready() does not', async (t) => {
+  const app = await createApp(t);
+  await app.ready();
+  const { muxAndDiscoveryComplete } = app.lameduck.signals;
+  assert.equal(muxAndDiscoveryComplete.hasSignaled, false);
+  await listen(app);
+  assert.equal(muxAndDiscoveryComplete.hasSignaled, true);
+});
+
+test('in a plugin with a scope of its own the registration is refused, and the error says in which', async () => {
+  const { message } = await refused('LAMEDUCK_ERR_PLUGIN_ENCAPSULATED', (app) =>
+    app.register(async function orders(inner) {
+      await inner.register(fastifyLameduck, { logger });
+    }),
+  );
+  assert.match(message, /^fastifyLameduck: registered inside "orders", .*: allowed is the root instance/);
+});
+
+test('in a plugin made with fastify-plugin the registration is one on the root', async (t) => {
+  const app = Fastify();
+  t.after(() => app.close());
+  const outer = async (inner: FastifyInstance): Promise<void> => {
+    await inner.register(fastifyLameduck, { logger });
+  };
+  await app.register(fastifyPlugin(outer));
+  assert.ok(app.lameduck.signals.shutdownInitiated);
+});
+
+test('a second registration is refused, and the first goes on', async (t) => {
+  const app = await createApp(t);
+  const duck = app.lameduck;
+  const { message } = await refused('LAMEDUCK_ERR_PLUGIN_DUPLICATE', (it) => it.register(fastifyLameduck, {}), app);
+  assert.match(message, /^fastifyLameduck: the application has a lameduck already: allowed is one registration/);
+  assert.equal(app.lameduck, duck);
+  assert.equal(duck.signals.shutdownInitiated.hasSignaled, false);
+});
+
+test('an application that something else has decorated with lameduck is refused', async () => {
+  const app = Fastify();
+  app.decorate('lameduck', {} as never);
+  await refused('LAMEDUCK_ERR_PLUGIN_DUPLICATE', (it) => it.register(fastifyLameduck, { logger }), app);
+});
+
+test('a server that has a lifecycle already is refused', async (t) => {
+  const app = Fastify();
+  const duck = lameduck(app.server, { logger });
+  t.after(() => duck.shutdown());
+  await refused('LAMEDUCK_ERR_SERVER_TAKEN', (it) => it.register(fastifyLameduck, { logger }), app);
+});
+
+for (const options of [
+  { shutdownDelay: '1s' },
+  { preStopSeconds: -1 },
+  { logger: {} },
+  { route: 7 },
+  { longRunning: 7 },
+]) {
+  test(`the options ${JSON.stringify(options)} are refused as by lameduck()`, async () => {
+    await refused('LAMEDUCK_ERR_SETTINGS_INVALID', (app) =>
+      app.register(fastifyLameduck, { logger, ...options } as LameduckOptions),
+    );
+  });
+}
+
+test('options that are no object are refused', async () => {
+  await refused('LAMEDUCK_ERR_OPTIONS_INVALID', (app) => app.register(fastifyLameduck, 7 as LameduckOptions));
+});
+
+test('what Fastify itself reads from the options of a plugin is left to it, and the options are not written to', async (t) => {
+  const app = Fastify();
+  t.after(() => app.close());
+  const options = Object.freeze({ prefix: '/api', logLevel: 'warn' as const, logSerializers: {}, logger });
+  await app.register(fastifyLameduck, options);
+  await app.register(async (inner) => {
+    assert.equal(inner.lameduck, app.lameduck);
+  });
+});
+
+test('options may be a function, as for any plugin', async (t) => {
+  const app = Fastify();
+  t.after(() => app.close());
+  await app.register(fastifyLameduck, () => ({ logger, shutdownDelayDuration: '1s' }));
+  assert.ok(app.lameduck);
+});
+
+test('a Fastify that is too old is refused by Fastify, and package.json says the same', async () => {
+  const app = Fastify();
+  Object.defineProperty(app, 'version', { value: '5.7.4' });
+  await refused('FST_ERR_PLUGIN_VERSION_MISMATCH', (it) => it.register(fastifyLameduck, { logger }), app);
+  const meta: unknown = Reflect.get(fastifyLameduck, Symbol.for('plugin-meta'));
+  const { peerDependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+    peerDependencies: Record<string, string>;
+  };
+  assert.deepEqual(meta, { name: 'lameduck', fastify: peerDependencies['fastify'] });
+});
+
+test('the log goes to the logger of the application, where it has one', async (t) => {
+  const lines: string[] = [];
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  const app = Fastify({ logger: { level: 'info', stream } });
+  t.after(() => app.close());
+  await app.register(fastifyLameduck);
+  await listen(app);
+  await app.close();
+  assert.ok(
+    lines.some((line) => line.includes('"msg":"lifecycle started')),
+    lines.join(''),
+  );
+  assert.match(lines.at(-1) ?? '', /"schema":"lameduck\/shutdown\/v1","reason":"app.close\(\)"/);
+});
+
+test('the option logger comes before the logger of the application', async (t) => {
+  const written: unknown[] = [];
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      written.push(chunk);
+      done();
+    },
+  });
+  const messages: string[] = [];
+  const info = (_details: object, message: string): unknown => messages.push(message);
+  const app = Fastify({ logger: { level: 'info', stream } });
+  t.after(() => app.close());
+  await app.register(fastifyLameduck, { logger: { ...logger, info } });
+  await app.close();
+  assert.equal(messages.at(-1), 'shutdown ended');
+  assert.deepEqual(written, []);
+});

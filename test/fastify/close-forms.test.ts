@@ -1,0 +1,105 @@
+// app.close() with the plugin in every form, from everywhere and at every moment.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import { createApp, Fastify, listen, recordCloses } from '../support/fastify.ts';
+import { until } from '../support/until.ts';
+
+type AnyClose = (callback?: unknown) => unknown;
+
+test('close() in each form of a callback gives it what Fastify would', async (t) => {
+  const forms: ((seen: unknown[][]) => (...args: never[]) => void)[] = [
+    (seen) => () => seen.push([]),
+    (seen) => (error: unknown) => seen.push([error]),
+    (seen) => (error: unknown, done: () => void) => {
+      seen.push([error, typeof done]);
+      done();
+    },
+    (seen) => (error: unknown, instance: unknown, done: () => void) => {
+      seen.push([error, instance, typeof done]);
+      done();
+    },
+  ];
+  const apps = [await createApp(t), Fastify()];
+  const [ours, theirs] = await Promise.all(
+    apps.map(async (app) => {
+      const seen: unknown[][] = [];
+      await app.ready();
+      for (const form of forms) assert.equal((app.close as AnyClose)(form(seen)), app);
+      await until(() => seen.length === forms.length);
+      return seen.map((args) => args.map((arg) => (arg === app ? 'the application' : (arg ?? 'nothing'))));
+    }),
+  );
+  assert.deepEqual(ours, theirs);
+});
+
+test('close() with what is no function is refused as by Fastify, and nothing begins', async (t) => {
+  const [app, plain] = [await createApp(t), Fastify()];
+  const refusal = (it: FastifyInstance): unknown => {
+    try {
+      return (it.close as AnyClose)('now');
+    } catch (error) {
+      return (error as { code?: string }).code;
+    }
+  };
+  assert.equal(refusal(app), refusal(plain));
+  assert.equal(app.lameduck.signals.shutdownInitiated.hasSignaled, false);
+});
+
+test('P-115 asyncDispose, the signal of listen() and an encapsulated instance close as the root does', async (t) => {
+  const ways: ((app: FastifyInstance) => unknown)[] = [
+    (app) => app[Symbol.asyncDispose](),
+    async (app) => {
+      const controller = new AbortController();
+      await app.listen({ host: '127.0.0.1', port: 0, signal: controller.signal });
+      controller.abort();
+    },
+    async (app) => {
+      let inner: FastifyInstance | undefined;
+      await app.register(async (instance) => {
+        inner = instance;
+      });
+      await inner?.close();
+    },
+  ];
+  for (const close of ways) {
+    const app = await createApp(t);
+    const { names } = recordCloses(app);
+    await close(app);
+    assert.equal((await app.lameduck.ended).reason, 'app.close()');
+    await until(() => names.length === 3);
+    assert.deepEqual(names, ['pool', 'preClose', 'onClose']);
+  }
+});
+
+const moments: Readonly<Record<string, (app: FastifyInstance) => Promise<unknown>>> = {
+  'before it is ready': async () => undefined,
+  'before it listens': async (app) => {
+    await app.ready();
+  },
+  'when it listens': (app) => listen(app),
+  'while it begins to listen': async (app) => {
+    const listening = app.listen({ host: '127.0.0.1', port: 0 });
+    const closing = app.close();
+    await Promise.all([listening, closing]);
+  },
+  'after shutdown()': (app) => app.lameduck.shutdown('the program'),
+  'during shutdown()': async (app) => {
+    void app.lameduck.shutdown('the program');
+  },
+  'after close()': (app) => app.close(),
+  'during close()': async (app) => {
+    void app.close();
+  },
+};
+
+for (const [when, reach] of Object.entries(moments)) {
+  test(`close() ${when} resolves, and the hooks have run once`, async (t) => {
+    const app = await createApp(t);
+    const { names } = recordCloses(app);
+    await reach(app);
+    assert.equal(await app.close(), undefined);
+    assert.deepEqual(names, ['pool', 'preClose', 'onClose']);
+    assert.equal(app.server.listening, false);
+  });
+}

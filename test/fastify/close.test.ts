@@ -1,0 +1,195 @@
+// app.close() with the plugin: a shutdown, with Fastify's own close at its end.
+import assert from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { test } from 'node:test';
+import type { FastifyInstance } from 'fastify';
+import fastifyLameduck from '../../src/fastify.ts';
+import { createApp, dial, Fastify, listen, recordCloses, silentLogger } from '../support/fastify.ts';
+import { until } from '../support/until.ts';
+
+type AnyClose = (callback?: unknown) => unknown;
+
+/** heldRoute adds /held, whose request waits until it is let go, and tells whether one waits. */
+function heldRoute(app: FastifyInstance): { letGo(): void; readonly isHeld: boolean } {
+  const waiting: (() => void)[] = [];
+  app.get('/held', async () => {
+    await new Promise<void>((resolve) => waiting.push(resolve));
+    return 'let go';
+  });
+  return {
+    letGo: () => {
+      for (const resolve of waiting.splice(0)) resolve();
+    },
+    get isHeld() {
+      return waiting.length > 0;
+    },
+  };
+}
+
+for (const serverOptions of [{}, { forceCloseConnections: true }]) {
+  const kind = JSON.stringify(serverOptions);
+  test(`P-102 Fastify closes behind the last request and the destroy hooks, and does not wait for connections, ${kind}`, async (t) => {
+    const app = await createApp(t, {}, serverOptions);
+    const { names, times } = recordCloses(app);
+    const held = heldRoute(app);
+    const port = await listen(app);
+    // It keeps its end of the connection open, whatever it is told.
+    const client = await dial(t, { port, host: '127.0.0.1', allowHalfOpen: true });
+    client.get('/held');
+    await until(() => held.isHeld);
+
+    const closed = app.close();
+    await app.lameduck.signals.httpServerStoppedListening.signaled;
+    assert.deepEqual(names, []);
+    held.letGo();
+    const response = await client.reader.next();
+    assert.deepEqual([response?.status, response?.isClose, response?.body], [200, true, 'let go']);
+    assert.equal(await closed, undefined);
+    assert.deepEqual(names, ['pool', 'preClose', 'onClose']);
+    const [since = 0, , until_ = Infinity] = times;
+    assert.ok(until_ - since < 100, `Fastify took ${String(until_ - since)} ms to close`);
+    const record = await app.lameduck.ended;
+    assert.deepEqual([record.exitCode, record.reason, record.hookFailures], [0, 'app.close()', []]);
+  });
+}
+
+test('P-102 a client that still sends what has been answered is read to its end, although Fastify has closed', async (t) => {
+  const app = await createApp(t);
+  const { names } = recordCloses(app);
+  app.addContentTypeParser('*', (_request, _payload, done) => {
+    done(null);
+  });
+  app.post('/', async () => 'enough');
+  const port = await listen(app);
+  const client = await dial(t, { port, host: '127.0.0.1', allowHalfOpen: true });
+  const half = 'x'.repeat(100_000);
+  client.send(`POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: a/b\r\nContent-Length: 200000\r\n\r\n`);
+  const closed = app.close();
+  assert.deepEqual((await client.reader.next())?.isClose, true);
+  await until(() => names.includes('onClose'));
+  const { bytesWritten } = client.socket;
+  for (const part of [half, half]) await new Promise((resolve) => client.socket.write(part, resolve));
+  assert.equal(client.socket.bytesWritten - bytesWritten, 200_000);
+  client.socket.end();
+  await closed;
+  assert.equal(client.reader.error, undefined);
+});
+
+test('P-115 while close() waits for the drain, routes are served and probes are answered as in any shutdown', async (t) => {
+  const app = await createApp(t, { shutdownDelayDuration: '300ms' });
+  app.get('/', async () => 'served');
+  const port = await listen(app);
+  const closed = app.close();
+  for (const [path, status] of [
+    ['/', 200],
+    ['/readyz', 500],
+    ['/livez', 200],
+  ] as const) {
+    const client = await dial(t, port);
+    client.get(path);
+    assert.equal((await client.reader.next())?.status, status, path);
+    client.socket.end();
+  }
+  await closed;
+});
+
+test('a handler that calls close() is answered, and then the application closes', async (t) => {
+  const app = await createApp(t);
+  app.get('/end', async () => {
+    void app.close();
+    return 'good bye';
+  });
+  const client = await dial(t, await listen(app));
+  client.get('/end');
+  const response = await client.reader.next();
+  assert.deepEqual([response?.body, response?.isClose], ['good bye', true]);
+  await app.close();
+});
+
+test('an onRequest hook that waits for close() waits until the drain has no more time, and no longer', async (t) => {
+  const app = await createApp(t, { terminationGracePeriodSeconds: 4, destroyHookTimeout: '1s' });
+  app.addHook('onRequest', async () => {
+    await app.close();
+  });
+  const client = await dial(t, await listen(app));
+  client.get('/waits?for=ever');
+  const { exitCode, unfinished, durationMs } = await app.lameduck.ended;
+  assert.deepEqual([exitCode, unfinished.map(({ route }) => route)], [80, ['/waits']]);
+  assert.ok(durationMs < 2_000, String(durationMs));
+  assert.equal(await client.reader.next(), undefined);
+});
+
+test('an onClose hook that fails rejects close(), reaches its callback, and is a hook that failed', async (t) => {
+  const app = await createApp(t);
+  const error = new Error('the pool does not close');
+  app.addHook('onClose', async () => {
+    throw error;
+  });
+  await assert.rejects(app.close(), error);
+  await assert.rejects(app.close(), error);
+  const seen = await new Promise((resolve) => {
+    (app.close as AnyClose)(resolve);
+  });
+  assert.equal(seen, error);
+  const { exitCode, hookFailures } = await app.lameduck.ended;
+  assert.equal(exitCode, 81);
+  assert.deepEqual(hookFailures, [
+    { kind: 'destroy', name: 'fastify', error: 'destroy hook "fastify" failed: the pool does not close' },
+  ]);
+});
+
+test('an onClose hook that takes longer than the destroy hooks may is waited for by close(), and said to', async (t) => {
+  const app = await createApp(t, { destroyHookTimeout: '50ms' });
+  let hasClosed = false;
+  app.addHook('onClose', async () => {
+    await pause(200);
+    hasClosed = true;
+  });
+  await app.close();
+  assert.ok(hasClosed);
+  const { hookFailures } = await app.lameduck.ended;
+  assert.deepEqual(
+    hookFailures.map(({ error }) => error),
+    ['destroy hook "fastify" had not ended after 50ms'],
+  );
+});
+
+test('P-055 a preClose hook that closes the server and the application itself changes nothing', async (t) => {
+  const app = await createApp(t);
+  const { names } = recordCloses(app);
+  let calledBack: unknown = 'not yet';
+  app.addHook('preClose', async () => {
+    void app.close();
+    app.server.close((error) => (calledBack = error));
+    app.server.closeAllConnections();
+  });
+  await listen(app);
+  await app.close();
+  assert.deepEqual(names, ['pool', 'preClose', 'onClose']);
+  assert.equal(calledBack, undefined);
+});
+
+test('an application whose loading fails can be closed, and leaves no listener behind', async (t) => {
+  const before = process.listenerCount('SIGTERM');
+  const app = Fastify();
+  t.after(() => app.close());
+  void app.register(fastifyLameduck, { logger: silentLogger });
+  void app.register(async () => {
+    throw new Error('a plugin that cannot load');
+  });
+  await assert.rejects(async () => {
+    await app.listen({ host: '127.0.0.1', port: 0 });
+  }, /a plugin that cannot load/);
+  await app.close();
+  assert.equal(process.listenerCount('SIGTERM'), before);
+});
+
+test('the name of the hook that closes Fastify is taken', async (t) => {
+  const app = await createApp(t);
+  assert.throws(
+    () => {
+      app.lameduck.addDestroyHook('fastify', () => app.close());
+    },
+    { code: 'LAMEDUCK_ERR_NAME_TAKEN' },
+  );
+});

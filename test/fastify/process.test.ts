@@ -1,0 +1,103 @@
+// A Fastify application as a process that real process signals end.
+import assert from 'node:assert/strict';
+import { describe, it, test, type TestContext } from 'node:test';
+import { get, newAccount, post, runClient } from '../support/closed-loop-client.ts';
+import { disposed } from '../support/disposed.ts';
+import { ProcessUnderTest } from '../support/process-under-test.ts';
+import { until } from '../support/until.ts';
+
+const clientCount = 20;
+const hooks = ['pool', 'preClose', 'onClose'];
+
+for (const [delay, retryAfter] of [
+  ['1s', 'false'],
+  ['0s', 'false'],
+  ['1s', 'true'],
+  ['0s', 'true'],
+] as const) {
+  void describe(`shutdownDelayDuration ${delay}, shutdownSendRetryAfter ${retryAfter}`, () => {
+    it('P-003, P-102, P-103 closed-loop clients of the application lose nothing to a SIGTERM, and its hooks run behind them', async (t) => {
+      await shutDownUnderLoad(t, delay, retryAfter);
+    });
+  });
+}
+
+async function shutDownUnderLoad(t: TestContext, delay: string, retryAfter: string): Promise<void> {
+  const program = disposed(
+    t,
+    new ProcessUnderTest('fastify-serves.ts', {
+      HOST: 'localhost',
+      LAMEDUCK_SHUTDOWN_DELAY_DURATION: delay,
+      LAMEDUCK_SHUTDOWN_SEND_RETRY_AFTER: retryAfter,
+    }),
+  );
+  const port = await program.ready();
+  const account = newAccount();
+  const stop = new AbortController();
+  const clients = Array.from({ length: clientCount }, async (_, index) =>
+    runClient({ port, request: index % 2 === 0 ? get : post, account, stop: stop.signal }),
+  );
+  await until(() => account.answered >= 10 * clientCount);
+  program.kill('SIGTERM');
+  assert.deepEqual(await program.exit, { code: 0, signal: null });
+  await Promise.all(clients);
+  assert.deepEqual(account.lost, []);
+
+  const { reason, exitCode, unfinished, heldBy } = await program.finalLine();
+  assert.deepEqual(
+    { reason, exitCode, unfinished, heldBy },
+    { reason: 'SIGTERM', exitCode: 0, unfinished: [], heldBy: [] },
+  );
+  const drained = program.lines.findIndex(({ name }) => name === 'InFlightRequestsDrained');
+  const behind = program.lines.slice(drained).flatMap(({ msg = '' }) => (hooks.includes(msg) ? [msg] : []));
+  assert.deepEqual(behind, hooks);
+  const { ports, executed } = await program.line('ports', ({ msg }) => msg === 'accepted');
+  assert.equal(executed, account.answered, 'every request that a handler saw has its answer');
+  const resets = account.resetPorts.filter((reset) => (ports as number[]).includes(reset));
+  assert.deepEqual(resets, [], 'no accepted connection is reset');
+}
+
+const moments = {
+  'while it loads': { WHEN: 'loading', LOADING_TAKES: '200', LOOKUP_TAKES: '20' },
+  'when it begins to listen': { WHEN: 'listening', LOADING_TAKES: '0', LOOKUP_TAKES: '20' },
+  'when it listens, and localhost is looked up slowly': { WHEN: 'listening', LOADING_TAKES: '0', LOOKUP_TAKES: '300' },
+};
+
+for (const [when, env] of Object.entries(moments)) {
+  test(`P-054, P-067 SIGTERM to an application ${when} ends it clean, and listen() is undone`, async (t) => {
+    const program = disposed(t, new ProcessUnderTest('fastify-is-signaled-before-it-listens.ts', env));
+    assert.deepEqual(await program.exit, { code: 0, signal: null }, program.output);
+    const { hookFailures, heldBy } = await program.finalLine();
+    assert.deepEqual({ hookFailures, heldBy }, { hookFailures: [], heldBy: [] }, program.output);
+    assert.ok(program.lines.some(({ msg }) => msg === 'onClose'));
+    assert.ok(
+      program.lines.some(({ msg }) => msg === 'listened'),
+      program.output,
+    );
+    assert.equal(program.stderr, '');
+  });
+}
+
+test('P-058 when an onClose hook fails the process still ends, with 81 and the reason in its log', async (t) => {
+  const program = disposed(t, new ProcessUnderTest('fastify-serves.ts', { FAILS: '1' }));
+  await program.ready();
+  program.kill('SIGTERM');
+  assert.deepEqual(await program.exit, { code: 81, signal: null });
+  const { hookFailures } = await program.finalLine();
+  const error = 'destroy hook "fastify" failed: the pool does not close';
+  assert.deepEqual(hookFailures, [{ kind: 'destroy', name: 'fastify', error }]);
+  assert.equal(program.stderr, '');
+});
+
+test('with LAMEDUCK_DISABLED=1 there is a handle that does nothing, and the application closes as ever', async (t) => {
+  const program = disposed(t, new ProcessUnderTest('fastify-serves.ts', { LAMEDUCK_DISABLED: '1' }));
+  const port = await program.port();
+  const response = await fetch(`http://127.0.0.1:${String(port)}/readyz`);
+  assert.equal(response.status, 404);
+  program.kill('SIGTERM');
+  assert.deepEqual(await program.exit, { code: null, signal: 'SIGTERM' });
+  assert.deepEqual(
+    program.lines.map(({ msg }) => msg),
+    ['listening'],
+  );
+});

@@ -1,0 +1,73 @@
+// An application that is started by fastify-cli, or a starter like it, which listens for process signals itself.
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { CommandUnderTest } from '../support/command-under-test.ts';
+import { disposed } from '../support/disposed.ts';
+import { HeldRequest } from '../support/held-request.ts';
+import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
+
+const warning = ({ level, msg }: Line): boolean =>
+  level === 40 && msg?.startsWith('close-with-grace ends this process') === true;
+
+test('a starter that closes the application on SIGTERM joins the drain, and ends the process behind it', async (t) => {
+  const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', { CLOSE_GRACE_DELAY: '28000' }));
+  const request = await HeldRequest.open(t, await program.ready());
+  program.kill('SIGTERM');
+  await program.signaled('HTTPServerStoppedListening');
+  assert.equal(await request.release(), 'served');
+  assert.deepEqual(await program.exit, { code: 0, signal: null });
+  const said = program.lines.flatMap(({ msg = '' }) => (['onClose', 'closed'].includes(msg) ? [msg] : []));
+  assert.deepEqual(said, ['onClose', 'closed']);
+  const { reason, exitCode } = await program.finalLine();
+  assert.deepEqual({ reason, exitCode }, { reason: 'SIGTERM', exitCode: 0 });
+});
+
+test('a starter whose delay is shorter than the drain cuts it off, and the log warns of it at the start', async (t) => {
+  const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', { CLOSE_GRACE_DELAY: '500' }));
+  const port = await program.ready();
+  assert.match((await program.line('the warning', warning)).msg ?? '', /give it 28s or more, or take it out/);
+  const request = await HeldRequest.open(t, port);
+  program.kill('SIGTERM');
+  await request.cut();
+  assert.deepEqual(await program.exit, { code: 1, signal: null });
+  const { exitCode, phases } = await program.finalLine();
+  assert.equal(exitCode, 1);
+  assert.ok(!('InFlightRequestsDrained' in (phases as object)));
+});
+
+test('an application that the starter gives a scope of its own is told how to be without one', async (t) => {
+  const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', { ENCAPSULATED: '1' }));
+  assert.deepEqual(await program.exit, { code: 1, signal: null });
+  assert.match(program.stderr, /LAMEDUCK_ERR_PLUGIN_ENCAPSULATED/);
+  assert.match(program.stderr, /registered inside "application".*: allowed is .* made with fastify-plugin/);
+});
+
+// fastify-cli itself brings fifty packages along, and is installed by .ci/fastify-matrix.
+const cli = process.env['FASTIFY_CLI'];
+
+function start(t: TestContext, ...args: string[]): CommandUnderTest {
+  const application = fileURLToPath(new URL('../fixtures/fastify-cli-application.ts', import.meta.url));
+  const command = [cli ?? '', 'start', '--log-level', 'info', '--port', '0', ...args, application];
+  return disposed(t, new CommandUnderTest(process.execPath, command));
+}
+
+if (cli !== undefined) {
+  for (const [delay, code, answer] of [
+    ['28000', 0, 'served'],
+    ['500', 1, undefined],
+  ] as const) {
+    test(`fastify-cli with --close-grace-delay ${delay} ends the process with ${String(code)} while a request is held`, async (t) => {
+      const command = start(t, '--close-grace-delay', delay);
+      const [, port = ''] = await command.printed(/"addresses":\["[^"]+:(\d+)"\]/);
+      await command.printed(/"name":"HasBeenReady"/);
+      const request = await HeldRequest.open(t, Number(port));
+      command.kill('SIGTERM');
+      await command.printed(/"name":"HTTPServerStoppedListening"/);
+      const last = await (code === 0 ? request.release() : request.cut());
+      if (answer !== undefined) assert.equal(last, answer);
+      assert.deepEqual(await command.exit, { code, signal: null }, command.output);
+      assert.equal(command.output.includes('fastify-cli ends this process when its delay is over'), code === 1);
+    });
+  }
+}

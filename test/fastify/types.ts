@@ -1,0 +1,66 @@
+// What the compiler has to accept and to refuse of a program that uses the plugin. It is compiled, and never run.
+import Fastify, { type FastifyTypeProvider } from 'fastify';
+import type { Lameduck } from '../../src/index.ts';
+import fastifyLameduck, {
+  fastifyLameduck as named,
+  type LameduckOptions,
+  type LameduckRouteConfig,
+} from '../../src/fastify.ts';
+import { certificate } from '../fixtures/certificate.ts';
+
+interface Provider extends FastifyTypeProvider {
+  readonly validator: this['schema'] extends { readonly infer: infer Type } ? Type : unknown;
+  readonly serializer: this['schema'] extends { readonly infer: infer Type } ? Type : unknown;
+}
+
+export async function registers(): Promise<Lameduck> {
+  const app = Fastify();
+  await app.register(fastifyLameduck);
+  await app.register(named, { shutdownDelayDuration: '5s', logger: app.log, route: () => '/' });
+  await app.register(fastifyLameduck, { prefix: '/api', logLevel: 'warn' });
+  await app.register(fastifyLameduck, () => ({ preStopSeconds: 1 }));
+  await app.register(import('../../src/fastify.ts'), { preStopSeconds: 1 });
+
+  // @ts-expect-error An option that does not exist.
+  await app.register(fastifyLameduck, { shutdownDelay: '5s' });
+  // @ts-expect-error A value that an option does not take.
+  await app.register(fastifyLameduck, { shutdownSendRetryAfter: 'yes' });
+
+  app.lameduck.addDestroyHook('pool', ({ reason }) => reason?.length);
+  // @ts-expect-error The handle is the plugin's.
+  app.lameduck = undefined;
+  return app.lameduck;
+}
+
+export async function registersOnEveryServer(): Promise<void> {
+  await Fastify({ https: certificate }).register(fastifyLameduck, { preStopSeconds: 1 });
+  await Fastify({ http2: true }).register(fastifyLameduck, { preStopSeconds: 1 });
+  await Fastify({ http2: true, https: certificate }).register(fastifyLameduck, { preStopSeconds: 1 });
+}
+
+export async function registersWithATypeProvider(): Promise<void> {
+  const app = Fastify().withTypeProvider<Provider>();
+  await app.register(fastifyLameduck, { preStopSeconds: 1 });
+  const body = {} as { readonly infer: { readonly id: number } };
+  app.post('/', { schema: { body }, config: { lameduck: { longRunning: true } } }, (request) => {
+    const { id }: { id: number } = request.body;
+    // @ts-expect-error The type provider goes on working.
+    const name: string = request.body.id;
+    request.server.lameduck.abortSignal(request).throwIfAborted();
+    return [id, name, request.routeOptions.config.lameduck.longRunning];
+  });
+  // @ts-expect-error An option that does not exist, with a type provider, too.
+  await app.register(fastifyLameduck, { shutdownDelay: '5s' });
+}
+
+export function marksRoutes(): void {
+  const app = Fastify();
+  const config: LameduckRouteConfig = { longRunning: true };
+  app.get('/events', { config: { lameduck: config } }, () => '');
+  app.route({ method: 'GET', url: '/poll', config: { lameduck: { longRunning: false } }, handler: () => '' });
+  // @ts-expect-error A route is long-running or not.
+  app.get('/often', { config: { lameduck: { longRunning: 'often' } } }, () => '');
+}
+
+// @ts-expect-error Options are checked where they are made, too.
+export const options: LameduckOptions = { logger: 'console' };

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { HealthUnderTest, passes } from '../support/health-under-test.ts';
+
+const suspects = [
+  ...['db', 'database', 'postgres', 'redis', 'kafka', 'user-db', 'userDb', 'userDB', 'DB', 'PostgreSQL', 'redis2'],
+  ...['orders.kafka', 'cache/redis/ping', 'mongo_primary', 'MySQL-replica', 'checkDatabase'],
+];
+
+for (const name of suspects) {
+  test(`P-089 a livez check "${name}" is added, with a warning`, () => {
+    const under = new HealthUnderTest();
+    under.health.addLivez(name, passes);
+    assert.match(under.bodyOf('/livez?verbose'), new RegExp(`^\\[\\+\\]${name} ok$`, 'm'));
+    assert.equal(under.warnings.length, 1);
+    assert.match(
+      under.warnings[0] ?? '',
+      new RegExp(`^livez check "${name}" looks like a dependency: its name says "`),
+    );
+  });
+}
+
+test('P-089 a livez check that looks like none is added without a warning', () => {
+  const under = new HealthUnderTest();
+  for (const name of [
+    'worker',
+    'event-loop',
+    'dbus',
+    'feedback',
+    'handbag',
+    'predator',
+    'leader',
+    'sqlx',
+    'rediscover',
+  ]) {
+    under.health.addLivez(name, passes.bind(undefined));
+  }
+  assert.deepEqual(under.warnings, []);
+});
+
+test('P-089 a readyz check may be a dependency, and lameduck’s own checks look like none', () => {
+  const under = new HealthUnderTest({ livezGracePeriod: 1_000 });
+  under.health.addReadyz('database', passes);
+  under.health.addPostStartHook('database', passes);
+  assert.deepEqual(under.warnings, []);
+});
+
+for (const first of ['readyz', 'livez'] as const) {
+  test(`P-089 a livez check with the name or the function of a readyz check is warned about, ${first} added first`, () => {
+    const under = new HealthUnderTest();
+    const shared = (): boolean => true;
+    const add = {
+      readyz() {
+        under.health.addReadyz('same-name', () => true);
+        under.health.addReadyz('ready', shared);
+      },
+      livez() {
+        under.health.addLivez('same-name', () => true);
+        under.health.addLivez('live', shared);
+        under.health.addLivez('other', () => true);
+      },
+    };
+    add[first]();
+    assert.equal(under.warnings.length, 0);
+    add[first === 'readyz' ? 'livez' : 'readyz']();
+    assert.deepEqual(
+      under.warnings.map((warning) => warning.replace(/\. When it fails.*/, '')),
+      [
+        'livez check "same-name" looks like a dependency: it is the readyz check "same-name", too',
+        'livez check "live" looks like a dependency: it is the readyz check "ready", too',
+      ],
+    );
+    assert.equal(under.bodyOf('/livez'), 'ok');
+  });
+}
+
+test('P-089 a check is warned about once, for whatever number of reasons', () => {
+  const under = new HealthUnderTest();
+  under.health.addLivez('redis', passes);
+  under.health.addReadyz('redis', passes);
+  under.health.addReadyz('cache', passes);
+  assert.equal(under.warnings.length, 1);
+});
+
+test('P-089 a check that is refused is not warned about', () => {
+  const under = new HealthUnderTest();
+  under.health.close();
+  assert.throws(() => {
+    under.health.addLivez('redis', passes);
+  });
+  assert.deepEqual(under.warnings, []);
+});

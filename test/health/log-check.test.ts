@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settled } from '../support/fake-clock.ts';
+import { HealthUnderTest } from '../support/health-under-test.ts';
+
+const minute = 60_000;
+
+interface Flushes {
+  readonly under: HealthUnderTest;
+  readonly count: () => number;
+  readonly how: { answer: () => unknown };
+}
+
+function withLog(answer: () => unknown): Flushes {
+  let flushes = 0;
+  const how = { answer };
+  const under = new HealthUnderTest({
+    flushLog() {
+      flushes++;
+      return how.answer();
+    },
+  });
+  return { under, how, count: () => flushes };
+}
+
+test('A-072, A-077 log is a check of each endpoint, right behind ping, and one for all of them', () => {
+  const { under, count } = withLog(() => undefined);
+  for (const endpoint of ['readyz', 'livez', 'healthz']) {
+    assert.match(under.bodyOf(`/${endpoint}?verbose`), /^\[\+\]ping ok\n\[\+\]log ok\n/);
+    assert.equal(under.bodyOf(`/${endpoint}/log`), 'ok');
+  }
+  assert.equal(count(), 1);
+});
+
+test('A-077 the log is flushed at the first use of the check and every minute from then on, and not before', async () => {
+  const { under, count } = withLog(() => undefined);
+  await under.clock.advance(10 * minute);
+  assert.equal(count(), 0);
+  under.ask('/livez');
+  assert.equal(count(), 1);
+  await under.clock.advance(minute - 1);
+  assert.equal(count(), 1);
+  await under.clock.advance(1);
+  assert.equal(count(), 2);
+  await under.clock.advance(10 * minute);
+  assert.equal(count(), 12);
+  assert.equal(under.statusOf('/livez'), 200);
+});
+
+const blocked: Readonly<Record<string, () => unknown>> = {
+  'that throws': () => {
+    throw new Error('blocked');
+  },
+  'that rejects': () => Promise.reject(new Error('blocked')),
+  'that hangs': () => new Promise(() => undefined),
+};
+
+for (const [what, answer] of Object.entries(blocked)) {
+  test(`A-077 with a flush ${what} the check fails once the last completed one is two minutes old, not a millisecond before`, async () => {
+    const { under, how } = withLog(() => undefined);
+    under.ask('/livez');
+    await under.clock.advance(5 * minute);
+    how.answer = answer;
+    await under.clock.advance(2 * minute - 1);
+    assert.equal(under.bodyOf('/livez'), 'ok');
+    await under.clock.advance(1);
+    assert.equal(under.bodyOf('/livez'), '[+]ping ok\n[-]log failed: reason withheld\nlivez check failed\n');
+    assert.equal(under.statusOf('/readyz/log'), 500);
+    assert.deepEqual(under.observer.checkChanges.slice(0, 1), ['livez log: check "log" failed: logging blocked']);
+  });
+
+  test(`A-077 with a flush ${what} from the start the check passes for two minutes from its first use`, async () => {
+    const { under } = withLog(answer);
+    await under.clock.advance(10 * minute);
+    assert.equal(under.statusOf('/livez'), 200);
+    await under.clock.advance(2 * minute - 1);
+    assert.equal(under.statusOf('/livez'), 200);
+    await under.clock.advance(1);
+    assert.equal(under.statusOf('/livez'), 500);
+  });
+}
+
+test('A-077 a flush that takes its time is waited for, and no other begins meanwhile', async () => {
+  const { under, how, count } = withLog(() => undefined);
+  under.ask('/livez');
+  const slow = Promise.withResolvers<undefined>();
+  how.answer = () => slow.promise;
+  await under.clock.advance(10 * minute);
+  assert.equal(count(), 2);
+  assert.equal(under.statusOf('/livez'), 500);
+  assert.equal(count(), 2);
+  slow.resolve(undefined);
+  await settled();
+  assert.equal(under.statusOf('/livez'), 200);
+  await under.clock.advance(minute);
+  assert.equal(count(), 3);
+});
+
+test('A-077 a log that can be written again passes with the next probe', async () => {
+  const { under, how } = withLog(() => {
+    throw new Error('blocked');
+  });
+  under.ask('/livez');
+  await under.clock.advance(3 * minute + 1);
+  assert.equal(under.statusOf('/livez'), 500);
+  how.answer = () => undefined;
+  assert.equal(under.statusOf('/livez'), 200);
+});
+
+test('a process that was suspended for longer than two minutes does not fail for it', async () => {
+  const { under } = withLog(() => undefined);
+  under.ask('/livez');
+  const now = under.clock.now.bind(under.clock);
+  under.clock.now = () => now() + 60 * minute;
+  assert.equal(under.statusOf('/livez'), 200, 'the probe comes before the timer that is due');
+});
+
+test('A-077 a log that cannot be flushed passes always, and needs no timer', async () => {
+  const under = new HealthUnderTest({ flushLog: undefined });
+  for (let probe = 0; probe < 3; probe++) {
+    assert.equal(under.statusOf('/livez'), 200);
+    await under.clock.advance(10 * minute);
+  }
+  assert.equal(under.clock.pending.all, 0);
+});
+
+test('P-073 the flushing does not hold the process, and ends with the lifecycle', async () => {
+  const { under, count } = withLog(() => undefined);
+  under.ask('/livez');
+  assert.deepEqual(under.clock.pending, { all: 1, holding: 0 });
+  under.health.stop();
+  assert.equal(under.clock.pending.all, 0);
+  await under.clock.advance(10 * minute);
+  assert.equal(under.statusOf('/livez'), 200);
+  assert.equal(count(), 1);
+});
+
+test('P-073 a flush that ends behind the lifecycle begins no other', async () => {
+  const slow = Promise.withResolvers<undefined>();
+  const { under } = withLog(() => slow.promise);
+  under.ask('/livez');
+  under.health.stop();
+  slow.resolve(undefined);
+  await settled();
+  assert.equal(under.clock.pending.all, 0);
+});
+
+test('a flush that says twice that it is done begins one timer', async () => {
+  const { under } = withLog(() => ({
+    then(resolve: () => void) {
+      resolve();
+      resolve();
+    },
+  }));
+  under.ask('/livez');
+  assert.equal(under.clock.pending.all, 1);
+});

@@ -1,0 +1,74 @@
+// What hooks that fail come to in a process of their own: a line each, the final line, the exit code.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { disposed } from '../support/disposed.ts';
+import { ProcessUnderTest } from '../support/process-under-test.ts';
+
+const failures = [
+  ['pre-shutdown', 'hangs', 'pre-shutdown hook "hangs" had not ended after 50ms'],
+  ['pre-shutdown', 'rejects', 'pre-shutdown hook "rejects" failed: rejected'],
+  ['pre-shutdown', 'rejects-text', 'pre-shutdown hook "rejects-text" failed: a text'],
+  ['pre-shutdown', 'throws', 'pre-shutdown hook "throws" failed: thrown'],
+  ['destroy', 'hangs', 'destroy hook "hangs" had not ended after 50ms'],
+  [
+    'destroy',
+    'registers',
+    'destroy hook "registers" failed: unable to add destroy hook "another": the destroy hooks have already been called;' +
+      ' add it before the last request has been answered',
+  ],
+  [
+    'destroy',
+    'throws-what-throws',
+    'destroy hook "throws-what-throws" failed: a value that cannot be shown, since showing it throws',
+  ],
+  ['destroy', 'throws-undefined', 'destroy hook "throws-undefined" failed: undefined'],
+];
+
+test('A-058, A-059, A-060, A-061, P-095 hooks that fail are one line each, the others run, and the exit code is 81', async (t) => {
+  const program = disposed(t, new ProcessUnderTest('fails-in-its-hooks.ts'));
+  await program.signaled('HasBeenReady');
+  program.kill('SIGTERM');
+  assert.deepEqual(await program.exit, { code: 81, signal: null }, program.output);
+
+  // Pre-shutdown hooks run beside each other, so that their order is not settled.
+  const inOrder = (found: readonly (readonly unknown[])[]): readonly unknown[] => [
+    ...found.filter(([kind]) => kind === 'pre-shutdown').sort(([, a], [, b]) => String(a).localeCompare(String(b))),
+    ...found.filter(([kind]) => kind !== 'pre-shutdown'),
+  ];
+  const final = await program.finalLine();
+  const recorded = final['hookFailures'] as { kind: string; name: string; error: string }[];
+  assert.deepEqual(inOrder(recorded.map(({ kind, name, error }) => [kind, name, error])), failures);
+  const lines = program.lines.filter(({ msg }) => msg === 'hook failed');
+  assert.deepEqual(
+    inOrder(lines.map(({ kind, name }) => [kind, name])),
+    failures.map(([kind, name]) => [kind, name]),
+  );
+  for (const [, name = '', message = ''] of failures) {
+    const { err } = lines.find((line) => line['name'] === name && message.startsWith(String(line['kind']))) ?? {};
+    // The error is shown with its causes, in pino's form where it lets itself be shown.
+    const shown = (err as { message?: string } | undefined)?.message ?? String(err);
+    assert.ok(shown.includes(message), shown);
+  }
+  assert.equal(program.lines.filter(({ msg }) => msg === 'the last hook').length, 1);
+  assert.equal(program.stderr, '');
+});
+
+test('A-044, P-095 a post-start hook that fails is one line, readyz stays red by its name, and the exit code is 81', async (t) => {
+  const program = disposed(t, new ProcessUnderTest('fails-to-warm-up.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' }));
+  const port = await program.port();
+  const line = await program.line('the failure', ({ msg }) => msg === 'hook failed');
+  assert.deepEqual([line['kind'], line['name']], ['post-start', 'warm-up']);
+  assert.match((line['err'] as { message: string }).message, /^post-start hook "warm-up" failed: no cache/);
+  const readyz = await fetch(`http://127.0.0.1:${String(port)}/readyz`);
+  assert.equal(readyz.status, 500);
+  assert.match(await readyz.text(), /^\[-\]poststarthook\/warm-up failed: reason withheld$/m);
+  assert.equal((await fetch(`http://127.0.0.1:${String(port)}/livez`)).status, 200);
+  program.kill('SIGTERM');
+  assert.deepEqual(await program.exit, { code: 81, signal: null }, program.output);
+  const { hookFailures, durationMs } = await program.finalLine();
+  assert.deepEqual(hookFailures, [
+    { kind: 'post-start', name: 'warm-up', error: 'post-start hook "warm-up" failed: no cache' },
+  ]);
+  assert.ok(Number(durationMs) < 10_000, 'no delay for a server that nobody was sent to');
+  assert.equal(program.lines.filter(({ msg }) => msg === 'hook failed').length, 1);
+});

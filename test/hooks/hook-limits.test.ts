@@ -1,0 +1,174 @@
+// How long a hook may take, and what ends its time.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runHook, type HookFunction } from '../../src/hooks/hook.ts';
+import { FakeClock, settled } from '../support/fake-clock.ts';
+import { codeOf, hangs, hookOf, outcomeOf } from '../support/hooks-under-test.ts';
+
+test('A-061, P-095, P-098 a hook that hangs has failed at its limit, and its AbortSignal is aborted with that error', async () => {
+  const clock = new FakeClock();
+  let signal: AbortSignal | undefined;
+  const hook = hookOf((context) => {
+    ({ signal } = context);
+    return hangs();
+  });
+  const outcome = outcomeOf(runHook(hook, { clock, limit: 3_000 }));
+  await clock.advance(2_999);
+  assert.equal(signal?.aborted, false);
+  assert.ok(!('failure' in outcome), 'too early');
+  await clock.advance(1);
+  assert.equal(codeOf(outcome.failure), 'LAMEDUCK_ERR_HOOK_TIMED_OUT');
+  assert.equal(outcome.failure?.error.message, 'destroy hook "pool" had not ended after 3s');
+  assert.equal(signal.aborted, true);
+  assert.equal(signal.reason, outcome.failure.error);
+});
+
+test('a hook that ends exactly at its limit has timed out, and a millisecond before it has not', async () => {
+  for (const [takes, code] of [
+    [100, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
+    [99, undefined],
+  ] as const) {
+    const clock = new FakeClock();
+    const hook = hookOf(() => new Promise<void>((resolve) => clock.after(takes, resolve)));
+    const outcome = outcomeOf(runHook(hook, { clock, limit: 100 }));
+    await clock.advance(100);
+    assert.ok('failure' in outcome);
+    assert.equal(outcome.failure && codeOf(outcome.failure), code);
+    assert.equal(clock.pending.all, 0);
+  }
+});
+
+test('a hook that goes on after its AbortSignal was aborted is waited for no longer', async () => {
+  const clock = new FakeClock();
+  let hasHeard = false;
+  const hook = hookOf(({ signal }) => {
+    signal.addEventListener('abort', () => (hasHeard = true));
+    return hangs();
+  });
+  const outcome = outcomeOf(runHook(hook, { clock, limit: 100 }));
+  await clock.advance(100);
+  assert.ok(hasHeard);
+  assert.equal(codeOf(outcome.failure), 'LAMEDUCK_ERR_HOOK_TIMED_OUT');
+  assert.equal(clock.pending.all, 0);
+});
+
+test('a hook that ends because its AbortSignal was aborted has timed out all the same', async () => {
+  const clock = new FakeClock();
+  const hook = hookOf(
+    ({ signal }) =>
+      new Promise<void>((resolve) => {
+        signal.addEventListener('abort', () => {
+          resolve();
+        });
+      }),
+  );
+  const outcome = outcomeOf(runHook(hook, { clock, limit: 100 }));
+  await clock.advance(100);
+  assert.equal(codeOf(outcome.failure), 'LAMEDUCK_ERR_HOOK_TIMED_OUT');
+});
+
+test('a hook that rejects after its limit is nobody’s unhandled rejection', async () => {
+  const clock = new FakeClock();
+  const late = Promise.withResolvers<never>();
+  const outcome = outcomeOf(
+    runHook(
+      hookOf(() => late.promise),
+      { clock, limit: 100 },
+    ),
+  );
+  await clock.advance(100);
+  late.reject(new Error('too late'));
+  // The runner fails the file for a rejection that nobody handles.
+  await settled();
+  assert.equal(codeOf(outcome.failure), 'LAMEDUCK_ERR_HOOK_TIMED_OUT');
+});
+
+test('a hook without a limit is waited for as long as it takes, without a timer', async () => {
+  const clock = new FakeClock();
+  const end = Promise.withResolvers<undefined>();
+  const outcome = outcomeOf(
+    runHook(
+      hookOf(() => end.promise),
+      { clock, limit: Infinity },
+    ),
+  );
+  await clock.advance(3_600_000);
+  assert.ok(!('failure' in outcome));
+  assert.equal(clock.pending.all, 0);
+  end.resolve(undefined);
+  await settled();
+  assert.ok('failure' in outcome);
+  assert.equal(outcome.failure, undefined);
+});
+
+test('a cut ends the time of a hook before its limit', async () => {
+  const clock = new FakeClock();
+  const cut = new AbortController();
+  const outcome = outcomeOf(runHook(hookOf(hangs), { clock, limit: 3_000, cut: cut.signal }));
+  await clock.advance(10);
+  cut.abort();
+  await settled();
+  assert.equal(codeOf(outcome.failure), 'LAMEDUCK_ERR_HOOK_TIMED_OUT');
+  assert.equal(
+    outcome.failure?.error.message,
+    'destroy hook "pool" had not ended after 10ms, when the shutdown had no more time for it',
+  );
+  assert.equal(clock.pending.all, 0);
+});
+
+test('a hook whose time is up before it begins is still called, and has ended well if it ends at once', async () => {
+  const clock = new FakeClock();
+  const cut = AbortSignal.abort();
+  const hooks: readonly (readonly [HookFunction, string | undefined])[] = [
+    [() => undefined, undefined],
+    [async () => Promise.resolve().then(() => Promise.resolve()), undefined],
+    [hangs, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
+  ];
+  for (const [run, code] of hooks) {
+    let wasCalled = false;
+    const hook = hookOf((context) => {
+      wasCalled = true;
+      return run(context);
+    });
+    const outcome = outcomeOf(runHook(hook, { clock, limit: 3_000, cut }));
+    await clock.advance(0);
+    assert.ok(wasCalled);
+    assert.equal(outcome.failure && codeOf(outcome.failure), code);
+  }
+});
+
+for (const limit of [100, Infinity]) {
+  test(`A-046 what a hook does after it was told to stop is no failure, with a limit of ${String(limit)}`, async () => {
+    const clock = new FakeClock();
+    const stop = new AbortController();
+    let wasTold = false;
+    const hook = hookOf(
+      ({ signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            wasTold = true;
+            reject(new Error('stopped'));
+          });
+        }),
+    );
+    const outcome = outcomeOf(runHook(hook, { clock, limit, stop: stop.signal }));
+    await settled();
+    stop.abort();
+    await settled();
+    assert.ok(wasTold);
+    assert.ok('failure' in outcome);
+    assert.equal(outcome.failure, undefined);
+  });
+}
+
+test('A-046 a hook that goes on after it was told to stop has not timed out, and no timer of ours waits for it', async () => {
+  const clock = new FakeClock();
+  const stop = new AbortController();
+  const outcome = outcomeOf(runHook(hookOf(hangs), { clock, limit: 100, stop: stop.signal }));
+  await settled();
+  stop.abort();
+  await settled();
+  assert.equal(clock.pending.all, 0);
+  await clock.advance(100);
+  assert.equal(outcome.failure, undefined);
+});

@@ -1,0 +1,110 @@
+// What can be registered as a hook, and until when.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Hooks } from '../../src/hooks/hooks.ts';
+import { settled } from '../support/fake-clock.ts';
+import { createHooks, hangs, kinds, never, noting, runAll } from '../support/hooks-under-test.ts';
+
+for (const kind of kinds) {
+  const add =
+    (hooks: Hooks, name: unknown, hook: unknown): (() => void) =>
+    () => {
+      hooks.add(kind, name as string, hook as () => void, 1_000);
+    };
+
+  test(`A-040, A-055 a ${kind} hook needs a name that is free and a function`, () => {
+    const { hooks } = createHooks();
+    hooks.add(kind, 'pool', () => undefined, 1_000);
+    assert.throws(
+      add(hooks, 'pool', () => undefined),
+      {
+        code: 'LAMEDUCK_ERR_NAME_TAKEN',
+        message: `unable to add ${kind} hook "pool": the name is taken`,
+      },
+    );
+    assert.throws(
+      add(hooks, '', () => undefined),
+      { code: 'LAMEDUCK_ERR_NAME_INVALID' },
+    );
+    assert.throws(
+      add(hooks, undefined, () => undefined),
+      { code: 'LAMEDUCK_ERR_NAME_INVALID' },
+    );
+    assert.throws(add(hooks, 'other', undefined), { code: 'LAMEDUCK_ERR_FUNCTION_INVALID' });
+  });
+
+  test(`A-040, A-055, P-097 a ${kind} hook that comes when its kind has been called is refused`, async () => {
+    const { hooks } = createHooks();
+    void runAll(hooks, kind);
+    assert.throws(
+      add(hooks, 'late', () => undefined),
+      {
+        code: 'LAMEDUCK_ERR_REGISTERED_TOO_LATE',
+        message: new RegExp(
+          `^unable to add ${kind} hook "late": the ${kind} hooks have already been called; add it before `,
+        ),
+      },
+    );
+    const others = kinds.filter((other) => other !== kind);
+    for (const other of others) hooks.add(other, 'in-time', () => undefined, 1_000);
+    await settled();
+  });
+}
+
+for (const kind of kinds) {
+  test(`P-097 a ${kind} hook that adds another of its kind has failed, and one of a later kind is taken`, async () => {
+    const { hooks, notes } = createHooks();
+    const later = kinds[kinds.indexOf(kind) + 1];
+    const add = (): void => {
+      if (later !== undefined) hooks.add(later, 'later', () => notes.push('later'), 1_000);
+      hooks.add(kind, 'inner', () => notes.push('inner'), 1_000);
+    };
+    hooks.add(kind, 'outer', add, 1_000);
+    await runAll(hooks, kind);
+    assert.deepEqual(
+      hooks.failures.map(({ error }) => (error.cause as { code?: string }).code),
+      ['LAMEDUCK_ERR_REGISTERED_TOO_LATE'],
+    );
+    if (later !== undefined) await runAll(hooks, later);
+    assert.deepEqual(notes, later === undefined ? [] : ['later']);
+  });
+
+  test(`a hundred ${kind} hooks run without a warning of Node`, async () => {
+    const { hooks, clock, notes } = createHooks();
+    for (let index = 0; index < 100; index++) {
+      hooks.add(
+        kind,
+        `hook-${String(index)}`,
+        noting(notes, String(index), () => undefined),
+        1_000,
+      );
+    }
+    // A warning of Node fails the file.
+    await clock.advanceUntil('their end', runAll(hooks, kind));
+    assert.equal(notes.length, 100);
+    assert.equal(clock.pending.all, 0);
+  });
+}
+
+test('hooks of different kinds may share a name', () => {
+  const { hooks } = createHooks();
+  for (const kind of kinds) hooks.add(kind, 'pool', () => undefined, 1_000);
+});
+
+test('a hook that is taken back is not called, and its name is free', async () => {
+  const { hooks, notes } = createHooks();
+  hooks.remove(hooks.add('destroy', 'pool', () => notes.push('first'), 1_000));
+  hooks.add('destroy', 'pool', () => notes.push('second'), 1_000);
+  await hooks.runDestroy('test', 3_000, never);
+  assert.deepEqual(notes, ['second']);
+});
+
+test('the longest limit is that of the pre-shutdown hooks alone, and 0 without one', () => {
+  const { hooks } = createHooks();
+  hooks.add('post-start', 'endless', hangs, Infinity);
+  hooks.add('destroy', 'long', hangs, 60_000);
+  assert.equal(hooks.longestPreShutdown, 0);
+  hooks.add('pre-shutdown', 'a', hangs, 2_000);
+  hooks.add('pre-shutdown', 'b', hangs, 1_000);
+  assert.equal(hooks.longestPreShutdown, 2_000);
+});

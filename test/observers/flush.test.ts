@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pino, type DestinationStream } from 'pino';
+import { flushOf } from '../../src/observers/flush.ts';
+import type { Logger } from '../../src/observers/logger.ts';
+import { createLogging } from '../../src/observers/logging.ts';
+import { settled } from '../support/fake-clock.ts';
+
+const levels = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+type Callback = (error?: unknown) => void;
+
+/** stateOf tells what has become of a flush by now. */
+async function stateOf(flush: () => unknown): Promise<string> {
+  let state = 'pending';
+  Promise.resolve()
+    .then(flush)
+    .then(
+      () => (state = 'done'),
+      () => (state = 'failed'),
+    );
+  await settled();
+  return state;
+}
+
+function flushed(flush: unknown): Promise<string> {
+  const flushing = flushOf({ ...levels, flush } as Logger);
+  assert.ok(flushing !== undefined);
+  return stateOf(flushing);
+}
+
+const failing = new Error('disk full');
+
+test('A-077 a logger that cannot be flushed has no flush', () => {
+  for (const logger of [levels, { ...levels, flush: undefined }, { ...levels, flush: true }]) {
+    assert.equal(flushOf(logger as Logger), undefined);
+    assert.equal(createLogging(logger as Logger).flushed, undefined);
+  }
+});
+
+const outcomes: readonly (readonly [string, unknown, string])[] = [
+  ['without a parameter is done when it returns', () => undefined, 'done'],
+  [
+    'without a parameter that throws has failed',
+    () => {
+      throw failing;
+    },
+    'failed',
+  ],
+  ['without a parameter is waited for when it returns a promise', () => new Promise(() => undefined), 'pending'],
+  ['without a parameter is done when its promise resolves', () => Promise.resolve(7), 'done'],
+  ['without a parameter has failed when its promise rejects', () => Promise.reject(failing), 'failed'],
+  ['with a callback is not done when it returns', (_done: Callback) => undefined, 'pending'],
+  [
+    'with a callback is done when it calls back',
+    (done: Callback) => {
+      done();
+    },
+    'done',
+  ],
+  [
+    'with a callback is done when it calls back with null',
+    (done: Callback) => {
+      done(null);
+    },
+    'done',
+  ],
+  [
+    'with a callback is done when it calls back later',
+    (done: Callback) => {
+      process.nextTick(done);
+    },
+    'done',
+  ],
+  [
+    'with a callback has failed when it calls back with an error',
+    (done: Callback) => {
+      done(failing);
+    },
+    'failed',
+  ],
+  [
+    'with a callback that throws has failed',
+    (_done: Callback) => {
+      throw failing;
+    },
+    'failed',
+  ],
+  ['with another parameter is done when its promise resolves', (_timeout: unknown) => Promise.resolve(true), 'done'],
+  [
+    'with another parameter has failed when its promise rejects',
+    (_timeout: unknown) => Promise.reject(failing),
+    'failed',
+  ],
+  [
+    'that calls back twice is done once',
+    (done: Callback) => {
+      done();
+      done(failing);
+    },
+    'done',
+  ],
+];
+
+for (const [what, flush, expected] of outcomes) {
+  test(`A-077 a flush ${what}`, async () => {
+    assert.equal(await flushed(flush), expected);
+  });
+}
+
+test('A-077 a logger is flushed as its own method', async () => {
+  class Own implements Logger {
+    readonly info = levels.info;
+    readonly warn = levels.warn;
+    readonly error = levels.error;
+    readonly flushes: string[] = [];
+    flush(): void {
+      this.flushes.push('flushed');
+    }
+  }
+  const logger = new Own();
+  assert.equal(await stateOf(() => createLogging(logger).flushed?.()), 'done');
+  assert.deepEqual(logger.flushes, ['flushed']);
+});
+
+test('A-077 pino is flushed through its callback, whatever it writes to', async () => {
+  const waiting: Callback[] = [];
+  const slow = { write: () => true, flush: (done: Callback) => waiting.push(done) };
+  const flushing = flushOf(pino({}, slow as unknown as DestinationStream));
+  let state = 'pending';
+  const done = Promise.resolve(flushing?.()).then(() => (state = 'done'));
+  await settled();
+  assert.equal(state, 'pending');
+  waiting[0]?.();
+  assert.equal(await done, 'done');
+  assert.equal(
+    await stateOf(() => flushOf(pino({}, { write: () => true }))?.()),
+    'done',
+    'a destination without a flush',
+  );
+  assert.equal(await stateOf(() => flushOf(pino({ enabled: false }))?.()), 'done');
+});
+
+test('A-077 our own log is flushed at once while standard output is read', () => {
+  assert.equal(createLogging().flushed?.(), undefined);
+});

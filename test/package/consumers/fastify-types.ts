@@ -1,0 +1,11 @@
+// What the compiler sees of the plugin: a program that is right, and one mistake that it must find.
+import Fastify from 'fastify';
+import fastifyLameduck from 'lameduck/fastify';
+
+const app = Fastify();
+await app.register(fastifyLameduck, { shutdownDelayDuration: '1s' });
+app.lameduck.addDestroyHook('pool', () => Promise.resolve());
+app.get('/events', { config: { lameduck: { longRunning: true } } }, () => 'hello');
+
+// @ts-expect-error An option that does not exist is a mistake that the compiler sees.
+await app.register(fastifyLameduck, { shutdownDelay: '1s' });

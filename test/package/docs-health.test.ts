@@ -1,0 +1,89 @@
+// docs/health.md: its program runs, and answers what the page says that it answers.
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { CommandUnderTest } from '../support/command-under-test.ts';
+import { disposed } from '../support/disposed.ts';
+import { blocksIn, firstColumn, readPage } from '../support/markdown.ts';
+import { HealthUnderTest } from '../support/health-under-test.ts';
+
+const page = readPage('docs/health.md');
+const [program = ''] = blocksIn(page).flatMap(({ language, text }) => (language === 'ts' ? [text] : []));
+const sessions = blocksIn(page).flatMap(({ language, text }) => (language === 'console' ? [text] : []));
+
+// What the page leaves to the reader. A line on standard input takes its dependencies away.
+const stubs = `
+  import { createServer } from 'node:http';
+  let isAway = false;
+  process.stdin.once('data', () => { isAway = true; console.log('stub: away'); }).unref();
+  const orders = createServer((_, response) => response.writeHead(isAway ? 503 : 200).end()).listen(0, '127.0.0.1').unref();
+  export const app = (_, response) => response.end('from the app');
+  export const ordersUrl = { toString: () => 'http://127.0.0.1:' + orders.address().port };
+  export const pool = { query: async () => { if (isAway) throw new Error('connection refused'); } };
+  export const warmUp = async () => undefined;
+  export const worker = { isMoving: () => true };
+`;
+
+interface Exchange {
+  readonly target: string;
+  readonly answer: string;
+}
+
+/** exchangesIn returns what is asked by curl in a console block, and what is shown as the answer. */
+function exchangesIn(session: string): Exchange[] {
+  return session
+    .split(/^\$ /m)
+    .slice(1)
+    .map((text) => {
+      const [, target = '', answer = ''] = /^curl 'localhost:8080(.*)'\n([^]*)$/.exec(text) ?? [];
+      return { target, answer };
+    });
+}
+
+test('the program of docs/health.md answers what the page shows, and is taken out and brought back by hand', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'health-'));
+  t.after(async () => rm(folder, { recursive: true }));
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  await writeFile(join(folder, 'app.js'), stubs);
+  const source = JSON.stringify(new URL('../../src/index.ts', import.meta.url).href);
+  await writeFile(join(folder, 'program.ts'), program.replace("'lameduck'", source));
+  const anyPort = `--import=${new URL('../support/any-port.ts', import.meta.url).href}`;
+  const args = [anyPort, '--disable-warning=ExperimentalWarning', join(folder, 'program.ts')];
+  const running = disposed(t, new CommandUnderTest(process.execPath, args, { stdin: 'pipe' }));
+  const [, port = ''] = await running.printed(/"addresses":\["[^"]+:(\d+)"\]/);
+  await running.printed(/"name":"HasBeenReady"/);
+  const ask = async (target: string): Promise<Response> => fetch(`http://127.0.0.1:${port}${target}`);
+
+  const [healthy = '', away = '', ...others] = sessions;
+  assert.deepEqual(others, []);
+  for (const session of [healthy, away]) {
+    const exchanges = exchangesIn(session);
+    assert.notEqual(exchanges.length, 0);
+    for (const { target, answer } of exchanges) {
+      // A terminal shows its prompt behind an answer without a newline; the page does not.
+      assert.equal((await (await ask(target)).text()).replace(/^ok$/, 'ok\n'), answer, target);
+    }
+    if (session !== healthy) continue;
+    for (const status of [500, 200]) {
+      running.kill('SIGUSR2');
+      while ((await ask('/readyz')).status !== status);
+    }
+    running.child.stdin?.write('away\n');
+    await running.printed(/stub: away/);
+  }
+  await running.printed(/"check":"database","reason":"check \\"database\\" failed: connection refused"/);
+  running.kill('SIGTERM');
+  assert.deepEqual(await running.exit, { code: 0, signal: null }, running.output);
+});
+
+test('the checks that docs/health.md lists are those that there are', () => {
+  const under = new HealthUnderTest({ livezGracePeriod: 1 });
+  under.health.addPostStartHook('<name>', () => true);
+  const names = ['readyz', 'livez', 'healthz'].flatMap((endpoint) =>
+    [...under.bodyOf(`/${endpoint}?verbose`).matchAll(/^\[\+\](\S+) ok$/gm)].map(([, name = '']) => name),
+  );
+  const listed = firstColumn(page, 'check').filter((name) => !name.startsWith('add') && name !== 'listening');
+  assert.deepEqual([...new Set(listed)].sort(), [...new Set(names)].sort());
+});

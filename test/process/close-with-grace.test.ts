@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { closeWithGraceWarning, describeCloseWithGrace } from '../../src/process/close-with-grace.ts';
+
+const cli = ['node', '/app/node_modules/.bin/fastify', 'start'];
+
+for (const [args, environment] of [
+  [['app.js'], {}],
+  [['-g', '2000', 'app.js'], {}],
+  [['-g=2000', 'app.js'], {}],
+  [['-g2000', 'app.js'], {}],
+  [['--close-grace-delay=10000', 'app.js'], {}],
+  [['app.js', '--close-grace-delay', '10000'], { FASTIFY_CLOSE_GRACE_DELAY: '30000' }],
+  [['app.js'], { FASTIFY_CLOSE_GRACE_DELAY: '10000' }],
+] as const) {
+  test(`fastify start ${args.join(' ')} ends the process too early, ${JSON.stringify(environment)}`, () => {
+    assert.equal(
+      describeCloseWithGrace([...cli, ...args], 28_000, environment),
+      'fastify-cli ends this process when its delay is over, 500ms unless given, with requests in flight or not: start it with --close-grace-delay 28000 or more',
+    );
+  });
+}
+
+for (const [args, environment] of [
+  [['-g', '28000', 'app.js'], {}],
+  [['app.js', '--close-grace-delay=30000'], { FASTIFY_CLOSE_GRACE_DELAY: '500' }],
+  [['app.js'], { FASTIFY_CLOSE_GRACE_DELAY: '28000' }],
+] as const) {
+  test(`fastify start ${args.join(' ')} leaves the drain its time, ${JSON.stringify(environment)}`, () => {
+    assert.equal(describeCloseWithGrace([...cli, ...args], 28_000, environment), undefined);
+  });
+}
+
+test('fastify-cli is known by its folder, too, and any other program may have any delay', () => {
+  const byFolder = ['node', '/app/node_modules/fastify-cli/cli.js', 'start', 'app.js'];
+  assert.match(describeCloseWithGrace(byFolder, 28_000, {}) ?? '', /^fastify-cli ends this process/);
+  assert.match(
+    describeCloseWithGrace(['node', '/app/server.js', '-g', '30000'], 28_000, {}) ?? '',
+    /^close-with-grace ends this process when its delay is over, .*: give it 28s or more, or take it out/,
+  );
+});
+
+test('P-070 a listener that is not of close-with-grace is nobody’s business', (t) => {
+  const onSignal = (signal: string): void => {
+    process.stdout.write(signal);
+  };
+  const run = ({ signal }: { signal: string }): string => signal;
+  const other = (signal: string): unknown => run({ signal });
+  for (const listener of [onSignal, other]) process.on('SIGUSR2', listener);
+  t.after(() => {
+    for (const listener of [onSignal, other]) process.off('SIGUSR2', listener);
+  });
+  assert.equal(closeWithGraceWarning(['SIGUSR2'], 28_000, {}), undefined);
+});

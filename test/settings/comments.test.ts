@@ -1,0 +1,95 @@
+// What an editor shows of each option: the comment above its row, through the declarations that the package ships.
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { settingComments } from '../../docs/settings-page.ts';
+import type { Kind } from '../../src/settings/kinds.ts';
+import { settingsTable, type SettingName } from '../../src/settings/table.ts';
+import { root } from '../support/markdown.ts';
+
+const names = Object.keys(settingsTable) as SettingName[];
+const comments = settingComments();
+
+interface Hover {
+  readonly type: string;
+  readonly text: string;
+  readonly default: string | undefined;
+}
+
+const hovers = new Map<string, Hover>();
+
+before(() => {
+  const { config } = ts.readConfigFile(join(root, 'tsconfig.build.json'), (file) => ts.sys.readFile(file)) as {
+    config: { compilerOptions: object; extends: string };
+  };
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+  const declared = new Map<string, string>();
+  const entry = join(root, 'src', 'index.ts');
+  const emitsDeclarationsOnly = true;
+  ts.createProgram([entry], options).emit(
+    undefined,
+    (file, text) => declared.set(file, text),
+    undefined,
+    emitsDeclarationsOnly,
+  );
+  const user = join(root, 'dist', 'user.ts');
+  declared.set(
+    user,
+    `import type { LameduckOptions } from './index.js';\nexport const options: LameduckOptions = {\n${names
+      .map((name) => `  ${name}: undefined,\n`)
+      .join('')}};\n`,
+  );
+  const read = (file: string): string | undefined => declared.get(file) ?? ts.sys.readFile(file);
+  const service = ts.createLanguageService({
+    getScriptFileNames: () => [user],
+    getScriptVersion: () => '1',
+    getScriptSnapshot: (file) => {
+      const text = read(file);
+      return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
+    },
+    getCurrentDirectory: () => root,
+    getCompilationSettings: () => ({ ...options, noEmit: true, rootDir: root }),
+    getDefaultLibFileName: (settings) => ts.getDefaultLibFilePath(settings),
+    fileExists: (file) => read(file) !== undefined,
+    readFile: read,
+  });
+  for (const name of names) {
+    const at = read(user)?.indexOf(`  ${name}:`) ?? -1;
+    const info = service.getQuickInfoAtPosition(user, at + 2);
+    hovers.set(name, {
+      type: ts.displayPartsToString(info?.displayParts),
+      text: ts.displayPartsToString(info?.documentation).replace(/\s+/g, ' '),
+      default: info?.tags?.find((tag) => tag.name === 'default')?.text?.[0]?.text,
+    });
+  }
+});
+
+for (const name of names) {
+  test(`an editor shows for ${name} the comment of its row, its default and its unit`, () => {
+    const hover = hovers.get(name);
+    const kind: Kind<unknown> = settingsTable[name].kind;
+    assert.match(hover?.text ?? '', /^[A-Z].{20,}\.$/);
+    assert.equal(hover?.text, comments.get(name)?.description);
+    assert.equal(hover?.default, comments.get(name)?.default);
+    if (kind.name === 'duration') assert.match(hover?.type ?? '', /\bDuration\b/);
+    if (kind.name === 'seconds') assert.match(hover?.text ?? '', /\bseconds\b/);
+  });
+
+  test(`the comment of ${name} names the default that the table has, and says what 0 means`, () => {
+    const row = settingsTable[name];
+    const kind: Kind<unknown> = row.kind;
+    const { description = '', default: byDefault = '' } = comments.get(name) ?? {};
+    for (const inCluster of [true, false]) {
+      const value = row.default(inCluster);
+      const written = value === undefined ? 'unset' : kind.format(value);
+      assert.match(
+        byDefault,
+        new RegExp(`(^|\`)${kind.name === 'seconds' ? written.replace('s', '') : written}(\`|:)`),
+      );
+    }
+    const takesNumber = ['duration', 'seconds', 'count', 'chance'].includes(kind.name);
+    const takesZero = takesNumber && 'value' in kind.fromCode(0);
+    if (takesZero && name !== 'terminationGracePeriodSeconds') assert.match(description, /`0s?`/);
+  });
+}

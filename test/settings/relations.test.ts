@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { explainBudget } from '../../src/settings/budget.ts';
+import { completeSettings } from '../../src/settings/complete.ts';
+import { relationWarnings } from '../../src/settings/relations.ts';
+import type { SettingsOptions } from '../../src/settings/table.ts';
+
+function warningsOf(options: SettingsOptions, { environment = {}, longestHook = 0 } = {}): string[] {
+  const { settings, sources } = completeSettings(options, environment);
+  return relationWarnings(settings, sources, explainBudget(settings, longestHook, sources));
+}
+
+test('nothing is said of the defaults, in a cluster or outside', () => {
+  assert.deepEqual(warningsOf({}), []);
+  assert.deepEqual(warningsOf({}, { environment: { KUBERNETES_SERVICE_HOST: '10.96.0.1' } }), []);
+});
+
+test('P-075 a requestTimeout that is longer than the drain is one warning, with both numbers, their sources and the sum', () => {
+  assert.deepEqual(warningsOf({ requestTimeout: '25s' }), []);
+  const [warning = '', ...others] = warningsOf(
+    { preStopSeconds: 5 },
+    { environment: { LAMEDUCK_REQUEST_TIMEOUT: '25s' } },
+  );
+  assert.deepEqual(others, []);
+  assert.match(warning, /^requestTimeout 25s \(LAMEDUCK_REQUEST_TIMEOUT\) is longer than the drain/);
+  assert.match(warning, /preStopSeconds 5s \(code\).* = drain 20s$/);
+});
+
+test('P-075 the hooks that are registered count in the sum of a warning', () => {
+  assert.deepEqual(warningsOf({ requestTimeout: '15s' }, { longestHook: 10_000 }), []);
+  assert.match(warningsOf({ requestTimeout: '15s' }, { longestHook: 10_001 })[0] ?? '', /= drain 14\.999s$/);
+});
+
+test('A-140 a grace period for watches that is longer than the drain is cut to it: said when it was chosen, and not of the default', () => {
+  const short = { terminationGracePeriodSeconds: 10 };
+  assert.deepEqual(warningsOf(short), []);
+  assert.deepEqual(warningsOf({ shutdownWatchTerminationGracePeriod: '25s' }), []);
+  const [warning = '', ...others] = warningsOf({ ...short, shutdownWatchTerminationGracePeriod: '10s' });
+  assert.deepEqual(others, []);
+  assert.match(warning, /^shutdownWatchTerminationGracePeriod 10s \(code\) .* cut to it: .* = drain 5s$/);
+});
+
+test('P-081 a limit of the checks that is not below the second of a probe’s default timeout is one warning', () => {
+  assert.deepEqual(warningsOf({ healthCheckTimeout: 999 }), []);
+  assert.match(warningsOf({ healthCheckTimeout: '1s' })[0] ?? '', /^healthCheckTimeout 1s \(code\) is not below 1s/);
+});

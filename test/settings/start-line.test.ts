@@ -1,0 +1,72 @@
+// What is said of the settings when the lifecycle starts.
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { test, type TestContext } from 'node:test';
+import { lameduck, type LameduckOptions, type Logger } from '../../src/index.ts';
+
+interface Line {
+  readonly message: string;
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+/** startLines returns the line that is logged at the start, and the warnings behind it. */
+async function startLines(
+  t: TestContext,
+  options: LameduckOptions,
+  variables: Readonly<Record<string, string>> = {},
+): Promise<{ start: Line; warnings: string[] }> {
+  Object.assign(process.env, variables);
+  t.after(() => {
+    for (const name of Object.keys(variables)) Reflect.deleteProperty(process.env, name);
+  });
+  const lines: Line[] = [];
+  const warnings: string[] = [];
+  const logger: Logger = {
+    info: (details, message) => lines.push({ message, details: details as Line['details'] }),
+    warn: (_details, message) => warnings.push(message),
+    error: () => undefined,
+  };
+  const server = createServer();
+  const duck = lameduck(server, { ...options, logger });
+  duck.addPreShutdownHook('leave', () => undefined, { timeout: '12s' });
+  server.listen(0, '127.0.0.1');
+  await duck.signals.hasBeenReady.signaled;
+  await duck.shutdown('end of the test');
+  const start = lines.find(({ message }) => message.startsWith('lifecycle started'));
+  assert.ok(start !== undefined);
+  return { start, warnings };
+}
+
+test('P-075 the start line has the sum, each number with where it came from, and the source of every setting', async (t) => {
+  const { start } = await startLines(
+    t,
+    { destroyHookTimeout: '2s' },
+    { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '5s', LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '40' },
+  );
+  assert.equal(
+    start.message,
+    'lifecycle started: terminationGracePeriodSeconds 40s (LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS)' +
+      ' - preStopSeconds 0s (default) - margin 2s = budget 38s;' +
+      ' - max(shutdownDelayDuration 5s (LAMEDUCK_SHUTDOWN_DELAY_DURATION), pre-shutdown hooks 12s)' +
+      ' - destroyHookTimeout 2s (code) = drain 24s',
+  );
+  const sources = start.details['sources'] as Readonly<Record<string, string>>;
+  assert.equal(sources['shutdownDelayDuration'], 'LAMEDUCK_SHUTDOWN_DELAY_DURATION');
+  assert.equal(sources['destroyHookTimeout'], 'code');
+  assert.equal(sources['healthCheckTimeout'], 'default');
+});
+
+test('P-107 the start line says of a delay that nobody has set that it is the default', async (t) => {
+  assert.match((await startLines(t, {})).start.message, /max\(shutdownDelayDuration 0s \(default\)/);
+});
+
+test('P-075 what does not fit together is a warning behind the start line, with the hooks that are registered by then', async (t) => {
+  const options = { requestTimeout: '15s', healthCheckTimeout: '2s', shutdownWatchTerminationGracePeriod: '20s' };
+  const { warnings } = await startLines(t, options, { LAMEDUCK_DELAY: '5s' });
+  const ours = warnings.filter((warning) => !warning.startsWith('started '));
+  assert.equal(ours.length, 4, ours.join('\n'));
+  assert.match(ours[0] ?? '', /^unknown variable LAMEDUCK_DELAY$/);
+  assert.match(ours[1] ?? '', /^requestTimeout 15s \(code\) .* pre-shutdown hooks 12s\) .* = drain 13s$/);
+  assert.match(ours[2] ?? '', /^shutdownWatchTerminationGracePeriod 20s \(code\) /);
+  assert.match(ours[3] ?? '', /^healthCheckTimeout 2s \(code\) /);
+});

@@ -1,0 +1,6 @@
+// The Fastify that the plugin is tested on: the one that FASTIFY_UNDER_TEST names, or else the installed one.
+import type * as fastify from 'fastify';
+
+const specifier = process.env['FASTIFY_UNDER_TEST'] ?? 'fastify';
+
+export const { default: Fastify } = (await import(specifier)) as typeof fastify;

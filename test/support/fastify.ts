@@ -1,0 +1,62 @@
+// Applications to test the plugin with, and connections to them.
+import { once } from 'node:events';
+import { connect, type AddressInfo, type NetConnectOpts } from 'node:net';
+import type { TestContext } from 'node:test';
+import type { FastifyInstance, FastifyServerOptions } from 'fastify';
+import fastifyLameduck, { type LameduckOptions } from '../../src/fastify.ts';
+import type { Logger } from '../../src/observers/logger.ts';
+import { Fastify } from './fastify-under-test.ts';
+import { Client } from './serving.ts';
+
+export { Fastify };
+
+/** silentLogger keeps the log out of what the tests print. */
+export const silentLogger: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** createApp makes an application with the plugin; it is closed when the test ends. */
+export async function createApp(
+  test: TestContext,
+  options: LameduckOptions = {},
+  serverOptions: FastifyServerOptions = {},
+): Promise<FastifyInstance> {
+  const app = Fastify(serverOptions);
+  // What a test leaves open must not take the whole budget.
+  test.after(() => app.lameduck.shutdown('end of the test', { budget: 1 }));
+  await app.register(fastifyLameduck, { logger: silentLogger, ...options });
+  return app;
+}
+
+/** listen starts an application on a port of its own, and resolves with it when the application has been ready. */
+export async function listen(app: FastifyInstance, host = '127.0.0.1'): Promise<number> {
+  await app.listen({ host, port: 0 });
+  await app.lameduck.signals.hasBeenReady.signaled;
+  return (app.server.address() as AddressInfo).port;
+}
+
+/** dial makes a connection, which is gone when the test ends. */
+export async function dial(test: TestContext, to: number | NetConnectOpts): Promise<Client> {
+  const socket = connect(typeof to === 'number' ? { port: to, host: '127.0.0.1' } : to);
+  test.after(() => socket.destroy());
+  await once(socket, 'connect');
+  return new Client(socket);
+}
+
+/** recordCloses notes the calls of a user's hooks, and when they came. */
+export function recordCloses(app: FastifyInstance): { readonly names: string[]; readonly times: number[] } {
+  const names: string[] = [];
+  const times: number[] = [];
+  const note = (name: string): void => {
+    names.push(name);
+    times.push(performance.now());
+  };
+  app.addHook('preClose', async () => {
+    note('preClose');
+  });
+  app.addHook('onClose', async () => {
+    note('onClose');
+  });
+  app.lameduck.addDestroyHook('pool', () => {
+    note('pool');
+  });
+  return { names, times };
+}

@@ -1,0 +1,62 @@
+// The health endpoints of one lifecycle on a fake clock, asked without a server.
+import assert from 'node:assert/strict';
+import type { Answer } from '../../src/health/endpoint.ts';
+import { Health, type HealthOptions } from '../../src/health/health.ts';
+import { createLifecycle, type Lifecycle } from '../../src/lifecycle/signals.ts';
+import { FakeClock } from './fake-clock.ts';
+import { RecordingObserver } from './recording-observer.ts';
+
+export class HealthUnderTest {
+  readonly clock = new FakeClock();
+  readonly observer = new RecordingObserver();
+  /** What was warned about. */
+  readonly warnings: string[] = [];
+  readonly lifecycle: Lifecycle = createLifecycle(false);
+  readonly health: Health;
+
+  constructor(options: Partial<HealthOptions> = {}) {
+    this.observer.onWarning = (message) => {
+      this.warnings.push(message);
+    };
+    this.health = new Health(this.lifecycle.signals, {
+      clock: this.clock,
+      checkTimeout: 900,
+      livezGracePeriod: 0,
+      observer: this.observer,
+      ...options,
+    });
+  }
+
+  /** ask returns the answer of a probe whose checks all answer at once. */
+  ask(url: string): Answer {
+    const answer = this.health.answer(url);
+    assert.ok(answer !== undefined && !(answer instanceof Promise), `${url} is not answered at once`);
+    return answer;
+  }
+
+  /** probe resolves with the answer of a probe. */
+  async probe(url: string): Promise<Answer> {
+    const answer = await this.health.answer(url);
+    assert.ok(answer !== undefined, `${url} is no probe`);
+    return answer;
+  }
+
+  /** bodyOf returns the body of a probe whose checks all answer at once. */
+  bodyOf(url: string): string {
+    return this.ask(url).body;
+  }
+
+  statusOf(url: string): number {
+    return this.ask(url).status;
+  }
+}
+
+/** fails is a check whose reason nobody outside may see. */
+export const fails = (): never => {
+  throw new Error('secret reason');
+};
+
+export const passes = (): boolean => true;
+
+/** hangs is a check that never answers. */
+export const hangs = (): Promise<never> => new Promise(() => undefined);

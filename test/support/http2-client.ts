@@ -1,0 +1,58 @@
+// A client of HTTP/2 that says of each request how it ended, and of each session when it was told to leave.
+import { connect, type ClientHttp2Session, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
+import { once } from 'node:events';
+
+/** Outcome is how a request ended; `code` is the stream's reset code, 0 for none, 7 for one that was never executed. */
+export interface Outcome {
+  readonly status: number | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+  readonly isWhole: boolean;
+  readonly code: number | undefined;
+}
+
+export class Http2Client {
+  readonly session: ClientHttp2Session;
+  /** The last stream identifier of each GOAWAY, in order. */
+  readonly goaways: number[] = [];
+  readonly closed: Promise<void>;
+
+  constructor(port: number, isSecure = false) {
+    this.session = connect(`${isSecure ? 'https' : 'http'}://127.0.0.1:${String(port)}`, { rejectUnauthorized: false });
+    this.session.on('goaway', (_code, last: number) => this.goaways.push(last));
+    this.session.on('error', () => undefined);
+    this.closed = new Promise((resolve) => this.session.on('close', resolve));
+  }
+
+  async connected(): Promise<void> {
+    if (this.session.connecting) await once(this.session, 'connect');
+  }
+
+  /** request resolves when the stream has closed; `onData` sees what arrives meanwhile. */
+  async request(
+    path: string,
+    headers: OutgoingHttpHeaders = {},
+    onData: (text: string) => void = () => undefined,
+  ): Promise<Outcome> {
+    const stream = this.session.request({ ':path': path, ...headers });
+    const outcome = {
+      status: undefined as number | undefined,
+      headers: {} as IncomingHttpHeaders,
+      body: '',
+      isWhole: false,
+    };
+    stream.setEncoding('latin1');
+    stream.on('response', (received) => {
+      outcome.status = received[':status'];
+      outcome.headers = received;
+    });
+    stream.on('data', (text: string) => {
+      outcome.body += text;
+      onData(outcome.body);
+    });
+    stream.on('end', () => (outcome.isWhole = stream.rstCode === 0 && outcome.status !== undefined));
+    stream.on('error', () => undefined);
+    await new Promise((resolve) => stream.on('close', resolve));
+    return { ...outcome, code: stream.rstCode };
+  }
+}

@@ -1,0 +1,22 @@
+// Clients that watch, and what they are served.
+import type { ServerResponse } from 'node:http';
+import type { Client, Serving } from './serving.ts';
+import { until } from './until.ts';
+
+/** openEventStream sends the head of an event stream and its first event. */
+export function openEventStream(response: ServerResponse): void {
+  response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+  response.write('data: first\n\n');
+}
+
+/** watching opens streams, one after another, and waits until each has said something. */
+export async function watching(serving: Serving, count: number, path = '/events'): Promise<Client[]> {
+  const clients: Client[] = [];
+  for (let index = 0; index < count; index++) {
+    const client = await serving.dial();
+    client.get(path);
+    clients.push(client);
+    await until(() => client.reader.received > 0);
+  }
+  return clients;
+}

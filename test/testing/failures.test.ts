@@ -1,0 +1,250 @@
+// What the testing helper rejects with, and that it leaves nothing behind whatever happens.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { test } from 'node:test';
+import { lameduck, type Lameduck, type Logger } from '../../src/index.ts';
+import { runShutdown } from '../../src/testing.ts';
+import { disposed } from '../support/disposed.ts';
+import { ProcessUnderTest } from '../support/process-under-test.ts';
+
+const logger: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+function serving(): { server: Server; duck: Lameduck } {
+  const server = createServer((_request, response) => {
+    setTimeout(() => response.end('served'), 20);
+  });
+  return { server, duck: lameduck(server, { logger }) };
+}
+
+const events = ['SIGTERM', 'SIGINT', 'uncaughtException', 'exit', 'beforeExit'] as const;
+
+function processListeners(): number[] {
+  return events.map((event) => process.listenerCount(event));
+}
+
+async function text(url: string): Promise<string> {
+  return (await fetch(url)).text();
+}
+
+test('a server that never becomes ready is an error that names the checks, and is shut down', async () => {
+  const { server, duck } = serving();
+  let isDestroyed = false;
+  duck.addReadyzCheck('database', () => false);
+  duck.addPostStartHook('warm-up', () => new Promise(() => undefined));
+  duck.addDestroyHook('pool', () => (isDestroyed = true));
+  await assert.rejects(
+    runShutdown(server, () => assert.fail('not to be called'), { timeout: '100ms' }),
+    {
+      code: 'LAMEDUCK_ERR_NEVER_READY',
+      message: 'runShutdown(): the server was not ready after 100ms; failing: database, poststarthook/warm-up',
+    },
+  );
+  assert.deepEqual([server.listening, isDestroyed, duck.signals.hasBeenReady.hasSignaled], [false, true, false]);
+});
+
+test('a server that is shut down before it was ready is an error at once', async () => {
+  const { server, duck } = serving();
+  duck.addPostStartHook('gives-up', () => {
+    void duck.shutdown('nothing to do');
+    return new Promise(() => undefined);
+  });
+  await assert.rejects(
+    runShutdown(server, () => assert.fail('not to be called')),
+    {
+      code: 'LAMEDUCK_ERR_NEVER_READY',
+      message: /when its shutdown began; failing: poststarthook\/gives-up, shutdown$/,
+    },
+  );
+});
+
+test('the error of a work is passed on as it is, once the server has ended', async () => {
+  for (const error of [
+    new assert.AssertionError({ message: 'expected', actual: 1, expected: 2 }),
+    new TypeError('no'),
+  ]) {
+    const { server } = serving();
+    await assert.rejects(
+      runShutdown(server, async (origin) => {
+        await text(origin);
+        throw error;
+      }),
+      (thrown) => thrown === error,
+    );
+    assert.equal(server.listening, false);
+  }
+});
+
+test('what a work throws that is no Error, or throws synchronously, is an Error all the same', async () => {
+  await assert.rejects(
+    runShutdown(serving().server, () => {
+      // eslint-disable-next-line @typescript-eslint/only-throw-error
+      throw undefined;
+    }),
+    { code: 'LAMEDUCK_ERR_WORK_FAILED', message: 'the work of runShutdown(): it threw undefined' },
+  );
+});
+
+test('a work that comes too late for the listener is told what it met', async () => {
+  const { server } = serving();
+  await assert.rejects(
+    runShutdown(server, async (origin) => {
+      await text(origin);
+      while (server.listening) await sleep(5);
+      await text(origin);
+    }),
+    ({ code, message, cause }: Error & { code?: string }) => {
+      assert.equal(code, 'LAMEDUCK_ERR_WORK_FAILED');
+      assert.match(message, /a connection was refused, since the listener had closed .*`during`/);
+      assert.ok(cause instanceof Error);
+      return true;
+    },
+  );
+});
+
+test('a work that does not end is an error, and the server has ended', async () => {
+  const { server } = serving();
+  const hangs = runShutdown(
+    server,
+    async (origin) => {
+      await text(origin);
+      await new Promise(() => undefined);
+    },
+    { timeout: '50ms' },
+  );
+  await assert.rejects(hangs, {
+    code: 'LAMEDUCK_ERR_WORK_FAILED',
+    message: 'the work of runShutdown(): it had not ended 50ms after the server',
+  });
+  assert.equal(server.listening, false);
+});
+
+test('a work that neither asks nor ends is an error as well', async () => {
+  const hangs = runShutdown(serving().server, () => new Promise(() => undefined), { timeout: '50ms' });
+  await assert.rejects(hangs, { code: 'LAMEDUCK_ERR_WORK_FAILED' });
+});
+
+test('a path that no request was for is an error, so that a misspelt one proves nothing', async () => {
+  await assert.rejects(
+    runShutdown(serving().server, (origin) => text(`${origin}/slow`), { during: '/slwo' }),
+    { code: 'LAMEDUCK_ERR_WORK_FAILED', message: 'the work of runShutdown(): it sent no request for "/slwo"' },
+  );
+});
+
+test('LAMEDUCK_DISABLED is refused, since there would be nothing to run through', async (t) => {
+  process.env['LAMEDUCK_DISABLED'] = '1';
+  t.after(() => {
+    delete process.env['LAMEDUCK_DISABLED'];
+  });
+  await assert.rejects(
+    runShutdown(createServer(), () => undefined),
+    { code: 'LAMEDUCK_ERR_DISABLED', message: /^runShutdown\(\): LAMEDUCK_DISABLED is set/ },
+  );
+});
+
+test('a server that has ended, or whose shutdown has begun, is refused', async () => {
+  const { server, duck } = serving();
+  void duck.shutdown('before the test');
+  const again = { code: 'LAMEDUCK_ERR_SERVER_CLOSED', message: /whose shutdown has begun already/ };
+  await assert.rejects(
+    runShutdown(server, () => undefined),
+    again,
+  );
+  await duck.ended;
+  await assert.rejects(
+    runShutdown(server, () => undefined),
+    again,
+  );
+});
+
+for (const [what, server] of Object.entries({
+  undefined,
+  null: null,
+  'a port': 8080,
+  'an object': {},
+  'a function': serving,
+})) {
+  test(`${what} is no server, and says so`, async () => {
+    await assert.rejects(
+      runShutdown(server as never, () => undefined),
+      { code: 'LAMEDUCK_ERR_SERVER_INVALID' },
+    );
+  });
+}
+
+test('a work that is no function, and options that are none, are refused before anything listens', async () => {
+  const { server, duck } = serving();
+  const bad: readonly (readonly [unknown, unknown, string])[] = [
+    ['/orders', {}, 'LAMEDUCK_ERR_FUNCTION_INVALID'],
+    [undefined, {}, 'LAMEDUCK_ERR_FUNCTION_INVALID'],
+    [() => 1, null, 'LAMEDUCK_ERR_OPTIONS_INVALID'],
+    [() => 1, { delay: '1s' }, 'LAMEDUCK_ERR_OPTIONS_INVALID'],
+    [() => 1, { during: 'orders' }, 'LAMEDUCK_ERR_OPTIONS_INVALID'],
+    [() => 1, { during: '/orders?id=1' }, 'LAMEDUCK_ERR_OPTIONS_INVALID'],
+    [() => 1, { during: /orders/ }, 'LAMEDUCK_ERR_OPTIONS_INVALID'],
+    [() => 1, { timeout: '10' }, 'LAMEDUCK_ERR_TIMEOUT_INVALID'],
+    [() => 1, { timeout: 0 }, 'LAMEDUCK_ERR_TIMEOUT_INVALID'],
+  ];
+  for (const [work, options, code] of bad) {
+    await assert.rejects(runShutdown(server, work as () => number, options as never), { code });
+  }
+  assert.equal(server.listening, false);
+  assert.equal(duck.signals.shutdownInitiated.hasSignaled, false);
+  await duck.shutdown('end of the test');
+});
+
+test('a server on a unix socket has no origin', async () => {
+  const { server } = serving();
+  server.listen(join(tmpdir(), `lameduck-${String(process.pid)}.sock`));
+  await once(server, 'listening');
+  await assert.rejects(
+    runShutdown(server, () => undefined),
+    { code: 'LAMEDUCK_ERR_SERVER_INVALID', message: /unix socket/ },
+  );
+  assert.equal(server.listening, false);
+});
+
+test('during a run, and behind every kind of end, nobody of ours listens to the process', async () => {
+  const before = processListeners();
+  const { server } = serving();
+  assert.notDeepEqual(processListeners(), before);
+  await runShutdown(server, async (origin) => {
+    assert.deepEqual(processListeners(), before);
+    await text(origin);
+  });
+  assert.deepEqual(processListeners(), before);
+  for (const work of [() => Promise.reject(new Error('no')), () => undefined]) {
+    const other = serving();
+    const emit = Object.getOwnPropertyDescriptor(other.server, 'emit');
+    await runShutdown(other.server, work).catch(() => undefined);
+    assert.deepEqual(processListeners(), before);
+    assert.deepEqual(Object.getOwnPropertyDescriptor(other.server, 'emit'), emit);
+  }
+});
+
+test('a process that has run several servers, well and badly, ends by itself with its own exit code', async (t) => {
+  const program = disposed(t, new ProcessUnderTest('runs-shutdowns.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '10s' }));
+  assert.deepEqual(await program.exit, { code: 7, signal: null }, program.output);
+  const done = await program.line('the end', ({ msg }) => msg === 'done');
+  assert.deepEqual(done['after'], done['before']);
+  assert.deepEqual(done['outcomes'], ['served', 'LAMEDUCK_ERR_NEVER_READY', 'boom', 'served']);
+});
+
+test('a port that is taken by somebody else in the meantime is the error of listen()', async (t) => {
+  const taken = createServer().listen(0);
+  await once(taken, 'listening');
+  t.after(() => taken.close());
+  const { server, duck } = serving();
+  const { port } = taken.address() as AddressInfo;
+  const listen = server.listen.bind(server);
+  server.listen = ((): Server => listen(port)) as Server['listen'];
+  await assert.rejects(
+    runShutdown(server, () => undefined),
+    { code: 'EADDRINUSE' },
+  );
+  assert.equal(duck.signals.shutdownInitiated.hasSignaled, true);
+});
