@@ -40,6 +40,8 @@ export const differences: Readonly<Record<string, string>> = {
     'No dependency is a check by itself; a program adds a readyz check for each, and one on `/livez` is warned about (P-089).',
   'A-080':
     'Probes that come while a check runs share its run (P-082); how long a result may be kept beyond that, only the program’s own check can know.',
+  'A-085':
+    '`Cache-Control` has `no-store` beside the apiserver’s `no-cache, private` (P-086), so that no cache in between ever answers for us.',
   'A-091': 'It can, since the grace is kept beside the check and not wrapped around it.',
   'A-095':
     'The path of a single check withholds the reason as the whole report does: it is as public as the endpoint above it, and the log has the reason.',

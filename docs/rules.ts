@@ -82,7 +82,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-079': 'The storage is a check of all three endpoints, and its readiness another one of `/readyz`.',
   'A-080': 'The check of the storage really asks it only every so often, and repeats its last result in between.',
   'A-085':
-    'A health endpoint that passes answers 200 with the two bytes `ok`, as plain text in UTF-8 that must not be sniffed.',
+    'A health endpoint that passes answers 200 with the two bytes `ok`, as plain text in UTF-8 that must not be sniffed, with `Cache-Control: no-cache, private`.',
   'A-086': 'With the query key `verbose`, whatever its value, a passing endpoint lists its checks, one line each.',
   'A-087': 'A health endpoint that fails answers 500, never 503, and always lists its checks.',
   'A-088':

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
+import { limit, type Kind } from '../src/settings/kinds.ts';
 import { settingsTable, variableOf, type Row, type SettingName } from '../src/settings/table.ts';
 
 /** SettingComment is what the comment above a row of the table says. */
@@ -38,19 +39,49 @@ export function settingsPage(): string {
   const rows = (Object.keys(settingsTable) as SettingName[]).map((name) =>
     tableRow(name, settingsTable[name], comments.get(name)),
   );
-  return [...opening, ...rows, ...closing].join('\n');
+  return [...opening, ...rows, ...disabling, ...kindsSection(), ...closing].join('\n');
 }
 
 function tableRow(name: string, row: Row<unknown, unknown>, comment: SettingComment | undefined): string {
   const cells = [
     `\`${name}\`<br>\`${variableOf(name)}\``,
-    row.kind.name,
+    nameOf(row.kind),
     comment?.default ?? '',
     row.namedAfter?.replace(/^--.*/, '`$&`') ?? '',
     comment?.description ?? '',
   ];
   return `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`;
 }
+
+/** kindsSection says of each kind that a setting has what is allowed, in the words of the error that refuses the rest. */
+function kindsSection(): string[] {
+  const kinds = new Set<Kind<unknown>>(Object.values<Row<unknown, unknown>>(settingsTable).map(({ kind }) => kind));
+  const rows = [...kinds].map((kind) => {
+    const reading = kind.fromText('?');
+    const note = notes[nameOf(kind)];
+    if ('value' in reading || note === undefined)
+      throw new Error(`docs/settings-page.ts knows no kind ${nameOf(kind)}`);
+    return `| ${nameOf(kind)} | ${reading.allowed} | ${note} |`;
+  });
+  return ['', '## What each kind takes', '', '| takes | allowed | how |', '| --- | --- | --- |', ...rows];
+}
+
+// In errors a limit is a duration as well.
+function nameOf(kind: Kind<unknown>): string {
+  return kind === limit ? 'limit' : kind.name;
+}
+
+const notes: Readonly<Record<string, string>> = {
+  duration: 'As text with its unit: `h`, `m`, `s`, `ms`, `us`, `ns`. In code also a number of milliseconds.',
+  limit: 'As a duration.',
+  boolean: 'In the environment also `1` and `0`.',
+  seconds: 'Without a unit; in code a number.',
+  count: 'In code a number.',
+  chance: 'In code a number.',
+  path: "Of letters, digits, `.`, `_`, `~` and `-` between its slashes, without one at the end. In code also `''`, which is off.",
+  'process signals':
+    'As text a list with commas, in code also an array. Not SIGKILL and SIGSTOP, nor those behind which no process can go on, such as SIGSEGV.',
+};
 
 const opening = [
   '# Settings',
@@ -71,10 +102,24 @@ const opening = [
   '| --- | --- | --- | --- | --- |',
 ];
 
-const closing = [
+const disabling = [
   '',
   '`LAMEDUCK_DISABLED=1` switches everything off: no process signal is listened for, no probe is answered, nothing drains',
   'by itself, and post-start hooks are not called. `shutdown()` still calls the other hooks.',
+];
+
+const closing = [
+  '',
+  '## In code only',
+  '',
+  'Four options are functions or objects, which no variable can hold:',
+  '',
+  '| option | is | more in |',
+  '| --- | --- | --- |',
+  '| `logger` | where the log goes: an object with `info`, `warn` and `error`, and with `flush` if it writes later | [log.md](log.md) |',
+  '| `registry` | a registry of prom-client, or anything with `registerMetric`, in which all metrics are registered | [metrics.md](metrics.md) |',
+  '| `longRunning` | a function that tells of a request whether it is long-running | [draining.md](draining.md#long-running-requests) |',
+  '| `route` | a function that names the route of a request, for metrics and the log | [metrics.md](metrics.md#what-is-counted-and-how) |',
   '',
   '## What has to fit together',
   '',

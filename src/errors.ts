@@ -39,8 +39,10 @@ export const errorCodes = {
     remedy: 'Pass a function; it may be asynchronous.',
   },
   LAMEDUCK_ERR_TIMEOUT_INVALID: {
-    cause: 'The limit given for a hook or the budget given to `shutdown` is not a duration.',
-    remedy: 'Give a Go duration such as `5s`, or a number of milliseconds.',
+    cause:
+      'The limit given for a hook, the budget given to `shutdown` or the `timeout` given to `runShutdown` is no duration of at least 1ms, as `0` is none, or the limit of a destroy hook is longer than `destroyHookTimeout`.',
+    remedy:
+      'Give a Go duration such as `5s`, or a number of milliseconds, and raise `destroyHookTimeout` where a destroy hook needs longer.',
   },
   LAMEDUCK_ERR_OPTIONS_INVALID: {
     cause: 'What was given as options is no object, or has an option that does not exist.',
@@ -60,7 +62,7 @@ export const errorCodes = {
     remedy: 'Give it `{ longRunning: true }`, or leave it out.',
   },
   LAMEDUCK_ERR_REQUEST_INVALID: {
-    cause: '`abortSignal` was called with something that is no request of `node:http`.',
+    cause: '`abortSignal` was called with something that is no request of `node:http` or `node:http2`.',
     remedy: 'Pass the request that the handler was called with; a request of Fastify does as well.',
   },
   LAMEDUCK_ERR_REQUEST_ENDED: {
@@ -77,7 +79,8 @@ export const errorCodes = {
     remedy: 'Let the checks and post-start hooks pass in the test, or give them longer with `timeout`.',
   },
   LAMEDUCK_ERR_WORK_FAILED: {
-    cause: 'The work that was given to `runShutdown` was refused by the closed listener, or did not end.',
+    cause:
+      'The work that was given to `runShutdown` sent no request, lost one to the end of the shutdown, was refused by the closed listener, or did not end.',
     remedy:
       'Ask for everything at once, name the request that `during` is about, and end the work when it has its answers.',
   },

@@ -1,7 +1,7 @@
 // The handle: what `lameduck()` returns.
 import type { IncomingMessage } from 'node:http';
 import type { Http2ServerRequest, ServerHttp2Stream } from 'node:http2';
-import { LameduckError, quoted } from './errors.ts';
+import { LameduckError, messageOf, quoted } from './errors.ts';
 import type { CheckFunction, CheckOptions } from './health/check.ts';
 import type { Health } from './health/health.ts';
 import type { HookFunction, HookOptions } from './hooks/hook.ts';
@@ -15,6 +15,8 @@ import { formatDuration, type Duration } from './settings/duration.ts';
 import type { Settings } from './settings/table.ts';
 import type { Shutdown } from './shutdown.ts';
 import type { Startup } from './startup.ts';
+
+const longestReason = 1_000;
 
 /** ShutdownOptions is what a call of `shutdown` may say beside the reason. */
 export interface ShutdownOptions {
@@ -95,7 +97,7 @@ export function createHandle({
   return {
     signals: lifecycle.signals,
     ended: shutdown.ended,
-    shutdown: (reason, options) => shutdown.begin(reason ?? 'shutdown()', { budget: readBudget(options) }),
+    shutdown: (reason, options) => shutdown.begin(readReason(reason), { budget: readBudget(options) }),
     addReadyzCheck: (name, check, options) => {
       health.addReadyz(name, check, options);
     },
@@ -137,6 +139,11 @@ function readRequest(given: unknown): object {
   const isRequest = typeof request === 'object' && request !== null && ('url' in request || 'rstCode' in request);
   if (isRequest) return request;
   throw new LameduckError('LAMEDUCK_ERR_REQUEST_INVALID', `abortSignal: ${quoted(given)}: allowed is a request`);
+}
+
+// It stands in the log, and is what a program makes of it: mostly text, sometimes the error that made it give up.
+function readReason(given: unknown): string {
+  return given === undefined ? 'shutdown()' : messageOf(given).slice(0, longestReason);
 }
 
 function readBudget(options: ShutdownOptions | undefined): number | undefined {

@@ -64,7 +64,10 @@ export function createParts(options: PartsOptions): Parts {
     recorder.noteSignal(name);
   });
   const { healthCheckTimeout: checkTimeout, livezGracePeriod } = settings;
-  const health = new Health(lifecycle.signals, { clock, checkTimeout, livezGracePeriod, observer, flushLog });
+  const onReady = (): void => {
+    lifecycle.report('HasBeenReady');
+  };
+  const health = new Health(lifecycle.signals, { clock, checkTimeout, livezGracePeriod, observer, onReady, flushLog });
   // With one server this could never be seen to fail, since nobody can ask it before it listens.
   if (servers.length > 1) health.addReadyz('listening', () => lifecycle.signals.muxAndDiscoveryComplete.hasSignaled);
   const hooks = new Hooks(clock, observer);

@@ -62,21 +62,31 @@ export class Startup {
     onStart(servers.map(addressOf));
     lifecycle.report('MuxAndDiscoveryComplete');
     void hooks.runPostStart(this.#stopped.signal, (name, failure) => {
-      if (failure === undefined) this.#finishedHooks.add(name);
+      if (failure !== undefined) return;
+      this.#finishedHooks.add(name);
+      // The kubelet may see it now, and SIGTERM may follow at once.
+      void this.#lookWhetherReady();
     });
     void this.#awaitReadiness();
   }
 
   async #awaitReadiness(): Promise<void> {
-    const { clock, lifecycle, health } = this.#parts;
-    const { shutdownInitiated } = lifecycle.signals;
-    while (!shutdownInitiated.hasSignaled && !(await health.readyz.passes())) {
+    const { clock, lifecycle } = this.#parts;
+    const { shutdownInitiated, hasBeenReady } = lifecycle.signals;
+    const isOver = (): boolean => shutdownInitiated.hasSignaled || hasBeenReady.hasSignaled;
+    while (!isOver() && !(await this.#lookWhetherReady())) {
       await new Promise<void>((resolve) => {
         const holdsProcess = false;
         clock.after(readinessInterval, resolve, holdsProcess);
       });
     }
-    lifecycle.report('HasBeenReady');
+  }
+
+  async #lookWhetherReady(): Promise<boolean> {
+    const { lifecycle, health } = this.#parts;
+    const passes = await health.readyz.passes();
+    if (passes) lifecycle.report('HasBeenReady');
+    return passes;
   }
 
   // Work that post-start hooks began goes on through the delay, until the server is told to stop.

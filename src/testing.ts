@@ -51,8 +51,8 @@ export interface FastifyApp {
  * runShutdown runs a server through a whole shutdown, without its delay and without ending the process: it listens on a
  * free port if the program does not, waits until the server has been ready, calls `work` with its origin, begins the
  * shutdown while the first request is in flight, and resolves when both have ended. The server has its lifecycle already,
- * or is given one. Rejects with what the work rejects with, LAMEDUCK_ERR_NEVER_READY, LAMEDUCK_ERR_WORK_FAILED,
- * LAMEDUCK_ERR_DISABLED, or what `lameduck()` throws.
+ * or is given one. Rejects with what the work rejects with, unless requests were cut, LAMEDUCK_ERR_NEVER_READY,
+ * LAMEDUCK_ERR_WORK_FAILED, LAMEDUCK_ERR_DISABLED, or what `lameduck()` throws.
  */
 export async function runShutdown<Result>(
   server: Server | FastifyApp,
@@ -80,13 +80,18 @@ export async function runShutdown<Result>(
     const record = await begin();
     const limit = formatDuration(timeout);
     if (!(await isDoneWithin(timeout, outcome))) throw workFailed(`it had not ended ${limit} after the server`);
-    const result = resultOf(await outcome);
-    if (during !== undefined && !request.hasCome) throw workFailed(`it sent no request for ${quoted(during)}`);
+    const result = resultOf(await outcome, record);
+    if (!request.hasCome) throw sentNothing(during);
     return { record, result };
   } finally {
     await begin();
     request.end();
   }
+}
+
+function sentNothing(during: string | undefined): LameduckError {
+  if (during !== undefined) return workFailed(`it sent no request for ${quoted(during)}`);
+  return workFailed('it sent no request other than probes, so the shutdown had nothing to wait for');
 }
 
 const defaultTimeout = 3_000;

@@ -176,3 +176,16 @@ test('a destroy hook cannot have more time than all of them', () => {
   );
   handle.addDestroyHook('pool', () => undefined, { timeout: '3s' });
 });
+
+test('the reason of a shutdown is text of bounded length, whatever it was given', async () => {
+  for (const [given, reason] of [
+    [new Error('lost the lease'), 'lost the lease'],
+    [undefined, 'shutdown()'],
+    [4711, '4711'],
+    ['x'.repeat(100_000), 'x'.repeat(1_000)],
+  ] as const) {
+    const parts = createUnderTest();
+    const ended = parts.handle.shutdown(given as string | undefined);
+    assert.equal((await parts.clock.advanceUntil('the end', ended)).reason, reason);
+  }
+});

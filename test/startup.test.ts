@@ -107,6 +107,28 @@ test('A-042, A-043 each post-start hook is a check of /readyz and /healthz until
   assert.equal((await serving.ask('/healthz')).body, 'ok');
 });
 
+test('A-013 a probe that passes has seen the process ready, and one that leaves checks out has not', async (context) => {
+  const serving = disposed(context, new ServerUnderTest());
+  const parts = createUnderTest({}, [serving.server]);
+  let isReady = false;
+  parts.handle.addReadyzCheck('cache', () => isReady);
+  await serving.listen();
+  await parts.clock.advance(0);
+  assert.equal((await serving.ask('/readyz?exclude=cache')).status, 200);
+  assert.equal(isSignaled(parts).ready, false);
+  isReady = true;
+  assert.equal((await serving.ask('/readyz')).status, 200);
+  assert.equal(isSignaled(parts).ready, true, 'without waiting for the next look of its own');
+});
+
+test('A-013 the process is ready as soon as its last post-start hook has ended', async () => {
+  const parts = createUnderTest();
+  parts.handle.addPostStartHook('at-once', async () => undefined);
+  parts.startup.begin();
+  await parts.clock.advance(0);
+  assert.equal(isSignaled(parts).ready, true);
+});
+
 test('A-044 a post-start hook that fails keeps readyz red, is observed, and leaves the others alone', async () => {
   const parts = createUnderTest();
   const calls: string[] = [];

@@ -104,18 +104,13 @@ test('with `during` the requests before it are served as on any day', async () =
   assert.equal(record.requests.answered, 1, 'since the shutdown began');
 });
 
-test('a work that asks for nothing sees the shutdown of an idle server, and may be synchronous', async () => {
-  const { server } = withLifecycle();
-  const { record, result } = await runShutdown(server, (origin) => origin);
-  assert.match(result, /^http:\/\/127\.0\.0\.1:\d+$/);
-  assert.equal(record.requests.answered, 0);
-});
-
 test('a probe begins no shutdown', async () => {
   const { server, duck } = withLifecycle();
   await runShutdown(server, async (origin) => {
     assert.equal((await ask(`${origin}/readyz`)).status, 200);
     assert.equal(duck.signals.shutdownInitiated.hasSignaled, false);
+    await ask(origin);
+    assert.equal(duck.signals.shutdownInitiated.hasSignaled, true);
   });
 });
 

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { LameduckError, quoted } from '../errors.ts';
 import type { Traffic } from '../http/traffic.ts';
+import { keyOf } from '../message.ts';
 
 /** LameduckRouteConfig is `config.lameduck` of a route. */
 export interface LameduckRouteConfig {
@@ -16,7 +17,7 @@ const label = Symbol('lameduck.route');
 
 /** routeOf returns the route of a request as the router has it; undefined where it was not noted, and for a 404. */
 export function routeOf(request: IncomingMessage): string | undefined {
-  return (request as { [label]?: string })[label];
+  return (keyOf(request) as { [label]?: string })[label];
 }
 
 /**
@@ -31,7 +32,7 @@ export function readRoutes(app: FastifyInstance, traffic: Traffic, isNoted: bool
   const note: OnRequest = (request, _reply, done) => {
     const { url, config } = request.routeOptions;
     if (url !== undefined) {
-      (request.raw as { [label]?: string })[label] = url;
+      (keyOf(request.raw) as { [label]?: string })[label] = url;
       if (config.lameduck?.longRunning === true) traffic.requests.markLongRunning(request.raw);
     }
     done();

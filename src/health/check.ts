@@ -91,9 +91,18 @@ export class Check {
   }
 
   #failed(cause: unknown): Error {
-    const message = `check "${this.name}" failed: ${messageOf(cause)}`;
+    const message = `check "${this.name}" failed: ${bounded(messageOf(cause))}`;
     return new LameduckError('LAMEDUCK_ERR_CHECK_FAILED', message, { cause });
   }
+}
+
+// Each change of a check is a line of the log, which a server's whole answer or a page of HTML must not fill.
+const longestReason = 1_000;
+
+function bounded(reason: string): string {
+  if (reason.length <= longestReason) return reason;
+  const cut = `${String(longestReason)} of ${String(reason.length)} characters`;
+  return `${reason.slice(0, longestReason)}… (${cut})`;
 }
 
 /** isThenable tells whether there is something to wait for. */

@@ -19,6 +19,8 @@ export type EndpointName = 'readyz' | 'livez' | 'healthz';
 export interface EndpointParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly observer: Pick<Observer, 'onCheckChange' | 'onCheckResult'>;
+  /** Called when a probe that leaves nothing out is answered well. */
+  readonly onPass?: (() => void) | undefined;
 }
 
 /** LastCheck is a check of lameduck's own behind all others, asked when they have answered; others tell of its changes. */
@@ -130,6 +132,7 @@ export class Endpoint {
       if (isRun) this.#parts.observer.onCheckResult(this.name, name, result === undefined);
     }
     const hasFailed = parts.some(({ result }) => result !== undefined);
+    if (!hasFailed && exclusions.isEmpty) this.#parts.onPass?.();
     if (!hasFailed && !isVerbose) return passed;
     const lines = `${parts.map(lineOf).join('')}${exclusions.warning}`;
     return {
@@ -152,6 +155,8 @@ export class Endpoint {
 
   // The reason goes to the observer, once per change (A-104), and into no body.
   #noted(name: string, result: CheckResult): CheckResult {
+    // That a start has not ended yet is no news; a hook that fails, or takes long, is told of by itself.
+    if (name.startsWith('poststarthook/')) return result;
     if (this.#failing.has(name) === (result !== undefined)) return result;
     if (result === undefined) this.#failing.delete(name);
     else this.#failing.add(name);

@@ -20,6 +20,11 @@ export class Exclusions {
     this.#unmatched = new Set(this.#asked);
   }
 
+  /** Whether the probe asks for everything. */
+  get isEmpty(): boolean {
+    return this.#asked.size === 0;
+  }
+
   /** of says, in the words of the report, how a check is left out, by its name before its group; undefined is not. */
   of({ name, group }: Excludable): string | undefined {
     if (this.#asked.has(name)) {

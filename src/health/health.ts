@@ -17,6 +17,8 @@ export interface HealthOptions {
   /** How long after its registration an unfinished post-start hook passes on /livez; 0 keeps it out of /livez. */
   readonly livezGracePeriod: number;
   readonly observer: Pick<Observer, 'onCheckChange' | 'onCheckResult' | 'onWarning'>;
+  /** Called when a probe of /readyz that leaves nothing out is answered well. */
+  readonly onReady?: (() => void) | undefined;
   /** How the log is flushed, when it has to be. */
   readonly flushLog?: FlushFunction | undefined;
 }
@@ -33,7 +35,7 @@ export class Health {
 
   constructor(signals: LifecycleSignals, options: HealthOptions) {
     this.#options = options;
-    this.readyz = new Endpoint('readyz', options, shutdownCheck(signals));
+    this.readyz = new Endpoint('readyz', { ...options, onPass: options.onReady }, shutdownCheck(signals));
     this.livez = new Endpoint('livez', options);
     this.healthz = new Endpoint('healthz', options);
     this.#logCheck = new LogCheck(options.clock, options.flushLog);

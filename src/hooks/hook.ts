@@ -47,8 +47,9 @@ export interface HookLimits {
 }
 
 /**
- * runHook calls a hook and waits until it ends, fails or its limit has passed, whichever is first (P-095, P-098). It
- * never rejects: a failure is returned.
+ * runHook calls a hook and waits until it ends, fails or its limit has passed, whichever is first (P-095, P-098). One that
+ * ends at its limit or later has timed out, also when it blocked the process until then. It never rejects: a failure is
+ * returned.
  */
 export async function runHook(hook: Hook, limits: HookLimits, reason?: string): Promise<HookFailure | undefined> {
   const { clock, limit, stop = never, cut = never } = limits;
@@ -56,21 +57,25 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
   const timesUp = new AbortController();
   const isOver = new AbortController();
   const signal = AbortSignal.any([timesUp.signal, stop]);
-  const work = Promise.resolve()
-    .then(() => run({ reason, limit, signal }))
-    .then(
-      () => undefined,
-      (error: unknown) => (stop.aborted ? undefined : hookFailed(hook, error)),
-    );
+  let timedOut: HookFailure | undefined;
+  const timeOut = (after: number, isCut = false): HookFailure => {
+    timedOut ??= hookTimedOut(hook, after, isCut);
+    timesUp.abort(timedOut.error);
+    return timedOut;
+  };
+  // No timer goes off in a process that is blocked. Where no time is left, what the hook does at once is done.
+  const longest = limit === 0 ? hook.timeout : limit;
+  const work = durationOf(clock, () => run({ reason, limit, signal })).then(
+    (took) => (took < longest || stop.aborted ? undefined : timeOut(longest)),
+    (error: unknown) => (stop.aborted ? undefined : hookFailed(hook, error)),
+  );
   if (limit === Infinity) return work;
   const since = clock.now();
   // A hook whose time is up before it begins is called all the same, and what it does at once is done.
   const ends = cut.aborted ? [isOver.signal, stop] : [isOver.signal, stop, cut];
   const timeout = wait(clock, cut.aborted ? 0 : limit, AbortSignal.any(ends)).then(() => {
     if (isOver.signal.aborted || stop.aborted) return undefined;
-    const failure = hookTimedOut(hook, cut.aborted ? clock.now() - since : limit, cut.aborted);
-    timesUp.abort(failure.error);
-    return failure;
+    return timeOut(cut.aborted ? clock.now() - since : limit, cut.aborted);
   });
   const failure = await Promise.race([work, timeout]);
   isOver.abort();
@@ -78,6 +83,15 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
 }
 
 const never: AbortSignal = new AbortController().signal;
+
+// A hook that is done when it returns is not charged with what another one does until its turn comes again.
+async function durationOf(clock: Clock, run: () => unknown): Promise<number> {
+  await Promise.resolve();
+  const since = clock.now();
+  const outcome = run();
+  if (Object(outcome) === outcome) await outcome;
+  return clock.now() - since;
+}
 
 function hookFailed({ kind, name }: Hook, cause: unknown): HookFailure {
   return {

@@ -42,6 +42,7 @@ function mute(response: Response): void {
     muteOne(response);
     return;
   }
+  response.takeOver();
   muteOne(response.stream);
   if (response.compatible !== undefined) muteOne(response.compatible);
 }

@@ -38,8 +38,9 @@ export class LongRunningRequest {
       return;
     }
     const stream = this.#stream;
+    if (this.#response?.writableEnded === true) return;
     stream.betweenEvents(() => {
-      if (retry !== undefined) stream.hint(retry);
+      if (retry !== undefined && this.#takesHint) stream.hint(retry);
       this.#tellHandler();
     });
   }
@@ -53,6 +54,11 @@ export class LongRunningRequest {
     } else if (response.writableEnded) return;
     else if (!response.headersSent) answerInstead(response, ...comeBackSoon);
     else if (!hasLength(response)) endInstead(response);
+  }
+
+  get #takesHint(): boolean {
+    const response = this.#response;
+    return response !== undefined && !response.writableEnded && !hasLength(response) && this.#request.method !== 'HEAD';
   }
 
   #tellHandler(): void {

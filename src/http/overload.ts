@@ -1,9 +1,10 @@
 // Overload: requests beyond a limit are rejected, and those that take too long are answered for. Off unless asked for.
 import type { Clock } from '../clock.ts';
 import { parseDuration } from '../settings/duration.ts';
+import { connectionOf } from './connection.ts';
 import { answerInstead, breakOff } from './instead.ts';
 import { abortRequest } from './request-signal.ts';
-import { timedOut, tooManyRequests } from './rejection.ts';
+import { timedOut, tooManyRequests, type WholeAnswer } from './rejection.ts';
 import type { Response } from '../message.ts';
 
 /** OverloadLimits is what a server allows; 0 is no limit. */
@@ -81,8 +82,14 @@ export class Overload {
     if (this.#isAnswered(response)) return;
     this.requestsTimedOut++;
     if (response.headersSent) breakOff(response);
-    else answerInstead(response, ...timedOut);
+    else answerInstead(response, ...closing(response, timedOut));
   }
+}
+
+// The handler that goes on may do what it likes to the socket, and must not meet the next request there.
+function closing(response: Response, [status, headers, body]: WholeAnswer): WholeAnswer {
+  const isLast = connectionOf(response.req.socket)?.responses.at(-1) === response;
+  return [status, isLast ? { ...headers, Connection: 'close' } : headers, body];
 }
 
 // A client may ask for less time than there is, by a Go duration in its query; anything else in a parameter of that

@@ -41,11 +41,11 @@ export function answerRetryAfter(request: Request, response: Response): void {
 
 /**
  * refuseUpgrade answers a client that wants to leave HTTP, while it is still HTTP (P-041): on a connection that came late
- * as any other request there, on an older one as one that can be sent again at once, elsewhere.
+ * as any other request there, on an older one as one that can be sent again at once, elsewhere. Who calls it ends the socket.
  */
 export function refuseUpgrade(socket: Duplex, isLate: boolean): void {
   const [status, headers, body] = isLate ? shuttingDown : comeBackSoon;
   const all = { ...headers, Connection: 'close', 'Content-Length': Buffer.byteLength(body) };
   const head = Object.entries(all).map(([name, value]) => `${name}: ${String(value)}\r\n`);
-  socket.end(`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${head.join('')}\r\n${body}`);
+  socket.write(`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${head.join('')}\r\n${body}`);
 }

@@ -17,6 +17,10 @@ export function abortSignalOf(request: object): AbortSignal {
   const connection = connectionOf(socketOf(request));
   if (connection === undefined) return controller.signal;
   const response = connection.responseTo(request);
+  if (response === undefined && !connection.isUpgraded) {
+    abortRequest(request, 'it has ended');
+    return controller.signal;
+  }
   const onClose = (): void => {
     if (response?.writableFinished !== true) abortRequest(request, 'its client has gone');
   };

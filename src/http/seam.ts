@@ -45,7 +45,13 @@ export function installSeam(server: Server, events: SeamEvents): void {
 
   const proceed: Proceed = (event, ...args) => (own ?? prototype.emit).call(server, event, ...args);
 
+  // Nearly every event is this one, and to spread its arguments would cost it more than the rest of the seam.
+  const emitRequest = (request: IncomingMessage, response: ServerResponse): boolean =>
+    events.onRequest(request, response, 'request', proceed) ||
+    (own ?? prototype.emit).call(server, 'request', request, response);
+
   const emit: Proceed = (event, ...args) => {
+    if (event === 'request' && !speaksHttp2) return emitRequest(args[0] as IncomingMessage, args[1] as ServerResponse);
     if (speaksHttp2 && isCompatible(event, args)) {
       events.onCompatible(args[0] as object, args[1] as object);
     } else if (event === 'request' || event === 'checkContinue' || event === 'checkExpectation') {

@@ -21,6 +21,7 @@ export class Session extends Connection {
   /** When a stream was last opened, or seen to have ended. */
   #changedAt: number;
   #hasReleased = false;
+  #isLeavingSoon = false;
   #announcedAt: number | undefined;
   #hasHeard = false;
   #endedAt: number | undefined;
@@ -53,7 +54,13 @@ export class Session extends Connection {
   override admit(response: Response, now: number): void {
     super.admit(response, now);
     this.#changedAt = now;
-    if (now >= this.leaveAt) this.#leaveNow(now);
+    if (now < this.leaveAt || this.#isLeavingSoon) return;
+    this.#isLeavingSoon = true;
+    // Behind the other streams of the same flight, which no GOAWAY may refuse.
+    setImmediate(() => {
+      this.#isLeavingSoon = false;
+      this.#leaveNow(now);
+    });
   }
 
   override release(response: Response): ReturnType<Connection['release']> {
@@ -72,7 +79,9 @@ export class Session extends Connection {
   // In clear text it takes two steps, and a stream that the client opens between them is served; over TLS Node allows one.
   #leaveNow(now: number): void {
     if (this.isOver) return;
-    if (this.#session.encrypted === true) this.end();
+    // The client has ended it itself.
+    if (this.#session.closed || this.#session.destroyed) this.isOver = true;
+    else if (this.#session.encrypted === true) this.end();
     else if (this.#announcedAt === undefined) this.#announce(now);
     else if (this.#hasHeard || now - this.#announcedAt >= longestRoundTrip) this.end();
   }
@@ -88,8 +97,10 @@ export class Session extends Connection {
     return false;
   }
 
+  // Node would wait for the peer to end its side.
   override destroy(): void {
     this.#session.destroy();
+    this.socket.destroy();
   }
 
   override isStale(now: number, patience: number): boolean {
@@ -98,9 +109,16 @@ export class Session extends Connection {
     return now - this.#endedAt >= patience;
   }
 
-  // The frame goes out between two of the session's own: never while one of them may be half written.
+  // Whether nothing is on its way out that a write on the socket would get in between of: Node aborts the process then.
+  get #isSilent(): boolean {
+    const { _handle: handle } = this.socket as { _handle?: { writeQueueSize?: number } | null };
+    const queued =
+      (handle?.writeQueueSize ?? 1) + this.socket.writableLength + (this.#session.state.outboundQueueSize ?? 0);
+    return queued === 0 && this.responses.every(({ headersSent }) => !headersSent);
+  }
+
   #announce(now: number): void {
-    if (this.socket.writableLength > 0 || (this.#session.state.outboundQueueSize ?? 0) > 0) {
+    if (!this.#isSilent) {
       if (now >= this.#leaveBy) this.end();
       return;
     }

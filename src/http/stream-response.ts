@@ -35,8 +35,9 @@ export class StreamRequest implements Request {
     return this.stream.readableEnded;
   }
 
+  // Node closes a stream whose answer is out though its request is not read; one that is read it waits for.
   resume(): void {
-    this.stream.resume();
+    return undefined;
   }
 }
 
@@ -110,6 +111,14 @@ export class StreamResponse implements Response {
   destroy(): this {
     this.stream.close(cancel);
     return this;
+  }
+
+  /**
+   * takeOver makes lameduck the owner of the stream: its errors are of its peer's making, and would end the process where
+   * nobody listens for them.
+   */
+  takeOver(): void {
+    this.stream.on('error', () => undefined);
   }
 
   /** onHead calls back when the headers of the answer have been sent. */

@@ -142,6 +142,7 @@ export class Traffic implements SeamEvents {
     if (this.#refusesUpgrades) {
       this.requests.refused++;
       refuseUpgrade(socket, connection.isLate);
+      connection.end();
       return true;
     }
     this.requests.upgrade(connection, request);
@@ -165,6 +166,8 @@ export class Traffic implements SeamEvents {
     response.on('close', () => {
       this.#release(response);
     });
+    if (answer !== undefined || this.hold.isOn || connection.isLate) response.takeOver();
+    if (response.req.method === 'CONNECT') this.requests.markLongRunning(stream);
     if (Math.random() < this.#options.limits.goawayChance) connection.end();
     if (answer !== undefined) answerProbe(response.req, response, answer);
     else if (this.hold.isOn || connection.isLate) this.#detain(connection, response, proceed);
@@ -208,7 +211,7 @@ export class Traffic implements SeamEvents {
   #detain(connection: Connection, response: Response, proceed: () => void): void {
     this.hold.pass(() => {
       // A client that has left meanwhile could not be answered, so its request is not executed either.
-      if (connection.socket.destroyed) return;
+      if (connection.socket.destroyed || (response instanceof StreamResponse && response.stream.destroyed)) return;
       if (connection.isLate) this.#refuse(connection, response);
       else if (!this.requests.isRejected(connection, response)) proceed();
     });

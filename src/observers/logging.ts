@@ -57,7 +57,7 @@ export function createLogging(logger?: Logger): Logging {
       log.error({ err: error }, 'uncaught error');
     },
     onEnd(record) {
-      log.info(record, 'shutdown ended');
+      log[record.exitCode === 0 ? 'info' : 'error'](record, 'shutdown ended');
       log.flush?.();
       writer.writeOut();
     },

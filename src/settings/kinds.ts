@@ -16,51 +16,42 @@ export interface Kind<Value> {
 // setTimeout's largest delay; a longer one would fire at once.
 const longestTimer = 2 ** 31 - 1;
 
-const durationAllowed = 'a duration such as 15s or 1m30s, from 0s to 596h';
-
 /** duration is a length of time, in milliseconds. */
-export const duration: Kind<number> = {
-  name: 'duration',
-  fromText(text) {
-    const milliseconds = parseDuration(text);
-    if (milliseconds !== undefined) return durationInRange(milliseconds);
-    const meant = withUnit(text);
-    return { allowed: meant === undefined ? durationAllowed : `a duration with its unit; did you mean ${meant}?` };
-  },
-  fromCode(given) {
-    if (typeof given === 'number') return durationInRange(given);
-    return typeof given === 'string' ? this.fromText(given) : { allowed: `${durationAllowed}, or milliseconds` };
-  },
-  format: formatDuration,
-};
+export const duration: Kind<number> = durationFrom(0);
+
+/** limit is a duration in which something has to be done, of at least 1ms. */
+export const limit: Kind<number> = durationFrom(1);
+
+function durationFrom(least: number): Kind<number> {
+  const allowed = `a duration such as 15s or 1m30s, from ${formatDuration(least)} to 596h`;
+  const inRange = (milliseconds: number): Reading<number> =>
+    milliseconds >= least && milliseconds <= longestTimer ? { value: positive(milliseconds) } : { allowed };
+  return {
+    name: 'duration',
+    fromText(text) {
+      const milliseconds = parseDuration(text);
+      if (milliseconds !== undefined) return inRange(milliseconds);
+      const meant = withUnit(text);
+      const isAllowed = meant !== undefined && 'value' in inRange(parseDuration(meant) ?? NaN);
+      return { allowed: isAllowed ? `a duration with its unit; did you mean ${meant}?` : allowed };
+    },
+    fromCode(given) {
+      if (typeof given === 'number') return inRange(given);
+      return typeof given === 'string' ? this.fromText(given) : { allowed: `${allowed}, or milliseconds` };
+    },
+    format: formatDuration,
+  };
+}
 
 // Whoever writes a thousand or more without a unit has milliseconds in mind.
 function withUnit(text: string): string | undefined {
   if (!/^\d{1,15}(\.\d{1,15})?$/.test(text)) return undefined;
-  const meant = `${text}${Number(text) < 1_000 ? 's' : 'ms'}`;
-  return 'value' in durationInRange(parseDuration(meant) ?? NaN) ? meant : undefined;
-}
-
-function durationInRange(milliseconds: number): Reading<number> {
-  return milliseconds >= 0 && milliseconds <= longestTimer
-    ? { value: positive(milliseconds) }
-    : { allowed: durationAllowed };
+  return `${text}${Number(text) < 1_000 ? 's' : 'ms'}`;
 }
 
 // Not -0, which would be printed as a number below the least that is allowed.
 function positive(value: number): number {
   return value + 0;
-}
-
-/** limit is a duration in which something has to be done, of at least 1ms. */
-export const limit: Kind<number> = {
-  ...duration,
-  fromText: (text) => atLeast1ms(duration.fromText(text)),
-  fromCode: (given) => atLeast1ms(duration.fromCode(given)),
-};
-
-function atLeast1ms(reading: Reading<number>): Reading<number> {
-  return 'value' in reading && reading.value < 1 ? { allowed: 'a duration of at least 1ms' } : reading;
 }
 
 /** boolean is true or false. */

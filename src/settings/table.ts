@@ -134,7 +134,8 @@ export const settingsTable = {
     namedAfter: '--livez-grace-period',
   }),
   /**
-   * The path at which the servers answer with metrics; those of the health checks stand below it, at `/slis`.
+   * The path at which the servers answer with metrics, ahead of the program’s own routes; those of the health checks stand
+   * below it, at `/slis`.
    *
    * @default `off`
    */

@@ -1,6 +1,8 @@
 // What became of the work that a test does on a server that is shutting down, and waiting for it no longer than allowed.
 import { systemClock, wait } from '../clock.ts';
 import { LameduckError, messageOf, quoted } from '../errors.ts';
+import type { ShutdownRecord } from '../observer.ts';
+import { formatDuration } from '../settings/duration.ts';
 
 /** Outcome is what a work returned or what it threw. */
 export type Outcome<Result> = { readonly result: Result } | { readonly error: unknown };
@@ -30,17 +32,32 @@ export async function isDoneWithin(milliseconds: number, promise: Promise<unknow
 
 /**
  * resultOf returns what a work returned, and throws what it threw: the error itself, since a test shows what it expected,
- * unless nobody could read from that what has happened.
+ * unless nobody could read from that what has happened, as from a request that fails because the shutdown cut it.
  */
-export function resultOf<Result>(outcome: Outcome<Result>): Result {
+export function resultOf<Result>(outcome: Outcome<Result>, { unfinished }: Pick<ShutdownRecord, 'unfinished'>): Result {
   if ('result' in outcome) return outcome.result;
   const { error } = outcome;
+  if (unfinished.length > 0) {
+    const why = error instanceof Error ? messageOf(error) : quoted(error);
+    throw workFailed(`it failed (${why}), when the shutdown had cut ${listed(unfinished)}`, error);
+  }
   if (!isRefusal(error)) throw error instanceof Error ? error : workFailed(`it threw ${quoted(error)}`, error);
   throw workFailed(
     `a connection was refused, since the listener had closed (${messageOf(error)}): allowed is to ask for everything at` +
       ' once, or to name in `during` the path of the last request, with which the shutdown begins',
     error,
   );
+}
+
+const longestList = 10;
+
+function listed(unfinished: ShutdownRecord['unfinished']): string {
+  const shown = unfinished
+    .slice(0, longestList)
+    .map(({ method, route, ageMs }) => `${method} ${quoted(route)} after ${formatDuration(ageMs)}`);
+  if (unfinished.length > longestList) shown.push(`and ${String(unfinished.length - longestList)} more`);
+  const requests = unfinished.length === 1 ? 'a request' : `${String(unfinished.length)} requests`;
+  return `${requests}: ${shown.join(', ')}`;
 }
 
 /** workFailed is the error of a work that is to blame itself. */

@@ -48,6 +48,17 @@ test('P-083 a check that throws or rejects fails, and its error is the cause', a
   }
 });
 
+test('a reason is cut at 1000 characters and says so, and the error behind it is left whole', async () => {
+  const cause = new Error('x'.repeat(5_000_000));
+  const failure = await failureOf(() => {
+    throw cause;
+  });
+  assert.equal(failure.message, `check "database" failed: ${'x'.repeat(1_000)}… (1000 of 5000000 characters)`);
+  assert.equal(failure.cause, cause);
+  const text = await failureOf(() => Promise.reject(new Error('x'.repeat(1_000))));
+  assert.equal(text.message, `check "database" failed: ${'x'.repeat(1_000)}`);
+});
+
 const nonErrors: readonly unknown[] = [
   'down',
   0,

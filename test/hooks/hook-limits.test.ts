@@ -1,9 +1,20 @@
 // How long a hook may take, and what ends its time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Clock } from '../../src/clock.ts';
 import { runHook, type HookFunction } from '../../src/hooks/hook.ts';
 import { FakeClock, settled } from '../support/fake-clock.ts';
 import { codeOf, hangs, hookOf, outcomeOf } from '../support/hooks-under-test.ts';
+
+/** blockable is a clock that goes on while nothing else can, as when a hook blocks the process. */
+function blockable(): { clock: Clock; block: (milliseconds: number) => void } {
+  const clock = new FakeClock();
+  let blocked = 0;
+  return {
+    clock: { now: () => clock.now() + blocked, after: (...given) => clock.after(...given) },
+    block: (milliseconds) => (blocked += milliseconds),
+  };
+}
 
 test('A-061, P-095, P-098 a hook that hangs has failed at its limit, and its AbortSignal is aborted with that error', async () => {
   const clock = new FakeClock();
@@ -35,6 +46,74 @@ test('a hook that ends exactly at its limit has timed out, and a millisecond bef
     assert.ok('failure' in outcome);
     assert.equal(outcome.failure && codeOf(outcome.failure), code);
     assert.equal(clock.pending.all, 0);
+  }
+});
+
+for (const [what, run] of Object.entries<(block: () => void) => HookFunction>({
+  'a synchronous hook': (block) => block,
+  'an asynchronous hook': (block) => async () => {
+    await Promise.resolve();
+    block();
+  },
+})) {
+  test(`${what} that blocks the process up to its limit has timed out, and a millisecond less has not`, async () => {
+    for (const [takes, code] of [
+      [5_000, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
+      [100, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
+      [99, undefined],
+    ] as const) {
+      const { clock, block } = blockable();
+      let signal: AbortSignal | undefined;
+      const blocks = run(() => {
+        block(takes);
+      });
+      const hook = hookOf((context) => {
+        ({ signal } = context);
+        return blocks(context);
+      });
+      const failure = await runHook(hook, { clock, limit: 100 });
+      assert.equal(failure && codeOf(failure), code);
+      assert.equal(signal?.aborted, code !== undefined);
+      if (failure === undefined) continue;
+      assert.equal(failure.error.message, 'destroy hook "pool" had not ended after 100ms');
+      assert.equal(signal.reason, failure.error);
+    }
+  });
+}
+
+test('a hook that blocks the process and fails has failed with its own error', async () => {
+  const { clock, block } = blockable();
+  const hook = hookOf(() => {
+    block(5_000);
+    throw new Error('no pool');
+  });
+  assert.equal(codeOf(await runHook(hook, { clock, limit: 100 })), 'LAMEDUCK_ERR_HOOK_FAILED');
+});
+
+test('a hook beside one that blocks the process is not blamed for it', async () => {
+  const { clock, block } = blockable();
+  const blocks = hookOf(() => {
+    block(5_000);
+  });
+  const hooks = [hookOf(() => undefined), blocks, hookOf(() => undefined), hookOf(async () => Promise.resolve())];
+  const failures = await Promise.all(hooks.map(async (hook) => runHook(hook, { clock, limit: 100 })));
+  assert.deepEqual(
+    failures.map((failure) => failure !== undefined),
+    [false, true, false, false],
+  );
+});
+
+test('a hook for which no time is left has ended well when it is done at once, and not when it blocks for its own limit', async () => {
+  for (const [takes, code] of [
+    [2_999, undefined],
+    [3_000, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
+  ] as const) {
+    const { clock, block } = blockable();
+    const hook = hookOf(() => {
+      block(takes);
+    });
+    const failure = await runHook(hook, { clock, limit: 0 });
+    assert.equal(failure && codeOf(failure), code);
   }
 });
 

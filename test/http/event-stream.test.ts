@@ -90,3 +90,27 @@ test('P-034 an event stream whose handler asked for its signal gets the hint, an
   assert.match((await client.reader.next())?.body ?? '', /retry: \d+\n[^]*event: bye\ndata:\n\n\r\n0\r\n\r\n$/);
   assert.equal((await ended).exitCode, 0);
 });
+
+test('P-034 a stream that its handler has ended, or has promised the length of, gets no hint', async (t) => {
+  const serving = await serve(t, {
+    listener: ({ url }, response) => {
+      if (url === '/length') {
+        response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Content-Length': 9 });
+        response.write('data: ');
+        setTimeout(() => response.end('1\n\n'), 200);
+      } else {
+        openEventStream(response);
+        response.end(`data: ${'x'.repeat(20_000_000)}\n\n`);
+      }
+    },
+  });
+  const slow = await serving.dial();
+  slow.get('/ended');
+  slow.socket.pause();
+  const [length] = (await watching(serving, 1, '/length')) as [Client];
+  const { ended } = shutdownOf(serving);
+  assert.equal((await length.reader.next())?.body, 'data: 1\n\n');
+  slow.socket.resume();
+  assert.doesNotMatch((await slow.reader.next())?.body.slice(-100) ?? '', /retry/);
+  assert.equal((await ended).exitCode, 0);
+});

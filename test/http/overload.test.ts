@@ -60,9 +60,8 @@ describeAdapters((adapter) => {
     assert.equal(signal?.aborted, true);
     response?.writeHead(200, { 'X-Late': 'yes' });
     response?.end('too late');
-    client.get('/');
-    assert.equal((await client.reader.next())?.status, 504, 'the connection is kept');
-    assert.equal(serving.traffic.requests.overload?.requestsTimedOut, 2);
+    assert.equal(answer?.isClose, true, 'the handler may still do something to the socket');
+    assert.equal(serving.traffic.requests.overload?.requestsTimedOut, 1);
   });
 
   it('A-172 an answer that has begun at its timeout is broken off, and never looks whole', async (t) => {
@@ -93,10 +92,11 @@ describeAdapters((adapter) => {
       stream.get('/events');
       await until(() => stream.reader.received > 0);
     }
-    const client = await serving.dial();
-    client.get('/slow');
-    assert.equal((await client.reader.next())?.status, 504);
+    const slow = await serving.dial();
+    slow.get('/slow');
+    assert.equal((await slow.reader.next())?.status, 504);
     assert.equal(serving.traffic.counts.longRunningRequests, 3);
+    const client = await serving.dial();
     client.get('/quick');
     await until(() => answer.has('/quick'));
     answer.get('/quick')?.();
@@ -114,8 +114,8 @@ test('A-170 a client may ask for less time by a Go duration, not for more, and o
       if (url === '/?timeout=soon') response.end('the program’s own');
     },
   });
-  const client = await serving.dial();
   const took = async (path: string): Promise<number> => {
+    const client = await serving.dial();
     const since = performance.now();
     client.get(path);
     await client.reader.next();
@@ -125,6 +125,7 @@ test('A-170 a client may ask for less time by a Go duration, not for more, and o
   for (const path of ['/?timeout=1h', '/?timeout=0', '/?timeout=-5s', '/?timeout=5', '/?mytimeout=1ms', '/']) {
     assert.ok((await took(path)) >= 390, path);
   }
+  const client = await serving.dial();
   client.get('/?timeout=soon');
   assert.equal((await client.reader.next())?.status, 200);
 });

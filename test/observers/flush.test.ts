@@ -50,7 +50,7 @@ const outcomes: readonly (readonly [string, unknown, string])[] = [
   ['without a parameter is waited for when it returns a promise', () => new Promise(() => undefined), 'pending'],
   ['without a parameter is done when its promise resolves', () => Promise.resolve(7), 'done'],
   ['without a parameter has failed when its promise rejects', () => Promise.reject(failing), 'failed'],
-  ['with a callback is not done when it returns', (_done: Callback) => undefined, 'pending'],
+  ['with a parameter that is no callback is done when it returns', (_force: unknown) => undefined, 'done'],
   [
     'with a callback is done when it calls back',
     (done: Callback) => {
@@ -66,9 +66,9 @@ const outcomes: readonly (readonly [string, unknown, string])[] = [
     'done',
   ],
   [
-    'with a callback is done when it calls back later',
+    'with a callback that has not called back yet is done when it returns',
     (done: Callback) => {
-      process.nextTick(done);
+      setImmediate(done);
     },
     'done',
   ],
@@ -108,6 +108,26 @@ for (const [what, flush, expected] of outcomes) {
   });
 }
 
+test('A-077 a flush that has called back once is done when it calls back, however late, and not when it returns', async () => {
+  const waiting: Callback[] = [];
+  const flushing = flushOf({ ...levels, flush: (done: Callback) => waiting.push(done) });
+  const flushes: Promise<unknown>[] = [];
+  const flush = (): Promise<string> => stateOf(() => (flushes[flushes.length] = Promise.resolve(flushing?.())));
+  assert.equal(await flush(), 'done', 'nobody knows yet that it calls back');
+  waiting[0]?.(failing);
+  assert.equal(await flush(), 'pending');
+  assert.equal(await flush(), 'pending');
+  waiting[1]?.();
+  await flushes[1];
+  waiting[2]?.(failing);
+  await assert.rejects(flushes[2] as Promise<unknown>, { message: 'flush failed', cause: failing });
+});
+
+test('A-077 a flush that takes something else than a callback is done every time it returns', async () => {
+  const flushing = flushOf({ ...levels, flush: (_force: unknown) => true });
+  for (let time = 0; time < 3; time++) assert.equal(await stateOf(() => flushing?.()), 'done');
+});
+
 test('A-077 a logger is flushed as its own method', async () => {
   class Own implements Logger {
     readonly info = levels.info;
@@ -127,6 +147,8 @@ test('A-077 pino is flushed through its callback, whatever it writes to', async 
   const waiting: Callback[] = [];
   const slow = { write: () => true, flush: (done: Callback) => waiting.push(done) };
   const flushing = flushOf(pino({}, slow as unknown as DestinationStream));
+  assert.equal(await stateOf(() => flushing?.()), 'done', 'the first flush');
+  waiting.shift()?.();
   let state = 'pending';
   const done = Promise.resolve(flushing?.()).then(() => (state = 'done'));
   await settled();

@@ -94,6 +94,12 @@ test('the final line is the record, and the logger is flushed behind it', () => 
   assert.deepEqual(calls, [['info', record, 'shutdown ended'], ['flush']]);
 });
 
+test('the final line of a shutdown that did not end well is an error, so that no level leaves it out', () => {
+  const { logger, calls } = recordedLogger();
+  createLogging(logger).onEnd({ ...record, exitCode: 80 });
+  assert.equal(calls[0]?.[0], 'error');
+});
+
 test('a logger without flush will do', () => {
   const { logger, calls } = recordedLogger();
   delete logger.flush;

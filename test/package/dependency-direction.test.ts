@@ -47,9 +47,9 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
     ...['settings', 'shutdown.ts', 'startup.ts'],
   ],
   // What only the framework knows; fastify.ts puts it together.
-  fastify: ['errors.ts', 'handle.ts', 'http', 'lifecycle', 'observers', 'parts.ts'],
+  fastify: ['errors.ts', 'handle.ts', 'http', 'lifecycle', 'observers', 'parts.ts', 'message.ts'],
   // Starts a server in a test and looks at its requests; testing.ts puts it together.
-  testing: ['clock.ts', 'errors.ts', 'http', 'parts.ts', 'settings'],
+  testing: ['clock.ts', 'errors.ts', 'http', 'parts.ts', 'settings', 'observer.ts'],
 };
 
 // An entry file wires the others together and may import them all; nothing imports an entry file.

@@ -129,7 +129,15 @@ test('a path is absolute, no probe path, and off where there is to be none', () 
 
 test('a limit is at least 1 ms', () => {
   assert.deepEqual(limit.fromText('1ms'), { value: 1 });
-  for (const text of ['0s', '999us', '0']) assert.match(refused(limit.fromText(text)), /at least 1ms/);
+  for (const text of ['0s', '999us', '0', '-1s', 'soon', '597h']) {
+    assert.equal(refused(limit.fromText(text)), 'a duration such as 15s or 1m30s, from 1ms to 596h', text);
+  }
+  for (const given of [-1, 0, 0.5, NaN, Infinity, 2 ** 31]) {
+    assert.match(refused(limit.fromCode(given)), /, from 1ms to 596h$/, String(given));
+  }
+  assert.match(refused(limit.fromCode(true)), /, from 1ms to 596h, or milliseconds$/);
+  assert.match(refused(limit.fromText('10')), /did you mean 10s\?$/);
+  assert.doesNotMatch(refused(limit.fromText('0.0')), /did you mean/);
 });
 
 test('each kind writes its values as they would be given', () => {

@@ -19,6 +19,8 @@ type Listener = (path: string, answer: Answer, request: object) => void;
 export interface ServeOptions extends SettingsOptions {
   readonly listener: Listener;
   readonly functions?: RequestFunctions;
+  /** Called before the server listens. */
+  readonly prepare?: (parts: Parts) => void;
 }
 
 // With streams, and with the compatibility API; in clear text and over TLS.
@@ -34,10 +36,11 @@ type Kind = (typeof kinds)[keyof typeof kinds];
 export async function serve(
   scope: Scope,
   { isSecure, isCompatible }: Kind,
-  { listener, functions = {}, ...settings }: ServeOptions,
+  { listener, functions = {}, prepare, ...settings }: ServeOptions,
 ) {
   const server: Http2Server | Http2SecureServer = isSecure ? createSecureServer(certificate) : createServer();
   const parts: Parts = manage([server], settings, { functions });
+  prepare?.(parts);
   parts.startup.begin();
   if (isCompatible) {
     server.on('request', (request, response) => {

@@ -79,6 +79,43 @@ test('the error of a work is passed on as it is, once the server has ended', asy
   }
 });
 
+test('a work that rejects because requests were cut is an error that names them', async () => {
+  const server = createServer(() => undefined);
+  lameduck(server, { logger, terminationGracePeriodSeconds: 6, destroyHookTimeout: '1s' });
+  await assert.rejects(
+    runShutdown(server, async (origin) => {
+      const paths = ['/report?year=2025', ...Array.from({ length: 11 }, (_, index) => `/orders/${String(index)}`)];
+      await Promise.all(paths.map((path) => fetch(`${origin}${path}`, { method: 'PUT' })));
+    }),
+    ({ code, message, cause }: Error & { code?: string }) => {
+      assert.equal(code, 'LAMEDUCK_ERR_WORK_FAILED');
+      assert.match(
+        message,
+        /^the work of runShutdown\(\): it failed \(fetch failed\), when the shutdown had cut 12 requests: PUT "\/report" after [\d.]+m?s, (PUT "\/orders\/\d+" after [\d.]+m?s, ){9}and 2 more$/,
+      );
+      assert.ok(cause instanceof TypeError);
+      return true;
+    },
+  );
+  assert.equal(server.listening, false);
+});
+
+test('a work that asks for nothing, or for nothing but probes, is an error, so that it proves nothing', async () => {
+  const works: readonly ((origin: string) => unknown)[] = [() => undefined, (origin) => text(`${origin}/readyz`)];
+  for (const work of works) {
+    const { server } = serving();
+    await assert.rejects(
+      runShutdown(server, async (origin) => work(origin)),
+      {
+        code: 'LAMEDUCK_ERR_WORK_FAILED',
+        message:
+          'the work of runShutdown(): it sent no request other than probes, so the shutdown had nothing to wait for',
+      },
+    );
+    assert.equal(server.listening, false);
+  }
+});
+
 test('what a work throws that is no Error, or throws synchronously, is an Error all the same', async () => {
   await assert.rejects(
     runShutdown(serving().server, () => {
