@@ -43,6 +43,6 @@ export interface Response {
   write(chunk: string): boolean;
   end(body?: string): unknown;
   destroy(): unknown;
-  on(event: 'close', listener: () => void): unknown;
+  on(event: 'close', listener: (this: Response) => void): unknown;
   once(event: 'close', listener: () => void): unknown;
 }

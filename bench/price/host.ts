@@ -49,9 +49,11 @@ function direct({ server, sockets, requests }: Driven, count: number): void {
   for (let index = 0; index < count; index++) {
     const request = requests[index % requests.length] as IncomingMessage;
     const response = new ServerResponse(request);
+    response.assignSocket(request.socket);
     response.on('finish', onFinish);
     server.emit('request', request, response);
     response.emit('finish');
+    response.detachSocket(request.socket);
     response.emit('close');
   }
 }

@@ -14,6 +14,8 @@ const record = Symbol('lameduck.connection');
 
 interface Tracked {
   [record]?: Connection;
+  /** Node's own note of the response that a socket sends, or waits for; as old as node:http. */
+  readonly _httpMessage?: ServerResponse | null;
 }
 
 /** connectionOf returns the record of a socket, or undefined when it has none. */
@@ -38,7 +40,7 @@ export interface RequestInFlight {
 /** Connection is made at accept and carries everything that a request costs, so that a request allocates nothing. */
 export class Connection {
   readonly socket: Socket;
-  /** Responses not yet finished, in the order of their requests, and when each request arrived. */
+  /** Responses not yet finished, in the order of their requests, and when each request arrived; see `list`. */
   readonly responses: Response[] = [];
   readonly arrivals: number[] = [];
   /** Those of them that are no request of the program's, such as probes (P-078). Most connections have none. */
@@ -53,6 +55,8 @@ export class Connection {
   isUpgraded = false;
   /** The client has been told, by `Connection: close` or a FIN, to send nothing more; what comes is not executed. */
   isOver = false;
+  /** When the last request arrived that was only noted. */
+  #notedAt = 0;
   /** When the request arrived whose response was the last to be released. */
   releasedArrival = 0;
   /** When a peer that has ended its side was last asked whether it is gone. */
@@ -83,6 +87,26 @@ export class Connection {
   admit(response: Response, now: number): void {
     this.responses.push(response);
     this.arrivals.push(now);
+  }
+
+  /**
+   * note lets a request go on without an entry if Node has noted its response on the socket, as it does with each that has
+   * no other before it. To enter a response and to listen for its end costs a request more than all the rest.
+   */
+  note(response: Response, now: number): boolean {
+    if ((this.socket as Tracked)._httpMessage !== response) return false;
+    this.#notedAt = now;
+    return true;
+  }
+
+  /** list enters the response that was only noted, ahead of those behind it; undefined when there is none. */
+  list(): Response | undefined {
+    const { _httpMessage: response } = this.socket as Tracked;
+    if (response === undefined || response === null || response.destroyed) return undefined;
+    if (this.responses.includes(response)) return undefined;
+    this.responses.unshift(response);
+    this.arrivals.unshift(this.#notedAt);
+    return response;
   }
 
   /** setApart says of an admitted response that lameduck answers itself: it is never waited for as a request. */

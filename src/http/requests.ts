@@ -38,16 +38,22 @@ export class Requests {
   readonly #ends: RequestEnds | undefined;
   readonly #now: () => number;
   readonly #onHead: (response: Response) => void;
+  readonly #watch: (response: Response) => void;
+  /** Whether each request is counted when it arrives; from ShutdownInitiated on it is. */
+  #isListed: boolean;
   #isLeaving = false;
   #isCut = false;
 
-  constructor({ clock, functions, limits, observer }: RequestsOptions) {
+  /** `watch` sees to it that a response is released when it ends. */
+  constructor({ clock, functions, limits, observer }: RequestsOptions, watch: (response: Response) => void) {
     this.longRunning = new LongRunning(clock);
     this.overload = createOverload(clock, limits, this);
     this.#clock = clock;
     this.#functions = functions;
     this.#ends = observer && new RequestEnds(observer, clock, this);
     this.#now = () => clock.now();
+    this.#watch = watch;
+    this.#isListed = this.overload !== undefined || observer !== undefined || functions.longRunning !== undefined;
     this.#onHead = (response) => {
       const connection = connectionOf(response.req.socket);
       if (connection !== undefined && isEventStream(response)) this.#beginLongRunning(connection, response);
@@ -57,6 +63,8 @@ export class Requests {
 
   /** leave lets what is and will be in flight on the connections ask its client to leave, in the response if it can. */
   leave(connections: Iterable<Connection>): void {
+    this.list(connections);
+    this.#isListed = true;
     this.#isLeaving = true;
     for (const connection of connections) {
       for (const response of connection.responses) {
@@ -65,15 +73,34 @@ export class Requests {
     }
   }
 
-  /** admit counts a request; `isOurs` says that lameduck answers it. */
+  /**
+   * admit counts a request; `isOurs` says that lameduck answers it. Before a shutdown most are only noted, and counted when
+   * somebody asks.
+   */
   admit(connection: Connection, response: Response, isOurs: boolean): void {
-    connection.admit(response, this.#clock.now());
+    const now = this.#clock.now();
+    if (!this.#isListed && !isOurs && connection.note(response, now)) return;
+    connection.admit(response, now);
+    this.#watch(response);
     if (isOurs) connection.setApart(response);
     else {
       this.inFlight++;
       if (this.#functions.longRunning?.(response.req) === true) this.#beginLongRunning(connection, response);
     }
     if (this.#isLeaving) this.#prepareToLeave(connection, response);
+  }
+
+  /** list counts the requests that were only noted. */
+  list(connections: Iterable<Connection>): void {
+    if (this.#isListed) return;
+    for (const connection of connections) this.#list(connection);
+  }
+
+  #list(connection: Connection | undefined): void {
+    const response = this.#isListed ? undefined : connection?.list();
+    if (response === undefined) return;
+    this.inFlight++;
+    this.#watch(response);
   }
 
   /** upgrade counts a connection that has left HTTP as one long-running request. */
@@ -124,6 +151,7 @@ export class Requests {
    * turns of the event loop when there are many, so that none of them waits.
    */
   async recognize(connections: Iterable<Connection>): Promise<void> {
+    this.list(connections);
     let looked = 0;
     for (const { responses } of connections) {
       for (const response of responses) this.#onHead(response);
@@ -139,14 +167,16 @@ export class Requests {
   /** markLongRunning says of a request in flight that it is long-running (P-033). */
   markLongRunning(request: object): void {
     const connection = connectionOf(socketOf(request));
+    this.#list(connection);
     const response = connection?.responseTo(request);
     if (connection !== undefined && response !== undefined) this.#beginLongRunning(connection, response);
   }
 
   /** abortSignal returns the AbortSignal of a request; one whose turn in the drain has come is aborted already (P-028). */
   abortSignal(request: object): AbortSignal {
-    const signal = abortSignalOf(request);
     const connection = connectionOf(socketOf(request));
+    this.#list(connection);
+    const signal = abortSignalOf(request);
     const key = connection?.responseTo(request) ?? connection;
     if (key !== undefined && this.longRunning.isTold(key)) abortRequest(request, 'the server is shutting down');
     return signal;

@@ -130,8 +130,10 @@ export class StreamResponse implements Response {
     };
   }
 
-  on(_event: 'close', listener: () => void): this {
-    this.stream.on('close', listener);
+  on(_event: 'close', listener: (this: StreamResponse) => void): this {
+    this.stream.on('close', () => {
+      listener.call(this);
+    });
     return this;
   }
 

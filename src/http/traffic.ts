@@ -37,24 +37,24 @@ export class Traffic implements SeamEvents {
   readonly #options: TrafficOptions;
   readonly #clock: Clock;
   readonly #answer: TrafficOptions['answer'];
-  readonly #onResponseClose: (this: ServerResponse) => void;
   #leaving: Leaving | undefined;
   #refusesLate = false;
   #refusesUpgrades = false;
 
   constructor(options: TrafficOptions) {
-    this.requests = new Requests(options);
     this.#options = options;
     this.#clock = options.clock;
     this.#answer = options.answer;
     const release = this.#release.bind(this);
     // One function for every response, so that a request costs no closure.
-    this.#onResponseClose = function () {
+    const onClose = function (this: Response): void {
       release(this);
     };
+    this.requests = new Requests(options, (response) => response.on('close', onClose));
   }
 
   get counts(): TrafficCounts {
+    this.requests.list(this.connections);
     return {
       connections: this.connections.size,
       requestsInFlight: this.requests.inFlight,
@@ -123,7 +123,6 @@ export class Traffic implements SeamEvents {
       return answer !== undefined;
     }
     this.requests.admit(connection, response, answer !== undefined);
-    response.on('close', this.#onResponseClose);
     if (answer !== undefined) answerProbe(request, response, answer);
     else if (this.hold.isOn || connection.isLate) {
       this.#detain(connection, response, () => proceed(event, request, response));
@@ -163,9 +162,6 @@ export class Traffic implements SeamEvents {
     const response = new StreamResponse(stream, headers, connection.socket);
     const answer = this.#answer(response.req.url, response.req.method);
     this.requests.admit(connection, response, answer !== undefined);
-    response.on('close', () => {
-      this.#release(response);
-    });
     if (answer !== undefined || this.hold.isOn || connection.isLate) response.takeOver();
     if (response.req.method === 'CONNECT') this.requests.markLongRunning(stream);
     if (Math.random() < this.#options.limits.goawayChance) connection.end();
