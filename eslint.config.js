@@ -193,7 +193,7 @@ const noNamedProcessImports = {
   message: 'Use the global process: the rules about who may touch it look for that name.',
 };
 const noTimerImports = ['node:timers', 'node:timers/promises'].map((name) => ({ name, message: useTheClock }));
-const entryPoints = ['fastify', 'grpc', 'index', 'leader-election', 'register', 'testing'].map(
+const entryPoints = ['cli/main', 'fastify', 'grpc', 'index', 'leader-election', 'register', 'testing'].map(
   (name) => `src/${name}.ts`,
 );
 

@@ -158,10 +158,24 @@ export const rules: Readonly<Record<string, string>> = {
   'A-218': 'The greatest number of requests in flight cannot be negative, and 0 switches the limit off.',
   'A-248':
     'A post-start hook that blocks until its context ends keeps `/readyz` red for ever, and nothing says that it had to return.',
+  'K-012': 'A probe over HTTP passes with a status from 200 to 399.',
+  'K-016': 'Of an answer the kubelet reads 10 KiB at most; what is longer is cut, without effect on the result.',
+  'K-021':
+    'Each probe of the kubelet comes on a connection of its own and says `Connection: close`; nothing is compressed.',
+  'K-030':
+    'A TCP probe is a connection on which nothing comes: no error, nothing for the log, and no traffic of a client.',
+  'K-035': 'An exec probe passes with exit status 0, and the output of one that fails is its reason.',
+  'K-036': 'An exec probe that takes longer than its timeout has failed, and is killed.',
   'K-100': 'PID 1 ignores a process signal that it has no handler for, and is killed at the end of its grace period.',
   'K-166': 'The grace period of a pod that is being ended can become shorter but never longer.',
+  'K-115':
+    'Of a termination message the kubelet keeps the last 4096 bytes, and beside those of more than three other containers the first few.',
+  'K-193': 'Probes come from outside the pod: a server listens on every address and not only on its loopback.',
+  'K-202': 'A connection that is closed without a byte, and a TLS handshake that is broken off, are silent.',
   'K-211':
     'After an uncaught error a process says why, drains for at most two seconds and exits with a code that is not 0.',
+  'K-212':
+    'On a bad end a process writes one message of at most 3072 bytes, its cause first, to the termination path: synchronously, in place, and never on a good end; a file that is not there is no error.',
   'P-001':
     'From its drawn moment on, a connection’s next response whose headers are not sent yet says `Connection: close`, also to a request from before the process signal.',
   'P-002':
@@ -243,6 +257,7 @@ export const rules: Readonly<Record<string, string>> = {
     'Delay, drain and hooks have to fit into `terminationGracePeriodSeconds`; when they do not, the start says so.',
   'P-077': '`/readyz` is red within 10 ms of the process signal, and `/livez` stays green to the end.',
   'P-078': 'Probes are answered in every phase as long as there is a listener, and are not counted as in flight.',
+  'P-079': 'What answers probes closes last, behind the hooks.',
   'P-080': 'Query, trailing slash, HEAD and letter case do not turn a probe into 404.',
   'P-081': 'A check that hangs fails by its own limit while the others still report, all before the kubelet gives up.',
   'P-082': 'A hundred probes at once run each check once.',
@@ -256,8 +271,11 @@ export const rules: Readonly<Record<string, string>> = {
   'P-088': 'Being ready does not depend on being probed.',
   'P-089':
     'A liveness check that looks like a dependency is warned about: a restart mends nothing that is wrong elsewhere.',
+  'P-090':
+    'A blocked event loop is seen from another thread, and told of in the log, in metrics and to probes; the loop itself cannot see it.',
   'P-091': 'A program can turn itself unready and ready again before the shutdown, and not after it has begun.',
   'P-092': 'Nothing but the prober’s own thresholds damps readiness, and after `ShutdownInitiated` it stays red.',
+  'P-093': 'A listener for probes is bound to IPv6 and IPv4, and its port is told.',
   'P-094':
     'Pre-shutdown hooks begin at `ShutdownInitiated`, beside the delay, and `NotAcceptingNewRequest` waits for both.',
   'P-095': 'A hook that fails or reaches its limit is logged and counted, and the sequence goes on.',
@@ -280,6 +298,12 @@ export const rules: Readonly<Record<string, string>> = {
     'Fastify’s own close answers every route and probe with 503 and may wait for idle connections, so `close` is replaced on the root instance; whatever else closes the application goes through it.',
   'P-116':
     'Frameworks that repeat the process signal to themselves, or close a server that is closed, do not change the exit code.',
+  'P-117':
+    'What `--import` names, in the command line or in `NODE_OPTIONS`, is loaded by every thread and every child process of Node, too.',
+  'P-118':
+    'While the main thread is blocked another thread can write with `fs.writeSync`, not with `console.log`, and cannot end the process when that is PID 1.',
+  'P-119':
+    'What a request costs more is measured in nanoseconds, beside some 25 µs for the whole of it; a thread costs some 50 ms and 18 MiB once.',
   'P-120': 'A handler that writes `Connection: keep-alive` itself is overridden per response, and only in the drain.',
   'P-121': 'Variables that Kubernetes injects for a Service named `lameduck` are neither read nor reported.',
   'P-123':

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { limit, type Kind } from '../src/settings/kinds.ts';
+import { limit, stallLimit, type Kind } from '../src/settings/kinds.ts';
 import { settingsTable, variableOf, type Row, type SettingName } from '../src/settings/table.ts';
 
 /** SettingComment is what the comment above a row of the table says. */
@@ -68,17 +68,21 @@ function kindsSection(): string[] {
 
 // In errors a limit is a duration as well.
 function nameOf(kind: Kind<unknown>): string {
-  return kind === limit ? 'limit' : kind.name;
+  return kind === limit ? 'limit' : kind === stallLimit ? 'stall limit' : kind.name;
 }
 
 const notes: Readonly<Record<string, string>> = {
   duration: 'As text with its unit: `h`, `m`, `s`, `ms`, `us`, `ns`. In code also a number of milliseconds.',
   limit: 'As a duration.',
+  'stall limit': 'As a duration. What is shorter than a second is a loop that is busy.',
+  port: 'In code a number; `0` is off.',
+  host: 'As text.',
   boolean: 'In the environment also `1` and `0`.',
   seconds: 'Without a unit; in code a number.',
   count: 'In code a number.',
   chance: 'In code a number.',
   path: "Of letters, digits, `.`, `_`, `~` and `-` between its slashes, without one at the end. In code also `''`, which is off.",
+  file: "In code also `''`, which is off.",
   'process signals':
     'As text a list with commas, in code also an array. Not SIGKILL and SIGSTOP, nor those behind which no process can go on, such as SIGSEGV.',
 };
@@ -130,6 +134,8 @@ const closing = [
   '- a `requestTimeout` that is longer than the drain, whose end cuts a request that takes so long;',
   '- a `shutdownWatchTerminationGracePeriod` that was chosen longer than the drain, and is cut to it;',
   '- a `healthCheckTimeout` of a second or more: a probe without a `timeoutSeconds` of its own gives up by then, and nobody',
-  '  learns which check it was.',
+  '  learns which check it was;',
+  '- a `livezEventLoopStallLimit` that is shorter than `readyzEventLoopStallLimit`: a process whose event loop is blocked is',
+  '  restarted before it is out of its services.',
   '',
 ];

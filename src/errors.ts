@@ -14,6 +14,12 @@ export const errorCodes = {
     remedy:
       'Raise `terminationGracePeriodSeconds` (in the pod and here), or shorten the delay, preStop or the hooks’ limits.',
   },
+  LAMEDUCK_ERR_PROBE_PORT_FAILED: {
+    cause:
+      'The probe port that was asked for cannot be listened on, or its thread cannot be started or has ended; the message says why.',
+    remedy:
+      'Give `probePort` a port that nothing else listens on, and tell a bundler of the thread: `docs/health.md` says how.',
+  },
   LAMEDUCK_ERR_SERVER_INVALID: {
     cause: 'What was given is not a server of `node:http`, `node:https` or `node:http2`.',
     remedy: 'Pass the server itself: `app.server` for Fastify, the return value of `app.listen()` for Express.',

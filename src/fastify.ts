@@ -57,7 +57,8 @@ function install(app: FastifyInstance, options: LameduckOptions): void {
   replaceClose(app, parts.handle);
   joinServers(app, parts);
   listenNoMore(app, parts.handle);
-  const hasMetrics = options.registry !== undefined || parts.settings.metricsPath !== '';
+  const { metricsPath, probePort } = parts.settings;
+  const hasMetrics = options.registry !== undefined || metricsPath !== '' || probePort !== 0;
   readRoutes(app, parts.traffic, hasMetrics);
   answerInjectedProbes(app, parts.traffic);
 }

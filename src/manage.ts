@@ -6,19 +6,23 @@ import { installSeam } from './http/seam.ts';
 import { checkDistinct, checkServer, type Server } from './http/server.ts';
 import type { RequestFunctions } from './http/request-functions.ts';
 import { loggerAllowed, type Logger } from './observers/logger.ts';
-import { createLogging, silent } from './observers/logging.ts';
+import { createLogging, silent, type Logging } from './observers/logging.ts';
 import { createMetrics } from './observers/metrics/metrics.ts';
+import type { EventLoopCounts } from './observers/metrics/readers.ts';
 import { registryAllowed, type MetricsRegistry } from './observers/metrics/registry.ts';
+import { several } from './observers/several.ts';
+import { ProbePort } from './probe-worker/probe-port.ts';
 import { closeWithGraceWarning } from './process/close-with-grace.ts';
 import { launcherWarning } from './process/launcher.ts';
 import { isEnding, join } from './process/program.ts';
+import { terminationText, writeTerminationMessage } from './process/termination-message.ts';
 import { checkOptions } from './registration.ts';
 import { checkBudget, explainBudget } from './settings/budget.ts';
-import { completeSettings } from './settings/complete.ts';
+import { completeSettings, type Sources } from './settings/complete.ts';
 import { functionAllowed } from './settings/kinds.ts';
 import { relationWarnings } from './settings/relations.ts';
 import { isDisabled, type Environment } from './settings/environment.ts';
-import type { SettingsOptions } from './settings/table.ts';
+import type { Settings, SettingsOptions } from './settings/table.ts';
 
 /** LameduckOptions is what `lameduck()` can be given: the settings, which the environment overrules, and functions. */
 export interface LameduckOptions extends SettingsOptions, Functions {}
@@ -53,13 +57,16 @@ export function manage(servers: readonly Server[], options: LameduckOptions, env
   const warn = (message: string): void => {
     logging.onWarning(message);
   };
-  const metrics = createMetrics({ settings, clock: systemClock, registry: functions.registry, warn });
+  const probePort = createProbePort(settings, sources, logging, () => parts);
+  const eventLoop = probePort && ((): EventLoopCounts => probePort.counts);
+  const metrics = createMetrics({ settings, clock: systemClock, registry: functions.registry, warn, eventLoop });
   const parts = createParts({
     servers,
     settings,
     sources,
-    clock: systemClock,
-    observer: logging,
+    clock: probePort?.clock ?? systemClock,
+    // The first to know, since to write a line may take its time.
+    observer: probePort === undefined ? logging : several([probePort.observer, logging]),
     functions,
     metrics,
     flushLog: logging.flushed,
@@ -70,33 +77,83 @@ export function manage(servers: readonly Server[], options: LameduckOptions, env
       const launcher = launcherWarning(environment);
       const all = [...warnings, ...relationWarnings(settings, sources, budget), launcher, closeWithGrace];
       for (const warning of all) if (warning !== undefined) logging.onWarning(warning);
+      probePort?.open();
     },
   });
-  const { handle, recorder, shutdown } = parts;
   for (const one of servers) {
     installSeam(one, parts.traffic);
     applyKeepAliveTimeout(one, settings.keepAliveTimeout);
   }
-  const leave = join({
-    shutdownSignals: settings.shutdownSignals,
-    begin: async (reason) => (await shutdown.begin(reason)).exitCode,
-    async beginAfterUncaughtError(error) {
-      logging.onUncaughtError(error);
-      return (await shutdown.begin('uncaught error', { isUncaughtError: true })).exitCode;
-    },
-    report(heldBy, exitCode) {
-      recorder.report(heldBy, exitCode);
-      logging.flush();
-    },
-    warn,
-  });
-  void handle.ended.then(() => {
-    if (!isEnding()) recorder.report();
+  const leave = joinProgram(parts, logging, probePort);
+  void parts.handle.ended.then(() => {
+    // With the process the probe port ends, too: last of all.
+    if (!isEnding()) {
+      parts.recorder.report();
+      probePort?.close();
+    }
     leave();
   });
   for (const one of servers) lifecycles.set(one, { parts, servers, leave });
   parts.startup.begin();
   return parts;
+}
+
+function joinProgram(parts: Parts, logging: Logging, probePort: ProbePort | undefined): () => void {
+  const { settings, recorder, shutdown } = parts;
+  let uncaught: { readonly error: unknown } | undefined;
+  return join({
+    shutdownSignals: settings.shutdownSignals,
+    begin: async (reason) => (await shutdown.begin(reason)).exitCode,
+    async beginAfterUncaughtError(error) {
+      uncaught ??= { error };
+      logging.onUncaughtError(error);
+      return (await shutdown.begin('uncaught error', { isUncaughtError: true })).exitCode;
+    },
+    report(heldBy, exitCode) {
+      const record = recorder.report(heldBy, exitCode);
+      logging.flush();
+      probePort?.noteReport();
+      if (record === undefined || record.exitCode === 0) return;
+      writeTerminationMessage(settings.terminationMessagePath, terminationText(record, uncaught));
+    },
+    warn(message) {
+      logging.onWarning(message);
+    },
+  });
+}
+
+function createProbePort(
+  settings: Settings,
+  sources: Sources,
+  logging: Logging,
+  parts: () => Parts,
+): ProbePort | undefined {
+  if (settings.probePort === 0) return undefined;
+  return new ProbePort({
+    ...{ settings, clock: systemClock },
+    answer: (url, method) => parts().answerProbePort(url, method),
+    shutdown() {
+      const { recorder, shutdown } = parts();
+      const endBy = shutdown.deadlines?.endBy;
+      if (endBy === undefined) return undefined;
+      return { record: recorder.soFar(), remainingMs: endBy - systemClock.now() };
+    },
+    onListening: (address) => {
+      logging.onProbePort(address);
+    },
+    onStallEnd: (stalledMs) => {
+      logging.onStallEnd(stalledMs);
+    },
+    onFailure(error) {
+      const isLeaving = parts().handle.signals.shutdownInitiated.hasSignaled;
+      if (isLeaving || sources.probePort === 'default') logging.onProbePortFailure(error);
+      // Asked for by name: as when a server of the program's own cannot listen and nobody handles that.
+      else
+        process.nextTick(() => {
+          throw error;
+        });
+    },
+  });
 }
 
 /** ManagedLifecycle is the lifecycle of a server, for whoever has nothing but the server. */

@@ -1,6 +1,7 @@
 // One lifecycle, put together from its parts. It knows neither process nor log.
 import type { Clock } from './clock.ts';
 import { createHandle, type Lameduck } from './handle.ts';
+import type { Answer } from './health/endpoint.ts';
 import { Health } from './health/health.ts';
 import type { FlushFunction } from './health/log-check.ts';
 import { Hooks } from './hooks/hooks.ts';
@@ -50,6 +51,8 @@ export interface Parts {
   readonly health: Health;
   /** addServer lets a server that comes later, and has a seam, drain and stop with the others. */
   addServer(server: Server): void;
+  /** answerProbePort returns the answer to what comes to the probe port; undefined when it is no URL of ours. */
+  answerProbePort(url: string, method: string): Answer | Promise<Answer> | undefined;
 }
 
 /** createParts puts one lifecycle together. Nothing happens until the startup begins or a server listens. */
@@ -64,10 +67,13 @@ export function createParts(options: PartsOptions): Parts {
     recorder.noteSignal(name);
   });
   const { healthCheckTimeout: checkTimeout, livezGracePeriod } = settings;
+  const isLoopWatched = settings.probePort !== 0;
   const onReady = (): void => {
     lifecycle.report('HasBeenReady');
   };
-  const health = new Health(lifecycle.signals, { clock, checkTimeout, livezGracePeriod, observer, onReady, flushLog });
+  const health = new Health(lifecycle.signals, {
+    ...{ clock, checkTimeout, livezGracePeriod, isLoopWatched, observer, onReady, flushLog },
+  });
   // With one server this could never be seen to fail, since nobody can ask it before it listens.
   if (servers.length > 1) health.addReadyz('listening', () => lifecycle.signals.muxAndDiscoveryComplete.hasSignaled);
   const hooks = new Hooks(clock, observer);
@@ -98,7 +104,9 @@ export function createParts(options: PartsOptions): Parts {
     servers.push(server);
   };
   metrics?.watch({ budget, handle, hooks, shutdown, traffic, route: functions.route });
-  return { handle, settings, budget, hooks, recorder, traffic, startup, shutdown, health, addServer };
+  const answerProbePort: Parts['answerProbePort'] = (url, method) =>
+    health.answer(url) ?? metrics?.answerProbePort(url, method);
+  return { handle, settings, budget, hooks, recorder, traffic, startup, shutdown, health, addServer, answerProbePort };
 }
 
 // Every request is asked about here, so that without metrics nothing else is in the way.

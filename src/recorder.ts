@@ -43,9 +43,9 @@ export class Recorder {
   noteSignal(name: SignalName): void {
     const { clock, observer, traffic } = this.#parts;
     const now = clock.now();
+    if (this.#startedAt !== undefined) this.#phases[name] = Math.round(now - this.#startedAt);
     observer.onSignal({ name, durationMs: Math.round(now - this.#lastSignalAt), ...traffic.counts });
     this.#lastSignalAt = now;
-    if (this.#startedAt !== undefined) this.#phases[name] = Math.round(now - this.#startedAt);
   }
 
   /** noteUnfinished keeps, and reports, the requests that have no answer and will get none. */
@@ -58,10 +58,23 @@ export class Recorder {
 
   /** end closes the record with the exit code that the shutdown asks for. */
   end(exitCode: number): ShutdownRecord {
+    this.#record ??= this.#recordNow(exitCode);
+    return this.#record;
+  }
+
+  /** soFar is the record as far as it goes; what has no answer yet counts as cut. */
+  soFar(): ShutdownRecord {
+    if (this.#record !== undefined) return this.#record;
+    const record = this.#recordNow(exitCodes.clean);
+    const { requestsInFlight } = this.#parts.traffic.counts;
+    return { ...record, requests: { ...record.requests, cut: record.requests.cut + requestsInFlight } };
+  }
+
+  #recordNow(exitCode: number): ShutdownRecord {
     const { clock, traffic, hooks } = this.#parts;
     const now = clock.now();
     const startedAt = this.#startedAt ?? now;
-    this.#record ??= {
+    return {
       schema: 'lameduck/shutdown/v1',
       reason: this.#reason,
       exitCode,
@@ -74,19 +87,20 @@ export class Recorder {
       hookFailures: hooks.failures.map(({ kind, name, error }) => ({ kind, name, error: error.message })),
       heldBy: [],
     };
-    return this.#record;
   }
 
   /**
    * report hands the record to the observer, once, if there is one. `heldBy` is what kept the process from ending by
    * itself, `exitCode` the code with which it exits; without one it does not. A shutdown that has not ended when its
-   * process does ends where it stands.
+   * process does ends where it stands. It returns what was reported, and undefined for a report that has been made.
    */
-  report(heldBy: readonly string[] = [], exitCode?: number): void {
-    if (this.#startedAt === undefined || this.#isReported) return;
+  report(heldBy: readonly string[] = [], exitCode?: number): ShutdownRecord | undefined {
+    if (this.#startedAt === undefined || this.#isReported) return undefined;
     if (this.#record === undefined) this.noteUnfinished();
     const record = this.#record ?? this.end(exitCode ?? exitCodes.clean);
     this.#isReported = true;
-    this.#parts.observer.onEnd({ ...record, heldBy, exitCode: exitCode ?? record.exitCode });
+    const reported = { ...record, heldBy, exitCode: exitCode ?? record.exitCode };
+    this.#parts.observer.onEnd(reported);
+    return reported;
   }
 }

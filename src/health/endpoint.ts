@@ -91,7 +91,7 @@ export class Endpoint {
    * answers at once when every check does.
    */
   answer(path: string, query: URLSearchParams): Answer | Promise<Answer> {
-    if (path === '' || path === '/') return this.#answerAll(query);
+    if (isRoot(path)) return this.#answerAll(query);
     const name = path.slice(1);
     const entry = this.#entries.get(name);
     if (entry === undefined) return name === this.#last?.name ? answerOne(this.#last.run()) : notFound;
@@ -186,12 +186,26 @@ const plain = {
 
 const rootHeaders = { ...plain, 'X-Content-Type-Options': 'nosniff' };
 
-const passed: Answer = { status: 200, headers: rootHeaders, body: 'ok' };
+/** passed is the answer of an endpoint that passes. */
+export const passed: Answer = { status: 200, headers: rootHeaders, body: 'ok' };
 
 /** notFound is the answer for a check that does not exist. */
 export const notFound: Answer = { status: 404, headers: rootHeaders, body: '404 page not found\n' };
 
+/** failing is the answer of an endpoint of which nothing is known but one check that fails. */
+export function failing(endpoint: EndpointName, path: string, check: string): Answer {
+  if (!isRoot(path)) return failedOne;
+  const line = lineOf({ name: check, exclusion: undefined, isRun: true, result: new Error(check) });
+  return { status: 500, headers: rootHeaders, body: `${line}${endpoint} check failed\n` };
+}
+
+/** isRoot tells whether a path below an endpoint is the endpoint's own. */
+export function isRoot(path: string): boolean {
+  return path === '' || path === '/';
+}
+
+const failedOne: Answer = { status: 500, headers: rootHeaders, body: 'internal server error: reason withheld\n' };
+
 function answerOne(result: CheckResult): Answer {
-  if (result === undefined) return { ...passed, headers: plain };
-  return { status: 500, headers: rootHeaders, body: 'internal server error: reason withheld\n' };
+  return result === undefined ? { ...passed, headers: plain } : failedOne;
 }

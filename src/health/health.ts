@@ -7,7 +7,9 @@ import { Check, type CheckFunction, type CheckOptions } from './check.ts';
 import { DependencyWarnings } from './dependency-warnings.ts';
 import { Endpoint, notFound, type Answer, type EndpointName } from './endpoint.ts';
 import { LogCheck, type FlushFunction } from './log-check.ts';
+import { parseProbeUrl } from './probe-url.ts';
 import { shutdownCheck } from './readyz.ts';
+import { stallCheck } from './stall-check.ts';
 
 /** HealthOptions is what the three endpoints share; lengths of time are in milliseconds. */
 export interface HealthOptions {
@@ -21,6 +23,8 @@ export interface HealthOptions {
   readonly onReady?: (() => void) | undefined;
   /** How the log is flushed, when it has to be. */
   readonly flushLog?: FlushFunction | undefined;
+  /** Whether the event loop is watched from beside it, and every endpoint has a check of that. */
+  readonly isLoopWatched?: boolean;
 }
 
 /** Health answers probes; what carries the question and the answer is not its business. */
@@ -50,7 +54,8 @@ export class Health {
       },
       options,
     );
-    for (const endpoint of this.#all) for (const check of [ping, log]) endpoint.add(check);
+    const loop = options.isLoopWatched === true ? [new Check(stallCheck, () => true, options)] : [];
+    for (const endpoint of this.#all) for (const check of [ping, log, ...loop]) endpoint.add(check);
   }
 
   get #all(): readonly Endpoint[] {
@@ -95,19 +100,15 @@ export class Health {
     this.#logCheck.stop();
   }
 
-  /**
-   * answer returns the answer to a probe, or undefined when the URL is not one (P-080). One in absolute form is a
-   * forward proxy's, and about another server.
-   */
+  /** answer returns the answer to a probe, or undefined when the URL is not one (P-080). */
   answer(url: string): Answer | Promise<Answer> | undefined {
     // Nearly every request ends here, so the first letter decides before anything is cut or compared.
     const letter = url.charCodeAt(1) | 0x20;
     if (letter !== r && letter !== l && letter !== h) return undefined;
-    const match = probeUrl.exec(url);
-    if (match === null) return undefined;
-    const endpoint = this[(match[1] as string).toLowerCase() as EndpointName];
-    const path = decoded(match[2] ?? '');
-    return path === undefined ? notFound : endpoint.answer(path, new URLSearchParams(match[3]));
+    const asked = parseProbeUrl(url);
+    if (asked === undefined) return undefined;
+    const path = decoded(asked.path);
+    return path === undefined ? notFound : this[asked.endpoint].answer(path, new URLSearchParams(asked.query));
   }
 
   #create(kind: EndpointName, name: string, run: CheckFunction, options: CheckOptions | undefined): Check {
@@ -129,8 +130,6 @@ export class Health {
 const r = 0x72;
 const l = 0x6c;
 const h = 0x68;
-
-const probeUrl = /^\/(readyz|livez|healthz)(\/[^?]*)?(?:\?([^]*))?$/i;
 
 // The apiserver compares decoded paths; one that cannot be decoded names no check.
 function decoded(path: string): string | undefined {

@@ -6,7 +6,7 @@ import { LineWriter } from './line-writer.ts';
 import type { Logger } from './logger.ts';
 
 /** Logging is the Observer that writes the log. */
-export interface Logging extends Observer {
+export interface Logging extends Observer, ProbePortLines {
   /** flush writes what is still kept, since the process ends. */
   flush(): void;
   /**
@@ -14,6 +14,14 @@ export interface Logging extends Observer {
    * rejects or hangs. There is none for a logger that cannot be flushed.
    */
   readonly flushed: (() => unknown) | undefined;
+}
+
+interface ProbePortLines {
+  onProbePort(address: string): void;
+  /** Called once when there is no probe port although there should be, and the service goes on. */
+  onProbePortFailure(error: Error): void;
+  /** The line about its beginning is the probe thread's, since this one was blocked. */
+  onStallEnd(stalledMs: number): void;
 }
 
 /**
@@ -56,6 +64,7 @@ export function createLogging(logger?: Logger): Logging {
     onUncaughtError(error) {
       log.error({ err: error }, 'uncaught error');
     },
+    ...probePortLines(log),
     onEnd(record) {
       log[record.exitCode === 0 ? 'info' : 'error'](record, 'shutdown ended');
       log.flush?.();
@@ -70,6 +79,20 @@ export function createLogging(logger?: Logger): Logging {
             writer.checkRead();
           }
         : flushOf(logger),
+  };
+}
+
+function probePortLines(log: Logger): ProbePortLines {
+  return {
+    onProbePort(address) {
+      log.info({ address }, 'probe port listens');
+    },
+    onProbePortFailure(error) {
+      log.error({ err: error }, 'probe port failed');
+    },
+    onStallEnd(stalledMs) {
+      log.warn({ stalledMs }, `event loop turns again: it was blocked for ${formatDuration(stalledMs)}`);
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 // The kinds of value that a setting can have: how each is read from text and from code, and what it says is allowed.
+import { isIP } from 'node:net';
 import { constants } from 'node:os';
 import { formatDuration, parseDuration } from './duration.ts';
 
@@ -54,6 +55,20 @@ function positive(value: number): number {
   return value + 0;
 }
 
+const stallLimitAllowed = durationFrom(1_000);
+
+/** stallLimit is a duration in which a loop that is only busy has turned; 0 is no limit. */
+export const stallLimit: Kind<number> = {
+  ...stallLimitAllowed,
+  fromText: (text) => orNone(duration.fromText(text), stallLimitAllowed.fromText(text)),
+  fromCode: (given) => orNone(duration.fromCode(given), stallLimitAllowed.fromCode(given)),
+};
+
+function orNone(any: Reading<number>, limited: Reading<number>): Reading<number> {
+  if ('value' in limited || ('value' in any && any.value === 0)) return any;
+  return { allowed: limited.allowed.replace(/^a duration such/, '0s, or a duration such') };
+}
+
 /** boolean is true or false. */
 export const boolean: Kind<boolean> = {
   name: 'boolean',
@@ -103,6 +118,35 @@ function countInRange(given: unknown): Reading<number> {
     : { allowed: countAllowed };
 }
 
+const portAllowed = 'a TCP port from 1 to 65535, or off';
+
+/** port is a TCP port; 0 is off. */
+export const port: Kind<number> = {
+  name: 'port',
+  fromText(text) {
+    if (text === 'off' || text === '') return { value: 0 };
+    return /^\d{1,5}$/.test(text) ? this.fromCode(Number(text)) : { allowed: portAllowed };
+  },
+  fromCode(given) {
+    if (given === 'off') return { value: 0 };
+    const isPort = typeof given === 'number' && Number.isInteger(given) && given >= 0 && given <= 65_535;
+    return isPort ? { value: positive(given) } : { allowed: portAllowed };
+  },
+  format: (value) => (value === 0 ? 'off' : String(value)),
+};
+
+const hostAllowed = 'an IP address such as 0.0.0.0 or ::1';
+
+/** host is what a listener binds to. */
+export const host: Kind<string | undefined> = {
+  name: 'host',
+  fromText: (text) => (isIP(text) !== 0 ? { value: text } : { allowed: hostAllowed }),
+  fromCode(given) {
+    return typeof given === 'string' ? this.fromText(given) : { allowed: hostAllowed };
+  },
+  format: String,
+};
+
 const chanceAllowed = 'a number from 0, which is off, to 0.02';
 
 /** chance is a probability as small as the apiserver allows it. */
@@ -133,6 +177,21 @@ export const path: Kind<string> = {
     return typeof given === 'string' ? this.fromText(given) : { allowed: pathAllowed };
   },
   format: (value) => (value === '' ? 'off' : value),
+};
+
+const fileAllowed = 'an absolute path of a file such as /dev/termination-log, or off';
+
+/** file is the path of a file; the empty string is off. */
+export const file: Kind<string> = {
+  name: 'file',
+  fromText(text) {
+    if (text === 'off' || text === '') return { value: '' };
+    return /^\/[^\0]*[^\0/]$/.test(text) ? { value: text } : { allowed: fileAllowed };
+  },
+  fromCode(given) {
+    return typeof given === 'string' ? this.fromText(given) : { allowed: fileAllowed };
+  },
+  format: (value) => path.format(value),
 };
 
 // The first two cannot be caught; after the others a process cannot go on (P-069).

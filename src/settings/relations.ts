@@ -10,6 +10,7 @@ const defaultProbeTimeout = 1_000;
 /** relationWarnings returns one warning for each relation that does not hold, with the sum that shows it. */
 export function relationWarnings(settings: Settings, sources: Sources, { drain, sum }: ExplainedBudget): string[] {
   const { requestTimeout, healthCheckTimeout, shutdownWatchTerminationGracePeriod } = settings;
+  const { readyzEventLoopStallLimit, livezEventLoopStallLimit } = settings;
   const part = (name: SettingName): string => settingWithSource(settings, sources, name);
   const warnings: string[] = [];
   if (requestTimeout > drain) {
@@ -25,6 +26,12 @@ export function relationWarnings(settings: Settings, sources: Sources, { drain, 
     warnings.push(
       `${part('healthCheckTimeout')} is not below ${formatDuration(defaultProbeTimeout)}, when a probe without a` +
         ' timeoutSeconds of its own gives up, and nobody learns which check it was',
+    );
+  }
+  if (livezEventLoopStallLimit > 0 && livezEventLoopStallLimit < readyzEventLoopStallLimit) {
+    warnings.push(
+      `${part('livezEventLoopStallLimit')} is shorter than ${part('readyzEventLoopStallLimit')}: a process whose event` +
+        ' loop is blocked is restarted before it is out of its services',
     );
   }
   return warnings;

@@ -1,6 +1,20 @@
 // The settings: one row each. Types, defaults, validation, variables and `docs/settings.md` all follow from this table,
 // and what an editor shows of an option is the comment above its row.
-import { boolean, chance, count, duration, limit, path, processSignals, seconds, type Kind } from './kinds.ts';
+import {
+  boolean,
+  chance,
+  count,
+  duration,
+  file,
+  host,
+  limit,
+  path,
+  port,
+  processSignals,
+  seconds,
+  stallLimit,
+  type Kind,
+} from './kinds.ts';
 import type { Duration } from './duration.ts';
 
 /** Row is one setting; its variable is `LAMEDUCK_` and the option in upper snake case. */
@@ -134,14 +148,64 @@ export const settingsTable = {
     namedAfter: '--livez-grace-period',
   }),
   /**
+   * The TCP port on which a thread of its own answers `/readyz`, `/livez`, `/healthz` and `/metrics`, also while the event
+   * loop is blocked. `off`, or `0`, is none. A port that is set and cannot be had ends the process.
+   *
+   * @default `off`
+   */
+  probePort: row<number, number | 'off'>({
+    kind: port,
+    default: () => 0,
+  }),
+  /**
+   * The address that `probePort` is bound to.
+   *
+   * @default unset: every address, of IPv6 and of IPv4
+   */
+  probeHost: row<string | undefined, string>({
+    kind: host,
+    default: () => undefined,
+  }),
+  /**
+   * How long the event loop has to be blocked until `/readyz` on `probePort` fails, so that the pod leaves its services;
+   * `0s` is never.
+   *
+   * @default `5s`
+   */
+  readyzEventLoopStallLimit: row<number, Duration>({
+    kind: stallLimit,
+    default: () => 5_000,
+  }),
+  /**
+   * How long the event loop has to be blocked until `/livez` and `/healthz` on `probePort` fail, so that the container is
+   * restarted; `0s` is never.
+   *
+   * @default `30s`
+   */
+  livezEventLoopStallLimit: row<number, Duration>({
+    kind: stallLimit,
+    default: () => 30_000,
+  }),
+  /**
    * The path at which the servers answer with metrics, ahead of the program’s own routes; those of the health checks stand
-   * below it, at `/slis`.
+   * below it, at `/slis`. On `probePort` they are at `/metrics` in any case.
    *
    * @default `off`
    */
   metricsPath: row<string>({
     kind: path,
     default: () => '',
+  }),
+  /**
+   * The file that the kubelet reads when the container has ended. A process that ends badly writes there why, if the file
+   * exists and is empty; `off` writes nothing.
+   *
+   * @default `/dev/termination-log`
+   */
+  terminationMessagePath: row<string>({
+    kind: file,
+    default: () => '/dev/termination-log',
+    namedAfter: 'the container’s `terminationMessagePath`',
   }),
   /**
    * How long a connection is kept without a request; longer than the load balancer in front keeps its own.

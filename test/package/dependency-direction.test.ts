@@ -20,7 +20,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   hooks: ['clock.ts', 'errors.ts', 'registration.ts', 'observer.ts', 'settings'],
   health: ['clock.ts', 'errors.ts', 'lifecycle', 'registration.ts', 'observer.ts', 'settings'],
   http: ['clock.ts', 'deadline.ts', 'errors.ts', 'health', 'observer.ts', 'settings', 'message.ts'],
-  process: ['clock.ts', 'exit-codes.ts', 'settings', 'standard-output.ts'],
+  process: ['clock.ts', 'errors.ts', 'exit-codes.ts', 'observer.ts', 'settings', 'standard-output.ts'],
   observers: ['clock.ts', 'errors.ts', 'lifecycle', 'observer.ts', 'settings', 'standard-output.ts', 'message.ts'],
   'recorder.ts': ['clock.ts', 'deadline.ts', 'exit-codes.ts', 'hooks', 'http', 'lifecycle', 'observer.ts'],
   'startup.ts': ['clock.ts', 'health', 'hooks', 'http', 'lifecycle'],
@@ -36,7 +36,15 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
     'settings',
   ],
   // Brings a lifecycle, the process and the log together, for every entry that does so.
-  'manage.ts': [...['clock.ts', 'http', 'observers', 'parts.ts', 'process', 'registration.ts', 'settings']],
+  'manage.ts': [
+    ...['clock.ts', 'http', 'observers', 'parts.ts', 'probe-worker', 'process', 'registration.ts', 'settings'],
+  ],
+  // Asks what serves, and is none of it.
+  cli: ['clock.ts', 'process', 'settings', 'standard-output.ts'],
+  // A thread of its own, and the side of the main thread that it talks to.
+  'probe-worker': [
+    ...['clock.ts', 'errors.ts', 'health', 'observer.ts', 'observers', 'process', 'settings', 'standard-output.ts'],
+  ],
   'handle.ts': [
     ...['errors.ts', 'health', 'hooks', 'http', 'lifecycle', 'observer.ts', 'registration.ts', 'settings'],
     ...['shutdown.ts', 'startup.ts'],

@@ -79,7 +79,7 @@ test('the program of docs/health.md answers what the page shows, and is taken ou
 });
 
 test('the checks that docs/health.md lists are those that there are', () => {
-  const under = new HealthUnderTest({ livezGracePeriod: 1 });
+  const under = new HealthUnderTest({ livezGracePeriod: 1, isLoopWatched: true });
   under.health.addPostStartHook('<name>', () => true);
   const names = ['readyz', 'livez', 'healthz'].flatMap((endpoint) =>
     [...under.bodyOf(`/${endpoint}?verbose`).matchAll(/^\[\+\](\S+) ok$/gm)].map(([, name = '']) => name),

@@ -4,9 +4,16 @@ import { test } from 'node:test';
 import { lameduck } from '../../src/index.ts';
 import type { Logger } from '../../src/observers/logger.ts';
 import { createLogging } from '../../src/observers/logging.ts';
+import { lastLine } from '../../src/probe-worker/last-words.ts';
+import { stallLine } from '../../src/probe-worker/stall-report.ts';
 import { blocksIn, firstColumn, readPage, tablesIn } from '../support/markdown.ts';
 
 const page = readPage('docs/log.md');
+
+interface ThreadLine {
+  readonly level: number;
+  readonly msg: string;
+}
 
 /** A logger that keeps the level of each message; what a message says after its colon differs from case to case. */
 class Recorder implements Logger {
@@ -34,7 +41,15 @@ test('the messages of docs/log.md and their levels are those that an observer wr
   logging.onHookFailure({ kind: 'destroy', name: 'pool', error });
   logging.onUncaughtError(error);
   logging.onUnfinished([{ method: 'GET', route: '/report', ageMs: 1, peer: '' }]);
+  logging.onProbePort('[::]:8081');
+  logging.onProbePortFailure(error);
+  logging.onStallEnd(1);
   logging.onEnd(record);
+  // Written beside every logger.
+  for (const text of [stallLine(1, { readyzStallLimit: 1, livezStallLimit: 2 }), lastLine(record)]) {
+    const { level, msg } = JSON.parse(text) as ThreadLine;
+    recorder[level === 40 ? 'warn' : 'error']({}, msg);
+  }
 
   const [, ...rows] = tablesIn(page).find(([head]) => head?.[0] === 'message') ?? [];
   const documented = rows.map(([message = '', level = '']) => [message.replaceAll('`', ''), level] as const);

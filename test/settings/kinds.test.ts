@@ -5,10 +5,14 @@ import {
   chance,
   count,
   duration,
+  file,
+  host,
   limit,
   path,
+  port,
   processSignals,
   seconds,
+  stallLimit,
   type Reading,
 } from '../../src/settings/kinds.ts';
 
@@ -127,6 +131,47 @@ test('a path is absolute, no probe path, and off where there is to be none', () 
   assert.deepEqual(path.fromText('/readyz2'), { value: '/readyz2' });
 });
 
+test('a port is a whole number from 1 to 65535, and off where there is to be none', () => {
+  assert.deepEqual(port.fromText('8081'), { value: 8081 });
+  assert.deepEqual(port.fromCode(65_535), { value: 65_535 });
+  for (const off of ['off', '', '0']) assert.deepEqual(port.fromText(off), { value: 0 });
+  for (const off of [0, 'off', -0]) assert.deepEqual(port.fromCode(off), { value: 0 });
+  for (const text of ['-1', '65536', '80.5', '0x50', '8081/tcp', 'tcp://10.0.0.1:80', '1e3']) {
+    assert.equal(refused(port.fromText(text)), 'a TCP port from 1 to 65535, or off', text);
+  }
+  for (const given of ['8081', -1, 65_536, 1.5, NaN, true]) assert.match(refused(port.fromCode(given)), /^a TCP port/);
+});
+
+test('a host is an IP address', () => {
+  for (const text of ['0.0.0.0', '::', '::1', 'fe80::1%eth0', '10.0.3.17']) {
+    assert.deepEqual(host.fromText(text), { value: text });
+  }
+  for (const text of ['[::]', 'a b', 'http://a', 'a/b', 'a\nb', 'localhost', '10.0.0', '1']) {
+    assert.match(refused(host.fromText(text)), /^an IP address such as/, text);
+  }
+  for (const given of [1, null, ['::']]) assert.match(refused(host.fromCode(given)), /^an IP address such as/);
+});
+
+test('a file is an absolute path, and off where there is to be none', () => {
+  for (const text of ['/dev/termination-log', '/a b', '/ä']) assert.deepEqual(file.fromText(text), { value: text });
+  for (const off of ['off', '']) assert.deepEqual(file.fromCode(off), { value: '' });
+  for (const text of ['termination-log', './a', '/', '/a/', '/a\0b', 'C:\\a']) {
+    assert.match(refused(file.fromText(text)), /^an absolute path of a file such as/, text);
+  }
+  for (const given of [1, null, ['/a']]) assert.match(refused(file.fromCode(given)), /or off$/);
+});
+
+test('P-090 a stall limit is at least a second, or none', () => {
+  assert.deepEqual(stallLimit.fromText('1s'), { value: 1_000 });
+  assert.deepEqual(stallLimit.fromText('0s'), { value: 0 });
+  assert.deepEqual(stallLimit.fromCode(0), { value: 0 });
+  for (const text of ['1ms', '999ms', '-1s', 'soon', '597h']) {
+    assert.equal(refused(stallLimit.fromText(text)), '0s, or a duration such as 15s or 1m30s, from 1s to 596h', text);
+  }
+  assert.match(refused(stallLimit.fromText('5')), /did you mean 5s\?$/);
+  assert.match(refused(stallLimit.fromCode(999)), /^0s, or a duration/);
+});
+
 test('a limit is at least 1 ms', () => {
   assert.deepEqual(limit.fromText('1ms'), { value: 1 });
   for (const text of ['0s', '999us', '0', '-1s', 'soon', '597h']) {
@@ -142,6 +187,10 @@ test('a limit is at least 1 ms', () => {
 
 test('each kind writes its values as they would be given', () => {
   assert.equal(path.format(''), 'off');
+  assert.equal(file.format(''), 'off');
+  assert.equal(port.format(0), 'off');
+  assert.equal(port.format(8081), '8081');
+  assert.equal(host.format('::1'), '::1');
   assert.equal(chance.format(0.02), '0.02');
   assert.equal(count.format(0), '0');
   assert.equal(duration.format(90_000), '1m30s');

@@ -40,6 +40,15 @@ test('A-140 a grace period for watches that is longer than the drain is cut to i
   assert.match(warning, /^shutdownWatchTerminationGracePeriod 10s \(code\) .* cut to it: .* = drain 5s$/);
 });
 
+test('P-090 a livez stall limit that is shorter than that of readyz is one warning, unless it is none', () => {
+  assert.deepEqual(warningsOf({ livezEventLoopStallLimit: '5s' }), []);
+  assert.deepEqual(warningsOf({ livezEventLoopStallLimit: '0s' }), []);
+  assert.match(
+    warningsOf({ livezEventLoopStallLimit: '4s' })[0] ?? '',
+    /^livezEventLoopStallLimit 4s \(code\) is shorter than readyzEventLoopStallLimit 5s \(default\): /,
+  );
+});
+
 test('P-081 a limit of the checks that is not below the second of a probe’s default timeout is one warning', () => {
   assert.deepEqual(warningsOf({ healthCheckTimeout: 999 }), []);
   assert.match(warningsOf({ healthCheckTimeout: '1s' })[0] ?? '', /^healthCheckTimeout 1s \(code\) is not below 1s/);

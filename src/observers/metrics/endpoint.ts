@@ -14,6 +14,7 @@ export interface MetricsAnswer {
 
 /** MetricsEndpointOptions is what is served, and where. */
 export interface MetricsEndpointOptions {
+  /** Unless another is asked for. */
   readonly path: string;
   /** The program's own registry, when it has one that can be served. */
   readonly registry: Renderer | undefined;
@@ -46,8 +47,8 @@ export class MetricsEndpoint {
   }
 
   /** answer returns the answer to a scrape, or undefined when the URL is none of ours. */
-  answer(url: string, method: string): MetricsAnswer | Promise<MetricsAnswer> | undefined {
-    const { path } = this.#options;
+  answer(url: string, method: string, path = this.#options.path): MetricsAnswer | Promise<MetricsAnswer> | undefined {
+    if (path === '') return undefined;
     if (!url.startsWith(path)) return undefined;
     const [below] = url.slice(path.length).split('?', 1);
     if (below !== '' && below !== '/slis') return undefined;

@@ -5,7 +5,7 @@ import type { Settings } from '../../settings/table.ts';
 import { MetricsEndpoint, type MetricsAnswer, type Renderer } from './endpoint.ts';
 import { Events } from './events.ts';
 import { createMetric, type MetricRow, type RegistryMetric } from './metric.ts';
-import { healthReaders, metricsReaders, slisReaders, type Readers } from './readers.ts';
+import { healthReaders, metricsReaders, slisReaders, type EventLoopCounts, type Readers } from './readers.ts';
 import { read, type Reading, type Watched } from './reading.ts';
 import { register, type MetricsRegistry } from './registry.ts';
 import { RequestDurations } from './request-durations.ts';
@@ -17,6 +17,8 @@ export interface MetricsOptions {
   readonly clock: Clock;
   readonly registry: MetricsRegistry | undefined;
   readonly warn: (message: string) => void;
+  /** What the heartbeat of the event loop has shown, where there is one. */
+  readonly eventLoop?: (() => EventLoopCounts) | undefined;
 }
 
 /** Metrics is the side of them that a lifecycle is put together with. */
@@ -25,18 +27,27 @@ export interface Metrics {
   readonly requests: RequestObserver;
   /** The answer to a scrape; undefined for any other URL. */
   answer(url: string, method: string): MetricsAnswer | Promise<MetricsAnswer> | undefined;
+  /** The same on the probe port, which has paths of its own. */
+  answerProbePort(url: string, method: string): MetricsAnswer | Promise<MetricsAnswer> | undefined;
   /** watch begins to read a lifecycle; called once, before anything happens in it. */
   watch(watched: Watched): void;
 }
 
 /**
- * createMetrics returns undefined when nobody can see any: no path is set and no registry is given. Throws
- * LAMEDUCK_ERR_SETTINGS_INVALID when the registry does not take them.
+ * createMetrics returns undefined when nobody can see any: no path and no probe port is set, and no registry is given.
+ * Throws LAMEDUCK_ERR_SETTINGS_INVALID when the registry does not take them.
  */
 export function createMetrics(options: MetricsOptions): Metrics | undefined {
   const { registry, settings } = options;
-  return registry === undefined && settings.metricsPath === '' ? undefined : new LifecycleMetrics(options);
+  return registry === undefined && !hasEndpoint(settings) ? undefined : new LifecycleMetrics(options);
 }
+
+function hasEndpoint({ metricsPath, probePort }: Settings): boolean {
+  return metricsPath !== '' || probePort !== 0;
+}
+
+// The path on the probe port, where nothing else has any.
+const probePortPath = '/metrics';
 
 class LifecycleMetrics implements Metrics {
   readonly observer: Observer;
@@ -50,7 +61,7 @@ class LifecycleMetrics implements Metrics {
   #tookMs: number | undefined;
   #reading: Promise<Reading> | undefined;
 
-  constructor({ clock, registry, settings, warn }: MetricsOptions) {
+  constructor({ clock, registry, settings, warn, eventLoop }: MetricsOptions) {
     this.#settings = settings;
     this.#clock = clock;
     this.#events = new Events(() => clock.now());
@@ -59,14 +70,14 @@ class LifecycleMetrics implements Metrics {
     const metrics = metricsOf(
       metricsTable,
       metricsReaders({
-        ...{ events: this.#events, durations: this.requests },
+        ...{ events: this.#events, durations: this.requests, eventLoop },
         traffic: () => this.#watched.traffic,
         look: () => this.#look(),
       }),
     );
     const health = metricsOf(healthMetricsTable, healthReaders(this.#events));
     this.#unregister = registry === undefined ? () => undefined : register(registry, [...metrics, ...health]);
-    if (settings.metricsPath === '') return;
+    if (!hasEndpoint(settings)) return;
     this.#endpoint = new MetricsEndpoint({
       ...{ path: settings.metricsPath, metrics, warn, clock },
       slis: [...health, ...metricsOf(slisTable, slisReaders)],
@@ -76,6 +87,10 @@ class LifecycleMetrics implements Metrics {
 
   answer(url: string, method: string): MetricsAnswer | Promise<MetricsAnswer> | undefined {
     return this.#endpoint?.answer(url, method);
+  }
+
+  answerProbePort(url: string, method: string): MetricsAnswer | Promise<MetricsAnswer> | undefined {
+    return this.#endpoint?.answer(url, method, probePortPath);
   }
 
   watch(watched: Watched): void {

@@ -11,12 +11,21 @@ import type { healthMetricsTable, metricsTable, slisTable } from './table.ts';
 /** Readers has a function for each metric. */
 export type Readers<Name extends string> = Readonly<Record<Name, () => readonly Sample[] | Promise<readonly Sample[]>>>;
 
+/** EventLoopCounts is what the heartbeat of the event loop has shown since the start, in milliseconds. */
+export interface EventLoopCounts {
+  /** By how much beats came late, in all. */
+  readonly lateMs: number;
+  readonly stalls: number;
+  readonly stalledMs: number;
+}
+
 /** ReadersOptions is where the numbers are. */
 export interface ReadersOptions {
   readonly events: Events;
   readonly durations: RequestDurations;
   readonly traffic: () => Watched['traffic'];
   readonly look: () => Promise<Reading>;
+  readonly eventLoop: (() => EventLoopCounts) | undefined;
 }
 
 /** metricsReaders reads what stands at `metricsPath`. */
@@ -33,12 +42,26 @@ export function metricsReaders(options: ReadersOptions): Readers<keyof typeof me
     lameduck_connections: () => [plain(traffic().counts.connections)],
     lameduck_connections_accepted_total: () => [plain(traffic().connectionsAccepted)],
     ...lifecycleReaders(options),
+    ...eventLoopReaders(options),
     lameduck_shutdown_requests_total: () => [
       { labels: { outcome: 'answered' }, value: traffic().requests.answered },
       { labels: { outcome: 'refused' }, value: traffic().requests.refused },
       { labels: { outcome: 'cut' }, value: events.requestsCut },
     ],
     lameduck_build_info: () => [{ labels: { version: versionOfPackage() }, value: 1 }],
+  };
+}
+
+type EventLoopName = Extract<keyof typeof metricsTable, `lameduck_event_loop_${string}`>;
+
+function eventLoopReaders({ eventLoop }: ReadersOptions): Readers<EventLoopName> {
+  const counted = (count: (counts: EventLoopCounts) => number) => () =>
+    eventLoop === undefined ? [] : [plain(count(eventLoop()))];
+  return {
+    lameduck_event_loop_active_seconds_total: () => [plain(seconds(performance.eventLoopUtilization().active))],
+    lameduck_event_loop_delay_seconds_total: counted(({ lateMs }) => seconds(lateMs)),
+    lameduck_event_loop_stalls_total: counted(({ stalls }) => stalls),
+    lameduck_event_loop_stalled_seconds_total: counted(({ stalledMs }) => seconds(stalledMs)),
   };
 }
 

@@ -106,6 +106,26 @@ export const metricsTable = {
     aggregator: 'max',
     help: 'Whether that shutdown is expected to cut requests because its time is up (1) or not (0).',
   },
+  lameduck_event_loop_active_seconds_total: {
+    type: 'counter',
+    labels: [],
+    help: 'How long the event loop has been busy since the start; its rate is the utilisation, from 0 to 1.',
+  },
+  lameduck_event_loop_delay_seconds_total: {
+    type: 'counter',
+    labels: [],
+    help: 'By how much timers came late in all, of those that fire ten times a second. There only with a probePort.',
+  },
+  lameduck_event_loop_stalls_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Times that the event loop was blocked for longer than readyzEventLoopStallLimit. There only with a probePort.',
+  },
+  lameduck_event_loop_stalled_seconds_total: {
+    type: 'counter',
+    labels: [],
+    help: 'How long the event loop was blocked in all those times. There only with a probePort.',
+  },
   lameduck_build_info: {
     type: 'gauge',
     labels: ['version'],

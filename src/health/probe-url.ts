@@ -1,0 +1,24 @@
+// Which endpoint a URL asks for.
+
+/** ProbeUrl is a URL of a probe: its endpoint, the path below that as it was written, and the query. */
+export interface ProbeUrl {
+  readonly endpoint: 'readyz' | 'livez' | 'healthz';
+  readonly path: string;
+  readonly query: string | undefined;
+}
+
+/**
+ * parseProbeUrl returns undefined for a URL that is no probe's (P-080). One in absolute form is a forward proxy's, and
+ * about another server.
+ */
+export function parseProbeUrl(url: string): ProbeUrl | undefined {
+  const match = probeUrl.exec(url);
+  if (match === null) return undefined;
+  return {
+    endpoint: (match[1] as string).toLowerCase() as ProbeUrl['endpoint'],
+    path: match[2] ?? '',
+    query: match[3],
+  };
+}
+
+const probeUrl = /^\/(readyz|livez|healthz)(\/[^?]*)?(?:\?([^]*))?$/i;

@@ -1,0 +1,59 @@
+// The heartbeat of the main thread: a number in shared memory that goes up as long as the event loop turns.
+import type { Clock } from '../clock.ts';
+import type { SharedState } from './shared-state.ts';
+
+/** beatInterval is the time between two beats of a loop that turns, and between two looks at them, in milliseconds. */
+export const beatInterval = 100;
+
+/** Heartbeat beats on the main thread. */
+export class Heartbeat {
+  /** By how much beats came late in all, in milliseconds. */
+  lateMs = 0;
+  readonly #state: SharedState;
+  readonly #clock: Clock;
+  readonly #onBeat: () => void;
+  #isDebugged: (() => boolean) | undefined;
+  #cancel: () => void = () => undefined;
+
+  constructor(state: SharedState, clock: Clock, onBeat: () => void) {
+    this.#state = state;
+    this.#clock = clock;
+    this.#onBeat = onBeat;
+  }
+
+  begin(): void {
+    const since = this.#clock.now();
+    const holdsProcess = false;
+    this.#cancel = this.#clock.after(
+      beatInterval,
+      () => {
+        this.lateMs += Math.max(0, this.#clock.now() - since - beatInterval);
+        this.beat();
+        this.#onBeat();
+        this.begin();
+      },
+      holdsProcess,
+    );
+  }
+
+  /** beat is a sign of life, whatever made the loop turn. */
+  beat(): void {
+    this.#isDebugged ??= inspectorProbe();
+    this.#state.set('isDebugged', this.#isDebugged() ? 1 : 0);
+    this.#state.add('beats', 1);
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+}
+
+// Whoever stops at a breakpoint has not stalled. A Node that was built without the inspector has no such module.
+function inspectorProbe(): () => boolean {
+  try {
+    const { url } = process.getBuiltinModule('node:inspector');
+    return () => url() !== undefined;
+  } catch {
+    return () => false;
+  }
+}

@@ -1,0 +1,36 @@
+// What the main thread and the probe thread say to each other.
+import type { Answer } from '../health/endpoint.ts';
+import type { ShutdownRecord } from '../observer.ts';
+
+/** ThreadData is what the probe thread is started with. Lengths of time are in milliseconds, and 0 is no limit. */
+export interface ThreadData {
+  readonly memory: SharedArrayBuffer;
+  readonly port: number;
+  /** Undefined is every address of both families. */
+  readonly host: string | undefined;
+  readonly readyzStallLimit: number;
+  readonly livezStallLimit: number;
+  readonly checkTimeout: number;
+  readonly terminationMessagePath: string;
+}
+
+/** FromThread is what the probe thread says. */
+export type FromThread =
+  | { readonly kind: 'listening'; readonly address: string }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'question'; readonly id: number; readonly url: string; readonly method: string }
+  /** Asks for a sign of life: a loop that is only busy comes to it before it comes to its timers. */
+  | { readonly kind: 'ping' }
+  | { readonly kind: 'stall ended'; readonly stalledMs: number };
+
+/** ToThread is what the main thread says; undefined is no endpoint. */
+export type ToThread =
+  | {
+      readonly kind: 'answer';
+      readonly id: number;
+      readonly answer: Answer | undefined;
+      /** How long the checks took; the rest of the time the question waited for its turn. */
+      readonly tookMs: number;
+    }
+  | { readonly kind: 'shutdown'; readonly record: ShutdownRecord; readonly remainingMs: number }
+  | { readonly kind: 'close' };

@@ -1,0 +1,171 @@
+// The probe port, seen from the main thread: it starts the probe thread, answers its questions and beats for it.
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import type { Clock } from '../clock.ts';
+import { LameduckError, messageOf } from '../errors.ts';
+import type { Answer } from '../health/endpoint.ts';
+import type { Observer, ShutdownRecord } from '../observer.ts';
+import { silent } from '../observers/logging.ts';
+import type { EventLoopCounts } from '../observers/metrics/readers.ts';
+import type { Settings } from '../settings/table.ts';
+import { Heartbeat } from './heartbeat.ts';
+import type { FromThread, ThreadData, ToThread } from './messages.ts';
+import { SharedState } from './shared-state.ts';
+
+/** ProbePortOptions is what the probe port is made from, and who is told of it. */
+export interface ProbePortOptions {
+  readonly settings: Pick<
+    Settings,
+    | 'probePort'
+    | 'probeHost'
+    | 'readyzEventLoopStallLimit'
+    | 'livezEventLoopStallLimit'
+    | 'healthCheckTimeout'
+    | 'terminationMessagePath'
+  >;
+  readonly clock: Clock;
+  /** The answer to a question at a path of ours; undefined for any other. */
+  readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
+  /** What there is to say of the shutdown, and what is left of its budget in milliseconds; undefined unless one runs. */
+  readonly shutdown: () => { readonly record: ShutdownRecord; readonly remainingMs: number } | undefined;
+  readonly onListening: (address: string) => void;
+  /** Called once when there is no probe port, or no longer. */
+  readonly onFailure: (error: LameduckError) => void;
+  readonly onStallEnd: (stalledMs: number) => void;
+}
+
+/** ProbePort costs a request of the program one addition: everything else is done between them. */
+export class ProbePort {
+  /**
+   * The clock for whatever sees requests and connections: each asks it for the time, and that is a sign of life. With
+   * thousands of them in line a loop does not come to its timers for seconds, and is only busy.
+   */
+  readonly clock: Clock;
+  /** Turns /readyz red in the very call that reports ShutdownInitiated. */
+  readonly observer: Observer;
+  readonly #options: ProbePortOptions;
+  readonly #state = new SharedState();
+  readonly #heartbeat: Heartbeat;
+  #worker: Worker | undefined;
+  #isOpen = false;
+
+  constructor(options: ProbePortOptions) {
+    this.#options = options;
+    const { clock } = options;
+    this.clock = {
+      now: () => {
+        this.#state.add('beats', 1);
+        return clock.now();
+      },
+      after: (...timer) => clock.after(...timer),
+    };
+    this.#heartbeat = new Heartbeat(this.#state, options.clock, () => {
+      this.#tellOfShutdown();
+    });
+    this.observer = {
+      ...silent,
+      onSignal: ({ name }) => {
+        if (name !== 'ShutdownInitiated') return;
+        this.#state.set('isShuttingDown', 1);
+        this.#tellOfShutdown();
+      },
+    };
+  }
+
+  get counts(): EventLoopCounts {
+    const state = this.#state;
+    return { lateMs: this.#heartbeat.lateMs, stalls: state.get('stalls'), stalledMs: state.get('stalledMs') };
+  }
+
+  /** open starts the probe thread; it neither waits for it nor holds the process for it. */
+  open(): void {
+    this.#isOpen = true;
+    try {
+      this.#worker = this.#start();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  /** noteReport says that the final line has been written. */
+  noteReport(): void {
+    this.#state.set('isReported', 1);
+  }
+
+  /** close ends the probe thread, behind the answers that it owes. */
+  close(): void {
+    this.#end();
+    this.#worker?.postMessage({ kind: 'close' } satisfies ToThread);
+  }
+
+  #start(): Worker {
+    const { settings } = this.#options;
+    const workerData: ThreadData = {
+      memory: this.#state.memory,
+      port: settings.probePort,
+      host: settings.probeHost,
+      readyzStallLimit: settings.readyzEventLoopStallLimit,
+      livezStallLimit: settings.livezEventLoopStallLimit,
+      checkTimeout: settings.healthCheckTimeout,
+      terminationMessagePath: settings.terminationMessagePath,
+    };
+    // Without what the program itself was started with: `--import` would load all of that into the thread (P-117).
+    const worker = new Worker(threadFile(), { workerData, name: 'lameduck-probes', env: {}, execArgv: [] });
+    worker.on('message', (message: FromThread) => {
+      this.#onMessage(message);
+    });
+    worker.on('error', (error) => {
+      this.#fail(error);
+    });
+    worker.on('exit', () => {
+      this.#fail(new Error('the probe thread has ended'));
+    });
+    worker.unref();
+    this.#heartbeat.begin();
+    return worker;
+  }
+
+  #onMessage(message: FromThread): void {
+    if (message.kind === 'question') void this.#answer(message);
+    else if (message.kind === 'ping') this.#heartbeat.beat();
+    else if (message.kind === 'listening') this.#options.onListening(message.address);
+    else if (message.kind === 'stall ended') this.#options.onStallEnd(message.stalledMs);
+    else this.#fail(message.message);
+  }
+
+  async #answer({ id, url, method }: FromThread & { readonly kind: 'question' }): Promise<void> {
+    const { clock } = this.#options;
+    const since = clock.now();
+    const answer = this.#options.answer(url, method);
+    const settled = answer instanceof Promise ? await answer : answer;
+    const tookMs = clock.now() - since;
+    this.#worker?.postMessage({ kind: 'answer', id, answer: settled, tookMs } satisfies ToThread);
+  }
+
+  // Ahead of a block that nobody can see coming.
+  #tellOfShutdown(): void {
+    const shutdown = this.#state.get('isShuttingDown') === 1 ? this.#options.shutdown() : undefined;
+    if (shutdown !== undefined) this.#worker?.postMessage({ kind: 'shutdown', ...shutdown } satisfies ToThread);
+  }
+
+  #fail(cause: unknown): void {
+    if (!this.#isOpen) return;
+    this.#end();
+    const { probePort } = this.#options.settings;
+    const message = `probePort ${String(probePort)}: there is no probe port: ${messageOf(cause)}`;
+    this.#options.onFailure(new LameduckError('LAMEDUCK_ERR_PROBE_PORT_FAILED', message, { cause }));
+  }
+
+  #end(): void {
+    this.#isOpen = false;
+    this.#heartbeat.stop();
+  }
+}
+
+// Run from its sources, bundled as CommonJS, or built. A bundler finds the last.
+function threadFile(): URL {
+  const { url } = import.meta as { readonly url?: string };
+  if (url === undefined) return new URL('./thread.js', pathToFileURL(__filename));
+  if (url.endsWith('.ts')) return new URL('./thread.ts', url);
+  return new URL('./thread.js', import.meta.url);
+}

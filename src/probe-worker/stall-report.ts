@@ -1,0 +1,19 @@
+// The line about a stall, which the probe thread writes itself: the main thread cannot while it is blocked (P-118).
+import { lineText } from '../observers/line-writer.ts';
+import { formatDuration } from '../settings/duration.ts';
+import type { ThreadData } from './messages.ts';
+
+/** stallLine says for how long the event loop has been blocked, and what follows from it. */
+export function stallLine(stalledMs: number, limits: Pick<ThreadData, 'readyzStallLimit' | 'livezStallLimit'>): string {
+  const parts = [
+    ...consequence('/readyz', limits.readyzStallLimit, stalledMs),
+    ...consequence('/livez', limits.livezStallLimit, stalledMs),
+  ];
+  const message = `event loop blocked: for ${formatDuration(stalledMs)}; on the probe port ${parts.join(' and ')}`;
+  return lineText('warn', { stalledMs }, message);
+}
+
+function consequence(endpoint: string, limit: number, stalledMs: number): string[] {
+  if (limit === 0) return [];
+  return [`${endpoint} fails ${stalledMs >= limit ? 'from now on' : `after ${formatDuration(limit)}`}`];
+}

@@ -1,0 +1,58 @@
+// Watching the heartbeat from the probe thread: for how long the event loop of the main thread has not turned (P-090).
+import type { Clock } from '../clock.ts';
+import type { SharedState } from './shared-state.ts';
+
+// A tick that comes later than this was held up with everything else: a frozen machine is no stalled loop.
+const longestTick = 1_000;
+
+/** StallWatchOptions is what is watched, and who is told. */
+export interface StallWatchOptions {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly state: SharedState;
+  /** From how many milliseconds on a stall is told of. */
+  readonly threshold: number;
+  /** Called once in each stall that is told of, when it has lasted that long. */
+  readonly onStall: (stalledMs: number) => void;
+  /** Called when the loop turns again, after a stall that was told of. */
+  readonly onStallEnd: (stalledMs: number) => void;
+}
+
+/** StallWatch adds up the time of its own ticks between which there was no beat. */
+export class StallWatch {
+  /** For how long the loop has not turned, in milliseconds. */
+  stalledMs = 0;
+  readonly #options: StallWatchOptions;
+  #at: number;
+  #beats: number;
+
+  constructor(options: StallWatchOptions) {
+    this.#options = options;
+    this.#at = options.clock.now();
+    this.#beats = options.state.get('beats');
+  }
+
+  /** tick looks once. */
+  tick(): void {
+    const { clock, state, threshold, onStall, onStallEnd } = this.#options;
+    const now = clock.now();
+    const passed = Math.min(now - this.#at, longestTick);
+    this.#at = now;
+    const before = this.stalledMs;
+    const beats = state.get('beats');
+    if (beats !== this.#beats) {
+      this.#beats = beats;
+      this.stalledMs = 0;
+      if (before >= threshold) onStallEnd(Math.round(before));
+      return;
+    }
+    if (state.get('isDebugged') === 1) return;
+    this.stalledMs += passed;
+    if (this.stalledMs < threshold) return;
+    if (before < threshold) {
+      state.add('stalls', 1);
+      onStall(Math.round(this.stalledMs));
+    }
+    // A stall counts from its beginning, but only once it is known to be one.
+    state.add('stalledMs', Math.round(before < threshold ? this.stalledMs : passed));
+  }
+}

@@ -1,0 +1,107 @@
+// The probe thread: it answers on the probe port and watches the main thread, and ends when it is told to.
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
+import { systemClock } from '../clock.ts';
+import { notFound } from '../health/endpoint.ts';
+import { beatInterval } from './heartbeat.ts';
+import { LastWords } from './last-words.ts';
+import { createListener } from './listener.ts';
+import type { FromThread, ThreadData, ToThread } from './messages.ts';
+import { writeBeside } from './output.ts';
+import { Questions } from './questions.ts';
+import { Responder } from './responder.ts';
+import { SharedState } from './shared-state.ts';
+import { stallLine } from './stall-report.ts';
+import { StallWatch } from './stall-watch.ts';
+
+// What is being answered has so long when the thread is told to end, in milliseconds.
+const lastAnswers = 1_000;
+
+const main = parentPort as MessagePort;
+const data = workerData as ThreadData;
+const { readyzStallLimit, livezStallLimit, checkTimeout } = data;
+const state = new SharedState(data.memory);
+
+const questions = new Questions(systemClock, (id, { url, method }) => {
+  say({ kind: 'question', id, url, method });
+});
+const watch = new StallWatch({
+  clock: systemClock,
+  state,
+  threshold: Math.min(readyzStallLimit || Infinity, livezStallLimit || Infinity),
+  onStall: (stalledMs) => {
+    writeBeside(stallLine(stalledMs, data));
+  },
+  onStallEnd: (stalledMs) => {
+    say({ kind: 'stall ended', stalledMs });
+  },
+});
+const responder = new Responder({
+  ...{ clock: systemClock, questions, readyzStallLimit, livezStallLimit, checkTimeout },
+  stalledMs: () => watch.stalledMs,
+  isShuttingDown: () => state.get('isShuttingDown') === 1,
+});
+const server = createListener((url, method) => responder.respond(url, method));
+
+const lastWords = new LastWords({
+  ...{ clock: systemClock, state, stalledMs: () => watch.stalledMs, write: writeBeside },
+  terminationMessagePath: data.terminationMessagePath,
+});
+
+let isPinged = false;
+let isClosing = false;
+
+function look(): void {
+  if (isClosing) return;
+  watch.tick();
+  lastWords.tick();
+  if (watch.stalledMs === 0) isPinged = false;
+  else if (!isPinged) {
+    isPinged = true;
+    say({ kind: 'ping' });
+  }
+  lookLater();
+}
+
+function lookLater(): void {
+  const holdsProcess = false;
+  systemClock.after(beatInterval, look, holdsProcess);
+}
+
+function say(message: FromThread): void {
+  main.postMessage(message);
+}
+
+// The main thread is asked until the last answer has been sent.
+function close(listener: Server): void {
+  isClosing = true;
+  listener.close(() => {
+    main.close();
+  });
+  const holdsProcess = false;
+  systemClock.after(
+    lastAnswers,
+    () => {
+      listener.closeAllConnections();
+    },
+    holdsProcess,
+  );
+}
+
+main.on('message', (message: ToThread) => {
+  if (message.kind === 'answer') questions.answer(message.id, message.answer ?? notFound, message.tookMs);
+  else if (message.kind === 'shutdown') lastWords.note(message.record, message.remainingMs);
+  else close(server);
+});
+server.on('error', ({ message }) => {
+  // A connection that could not be accepted, since there were too many, is not the last.
+  if (server.listening) return;
+  say({ kind: 'failed', message });
+  close(server);
+});
+server.listen({ port: data.port, ...(data.host === undefined ? {} : { host: data.host }) }, () => {
+  const { address, family, port } = server.address() as AddressInfo;
+  say({ kind: 'listening', address: `${family === 'IPv6' ? `[${address}]` : address}:${String(port)}` });
+});
+lookLater();

@@ -1,0 +1,177 @@
+// `lameduck probe` as the kubelet runs it: a process of its own, whose exit code and one line are all that counts.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { dirname, join, relative } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import ts from 'typescript';
+import { CommandUnderTest } from '../support/command-under-test.ts';
+import { disposed } from '../support/disposed.ts';
+import { freePort } from '../support/probe-client.ts';
+import { ProbedProcess } from '../support/probed-process.ts';
+
+const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+
+async function lameduck(
+  t: TestContext,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<{ code: number | null; output: string }> {
+  const command = disposed(t, new CommandUnderTest(process.execPath, [main, ...args], { env }));
+  const { code } = await command.exit;
+  return { code, output: command.output };
+}
+
+/** probeOnce runs `lameduck probe` with more patience than a loaded machine needs to start it. */
+function probeOnce(
+  t: TestContext,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): ReturnType<typeof lameduck> {
+  return lameduck(t, ['probe', ...args, '--timeout=20s'], env);
+}
+
+/** answers lets a server answer every request so, and returns its port. */
+async function answers(t: TestContext, listener: RequestListener, host = '127.0.0.1'): Promise<string> {
+  const server = createServer(listener).listen(0, host);
+  t.after(() => server.close());
+  await once(server, 'listening');
+  return String((server.address() as AddressInfo).port);
+}
+
+test('K-035 an endpoint that passes is exit code 0, and one that fails 1 with the checks that fail', async (t) => {
+  const program = await ProbedProcess.start(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '5s' });
+  const env = { LAMEDUCK_PROBE_PORT: String(program.probePort) };
+  assert.deepEqual(await probeOnce(t, [], env), { code: 0, output: 'readyz: ok\n' });
+  assert.deepEqual(await probeOnce(t, ['livez'], env), { code: 0, output: 'livez: ok\n' });
+  assert.deepEqual(await probeOnce(t, ['/healthz?verbose'], env), { code: 0, output: 'healthz?verbose: ok\n' });
+  program.kill('SIGTERM');
+  await program.signaled('ShutdownInitiated');
+  assert.deepEqual(await probeOnce(t, ['readyz'], env), { code: 1, output: 'readyz: failed: shutdown\n' });
+  assert.deepEqual(await probeOnce(t, ['livez'], env), { code: 0, output: 'livez: ok\n' });
+});
+
+test('P-090 the line says of an answer that it is an old one, and of a blocked loop that it is blocked', async (t) => {
+  const program = await ProbedProcess.start(t, { LAMEDUCK_READYZ_EVENT_LOOP_STALL_LIMIT: '1s' });
+  const env = { LAMEDUCK_PROBE_PORT: String(program.probePort) };
+  await program.probe('/readyz');
+  await program.block(6_000);
+  await program.probed('/readyz', ({ status }) => status === 500);
+  assert.deepEqual(await probeOnce(t, [], env), { code: 1, output: 'readyz: failed: event-loop\n' });
+  const { code, output } = await probeOnce(t, ['livez'], env);
+  assert.equal(code, 0);
+  assert.match(output, /^livez: ok, as of \d s ago: the event loop does not answer\n$/);
+});
+
+test('K-012 any status from 200 to 399 passes, and no other', async (t) => {
+  let status = 0;
+  const port = await answers(t, (_request, response) => response.writeHead(status).end());
+  for (const [given, code] of [
+    [200, 0],
+    [204, 0],
+    [399, 0],
+    [400, 1],
+    [404, 1],
+    [503, 1],
+  ] as const) {
+    status = given;
+    const ended = await probeOnce(t, ['livez', '--port', port]);
+    assert.deepEqual(ended, { code, output: code === 0 ? 'livez: ok\n' : `livez: failed: status ${String(given)}\n` });
+  }
+});
+
+test('K-036 what does not answer is exit code 1 within the limit, ahead of the kubelet’s own second', async (t) => {
+  const port = await answers(t, () => undefined);
+  const since = performance.now();
+  const ended = await lameduck(t, ['probe', 'livez', '--port', port]);
+  assert.ok(performance.now() - since < 2_500);
+  assert.deepEqual(ended, { code: 1, output: `livez: no answer on port ${port} within 900 ms\n` });
+  const short = await lameduck(t, ['probe', 'livez', '--port', port, '--timeout=300ms']);
+  assert.equal(short.output, `livez: no answer on port ${port} within 300 ms\n`);
+});
+
+test('a port on which nothing listens, or no HTTP is spoken, is exit code 1 with the reason', async (t) => {
+  const free = String(await freePort());
+  assert.deepEqual(await probeOnce(t, ['--port', free]), {
+    code: 1,
+    output: `readyz: nothing answers on port ${free}: connect ECONNREFUSED 127.0.0.1:${free}\n`,
+  });
+  for (const said of ['', 'SSH-2.0-OpenSSH\r\n', 'HTTP/1.1 200 OK\r\n']) {
+    const server = createTcpServer((socket: Socket) => socket.resume().end(said)).listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    await once(server, 'listening');
+    const port = String((server.address() as AddressInfo).port);
+    const ended = await probeOnce(t, ['--port', port]);
+    assert.equal(ended.code, 1, said);
+    assert.match(ended.output, /^readyz: nothing answers on port \d+: what answers is no HTTP\n$/);
+  }
+});
+
+test('K-016 an answer without an end is cut behind 10 KiB, and its status counts', async (t) => {
+  const port = await answers(t, (_request, response) => {
+    response.writeHead(500);
+    const write = (): void => {
+      while (!response.destroyed && response.write('x'.repeat(1_000)));
+    };
+    response.on('drain', write);
+    write();
+  });
+  assert.deepEqual(await probeOnce(t, ['--port', port]), { code: 1, output: 'readyz: failed: status 500\n' });
+});
+
+test('port and address are those of the environment, and a service link is none', async (t) => {
+  const port = await answers(t, (_request, response) => response.end('ok'), '::1');
+  for (const host of ['', '::', '0.0.0.0', '::1']) {
+    const env = { LAMEDUCK_PROBE_PORT: ` ${port} `, LAMEDUCK_PROBE_HOST: host };
+    assert.deepEqual(await probeOnce(t, [], env), { code: 0, output: 'readyz: ok\n' }, host);
+  }
+  const link = await lameduck(t, ['probe', '--timeout', '1ms'], { LAMEDUCK_PROBE_PORT: 'tcp://10.0.0.1:80' });
+  assert.match(link.output, /on port 8081/);
+});
+
+for (const [args, env, line] of [
+  [['probe', 'ready'], {}, /^lameduck probe: "ready" is no endpoint and no option; usage: lameduck probe \[readyz/],
+  [['probe', 'readyz', 'livez'], {}, /^lameduck probe: "livez" is no endpoint/],
+  [['probe', 'readyz?a b'], {}, /^lameduck probe: "readyz\?a b" is no endpoint/],
+  [['probe', '--port'], {}, /^lameduck probe: --port has no value/],
+  [['probe', '--port', '99999'], {}, /^lameduck probe: port: "99999": allowed is a TCP port/],
+  [['probe', '--timeout', '5'], {}, /^lameduck probe: --timeout: allowed is a duration/],
+  [['probe', '--timeout=-1s'], {}, /^lameduck probe: --timeout: allowed is a duration/],
+  [['probe'], { LAMEDUCK_PROBE_PORT: 'off' }, /^lameduck probe: the probe port is off/],
+  [['probe'], { LAMEDUCK_PROBE_HOST: 'a b' }, /^lameduck probe: LAMEDUCK_PROBE_HOST: allowed is/],
+  [['prob'], {}, /^usage: lameduck probe/],
+  [['__proto__'], {}, /^usage: lameduck/],
+  [[], {}, /^usage: lameduck/],
+] as const) {
+  test(`${JSON.stringify(args)} with ${JSON.stringify(env)} is one line and exit code 2`, async (t) => {
+    const { code, output } = await lameduck(t, args, env);
+    assert.equal(code, 2, output);
+    assert.match(output, line);
+    assert.equal(output.split('\n').length, 2, output);
+  });
+}
+
+test('it loads no package, and few files', () => {
+  const src = join(import.meta.dirname, '..', '..', 'src');
+  const loaded = new Set<string>();
+  const outside = new Set<string>();
+  const load = (file: string): void => {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    const { importedFiles } = ts.preProcessFile(readFileSync(file, 'utf8'));
+    const text = readFileSync(file, 'utf8');
+    for (const { fileName } of importedFiles) {
+      if (new RegExp(`import type [^;]*'${fileName.replaceAll('.', '\\.')}'`).test(text)) continue;
+      if (fileName.startsWith('.')) load(join(dirname(file), fileName));
+      else outside.add(fileName);
+    }
+  };
+  load(main);
+  const files = [...loaded].map((file) => relative(src, file)).sort();
+  assert.ok(files.includes(join('cli', 'probe.ts')));
+  assert.ok(files.length <= 14, files.join(' '));
+  for (const name of outside) assert.match(name, /^node:/);
+  assert.equal(outside.has('node:http'), false);
+});

@@ -1,0 +1,117 @@
+// Probes of a process whose event loop is blocked, busy, held by a debugger or frozen with its machine.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ProbedProcess } from '../support/probed-process.ts';
+import { probe } from '../support/probe-client.ts';
+
+const shortLimits = {
+  LAMEDUCK_READYZ_EVENT_LOOP_STALL_LIMIT: '1s',
+  LAMEDUCK_LIVEZ_EVENT_LOOP_STALL_LIMIT: '2s',
+};
+
+test('P-090 during a block of 3 s the last answers are given without a wait, with their age, and then new ones again', async (t) => {
+  const program = await ProbedProcess.start(t);
+  const paths = ['/readyz', '/livez', '/healthz?verbose', '/readyz/turned'];
+  const before = new Map<string, string>();
+  for (const path of paths) before.set(path, (await program.probe(path)).body);
+  await program.block(3_000);
+  const since = performance.now();
+  const took: number[] = [];
+  const ages: number[] = [];
+  // Behind the first 200 ms nobody is kept waiting.
+  await pause(300);
+  while (performance.now() - since < 2_500) {
+    for (const path of paths) {
+      const { status, body, headers, tookMs } = await program.probe(path);
+      assert.deepEqual([status, body], [200, before.get(path)]);
+      ages.push(Number(headers['age']));
+      took.push(tookMs);
+    }
+  }
+  const middle = took.sort((a, b) => a - b)[Math.floor(took.length / 2)] ?? Infinity;
+  assert.ok(took.length > 20 && middle < 50, `${String(middle)} ms of ${String(took.length)}`);
+  assert.deepEqual([...new Set(ages)], [0, 1, 2]);
+  await program.probed('/readyz', ({ headers }) => headers['age'] === undefined);
+  await probe(await program.port(), '/turn');
+  await program.probed('/readyz', ({ status }) => status === 500);
+});
+
+test('P-090, P-118 a blocked loop turns /readyz red, then /livez, and both are green again when it turns, with a line of each end', async (t) => {
+  const program = await ProbedProcess.start(t, shortLimits);
+  const statuses = async (): Promise<(number | undefined)[]> =>
+    Promise.all(['/readyz', '/livez', '/healthz'].map(async (path) => (await program.probe(path)).status));
+  assert.deepEqual(await statuses(), [200, 200, 200]);
+  await program.block(4_000);
+  const red = await program.probed('/readyz', ({ status }) => status === 500);
+  assert.equal(red.body, '[-]event-loop failed: reason withheld\nreadyz check failed\n');
+  assert.deepEqual(await statuses(), [500, 200, 200]);
+  // Written while the main thread was blocked.
+  const begun = await program.line('the stall', ({ msg }) => msg?.startsWith('event loop blocked') === true);
+  assert.equal(begun['level'], 40);
+  assert.equal(begun['pid'], program.pid);
+  assert.match(begun.msg ?? '', /on the probe port \/readyz fails from now on and \/livez fails after 2s$/);
+  assert.equal((await program.probed('/livez', ({ status }) => status === 500)).body.startsWith('[-]event-loop'), true);
+  assert.deepEqual(await statuses(), [500, 500, 500]);
+  assert.equal((await program.probe('/livez?exclude=event-loop')).status, 200);
+  const ended = await program.line('its end', ({ msg }) => msg?.startsWith('event loop turns again') === true);
+  const stalledMs = Number(ended['stalledMs']);
+  assert.ok(stalledMs > 3_700 && stalledMs < 4_500, String(stalledMs));
+  await program.probed('/readyz', ({ status }) => status === 200);
+  assert.deepEqual(await statuses(), [200, 200, 200]);
+  const found = await program.probe('/metrics');
+  assert.match(found.body, /^lameduck_event_loop_stalls_total 1$/m);
+  const [, seconds] = /^lameduck_event_loop_stalled_seconds_total (\S+)$/m.exec(found.body) ?? [];
+  assert.ok(Math.abs(Number(seconds) * 1_000 - stalledMs) < 200, String(seconds));
+  assert.equal(program.lines.filter(({ msg }) => msg?.startsWith('event loop') === true).length, 2);
+});
+
+test('P-090 a loop that is only busy, with thousands of requests queued, is never stalled', async (t) => {
+  const program = await ProbedProcess.start(t, shortLimits, { fixture: 'is-busy.ts' });
+  const port = await program.port();
+  await program.probe('/readyz');
+  const requests = Promise.all(Array.from({ length: 2_000 }, () => probe(port, '/', { patience: 120_000 })));
+  const over = new AbortController();
+  void requests.finally(() => {
+    over.abort();
+  });
+  let probes = 0;
+  for (; !over.signal.aborted; probes++) {
+    const answers = await Promise.all([program.probe('/readyz'), program.probe('/livez')]);
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [200, 200],
+    );
+    await pause(20);
+  }
+  assert.equal((await requests).length, 2_000);
+  assert.ok(probes > 5, String(probes));
+  assert.equal(program.lines.filter(({ msg }) => msg?.startsWith('event loop') === true).length, 0);
+});
+
+test('P-090 a process that is stopped with its machine has no stall when it goes on', async (t) => {
+  const program = await ProbedProcess.start(t, {
+    ...shortLimits,
+    LAMEDUCK_READYZ_EVENT_LOOP_STALL_LIMIT: '2s',
+    LAMEDUCK_LIVEZ_EVENT_LOOP_STALL_LIMIT: '2s',
+  });
+  program.kill('SIGSTOP');
+  await pause(3_000);
+  program.kill('SIGCONT');
+  for (let index = 0; index < 20; index++) assert.equal((await program.probe('/livez')).status, 200);
+  program.kill('SIGTERM');
+  await program.finalLine();
+  assert.equal(program.lines.filter(({ msg }) => msg?.startsWith('event loop') === true).length, 0);
+});
+
+test('P-090 with an inspector no stall is counted', async (t) => {
+  const program = await ProbedProcess.start(t, shortLimits, { nodeOptions: ['--inspect=127.0.0.1:0'] });
+  assert.equal((await program.probe('/readyz')).status, 200);
+  await program.block(2_500);
+  const since = performance.now();
+  while (performance.now() - since < 1_500) {
+    assert.equal((await program.probe('/readyz')).status, 200);
+    await pause(50);
+  }
+  assert.equal(program.lines.filter(({ msg }) => msg?.startsWith('event loop') === true).length, 0);
+});

@@ -1,0 +1,163 @@
+// The listener of the probe port against what a prober does not send.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { connect as connectSecure } from 'node:tls';
+import { passed, type Answer } from '../../src/health/endpoint.ts';
+import { createListener } from '../../src/probe-worker/listener.ts';
+import { probe } from '../support/probe-client.ts';
+import { until } from '../support/until.ts';
+
+interface ListenerUnderTest {
+  readonly port: number;
+  /** What has come as far as an answer. */
+  readonly asked: string[];
+  readonly dial: () => Promise<Socket>;
+}
+
+async function listen(t: TestContext, answer: () => Promise<Answer> = async () => passed): Promise<ListenerUnderTest> {
+  const asked: string[] = [];
+  const sockets: Socket[] = [];
+  const server = createListener((url, method) => {
+    asked.push(`${method} ${url}`);
+    return answer();
+  });
+  t.after(async () => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const dial = async (): Promise<Socket> => {
+    const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined);
+    sockets.push(socket);
+    await once(socket, 'connect');
+    return socket;
+  };
+  return { port, asked, dial };
+}
+
+/** everything resolves with what comes on a connection until its end. */
+async function everything(socket: Socket): Promise<string> {
+  let text = '';
+  socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
+  if (!socket.closed) await once(socket, 'close');
+  return text;
+}
+
+test('K-021 each answer says close, and ends its connection', async (t) => {
+  const { dial } = await listen(t);
+  const socket = await dial();
+  socket.write('GET /livez HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\n\r\n');
+  const text = await everything(socket);
+  assert.match(text, /^HTTP\/1\.1 200 OK\r\n/);
+  assert.match(text, /\r\nConnection: close\r\n/);
+  assert.match(text, /\r\nContent-Length: 2\r\n[^]*\r\n\r\nok$/);
+});
+
+for (const [what, bytes] of [
+  ['that is no HTTP', 'nonsense\r\n\r\n'],
+  ['whose head is larger than 8 KiB', `GET /livez HTTP/1.1\r\nHost: a\r\nX-A: ${'a'.repeat(9_000)}\r\n\r\n`],
+  ['whose path is larger than 8 KiB', `GET /livez?${'a'.repeat(9_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
+  ['with two lengths', 'GET /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n'],
+  ['for HTTP/2 with prior knowledge', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
+  ['for a tunnel', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'],
+] as const) {
+  test(`a request ${what} is ended without an answer being made, and the next probe is answered`, async (t) => {
+    const { port, asked, dial } = await listen(t);
+    const socket = await dial();
+    socket.write(bytes);
+    assert.doesNotMatch(await everything(socket), /^HTTP\/1\.1 2/);
+    assert.deepEqual(asked, []);
+    assert.equal((await probe(port, '/livez')).status, 200);
+  });
+}
+
+test('TLS on the plain port is ended, and the next probe is answered', async (t) => {
+  const { port, asked } = await listen(t);
+  const socket = connectSecure({ port, host: '127.0.0.1', rejectUnauthorized: false });
+  const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
+  assert.match(error.code ?? '', /SSL|ECONNRESET/);
+  assert.deepEqual(asked, []);
+  assert.equal((await probe(port, '/livez')).status, 200);
+});
+
+test('of requests that are pipelined the first alone is answered, and asked about', async (t) => {
+  let resolve: (answer: Answer) => void = () => undefined;
+  const answered = new Promise<Answer>((settle) => (resolve = settle));
+  const { asked, dial } = await listen(t, () => answered);
+  const socket = await dial();
+  socket.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(500));
+  await until(() => asked.length > 0);
+  resolve(passed);
+  const text = await everything(socket);
+  assert.equal(text.match(/HTTP\/1\.1/g)?.length, 1);
+  assert.deepEqual(asked, ['GET /livez']);
+});
+
+test('a request with a body is answered without it, also when the body never comes', async (t) => {
+  const { dial } = await listen(t);
+  for (const body of ['hello', '']) {
+    const socket = await dial();
+    socket.write(`POST /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n${body}`);
+    assert.match(await everything(socket), /^HTTP\/1\.1 200 OK\r\n/);
+  }
+});
+
+test('HEAD has the headers of GET and no body', async (t) => {
+  const { port } = await listen(t);
+  const { headers, body } = await probe(port, '/livez', { method: 'HEAD' });
+  assert.deepEqual([headers['content-length'], body], ['2', '']);
+});
+
+test('K-030, K-202 a connection on which nothing comes is no error, and delays nobody', async (t) => {
+  const { port, asked, dial } = await listen(t);
+  for (let index = 0; index < 20; index++) (await dial()).end();
+  assert.equal((await probe(port, '/livez')).status, 200);
+  assert.deepEqual(asked, ['GET /livez']);
+});
+
+test('of 1000 half-open connections no more than 256 stay, the oldest go first, and a probe is answered beside them', async (t) => {
+  let resolve: (answer: Answer) => void = () => undefined;
+  const { port, asked, dial } = await listen(t, () => new Promise<Answer>((settle) => (resolve = settle)));
+  const patient = await dial();
+  const patientText = everything(patient);
+  patient.write('GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n');
+  await until(() => asked.length === 1);
+  const answerPatient = resolve;
+  const sockets: Socket[] = [];
+  for (let index = 0; index < 1_000; index++) {
+    const socket = await dial();
+    if (index % 2 === 0) socket.write('GET /livez HTTP/1.1\r\nHost:');
+    socket.resume();
+    sockets.push(socket);
+  }
+  await until(() => sockets.filter((socket) => !socket.closed).length <= 256);
+  const open = sockets.map((socket) => !socket.closed);
+  assert.equal(open.lastIndexOf(false) < open.indexOf(true), true, 'the oldest have gone');
+  const probed = probe(port, '/livez');
+  await until(() => asked.length === 2);
+  resolve(passed);
+  assert.equal((await probed).status, 200);
+  answerPatient(passed);
+  assert.match(await patientText, /^HTTP\/1\.1 200 OK\r\n/, 'one that waits for its answer keeps its place');
+});
+
+test('half a request is ended after five seconds, with whatever it drips', async (t) => {
+  const { asked, dial } = await listen(t);
+  const socket = await dial();
+  const since = performance.now();
+  socket.write('GET /livez HTTP/1.1\r\n');
+  const drip = setInterval(() => socket.write('X-A: a\r\n'), 200);
+  t.after(() => {
+    clearInterval(drip);
+  });
+  assert.match(await everything(socket), /^HTTP\/1\.1 408 /);
+  const took = performance.now() - since;
+  assert.ok(took > 4_500 && took < 8_000, String(took));
+  assert.deepEqual(asked, []);
+});

@@ -1,0 +1,247 @@
+// The probe port of a process, from its start to its end.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { describe, test } from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
+import { systemClock } from '../../src/clock.ts';
+import type { LameduckError } from '../../src/errors.ts';
+import { passed } from '../../src/health/endpoint.ts';
+import { ProbePort } from '../../src/probe-worker/probe-port.ts';
+import { completeSettings } from '../../src/settings/complete.ts';
+import { disposed } from '../support/disposed.ts';
+import { freePort, probe } from '../support/probe-client.ts';
+import { ProbedProcess } from '../support/probed-process.ts';
+import { ProcessUnderTest } from '../support/process-under-test.ts';
+
+const endedWell = { code: 0, signal: null };
+
+describe('its answers', () => {
+  test('P-080 status, headers and body are those of the main port, whatever is asked', async (t) => {
+    const program = await ProbedProcess.start(t);
+    const port = await program.port();
+    for (const path of [
+      ...['/readyz', '/livez', '/healthz', '/readyz/', '/Readyz', '/readyz?verbose', '/livez?verbose&exclude=ping'],
+      ...[
+        '/readyz?exclude=none&verbose',
+        '/readyz/ping',
+        '/readyz/none',
+        '/readyz/%70ing',
+        '/readyz/%',
+        '/livez/ping/',
+      ],
+    ]) {
+      const there = await probe(port, path);
+      const here = await program.probed(path, ({ headers }) => headers['age'] === undefined);
+      for (const headers of [there.headers, here.headers]) delete headers.date;
+      assert.deepEqual([here.status, here.headers, here.body], [there.status, there.headers, there.body], path);
+      assert.equal((await program.probe(path, { method: 'HEAD' })).status, there.status);
+    }
+    assert.equal((await program.probe('/')).status, 404);
+    assert.equal((await program.probe('/block?ms=1000')).status, 404);
+  });
+
+  test('A-042 every endpoint has the check event-loop, which can be left out like any other', async (t) => {
+    const program = await ProbedProcess.start(t);
+    for (const endpoint of ['readyz', 'livez', 'healthz']) {
+      const { body } = await program.probe(`/${endpoint}?verbose&exclude=event-loop`);
+      assert.match(body, /^\[\+\]event-loop excluded: ok$/m);
+      assert.equal((await program.probe(`/${endpoint}/event-loop`)).status, 200);
+    }
+  });
+
+  test('metrics are there although the main port has none', async (t) => {
+    const program = await ProbedProcess.start(t);
+    await program.probe('/readyz');
+    assert.match((await program.probe('/metrics')).body, /^lameduck_connections 0$/m);
+    assert.match((await program.probe('/metrics/slis')).body, /^kubernetes_healthcheck\{name="event-loop",.*\} 1$/m);
+    assert.equal((await program.probe('/metrics', { method: 'DELETE' })).status, 405);
+    assert.equal((await probe(await program.port(), '/metrics')).body, 'begins\n');
+  });
+
+  test('P-093, K-193 it is bound to every address of both families unless told otherwise, and the log says where', async (t) => {
+    const program = await ProbedProcess.start(t);
+    for (const host of ['127.0.0.1', '::1']) assert.equal((await program.probe('/livez', { host })).status, 200);
+    const { address } = await program.line('its address', ({ msg }) => msg === 'probe port listens');
+    assert.equal(address, `[::]:${String(program.probePort)}`);
+    const local = await ProbedProcess.start(t, { LAMEDUCK_PROBE_HOST: '127.0.0.1' });
+    assert.equal((await local.probe('/livez')).status, 200);
+    await assert.rejects(local.probe('/livez', { host: '::1' }), { code: 'ECONNREFUSED' });
+  });
+});
+
+describe('the shutdown', () => {
+  test('P-077 /readyz is red in the same moment, also when the main thread answers nothing from then on, and /livez green', async (t) => {
+    const program = await ProbedProcess.start(t, { BLOCK_AT_SHUTDOWN: '2000' });
+    for (const path of ['/readyz', '/livez']) assert.equal((await program.probe(path)).status, 200);
+    program.kill('SIGTERM');
+    await program.signaled('ShutdownInitiated');
+    const since = performance.now();
+    while (performance.now() - since < 1_500) {
+      const { status, body, headers } = await program.probe('/readyz');
+      assert.deepEqual([status, body], [500, '[-]shutdown failed: reason withheld\nreadyz check failed\n']);
+      assert.equal(headers['age'], undefined);
+      assert.equal((await program.probe('/livez')).status, 200);
+      await pause(20);
+    }
+    assert.deepEqual(await program.exit, endedWell);
+  });
+
+  test('P-078, P-079 probes are answered through the delay, the drain and the destroy hooks, and until the process ends', async (t) => {
+    const program = await ProbedProcess.start(t, { DESTROY: '1500', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '300ms' });
+    const port = await program.port();
+    program.kill('SIGTERM');
+    await program.signaled('InFlightRequestsDrained');
+    await assert.rejects(probe(port, '/livez'), { code: 'ECONNREFUSED' });
+    const since = performance.now();
+    while (performance.now() - since < 1_000) {
+      const [readyz, livez] = await Promise.all([program.probe('/readyz?verbose'), program.probe('/livez')]);
+      assert.deepEqual([readyz.status, livez.status], [500, 200]);
+      assert.match(readyz.body, /^\[\+\]turned ok\n\[-\]shutdown failed: reason withheld\nreadyz check failed\n$/m);
+      await pause(20);
+    }
+    const phases = (await program.finalLine())['phases'] as Record<string, number>;
+    assert.deepEqual(await program.exit, endedWell);
+    assert.ok((phases['InFlightRequestsDrained'] ?? Infinity) < 1_000, 'probes do not hold up the drain');
+    await assert.rejects(program.probe('/livez'), { code: 'ECONNREFUSED' });
+  });
+
+  test('P-079 probes are answered while something still holds the process behind its drain', async (t) => {
+    const program = await ProbedProcess.start(t, { HOLD: 'on' });
+    program.kill('SIGTERM');
+    await program.signaled('InFlightRequestsDrained');
+    await pause(500);
+    const [readyz, livez] = await Promise.all([program.probe('/readyz'), program.probe('/livez')]);
+    assert.deepEqual([readyz.status, livez.status], [500, 200]);
+    assert.deepEqual((await program.finalLine())['heldBy'], ['Timeout']);
+  });
+
+  test('P-058 the thread delays no end of the process, and holds none open', async (t) => {
+    const program = await ProbedProcess.start(t);
+    const since = performance.now();
+    program.kill('SIGTERM');
+    const final = await program.finalLine();
+    assert.deepEqual([final['exitCode'], final['heldBy']], [0, []]);
+    assert.ok(performance.now() - since < 900, String(performance.now() - since));
+    const queue = disposed(
+      t,
+      new ProcessUnderTest('works-a-queue.ts', { LAMEDUCK_PROBE_PORT: String(await freePort()) }),
+    );
+    await queue.line('the probe port', ({ msg }) => msg === 'probe port listens');
+    queue.kill('SIGTERM');
+    assert.deepEqual(await queue.exit, endedWell);
+  });
+
+  test('P-070 a shutdown that does not end the process ends the thread, and another lifecycle can have the port', async (t) => {
+    const port = String(await freePort());
+    const program = disposed(t, new ProcessUnderTest('has-a-probe-port-twice.ts', { LAMEDUCK_PROBE_PORT: port }));
+    assert.deepEqual(await program.exit, endedWell);
+    assert.equal(program.lines.filter(({ msg }) => msg === 'probe port listens').length, 2, program.output);
+    assert.deepEqual(program.lines.at(-1)?.msg, 'answers: 200 200');
+  });
+});
+
+test('P-119 the thread is not started before the servers listen', async (t) => {
+  const port = await freePort();
+  const program = disposed(t, new ProcessUnderTest('listens-after-a-while.ts', { LAMEDUCK_PROBE_PORT: String(port) }));
+  await program.line('its start', ({ msg }) => msg === 'started');
+  await pause(500);
+  await assert.rejects(probe(port, '/livez'), { code: 'ECONNREFUSED' });
+  program.child.stdin?.write('listen\n');
+  await program.line('the probe port', ({ msg }) => msg === 'probe port listens');
+  assert.equal((await probe(port, '/livez')).status, 200);
+});
+
+test('P-090 a loop that comes to its messages and not to its timers is not stalled', async (t) => {
+  const port = await freePort();
+  const { promise: listening, resolve } = Promise.withResolvers<string>();
+  const stalls: number[] = [];
+  const probePort = new ProbePort({
+    settings: completeSettings({ probePort: port, readyzEventLoopStallLimit: '1s' }, {}).settings,
+    // No timer ever fires.
+    clock: { now: () => systemClock.now(), after: () => () => undefined },
+    answer: () => passed,
+    shutdown: () => undefined,
+    onListening: resolve,
+    onFailure: assert.ifError,
+    onStallEnd: (stalledMs) => stalls.push(stalledMs),
+  });
+  t.after(() => {
+    probePort.close();
+  });
+  probePort.open();
+  const holding = setInterval(() => undefined, 1_000);
+  await listening;
+  await pause(1_500);
+  assert.equal((await probe(port, '/readyz')).status, 200);
+  clearInterval(holding);
+  assert.deepEqual([stalls, probePort.counts.stalls], [[], 0]);
+});
+
+describe('what goes wrong', () => {
+  test('a port that was asked for and is taken ends the process with code 82, as one of the program’s own does', async (t) => {
+    const taken = createServer().listen(0);
+    t.after(() => taken.close());
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_PROBE_PORT: String(port) }));
+    assert.deepEqual(await program.exit, { code: 82, signal: null });
+    assert.match(program.stderr, /LameduckError: probePort \d+: there is no probe port: .*EADDRINUSE/);
+    assert.match(program.stderr, /LAMEDUCK_ERR_PROBE_PORT_FAILED/);
+    assert.equal(program.lines.filter(({ level }) => level === 50).length >= 1, true);
+  });
+
+  test('a probe port that fails while the process shuts down is an error in the log, and changes nothing else', async (t) => {
+    const taken = createServer().listen(0);
+    t.after(() => taken.close());
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const env = { LAMEDUCK_PROBE_PORT: String(port), SIGNAL_AT_LISTEN: 'on', DESTROY: '2500' };
+    const program = disposed(t, new ProcessUnderTest('blocks-for-a-while.ts', env));
+    const { level } = await program.line('the failure', ({ msg }) => msg === 'probe port failed');
+    assert.equal(level, 50);
+    assert.deepEqual(await program.exit, endedWell);
+  });
+
+  test('a port that cannot be had is said once, and stops nothing by itself', async (t) => {
+    const taken = createServer().listen(0);
+    t.after(() => taken.close());
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const failures: LameduckError[] = [];
+    const { promise: failed, resolve } = Promise.withResolvers<undefined>();
+    const probePort = new ProbePort({
+      settings: completeSettings({ probePort: port }, {}).settings,
+      clock: systemClock,
+      answer: () => passed,
+      shutdown: () => undefined,
+      onListening: () => {
+        assert.fail('it listens');
+      },
+      onFailure: (error) => {
+        failures.push(error);
+        resolve(undefined);
+      },
+      onStallEnd: () => undefined,
+    });
+    probePort.open();
+    // The thread holds nothing, not even a test.
+    const holding = setInterval(() => undefined, 1_000);
+    await failed;
+    await pause(300);
+    clearInterval(holding);
+    assert.deepEqual(
+      failures.map(({ code }) => code),
+      ['LAMEDUCK_ERR_PROBE_PORT_FAILED'],
+    );
+  });
+
+  test('P-117 what the program was started with is not loaded into the thread', async (t) => {
+    const loud = `data:text/javascript,import { threadId } from 'node:worker_threads'; console.log('loaded in thread ' %2B threadId)`;
+    const program = await ProbedProcess.start(t, {}, { nodeOptions: ['--import', loud] });
+    assert.equal((await program.probe('/livez')).status, 200);
+    program.kill('SIGTERM');
+    await program.exit;
+    assert.deepEqual(program.output.match(/loaded in thread \d+/g), ['loaded in thread 0']);
+  });
+});

@@ -1,0 +1,203 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { passed, type Answer } from '../../src/health/endpoint.ts';
+import { Questions } from '../../src/probe-worker/questions.ts';
+import { Responder } from '../../src/probe-worker/responder.ts';
+import { FakeClock, settled } from '../support/fake-clock.ts';
+
+const red: Answer = { status: 500, headers: {}, body: '[-]database failed: reason withheld\nreadyz check failed\n' };
+
+class ResponderUnderTest {
+  readonly clock = new FakeClock();
+  /** What the main thread has been asked, by the number of the question. */
+  readonly asked: string[] = [];
+  stalledMs = 0;
+  isShuttingDown = false;
+  readonly questions = new Questions(this.clock, (id, { url, method }) => {
+    assert.equal(id, this.asked.length);
+    this.asked.push(`${method} ${url}`);
+  });
+  readonly responder = new Responder({
+    clock: this.clock,
+    questions: this.questions,
+    stalledMs: () => this.stalledMs,
+    isShuttingDown: () => this.isShuttingDown,
+    readyzStallLimit: 5_000,
+    livezStallLimit: 30_000,
+    checkTimeout: 900,
+  });
+
+  /** How long the checks take of the time until the main thread answers. */
+  tookMs = 0;
+
+  /** respond resolves with the answer and how long it took, with what the main thread says after so many milliseconds. */
+  async respond(url: string, live?: Answer, after = 0, method = 'GET'): Promise<Answer & { readonly tookMs: number }> {
+    const since = this.clock.now();
+    const before = this.asked.length;
+    const answer = this.responder.respond(url, method);
+    if (live !== undefined) {
+      this.clock.after(after, () => {
+        this.questions.answer(before, live, this.tookMs);
+      });
+    }
+    const found = await this.clock.advanceUntil(`the answer to ${url}`, answer);
+    return { ...found, tookMs: this.clock.now() - since };
+  }
+}
+
+test('an answer of the main thread is passed on as it is', async () => {
+  const under = new ResponderUnderTest();
+  for (const live of [passed, red]) {
+    const { status, headers, body } = await under.respond('/readyz?verbose', live);
+    assert.deepEqual({ status, headers, body }, live);
+  }
+});
+
+test('P-090 where the main thread has not answered after 200 ms, its last answer is given with its age', async () => {
+  const under = new ResponderUnderTest();
+  await under.respond('/readyz', red);
+  await under.clock.advance(9_000);
+  const { tookMs, status, headers, body } = await under.respond('/readyz');
+  assert.ok(tookMs >= 200 && tookMs <= 210, String(tookMs));
+  assert.deepEqual([status, headers['Age'], body], [500, '9', red.body]);
+});
+
+test('an answer that comes after 199 ms has no age', async () => {
+  const under = new ResponderUnderTest();
+  await under.respond('/livez', passed);
+  await under.clock.advance(9_000);
+  assert.equal((await under.respond('/livez', passed, 199)).headers['Age'], undefined);
+});
+
+test('P-082 a hundred probes at once ask the main thread once, and those behind 200 ms of silence do not wait again', async () => {
+  const under = new ResponderUnderTest();
+  await under.respond('/livez', passed);
+  await under.clock.advance(9_000);
+  const all = Promise.all(Array.from({ length: 100 }, () => under.responder.respond('/livez', 'GET')));
+  await under.clock.advance(250);
+  assert.equal((await all).length, 100);
+  assert.equal((await under.respond('/livez')).tookMs, 0);
+  assert.deepEqual(under.asked, ['GET /livez', 'GET /livez']);
+});
+
+test('P-090 a loop that has not beaten for 200 ms is not waited for, and asked all the same', async () => {
+  const under = new ResponderUnderTest();
+  await under.respond('/livez', passed);
+  await under.clock.advance(9_000);
+  under.stalledMs = 200;
+  assert.equal((await under.respond('/livez')).tookMs, 0);
+  assert.equal(under.asked.length, 2);
+});
+
+test('who asks again within a second is not kept waiting by a main thread that is busy, but by checks that take long', async () => {
+  for (const [checksTook, expectedAge] of [
+    [0, '0'],
+    [45, undefined],
+  ] as const) {
+    const under = new ResponderUnderTest();
+    under.tookMs = checksTook;
+    await under.respond('/readyz', passed, 50);
+    await under.clock.advance(500);
+    const { tookMs, headers } = await under.respond('/readyz', passed, 50);
+    assert.equal(headers['Age'], expectedAge);
+    assert.equal(tookMs <= 10, expectedAge !== undefined, String(tookMs));
+    await under.clock.advance(1_100);
+    assert.equal((await under.respond('/readyz', passed, 50)).headers['Age'], undefined);
+  }
+});
+
+test('P-090 without any answer before, /livez and /healthz pass when a check would have timed out, and /readyz fails', async () => {
+  for (const [path, status, body] of [
+    ['/livez', 200, 'ok'],
+    ['/healthz?verbose', 200, 'ok'],
+    ['/readyz', 500, '[-]event-loop failed: reason withheld\nreadyz check failed\n'],
+    ['/readyz/ping', 500, 'internal server error: reason withheld\n'],
+  ] as const) {
+    const answer = await new ResponderUnderTest().respond(path);
+    assert.deepEqual([answer.status, answer.body, answer.headers['Age']], [status, body, undefined]);
+    assert.ok(answer.tookMs > 900 && answer.tookMs < 1_000, String(answer.tookMs));
+  }
+});
+
+test('P-090 /readyz fails at once at its stall limit, and /livez and /healthz at theirs', async () => {
+  const under = new ResponderUnderTest();
+  for (const path of ['/readyz', '/livez', '/healthz']) await under.respond(path, passed);
+  for (const [stalledMs, expected] of [
+    [4_999, [200, 200, 200]],
+    [5_000, [500, 200, 200]],
+    [29_999, [500, 200, 200]],
+    [30_000, [500, 500, 500]],
+    [0, [200, 200, 200]],
+  ] as const) {
+    under.stalledMs = stalledMs;
+    const paths = ['/readyz', '/livez', '/healthz'];
+    const answers = await Promise.all(paths.map((path) => under.respond(path)));
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      expected,
+    );
+    for (const { body } of answers.filter(({ status }) => status === 500)) {
+      assert.match(body, /^\[-\]event-loop failed: reason withheld\n(readyz|livez|healthz) check failed\n$/);
+    }
+  }
+  under.stalledMs = 30_000;
+  const before = under.asked.length;
+  assert.deepEqual([(await under.respond('/livez?verbose')).tookMs, under.asked.length], [0, before]);
+  assert.equal((await under.respond('/livez?exclude=event-loop', passed)).status, 200);
+  assert.equal((await under.respond('/livez/ping')).body, 'internal server error: reason withheld\n');
+});
+
+test('P-077 no answer of /readyz from before the shutdown is given after its beginning, unless the check is excluded', async () => {
+  const under = new ResponderUnderTest();
+  const paths = ['/readyz', '/readyz/shutdown', '/readyz?exclude=shutdown', '/readyz/ping', '/livez', '/healthz'];
+  for (const path of paths) await under.respond(path, passed);
+  under.isShuttingDown = true;
+  const late = await under.respond('/readyz', passed);
+  assert.deepEqual([late.status, late.body], [500, '[-]shutdown failed: reason withheld\nreadyz check failed\n']);
+  under.stalledMs = 1_000;
+  const statuses = await Promise.all(paths.map(async (path) => (await under.respond(path)).status));
+  assert.deepEqual(statuses, [500, 500, 200, 200, 200, 200]);
+});
+
+test('a scrape is waited for longer than a probe, and its last answer is given with its age', async () => {
+  const under = new ResponderUnderTest();
+  const scraped = { status: 200, headers: {}, body: 'a 1\n' };
+  assert.equal((await under.respond('/metrics?name=a', scraped, 4_900)).body, 'a 1\n');
+  await under.clock.advance(60_000);
+  const { headers, tookMs } = await under.respond('/metrics', undefined, 0, 'HEAD');
+  assert.deepEqual([headers['Age'], tookMs > 5_000 && tookMs < 6_000], ['65', true]);
+  assert.equal((await under.respond('/metrics/slis')).status, 503);
+  assert.deepEqual(under.asked, ['GET /metrics', 'GET /metrics', 'GET /metrics/slis']);
+});
+
+test('what is none of ours is 404, and the main thread never hears of it', async () => {
+  const under = new ResponderUnderTest();
+  for (const url of [
+    '/',
+    '',
+    '*',
+    '/metricsx',
+    '/metrics/x',
+    '/readyzx',
+    'http://host/readyz',
+    '/../readyz',
+    '//livez',
+  ]) {
+    assert.equal((await under.respond(url)).status, 404, url);
+  }
+  assert.deepEqual(under.asked, []);
+});
+
+test('however many different questions come, at most 64 wait for the main thread and the usual ones keep their last answers', async () => {
+  const under = new ResponderUnderTest();
+  await under.respond('/readyz', passed);
+  await under.respond('/readyz?x=1', passed);
+  for (let index = 0; index < 200; index++) await under.respond(`/readyz?exclude=${String(index)}`, passed);
+  await under.clock.advance(10_000);
+  assert.equal((await under.respond('/readyz?y=2')).headers['Age'] !== undefined, true);
+  const before = under.asked.length;
+  const many = Array.from({ length: 500 }, (_, index) => under.responder.respond(`/livez/${String(index)}`, 'GET'));
+  await settled();
+  assert.ok(under.asked.length - before <= 64, String(under.asked.length - before));
+  assert.equal((await under.clock.advanceUntil('all answers', Promise.all(many))).length, 500);
+});

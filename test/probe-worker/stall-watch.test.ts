@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { SharedState } from '../../src/probe-worker/shared-state.ts';
+import { StallWatch } from '../../src/probe-worker/stall-watch.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+class WatchUnderTest {
+  readonly clock = new FakeClock();
+  readonly state = new SharedState();
+  readonly told: string[] = [];
+  readonly watch = new StallWatch({
+    clock: this.clock,
+    state: this.state,
+    threshold: 5_000,
+    onStall: (stalledMs) => this.told.push(`stalled ${String(stalledMs)}`),
+    onStallEnd: (stalledMs) => this.told.push(`ended ${String(stalledMs)}`),
+  });
+
+  /** pass lets so many ticks pass, each so long after the last, with a beat before each or with none. */
+  async pass(ticks: number, milliseconds: number, { beats = false } = {}): Promise<void> {
+    for (let tick = 0; tick < ticks; tick++) {
+      await this.clock.advance(milliseconds);
+      if (beats) this.state.add('beats', 1);
+      this.watch.tick();
+    }
+  }
+}
+
+test('P-090 a loop that does not beat is stalled for as long as the ticks between which it did not', async () => {
+  const under = new WatchUnderTest();
+  await under.pass(30, 100);
+  assert.equal(under.watch.stalledMs, 3_000);
+  await under.pass(1, 100, { beats: true });
+  assert.equal(under.watch.stalledMs, 0);
+});
+
+test('P-090 a stall is told of once when it has lasted long enough, and once when it ends, with its length', async () => {
+  const under = new WatchUnderTest();
+  await under.pass(49, 100);
+  assert.deepEqual(under.told, []);
+  await under.pass(71, 100);
+  assert.deepEqual(under.told, ['stalled 5000']);
+  await under.pass(3, 100, { beats: true });
+  assert.deepEqual(under.told, ['stalled 5000', 'ended 12000']);
+  assert.deepEqual([under.state.get('stalls'), under.state.get('stalledMs')], [1, 12_000]);
+});
+
+test('a stall that is shorter is nobody’s business', async () => {
+  const under = new WatchUnderTest();
+  await under.pass(49, 100);
+  await under.pass(1, 100, { beats: true });
+  assert.deepEqual(under.told, []);
+  assert.deepEqual([under.state.get('stalls'), under.state.get('stalledMs')], [0, 0]);
+});
+
+test('P-090 a machine that stands still for an hour, and the thread with it, is no stalled loop', async () => {
+  const under = new WatchUnderTest();
+  await under.pass(1, 3_600_000);
+  assert.equal(under.watch.stalledMs, 1_000);
+  await under.pass(1, 100, { beats: true });
+  assert.deepEqual(under.told, []);
+});
+
+test('P-090 nothing is counted while a debugger may hold the loop, and what was counted before stays', async () => {
+  const under = new WatchUnderTest();
+  await under.pass(20, 100);
+  under.state.set('isDebugged', 1);
+  await under.pass(600, 100);
+  assert.equal(under.watch.stalledMs, 2_000);
+  under.state.set('isDebugged', 0);
+  await under.pass(5, 100);
+  assert.equal(under.watch.stalledMs, 2_500);
+});
+
+test('P-090 what was before the watch is not counted', async () => {
+  const clock = new FakeClock();
+  const state = new SharedState();
+  await clock.advance(60_000);
+  const ignore = (): void => undefined;
+  const watch = new StallWatch({ clock, state, threshold: 1_000, onStall: ignore, onStallEnd: ignore });
+  watch.tick();
+  assert.equal(watch.stalledMs, 0);
+});

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import type { ShutdownRecord } from '../../src/observer.ts';
+import { terminationText, writeTerminationMessage } from '../../src/process/termination-message.ts';
+import { disposed } from '../support/disposed.ts';
+import { HeldRequest } from '../support/held-request.ts';
+import { ProcessUnderTest } from '../support/process-under-test.ts';
+
+const record: ShutdownRecord = {
+  schema: 'lameduck/shutdown/v1',
+  reason: 'SIGTERM',
+  exitCode: 80,
+  phases: {},
+  durationMs: 25_000,
+  budgetMs: 28_000,
+  requests: { answered: 3, refused: 0, cut: 2 },
+  longRunningEnded: 0,
+  unfinished: [{ method: 'GET', route: '/report', ageMs: 31_000, peer: '10.0.3.17:40022' }],
+  hookFailures: [{ kind: 'destroy', name: 'pool', error: 'destroy hook "pool" failed: already ended' }],
+  heldBy: ['TCPSocketWrap'],
+};
+
+function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'termination-'));
+  t.after(() => {
+    rmSync(path, { recursive: true });
+  });
+  return path;
+}
+
+function emptyFile(t: TestContext): string {
+  const path = join(folder(t), 'termination-log');
+  writeFileSync(path, '');
+  return path;
+}
+
+test('K-212 the cause stands first, and what follows from it behind', () => {
+  assert.equal(
+    terminationText(record),
+    [
+      'requests without an answer when the time was up: 2',
+      'destroy hook "pool" failed: already ended',
+      'held by: TCPSocketWrap',
+      'shutdown by SIGTERM took 25s of 28s; exit code 80',
+      'unanswered for 31s: GET /report from 10.0.3.17:40022',
+    ].join('\n'),
+  );
+  assert.match(terminationText(record, { error: new TypeError('no') }), /^uncaught error: TypeError: no\n/);
+  assert.match(terminationText(record, { error: 'a string' }), /^uncaught error: a string\n/);
+});
+
+test('K-115, K-212 a message is cut to 3072 bytes and to whole characters', (t) => {
+  for (const text of ['x'.repeat(5_000), `x${'é'.repeat(3_000)}`, '漢'.repeat(3_000), '🦆'.repeat(3_000)]) {
+    const path = emptyFile(t);
+    writeTerminationMessage(path, text);
+    const written = readFileSync(path);
+    assert.ok(written.length > 3_068 && written.length <= 3_072, String(written.length));
+    assert.ok(text.startsWith(written.toString()));
+  }
+});
+
+test('K-212 the file is written in place, is not made, and one that says something already is left alone', (t) => {
+  const path = emptyFile(t);
+  const { ino } = statSync(path);
+  writeTerminationMessage(path, 'first');
+  writeTerminationMessage(path, 'second');
+  assert.equal(readFileSync(path, 'utf8'), 'first');
+  assert.equal(statSync(path).ino, ino);
+  const missing = join(folder(t), 'missing');
+  writeTerminationMessage(missing, 'message');
+  assert.equal(existsSync(missing), false);
+});
+
+test('K-212 neither a folder nor a pipe that nobody reads is an error, or waited for', (t) => {
+  const path = folder(t);
+  mkdirSync(join(path, 'folder'));
+  execFileSync('mkfifo', [join(path, 'pipe')]);
+  for (const name of ['folder', 'pipe']) writeTerminationMessage(join(path, name), 'message');
+  writeTerminationMessage('', 'message');
+});
+
+describe('a process', () => {
+  test('K-212 that has ended well says nothing', async (t) => {
+    const path = emptyFile(t);
+    const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_TERMINATION_MESSAGE_PATH: path }));
+    await program.ready();
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, { code: 0, signal: null });
+    assert.equal(readFileSync(path, 'utf8'), '');
+  });
+
+  test('K-211, K-212 that ends by an uncaught error says which', async (t) => {
+    const path = emptyFile(t);
+    const env = { LAMEDUCK_TERMINATION_MESSAGE_PATH: path };
+    const program = disposed(t, new ProcessUnderTest('throws.ts', env));
+    await program.ready();
+    program.kill('SIGUSR2');
+    assert.deepEqual(await program.exit, { code: 82, signal: null });
+    assert.match(readFileSync(path, 'utf8'), /^uncaught error: TypeError: thrown\n[^]*; exit code 82$/);
+  });
+
+  test('K-212 that is ended by a second process signal says how', async (t) => {
+    const path = emptyFile(t);
+    const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_TERMINATION_MESSAGE_PATH: path }));
+    await HeldRequest.open(t, await program.ready());
+    program.kill('SIGTERM');
+    await program.signaled('ShutdownInitiated');
+    program.kill('SIGINT');
+    assert.deepEqual(await program.exit, { code: 1, signal: null });
+    assert.match(
+      readFileSync(path, 'utf8'),
+      /^requests without an answer when the time was up: 1\nshutdown by SIGTERM .* code 1\n/,
+    );
+  });
+});

@@ -1,0 +1,52 @@
+// A program with a probe port, and what its probes answer.
+import type { TestContext } from 'node:test';
+import { disposed } from './disposed.ts';
+import { freePort, probe, type Probed } from './probe-client.ts';
+import { ProcessUnderTest } from './process-under-test.ts';
+
+/** ProbedProcess is a fixture that has been ready, with the probe port listening. */
+export class ProbedProcess extends ProcessUnderTest {
+  readonly probePort: number;
+
+  constructor(
+    fixture: string,
+    probePort: number,
+    env: Readonly<Record<string, string>>,
+    nodeOptions: readonly string[],
+  ) {
+    super(fixture, { LAMEDUCK_PROBE_PORT: String(probePort), ...env }, nodeOptions);
+    this.probePort = probePort;
+  }
+
+  static async start(
+    test: TestContext,
+    env: Readonly<Record<string, string>> = {},
+    { fixture = 'blocks-for-a-while.ts', nodeOptions = [] as readonly string[] } = {},
+  ): Promise<ProbedProcess> {
+    const program = disposed(test, new ProbedProcess(fixture, await freePort(), env, nodeOptions));
+    await program.signaled('HasBeenReady');
+    await program.line('the probe port', ({ msg }) => msg === 'probe port listens');
+    return program;
+  }
+
+  probe(path: string, options: Parameters<typeof probe>[2] = {}): Promise<Probed> {
+    return probe(this.probePort, path, options);
+  }
+
+  /** probed resolves with the first answer that is as it should be, each asked for behind the last. */
+  async probed(path: string, isSo: (probed: Probed) => boolean): Promise<Probed> {
+    const since = performance.now();
+    for (;;) {
+      const found = await this.probe(path);
+      if (isSo(found)) return found;
+      if (performance.now() - since > 20_000) throw new Error(`${path} is still ${JSON.stringify(found)}`);
+    }
+  }
+
+  /** block lets the event loop be blocked for so many milliseconds, and resolves when it is about to be. */
+  async block(milliseconds: number): Promise<void> {
+    await this.probe('/livez');
+    await probe(await this.port(), `/block?ms=${String(milliseconds)}`);
+    await this.probed('/livez', ({ headers }) => headers['age'] !== undefined);
+  }
+}
