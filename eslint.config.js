@@ -198,7 +198,8 @@ const entryPoints = ['cli/main', 'fastify', 'grpc', 'index', 'leader-election', 
 );
 
 export default defineConfig(
-  globalIgnores(['dist/']),
+  // Programs of strangers, as they are.
+  globalIgnores(['dist/', 'test/adoption/programs/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   { files: ['**/*.{js,cjs,mjs,ts}'], rules: mistakes },
   { files: ['test/require-node.cjs'], rules: { 'no-var': 'off' } },

@@ -7,6 +7,7 @@ import { differences } from './differences.ts';
 import { conformancePage } from './conformance-page.ts';
 import { errorsPage } from './errors-page.ts';
 import { metricsPage } from './metrics-page.ts';
+import { tableProblems } from './register-table.ts';
 import { settingsPage } from './settings-page.ts';
 import { withTable } from './readme-table.ts';
 import { families, rules } from './rules.ts';
@@ -26,6 +27,9 @@ problems.push(...conformance.problems);
 
 const readme = withTable(current('README.md') ?? '', conformance.page);
 problems.push(...readme.problems);
+
+// Measured, so that it can only be held against the programs that it is about.
+problems.push(...tableProblems(current('docs/register.md') ?? ''));
 
 const pages = {
   'README.md': readme.readme,

@@ -164,12 +164,15 @@ export const rules: Readonly<Record<string, string>> = {
     'Each probe of the kubelet comes on a connection of its own and says `Connection: close`; nothing is compressed.',
   'K-030':
     'A TCP probe is a connection on which nothing comes: no error, nothing for the log, and no traffic of a client.',
+  'K-032':
+    'A probe over gRPC calls `Check` of the standard health service in clear text, for the service `""` unless told otherwise.',
+  'K-033': 'Only `SERVING` passes; every other answer, a service that nobody knows included, is a failure.',
   'K-035': 'An exec probe passes with exit status 0, and the output of one that fails is its reason.',
   'K-036': 'An exec probe that takes longer than its timeout has failed, and is killed.',
   'K-100': 'PID 1 ignores a process signal that it has no handler for, and is killed at the end of its grace period.',
-  'K-166': 'The grace period of a pod that is being ended can become shorter but never longer.',
   'K-115':
     'Of a termination message the kubelet keeps the last 4096 bytes, and beside those of more than three other containers the first few.',
+  'K-166': 'The grace period of a pod that is being ended can become shorter but never longer.',
   'K-193': 'Probes come from outside the pod: a server listens on every address and not only on its loopback.',
   'K-202': 'A connection that is closed without a byte, and a TLS handshake that is broken off, are silent.',
   'K-211':
@@ -228,6 +231,8 @@ export const rules: Readonly<Record<string, string>> = {
   'P-044':
     'A session without streams ends at its drawn moment, and a stream that never ends is cut at the deadline with its session.',
   'P-045': 'A server that speaks HTTP/1.1 and HTTP/2 drains each connection by its own protocol.',
+  'P-046':
+    'gRPC health says `NOT_SERVING` from `ShutdownInitiated` on, and who watches hears it before the stream ends.',
   'P-047': 'Requests in flight over TLS survive the shutdown like those in the clear.',
   'P-049': 'A TLS handshake that ends during the drain makes a new connection, treated as one.',
   'P-051': 'A socket error during the drain never becomes an uncaught exception.',
@@ -288,6 +293,8 @@ export const rules: Readonly<Record<string, string>> = {
     'Fastify’s own close comes behind our drain only; then it ends within a tenth of a second, and its onClose hooks run.',
   'P-103': 'The drain is the same on every Fastify from 5.8 on, also on those whose close destroys requests in flight.',
   'P-107': 'Outside a cluster the delay is 0 unless set, and the log says so.',
+  'P-111':
+    'A program’s own listeners can be kept from a process signal only by an `emit` of the process that is there before the signal has its first listener; removing them when it has come is too late.',
   'P-112':
     'An `emit` of a server’s own composes with tracers that patch the prototype; Node announces each server that begins to listen, also one that a framework keeps to itself.',
   'P-113':
@@ -299,7 +306,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-116':
     'Frameworks that repeat the process signal to themselves, or close a server that is closed, do not change the exit code.',
   'P-117':
-    'What `--import` names, in the command line or in `NODE_OPTIONS`, is loaded by every thread and every child process of Node, too.',
+    'What `NODE_OPTIONS` loads is loaded by every thread and every child process, also into npm, scripts and probes: until an HTTP server listens they do exactly what they do without.',
   'P-118':
     'While the main thread is blocked another thread can write with `fs.writeSync`, not with `console.log`, and cannot end the process when that is PID 1.',
   'P-119':

@@ -50,6 +50,10 @@ export const errorCodes = {
     remedy:
       'Give a Go duration such as `5s`, or a number of milliseconds, and raise `destroyHookTimeout` where a destroy hook needs longer.',
   },
+  LAMEDUCK_ERR_GRPC_LISTEN: {
+    cause: 'The gRPC health service cannot listen at the address that was given; the message says why.',
+    remedy: 'Give an address and a free port, such as `0.0.0.0:9090`.',
+  },
   LAMEDUCK_ERR_OPTIONS_INVALID: {
     cause: 'What was given as options is no object, or has an option that does not exist.',
     remedy: 'Pass an object with the options that the message names, or leave it out.',

@@ -14,11 +14,11 @@ import { several } from './observers/several.ts';
 import { ProbePort } from './probe-worker/probe-port.ts';
 import { closeWithGraceWarning } from './process/close-with-grace.ts';
 import { launcherWarning } from './process/launcher.ts';
-import { isEnding, join } from './process/program.ts';
+import { isEnding, join, type SignalHold } from './process/program.ts';
 import { terminationText, writeTerminationMessage } from './process/termination-message.ts';
 import { checkOptions } from './registration.ts';
 import { checkBudget, explainBudget } from './settings/budget.ts';
-import { completeSettings, type Sources } from './settings/complete.ts';
+import { completeSettings, type CompletedSettings } from './settings/complete.ts';
 import { functionAllowed } from './settings/kinds.ts';
 import { relationWarnings } from './settings/relations.ts';
 import { isDisabled, type Environment } from './settings/environment.ts';
@@ -51,13 +51,31 @@ export function manage(servers: readonly Server[], options: LameduckOptions, env
   checkDistinct(servers);
   if (isDisabled(environment) === true) return disabled();
 
-  const { settings, sources, functions, warnings } = completeSettings<Functions>(options, environment, functionOptions);
-  checkBudget(explainBudget(settings, 0, sources));
+  const completed = completeSettings<Functions>(options, environment, functionOptions);
+  checkBudget(explainBudget(completed.settings, 0, completed.sources));
+  return install(servers, completed, environment);
+}
+
+/** Guest is what is different in a program that knows nothing of its lifecycle. */
+export interface Guest {
+  /** Keeps process signals from the program's own listeners until the drain has ended. */
+  readonly hold: SignalHold;
+  /** What could not be read of the settings, in one line. */
+  readonly problem: string | undefined;
+}
+
+/** install gives servers that can have one a lifecycle with these settings; a guest's own servers answer no probe. */
+export function install(
+  servers: readonly Server[],
+  { settings, sources, functions, warnings }: CompletedSettings<Functions>,
+  environment: Environment,
+  guest?: Guest,
+): Parts {
   const logging = createLogging(functions.logger);
   const warn = (message: string): void => {
     logging.onWarning(message);
   };
-  const probePort = createProbePort(settings, sources, logging, () => parts);
+  const probePort = createProbePort(settings, logging, guest === undefined, () => parts);
   const eventLoop = probePort && ((): EventLoopCounts => probePort.counts);
   const metrics = createMetrics({ settings, clock: systemClock, registry: functions.registry, warn, eventLoop });
   const parts = createParts({
@@ -70,21 +88,22 @@ export function manage(servers: readonly Server[], options: LameduckOptions, env
     functions,
     metrics,
     flushLog: logging.flushed,
+    answersOnOwnServers: guest === undefined,
     onStart(addresses) {
       const budget = parts.budget();
       logging.onStart({ addresses, budgetSum: budget.sum, sources });
-      const closeWithGrace = closeWithGraceWarning(settings.shutdownSignals, budget.total, environment);
+      if (guest?.problem !== undefined) logging.onError(guest.problem);
+      // A guest's own listeners come after the drain.
+      const closeWithGrace =
+        guest === undefined ? closeWithGraceWarning(settings.shutdownSignals, budget.total, environment) : undefined;
       const launcher = launcherWarning(environment);
       const all = [...warnings, ...relationWarnings(settings, sources, budget), launcher, closeWithGrace];
       for (const warning of all) if (warning !== undefined) logging.onWarning(warning);
       probePort?.open();
     },
   });
-  for (const one of servers) {
-    installSeam(one, parts.traffic);
-    applyKeepAliveTimeout(one, settings.keepAliveTimeout);
-  }
-  const leave = joinProgram(parts, logging, probePort);
+  for (const one of servers) putUnder(parts, one);
+  const leave = joinProgram(parts, logging, probePort, guest?.hold);
   void parts.handle.ended.then(() => {
     // With the process the probe port ends, too: last of all.
     if (!isEnding()) {
@@ -93,21 +112,26 @@ export function manage(servers: readonly Server[], options: LameduckOptions, env
     }
     leave();
   });
-  for (const one of servers) lifecycles.set(one, { parts, servers, leave });
+  for (const one of [...servers, parts.handle]) lifecycles.set(one, { parts, servers, leave });
   parts.startup.begin();
   return parts;
 }
 
-function joinProgram(parts: Parts, logging: Logging, probePort: ProbePort | undefined): () => void {
+function joinProgram(
+  parts: Parts,
+  logging: Logging,
+  probePort: ProbePort | undefined,
+  hold: SignalHold | undefined,
+): () => void {
   const { settings, recorder, shutdown } = parts;
   let uncaught: { readonly error: unknown } | undefined;
   return join({
     shutdownSignals: settings.shutdownSignals,
-    begin: async (reason) => (await shutdown.begin(reason)).exitCode,
-    async beginAfterUncaughtError(error) {
+    begin: (reason) => shutdown.begin(reason),
+    beginAfterUncaughtError(error) {
       uncaught ??= { error };
       logging.onUncaughtError(error);
-      return (await shutdown.begin('uncaught error', { isUncaughtError: true })).exitCode;
+      return shutdown.begin('uncaught error', { isUncaughtError: true });
     },
     report(heldBy, exitCode) {
       const record = recorder.report(heldBy, exitCode);
@@ -119,13 +143,14 @@ function joinProgram(parts: Parts, logging: Logging, probePort: ProbePort | unde
     warn(message) {
       logging.onWarning(message);
     },
+    hold,
   });
 }
 
 function createProbePort(
   settings: Settings,
-  sources: Sources,
   logging: Logging,
+  isAskedFor: boolean,
   parts: () => Parts,
 ): ProbePort | undefined {
   if (settings.probePort === 0) return undefined;
@@ -146,7 +171,7 @@ function createProbePort(
     },
     onFailure(error) {
       const isLeaving = parts().handle.signals.shutdownInitiated.hasSignaled;
-      if (isLeaving || sources.probePort === 'default') logging.onProbePortFailure(error);
+      if (isLeaving || !isAskedFor) logging.onProbePortFailure(error);
       // Asked for by name: as when a server of the program's own cannot listen and nobody handles that.
       else
         process.nextTick(() => {
@@ -154,6 +179,17 @@ function createProbePort(
         });
     },
   });
+}
+
+/** addServer lets a server that comes later drain and stop with the others of a lifecycle. */
+export function addServer(parts: Parts, server: Server): void {
+  putUnder(parts, server);
+  parts.addServer(server);
+}
+
+function putUnder({ settings, traffic }: Parts, server: Server): void {
+  installSeam(server, traffic);
+  applyKeepAliveTimeout(server, settings.keepAliveTimeout);
 }
 
 /** ManagedLifecycle is the lifecycle of a server, for whoever has nothing but the server. */
@@ -167,9 +203,9 @@ export interface ManagedLifecycle {
 
 const lifecycles = new WeakMap<object, ManagedLifecycle>();
 
-/** lifecycleOf returns the lifecycle of a server that has one. */
-export function lifecycleOf(server: object): ManagedLifecycle | undefined {
-  return lifecycles.get(server);
+/** lifecycleOf returns the lifecycle of a server that has one, or of a handle. */
+export function lifecycleOf(it: object): ManagedLifecycle | undefined {
+  return lifecycles.get(it);
 }
 
 // LAMEDUCK_DISABLED=1: nothing starts, no process signal is listened for and no probe is answered; post-start hooks are not

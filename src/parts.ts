@@ -10,7 +10,7 @@ import { applyKeepAliveTimeout } from './http/keep-alive-timeout.ts';
 import { guarded, type RequestFunctions } from './http/request-functions.ts';
 import type { Server } from './http/server.ts';
 import { Traffic, type TrafficOptions } from './http/traffic.ts';
-import { createLifecycle } from './lifecycle/signals.ts';
+import { createLifecycle, type Lifecycle } from './lifecycle/signals.ts';
 import type { Observer } from './observer.ts';
 import type { Metrics } from './observers/metrics/metrics.ts';
 import { several } from './observers/several.ts';
@@ -31,6 +31,8 @@ export interface PartsOptions {
   readonly functions: RequestFunctions;
   /** Undefined when nobody can see any. */
   readonly metrics?: Metrics | undefined;
+  /** Whether the servers answer for the endpoints of lameduck; unless said otherwise they do. */
+  readonly answersOnOwnServers?: boolean | undefined;
   /** How the log is flushed, for the check `log` (A-077). */
   readonly flushLog?: FlushFunction | undefined;
   /** Called once, when all servers listen, before anything else happens. */
@@ -53,29 +55,23 @@ export interface Parts {
   addServer(server: Server): void;
   /** answerProbePort returns the answer to what comes to the probe port; undefined when it is no URL of ours. */
   answerProbePort(url: string, method: string): Answer | Promise<Answer> | undefined;
+  /** warn puts a line into the log. */
+  readonly warn: (message: string) => void;
 }
 
 /** createParts puts one lifecycle together. Nothing happens until the startup begins or a server listens. */
 export function createParts(options: PartsOptions): Parts {
-  const { settings, sources, clock, metrics, flushLog, onStart } = options;
+  const { settings, sources, clock, metrics, onStart } = options;
   const observer = metrics === undefined ? options.observer : several([options.observer, metrics.observer]);
-  const functions = guarded(options.functions, (message) => {
+  const warn = (message: string): void => {
     observer.onWarning(message);
-  });
+  };
+  const functions = guarded(options.functions, warn);
   const servers = [...options.servers];
   const lifecycle = createLifecycle(settings.shutdownSendRetryAfter, (name) => {
     recorder.noteSignal(name);
   });
-  const { healthCheckTimeout: checkTimeout, livezGracePeriod } = settings;
-  const isLoopWatched = settings.probePort !== 0;
-  const onReady = (): void => {
-    lifecycle.report('HasBeenReady');
-  };
-  const health = new Health(lifecycle.signals, {
-    ...{ clock, checkTimeout, livezGracePeriod, isLoopWatched, observer, onReady, flushLog },
-  });
-  // With one server this could never be seen to fail, since nobody can ask it before it listens.
-  if (servers.length > 1) health.addReadyz('listening', () => lifecycle.signals.muxAndDiscoveryComplete.hasSignaled);
+  const health = createHealth(options, lifecycle, observer);
   const hooks = new Hooks(clock, observer);
   const budget = (): ExplainedBudget => explainBudget(settings, hooks.longestPreShutdown, sources);
   const startup = new Startup({ clock, servers, lifecycle, health, hooks, onStart });
@@ -84,7 +80,7 @@ export function createParts(options: PartsOptions): Parts {
     functions,
     limits: settings,
     observer: metrics?.requests,
-    answer: answersOf(health, metrics),
+    answer: options.answersOnOwnServers === false ? () => undefined : answersOf(health, metrics),
     onListening: (server) => {
       // Again, since the program may have set its own in the meantime, and for one that came later.
       applyKeepAliveTimeout(server, settings.keepAliveTimeout);
@@ -106,7 +102,26 @@ export function createParts(options: PartsOptions): Parts {
   metrics?.watch({ budget, handle, hooks, shutdown, traffic, route: functions.route });
   const answerProbePort: Parts['answerProbePort'] = (url, method) =>
     health.answer(url) ?? metrics?.answerProbePort(url, method);
-  return { handle, settings, budget, hooks, recorder, traffic, startup, shutdown, health, addServer, answerProbePort };
+  const own = { handle, settings, budget, hooks, recorder, traffic, startup, shutdown, health };
+  return { ...own, addServer, answerProbePort, warn };
+}
+
+function createHealth(
+  { servers, settings, clock, flushLog }: PartsOptions,
+  lifecycle: Lifecycle,
+  observer: Observer,
+): Health {
+  const { healthCheckTimeout: checkTimeout, livezGracePeriod, probePort } = settings;
+  const health = new Health(lifecycle.signals, {
+    ...{ clock, checkTimeout, livezGracePeriod, observer, flushLog },
+    isLoopWatched: probePort !== 0,
+    onReady: () => {
+      lifecycle.report('HasBeenReady');
+    },
+  });
+  // With one server this could never be seen to fail, since nobody can ask it before it listens.
+  if (servers.length > 1) health.addReadyz('listening', () => lifecycle.signals.muxAndDiscoveryComplete.hasSignaled);
+  return health;
 }
 
 // Every request is asked about here, so that without metrics nothing else is in the way.

@@ -48,10 +48,15 @@ export class Recorder {
     this.#lastSignalAt = now;
   }
 
-  /** noteUnfinished keeps, and reports, the requests that have no answer and will get none. */
-  noteUnfinished(): void {
-    const { traffic, observer } = this.#parts;
-    const unfinished = traffic.unfinished();
+  /**
+   * noteUnfinished keeps, and reports, the requests that have no answer and will get none. Of those over other protocols it
+   * is only known that there are some.
+   */
+  noteUnfinished(protocols: readonly string[] = []): void {
+    const { traffic, observer, clock } = this.#parts;
+    const ageMs = Math.round(clock.now() - (this.#startedAt ?? 0));
+    const others = protocols.map((method) => ({ method, route: '*', ageMs, peer: '*' }));
+    const unfinished = [...traffic.unfinished(), ...others];
     if (unfinished.length > 0) observer.onUnfinished(unfinished);
     this.unfinished.push(...unfinished);
   }

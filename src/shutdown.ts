@@ -42,6 +42,16 @@ export interface BeginOptions {
   readonly skipsDelay?: boolean;
 }
 
+/** Draining is something else that has requests in flight, such as a server of another protocol. */
+export interface Draining {
+  /** What has requests in flight, in the words of the log. */
+  readonly protocol: string;
+  /** Takes no new request from now on; resolves when those in flight are answered. */
+  drain(): Promise<void>;
+  /** Ends at once whatever is left. */
+  cut(): void;
+}
+
 interface Deadlines {
   /** When destroy hooks begin at the latest, whatever is still unanswered. */
   readonly drainBy: Deadline;
@@ -61,6 +71,7 @@ export class Shutdown {
   /** Resolves with the record when the shutdown has ended. */
   readonly ended: Promise<ShutdownRecord>;
   readonly #parts: ShutdownParts;
+  readonly #others: Draining[] = [];
   #deadlines: Deadlines | undefined;
   #isUncaughtError = false;
   #resolveEnded!: (record: ShutdownRecord) => void;
@@ -79,6 +90,11 @@ export class Shutdown {
     return drainBy === undefined || endBy === undefined || hasEnded
       ? undefined
       : { drainBy: drainBy.at, endBy: endBy.at };
+  }
+
+  /** drainWith lets something else drain with the servers, within the same time. */
+  drainWith(other: Draining): void {
+    this.#others.push(other);
   }
 
   /**
@@ -164,9 +180,12 @@ export class Shutdown {
     const { drain, lifecycle, recorder, settings, traffic } = this.#parts;
     const { shutdownWatchTerminationGracePeriod: grace, eventStreamRetry: retry } = settings;
     drain.begin({ grace, drainBy, retry });
-    await Promise.race([drain.drained, drainBy.reached]);
+    const left = new Set(this.#others);
+    const others = [...left].map((other) => other.drain().then(() => left.delete(other)));
+    await Promise.race([Promise.all([drain.drained, ...others]), drainBy.reached]);
     if (drainBy.signal.aborted) {
-      recorder.noteUnfinished();
+      recorder.noteUnfinished([...left].map(({ protocol }) => protocol));
+      for (const other of left) other.cut();
       traffic.requests.cut(traffic.connections);
       await drain.cutOff();
     }

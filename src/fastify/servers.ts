@@ -2,9 +2,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { FastifyInstance } from 'fastify';
 import type { Lameduck } from '../handle.ts';
-import { applyKeepAliveTimeout } from '../http/keep-alive-timeout.ts';
-import { installSeam } from '../http/seam.ts';
 import { checkServer, type Server } from '../http/server.ts';
+import { addServer } from '../manage.ts';
 import type { Parts } from '../parts.ts';
 import { leaveToTheDrain } from './leave-to-the-drain.ts';
 
@@ -16,7 +15,7 @@ const channel = 'tracing:net.server.listen:asyncStart';
  * (P-020). Fastify tells nobody of those that it makes.
  */
 export function joinServers(app: FastifyInstance, parts: Parts): void {
-  const { handle, settings, traffic } = parts;
+  const { handle } = parts;
   let hasEnded = false;
   // Fastify closes its other servers as soon as the first has no connection left.
   const isLeft = (): boolean => handle.signals.shutdownInitiated.hasSignaled && !hasEnded;
@@ -25,10 +24,8 @@ export function joinServers(app: FastifyInstance, parts: Parts): void {
     // Compared, and never called.
     // eslint-disable-next-line @typescript-eslint/unbound-method
     if (server === app.server || !server.listeners('request').includes(app.routing) || !isFree(server)) return;
-    installSeam(server, traffic);
-    applyKeepAliveTimeout(server, settings.keepAliveTimeout);
     leaveToTheDrain(server, handle.signals, isLeft);
-    parts.addServer(server);
+    addServer(parts, server);
   };
   subscribe(channel, onListen);
   void handle.ended.then(() => {

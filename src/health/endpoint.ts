@@ -81,6 +81,11 @@ export class Endpoint {
     this.#entries.set(check.name, { check, graceUntil });
   }
 
+  /** hasGroup tells whether a check is in that group. */
+  hasGroup(group: string): boolean {
+    return [...this.#entries.values()].some(({ check }) => check.group === group);
+  }
+
   /** close refuses further checks. */
   close(): void {
     this.#isClosed = true;
@@ -99,9 +104,10 @@ export class Endpoint {
     return result instanceof Promise ? result.then(answerOne) : answerOne(result);
   }
 
-  /** passes tells whether every check passes now, probed or not (P-088). */
-  async passes(): Promise<boolean> {
-    const results = await Promise.all([...this.#entries.values()].map(async (entry) => this.#run(entry)));
+  /** passes tells whether every check, or every one of a group, passes now, probed or not (P-088). */
+  async passes(group?: string): Promise<boolean> {
+    const entries = [...this.#entries.values()].filter(({ check }) => group === undefined || check.group === group);
+    const results = await Promise.all(entries.map(async (entry) => this.#run(entry)));
     return results.every((result) => result === undefined) && this.#last?.run() === undefined;
   }
 

@@ -7,6 +7,8 @@ import type { Logger } from './logger.ts';
 
 /** Logging is the Observer that writes the log. */
 export interface Logging extends Observer, ProbePortLines {
+  /** onError tells what is wrong and does not stop the start. */
+  onError(message: string): void;
   /** flush writes what is still kept, since the process ends. */
   flush(): void;
   /**
@@ -39,6 +41,9 @@ export function createLogging(logger?: Logger): Logging {
     },
     onWarning(message) {
       log.warn({}, message);
+    },
+    onError(message) {
+      log.error({}, message);
     },
     onSignal(event) {
       const isBeforeShutdown = event.name === 'MuxAndDiscoveryComplete' || event.name === 'HasBeenReady';

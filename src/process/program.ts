@@ -8,16 +8,33 @@ import { describeUncaught } from './uncaught-error.ts';
 /** Member is one lifecycle, as far as the end of its process goes. */
 export interface Member {
   readonly shutdownSignals: readonly NodeJS.Signals[];
-  /** Begins the shutdown or joins it; resolves with the exit code that it asks for. */
-  begin(reason: string): Promise<number>;
+  /** Begins the shutdown or joins it; resolves when it has ended. */
+  begin(reason: string): Promise<Ended>;
   /** The same after an uncaught error, which bounds the drain. */
-  beginAfterUncaughtError(error: unknown): Promise<number>;
+  beginAfterUncaughtError(error: unknown): Promise<Ended>;
   /**
    * Writes the final line of a shutdown that had begun, synchronously and once, with the exit code that the process really
    * has; one that has not ended ends where it stands.
    */
   report(heldBy: readonly string[], exitCode: number): void;
   warn(message: string): void;
+  /** Given by a guest: a lifecycle in a program that knows nothing of it, and whose own listeners come after the drain. */
+  readonly hold?: SignalHold | undefined;
+}
+
+/** Ended is what the end of a shutdown leaves: the exit code that it asks for, and what it used of its budget. */
+export interface Ended {
+  readonly exitCode: number;
+  readonly durationMs: number;
+  readonly budgetMs: number;
+}
+
+/** SignalHold keeps process signals from the program's own listeners. */
+export interface SignalHold {
+  /** begin asks `take` of every process signal from now on; the listeners do not see those for which it returns true. */
+  begin(take: (signal: NodeJS.Signals) => boolean): void;
+  /** deliver calls the listeners of a signal that was held back; false when it has none. */
+  deliver(signal: NodeJS.Signals): boolean;
 }
 
 // npm, dumb-init and docker compose send the signal of a process group a second time (P-057).
@@ -26,16 +43,17 @@ const sameSignalWithin = 100;
 // After the drain the process has this long to end by itself (P-058).
 const exitPatience = 1_000;
 
-type Begin = (member: Member) => Promise<number>;
+type Begin = (member: Member) => Promise<Ended>;
 
 const members = new Set<Member>();
-const shutdowns: Promise<number>[] = [];
+const shutdowns: Promise<EndedAt>[] = [];
 const listening = new Map<NodeJS.Signals, () => void>();
 let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
 let hasUncaughtError = false;
 /** What began the end of the process, done to a lifecycle. */
 let ending: Begin | undefined;
 let isDrained = false;
+let hold: SignalHold | undefined;
 
 /** What the copies of this package in one process have in common. It has a new name when Member changes. */
 interface Program {
@@ -74,6 +92,10 @@ function joinHere(member: Member): () => void {
   }
   members.add(member);
   for (const signal of member.shutdownSignals) listen(signal);
+  if (member.hold !== undefined && hold === undefined) {
+    hold = member.hold;
+    hold.begin(takeSignal);
+  }
   // One that comes while the process is ending ends with it, as soon as its caller has registered what belongs to it.
   if (ending !== undefined) process.nextTick(end, ending, [member]);
   return () => {
@@ -86,6 +108,16 @@ function joinHere(member: Member): () => void {
     process.off('uncaughtException', onUncaughtError);
     process.off('exit', onExit);
   };
+}
+
+function takeSignal(signal: NodeJS.Signals): boolean {
+  if (!listening.has(signal)) return isRepeated(signal);
+  onProcessSignal(signal);
+  return true;
+}
+
+function isRepeated(signal: NodeJS.Signals): boolean {
+  return signal === first?.signal && systemClock.now() - first.at < sameSignalWithin;
 }
 
 function listen(signal: NodeJS.Signals): void {
@@ -105,13 +137,12 @@ function forget(signal: NodeJS.Signals): void {
 }
 
 function onProcessSignal(signal: NodeJS.Signals): void {
-  const now = systemClock.now();
+  if (isRepeated(signal)) return;
   if (first !== undefined) {
-    if (signal === first.signal && now - first.at < sameSignalWithin) return;
     exitNow(exitCodes.secondProcessSignal, `second process signal ${signal}: exiting at once`);
     return;
   }
-  first = { signal, at: now };
+  first = { signal, at: systemClock.now() };
   end((member) => member.begin(signal), [...members]);
 }
 
@@ -129,23 +160,57 @@ function onUncaughtError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): 
 }
 
 function end(begin: Begin, whom: readonly Member[]): void {
-  shutdowns.push(...whom.map(begin));
+  shutdowns.push(...whom.map((member) => begin(member).then(withEnd)));
   if (ending !== undefined) return;
   ending = begin;
-  void exitCodeOfAll().then(waitForExit);
+  void all().then(({ exitCode, endsAt }) => {
+    isDrained = true;
+    // An exit code and never the process signal again (P-059); a clean end leaves the program's own code alone.
+    if (exitCode !== exitCodes.clean) process.exitCode = exitCode;
+    if (hold === undefined) waitForExit();
+    else handOver(hold, exitCode, endsAt);
+  });
 }
 
-async function exitCodeOfAll(): Promise<number> {
-  let code = 0;
+interface EndedAt {
+  readonly exitCode: number;
+  /** When the shutdown budget is used up. */
+  readonly endsAt: number;
+}
+
+function withEnd({ exitCode, budgetMs, durationMs }: Ended): EndedAt {
+  return { exitCode, endsAt: systemClock.now() + budgetMs - durationMs };
+}
+
+async function all(): Promise<EndedAt> {
+  let [exitCode, endsAt] = [0, Infinity];
   // Grows when a lifecycle joins in the meantime.
-  for (const shutdown of shutdowns) code = Math.max(code, await shutdown);
-  return code;
+  for (const shutdown of shutdowns) {
+    const ended = await shutdown;
+    exitCode = Math.max(exitCode, ended.exitCode);
+    endsAt = Math.min(endsAt, ended.endsAt);
+  }
+  return { exitCode, endsAt };
 }
 
-function waitForExit(code: number): void {
-  isDrained = true;
-  // An exit code and never the process signal again (P-059); a clean end leaves the program's own code alone.
-  if (code !== exitCodes.clean) process.exitCode = code;
+// From here on the process is the program's own again. Whatever it does, the final line has been written: a process may
+// well end by sending itself the signal (P-116), and nobody would be asked any more.
+function handOver(held: SignalHold, exitCode: number, endsAt: number): void {
+  report(exitCode, []);
+  for (const signal of [...listening.keys()]) forget(signal);
+  process.off('uncaughtException', onUncaughtError);
+  if (first === undefined || !held.deliver(first.signal)) process.exit();
+  const holdsProcess = false;
+  systemClock.after(
+    Math.max(0, endsAt - systemClock.now()),
+    () => {
+      exitNow(exitCodes.budgetRanOut, "the program's own cleanup took longer than the shutdown budget: exiting");
+    },
+    holdsProcess,
+  );
+}
+
+function waitForExit(): void {
   // Ahead of a logger's own listener, as above.
   process.prependOnceListener('beforeExit', (exitCode) => {
     report(exitCode, []);

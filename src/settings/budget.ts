@@ -50,6 +50,16 @@ export function settingWithSource(settings: Settings, sources: Sources, name: Se
 }
 
 /**
+ * cutDelay returns the settings with a delay that leaves requests in flight the time that they need at least, if there is
+ * one. It is the same object when nothing had to be cut.
+ */
+export function cutDelay(settings: Settings): Settings {
+  const missing = shortestDrain - budgetOf(settings, 0).drain;
+  const delay = Math.max(0, settings.shutdownDelayDuration - missing);
+  return missing <= 0 ? settings : { ...settings, shutdownDelayDuration: delay };
+}
+
+/**
  * checkBudget throws LAMEDUCK_ERR_BUDGET_TOO_SHORT, with the sum, when less than a second is left for requests in flight
  * (P-075).
  */

@@ -34,6 +34,21 @@ export function completeSettings<Functions extends object>(
   environment: Environment,
   functionOptions = {} as FunctionOptions<Functions>,
 ): CompletedSettings<Functions> {
+  const { problems, ...completed } = readSettings(options, environment, functionOptions);
+  if (problems.length === 0) return completed;
+  throw new LameduckError('LAMEDUCK_ERR_SETTINGS_INVALID', `settings refused:\n  ${problems.join('\n  ')}`);
+}
+
+/**
+ * readSettings is completeSettings for whoever must not refuse: what cannot be read has its default, and its line is among
+ * the problems. `defaults` come before those of the table.
+ */
+export function readSettings<Functions extends object>(
+  options: SettingsOptions & Functions,
+  environment: Environment,
+  functionOptions = {} as FunctionOptions<Functions>,
+  defaults: Partial<Settings> = {},
+): CompletedSettings<Functions> & { readonly problems: readonly string[] } {
   const problems: string[] = [];
   const { given, known } = readOptions(options, Object.keys(functionOptions), problems);
   const settings: Record<string, unknown> = {};
@@ -46,15 +61,13 @@ export function completeSettings<Functions extends object>(
     const variable = variableOf(name);
     const text = (environment[variable] ?? '').trim();
     const isSet = text !== '' && !isServiceLink(variable, text);
-    const source = isSet ? variable : given.has(name) ? 'code' : 'default';
-    sources[name] = source;
-    if (source === 'default') {
-      settings[name] = row.default(inCluster);
-      continue;
-    }
+    sources[name] = 'default';
+    settings[name] = defaults[name] ?? row.default(inCluster);
+    if (!isSet && !given.has(name)) continue;
+    const source = isSet ? variable : 'code';
     const value = isSet ? text : given.get(name);
     const reading = read(() => (isSet ? kind.fromText(text) : kind.fromCode(value)));
-    if ('value' in reading) settings[name] = reading.value;
+    if ('value' in reading) [settings[name], sources[name]] = [reading.value, source];
     else problems.push(problemWith(name, value, source, reading.allowed));
   }
   for (const [name, allowedInstead] of Object.entries<(value: unknown) => string | undefined>(functionOptions)) {
@@ -68,10 +81,8 @@ export function completeSettings<Functions extends object>(
     problems.push(`${nameShown(name)} from code: there is no such option${hint}`);
   }
 
-  if (problems.length > 0) {
-    throw new LameduckError('LAMEDUCK_ERR_SETTINGS_INVALID', `settings refused:\n  ${problems.join('\n  ')}`);
-  }
   return {
+    problems,
     settings: Object.freeze(settings) as unknown as Settings,
     sources: Object.freeze(sources),
     functions: Object.fromEntries(

@@ -55,16 +55,27 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
     ...['settings', 'shutdown.ts', 'startup.ts'],
   ],
   // What only the framework knows; fastify.ts puts it together.
-  fastify: ['errors.ts', 'handle.ts', 'http', 'lifecycle', 'observers', 'parts.ts', 'message.ts'],
+  fastify: ['errors.ts', 'handle.ts', 'http', 'lifecycle', 'manage.ts', 'observers', 'parts.ts', 'message.ts'],
+  // The gRPC health service; grpc.ts puts it together.
+  grpc: ['clock.ts', 'health', 'lifecycle'],
+  // A lifecycle for a program that knows nothing of it; register.ts loads it when the first server listens.
+  register: ['handle.ts', 'http', 'manage.ts', 'parts.ts', 'process', 'settings'],
   // Starts a server in a test and looks at its requests; testing.ts puts it together.
   testing: ['clock.ts', 'errors.ts', 'http', 'parts.ts', 'settings', 'observer.ts'],
 };
 
 // An entry file wires the others together and may import them all; nothing imports an entry file.
-const entries: readonly string[] = ['fastify.ts', 'index.ts', 'testing.ts'];
+const entries: readonly string[] = ['fastify.ts', 'grpc.ts', 'index.ts', 'register.ts', 'testing.ts'];
 
 // Packages that cost tens of milliseconds: only the observers load them, and only when they are first used.
-const loadedLate: readonly string[] = ['fastify', 'pino', 'prom-client', 'undici'];
+const loadedLate: readonly string[] = [
+  '@grpc/grpc-js',
+  'fastify',
+  'grpc-health-check',
+  'pino',
+  'prom-client',
+  'undici',
+];
 
 const processMembers: readonly string[] = [
   ...['addListener', 'emit', 'off', 'on', 'once', 'prependListener', 'prependOnceListener', 'removeAllListeners'],
@@ -123,6 +134,8 @@ test('heavy packages are loaded only by observers, when they are first used', ()
       if (!loadedLate.some((name) => specifier === name || specifier.startsWith(`${name}/`))) continue;
       // The plugin is handed an application, and needs no more of Fastify than its types.
       if (['fastify', 'fastify.ts'].includes(part) && specifier === 'fastify' && isTypeOnly) continue;
+      // Its two packages are asked for by hand, so that the program is told what to install.
+      if (['grpc', 'grpc.ts'].includes(part) && isTypeOnly && specifier.includes('grpc')) continue;
       assert.equal(part, 'observers', `src/${file} imports ${specifier}`);
       assert.ok(isDynamic || isTypeOnly, `src/${file} imports ${specifier} at its start`);
     }

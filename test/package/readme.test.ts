@@ -26,6 +26,10 @@ const stubs: Readonly<Record<string, string>> = {
     export const warmUp = async () => console.log('stub: warm-up');
     export const pool = { end: async () => console.log('stub: pool.end') };
   `,
+  'server.js': `
+    import { createServer } from 'node:http';
+    createServer((request, response) => response.end('hello')).listen(process.env.PORT);
+  `,
   'app.d.ts': `
     import type { RequestListener, Server } from 'node:http';
     export const app: RequestListener;
@@ -103,14 +107,21 @@ test('the programs of the README have the types that they need', async (t) => {
 
 /** What the commands of the README need of each other, in the order in which they stand there. */
 interface Session {
-  /** Runs a command in a copy of the tree, until the test ends at the latest. */
-  readonly inShell: (command: string) => CommandUnderTest;
+  /** Runs a command, until the test ends at the latest: in a copy of the tree, or beside the README's programs. */
+  readonly inShell: (command: string, where?: 'tree' | 'program') => CommandUnderTest;
   service?: CommandUnderTest;
   slow?: CommandUnderTest;
 }
 
 // By the command with its numbers left out.
 const runners: Readonly<Record<string, (command: string, session: Session) => Promise<void>>> = {
+  "NODE_OPTIONS='--import lameduck/register' node server.js": async (command, session) => {
+    const server = session.inShell(command, 'program');
+    const [, pid] = await server.printed(/"pid":(\d+).*"HasBeenReady"/);
+    process.kill(Number(pid), 'SIGTERM');
+    assert.deepEqual(await server.exit, endedWell, server.output);
+    assert.match(server.output, /"msg":"shutdown ended"/);
+  },
   'npm ci && npm start': async (command, session) => {
     session.service = session.inShell(installed(command));
     await session.service.printed(/"name":"HasBeenReady"/);
@@ -144,7 +155,8 @@ test('the commands of the README do, one after another, what it says', async (t)
   await cp(root, tree, { recursive: true, filter: (path) => !left.includes(path) });
   await symlink(join(root, 'node_modules'), join(tree, 'node_modules'));
   const session: Session = {
-    inShell: (command) => disposed(t, new CommandUnderTest('sh', ['-c', command], { cwd: tree, env: { PORT: '0' } })),
+    inShell: (command, where = 'tree') =>
+      disposed(t, new CommandUnderTest('sh', ['-c', command], { cwd: join(folder, where), env: { PORT: '0' } })),
   };
   assert.deepEqual(commands.map(withoutNumbers).sort(), Object.keys(runners).sort());
   for (const command of commands) await runners[withoutNumbers(command)]?.(command, session);

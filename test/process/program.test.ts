@@ -6,8 +6,8 @@ import { isEnding, join, type Member } from '../../src/process/program.ts';
 function memberFor(...shutdownSignals: NodeJS.Signals[]): Member {
   return {
     shutdownSignals,
-    begin: () => Promise.resolve(0),
-    beginAfterUncaughtError: () => Promise.resolve(82),
+    begin: () => Promise.resolve({ exitCode: 0, durationMs: 0, budgetMs: 0 }),
+    beginAfterUncaughtError: () => Promise.resolve({ exitCode: 82, durationMs: 0, budgetMs: 0 }),
     report: () => undefined,
     warn: () => undefined,
   };

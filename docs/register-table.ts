@@ -1,0 +1,103 @@
+// The table of docs/register.md: what each program loses at its end, with lameduck/register and without, as it was measured.
+import { readFileSync } from 'node:fs';
+import { programs } from '../test/adoption/programs.ts';
+
+const first = '<!-- The table is written by `.ci/register-programs --write`: do not edit it. -->';
+const last = '<!-- Up to here. -->';
+
+/** Row is what was measured of one program. */
+export interface Row {
+  readonly title: string;
+  /** The package that the row is about, with its version; none for what comes with Node. */
+  readonly version?: string;
+  readonly handling: string;
+  readonly lostWithout: number;
+  readonly endWithout: string;
+  readonly lostWith: number;
+  readonly endWith: string;
+  readonly cleanup: string;
+}
+
+/** Measured is one run over all programs. */
+export interface Measured {
+  readonly node: string;
+  readonly clients: number;
+  /** In milliseconds, as is the grace period. */
+  readonly delay: number;
+  readonly gracePeriod: number;
+  readonly rows: readonly Row[];
+}
+
+/** withPrograms returns the page with the table as it was measured. */
+export function withPrograms(page: string, measured: Measured): string {
+  const [before, , after] = partsOf(page);
+  const table = [
+    '',
+    '<!-- prettier-ignore-start -->',
+    '',
+    `Measured with Node ${measured.node.slice(1)}: ${String(measured.clients)} clients, each of which sends its next request on its kept connection as soon`,
+    `as the last is answered, and never retries. A program that has not ended ${inSeconds(measured.gracePeriod)} after SIGTERM is killed. With`,
+    `\`lameduck/register\` the delay is ${inSeconds(measured.delay)}.`,
+    '',
+    '| program | what it does about SIGTERM | lost without | ends without | lost with | its cleanup | ends with |',
+    '| --- | --- | --- | --- | --- | --- | --- |',
+    ...measured.rows.map(rowOf),
+    '',
+    '<!-- prettier-ignore-end -->',
+    '',
+  ];
+  return `${before}${first}${table.join('\n')}${last}${after}`;
+}
+
+/** tableProblems says what stands against the table: a program without a row, or a row for what is no longer installed. */
+export function tableProblems(page: string): string[] {
+  const [, table] = partsOf(page);
+  const shown = [...table.matchAll(/^\| (.*?) \| (.*?) \| /gm)].map(
+    ([, name = '', handling = '']) => `${name} | ${handling}`,
+  );
+  const wanted = programs.map(({ title, package: name, handling }) => {
+    // What Node it was is measured, and said above the table.
+    const version = name === undefined ? '' : ` (${name} ${String(lockedVersion(name))})`;
+    return `${title}${version} | ${handling}`;
+  });
+  const missing = wanted.filter((row) => !shown.includes(row)).map((row) => `has no row for ${row}`);
+  const extra = shown
+    .slice(2)
+    .filter((row) => !wanted.includes(row))
+    .map((row) => `has a row for ${row}`);
+  return [...missing, ...extra].map((problem) => `docs/register.md ${problem}: run .ci/register-programs --write`);
+}
+
+/** lockedVersion returns the version of a package of the programs that their lock file names. */
+export function lockedVersion(name: string): string | undefined {
+  const file = new URL('../test/adoption/programs/package-lock.json', import.meta.url);
+  const { packages } = JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, { version?: string }> };
+  return packages[`node_modules/${name}`]?.version;
+}
+
+function partsOf(page: string): [string, string, string] {
+  const [before = '', rest] = page.split(first);
+  const [table = '', after] = rest?.split(last) ?? [];
+  if (after === undefined) throw new Error(`docs/register.md has no place for the table: ${first} … ${last}`);
+  return [before, table, after];
+}
+
+function rowOf(row: Row): string {
+  const cells = [
+    ...[firstCell(row), row.handling, String(row.lostWithout), endOf(row.endWithout)],
+    ...[String(row.lostWith), row.cleanup, endOf(row.endWith)],
+  ];
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
+}
+
+function firstCell({ title, version }: Row): string {
+  return version === undefined ? title : `${title} (${version})`;
+}
+
+function endOf(end: string): string {
+  return /^\d+$/.test(end) ? `exit ${end}` : end;
+}
+
+function inSeconds(milliseconds: number): string {
+  return `${String(milliseconds / 1_000)} s`;
+}

@@ -1,0 +1,8 @@
+// Writes the table of docs/register.md from the results of .ci/register-programs, which calls it.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { withPrograms, type Measured } from './register-table.ts';
+
+const [results = ''] = process.argv.slice(2);
+const page = join(import.meta.dirname, 'register.md');
+writeFileSync(page, withPrograms(readFileSync(page, 'utf8'), JSON.parse(readFileSync(results, 'utf8')) as Measured));

@@ -1,0 +1,116 @@
+// The package's export for gRPC: the standard health service on a server of the program's or on a port of its own.
+import type { Server } from '@grpc/grpc-js';
+import { systemClock } from './clock.ts';
+import { LameduckError, messageOf, quoted } from './errors.ts';
+import { definition, grpc } from './grpc/peers.ts';
+import { HealthService } from './grpc/service.ts';
+import { Statuses } from './grpc/statuses.ts';
+import type { Lameduck } from './handle.ts';
+import { lifecycleOf } from './manage.ts';
+import type { Parts } from './parts.ts';
+import { checkName, checkOptions } from './registration.ts';
+
+/** GrpcHealthOptions is what the health service can be told. */
+export interface GrpcHealthOptions {
+  /**
+   * The services that have a status of their own, each with the group of readyz checks that it is judged by.
+   *
+   * @default none
+   */
+  readonly services?: Readonly<Record<string, string>> | undefined;
+}
+
+/** GrpcHealth is the health service of one lifecycle. */
+export interface GrpcHealth {
+  /**
+   * addTo puts the service on a server of the program's, before it is bound, and lets that server drain with the others:
+   * from `NotAcceptingNewRequest` on it takes no call, and those in flight have until the end of the drain.
+   */
+  readonly addTo: (server: Server) => void;
+  /**
+   * listen serves the health service alone, in clear text, at an address such as `0.0.0.0:9090`, until everything else has
+   * ended. Resolves with the port. Rejects with LAMEDUCK_ERR_GRPC_LISTEN when nothing can listen there.
+   */
+  readonly listen: (address: string) => Promise<number>;
+}
+
+/**
+ * grpcHealth makes the standard health service of a lifecycle (K-032, K-033): the service `''`, as well as `readyz`, is
+ * what /readyz says, `livez` and `healthz` what those say. Throws LAMEDUCK_ERR_OPTIONS_INVALID and LAMEDUCK_ERR_NAME_INVALID.
+ */
+export function grpcHealth(duck: Lameduck, options: GrpcHealthOptions = {}): GrpcHealth {
+  const services = readServices(options);
+  const parts = lifecycleOf(duck)?.parts;
+  if (parts === undefined) return switchedOff;
+  const { health, handle } = parts;
+  const statuses = new Statuses({ health, signals: handle.signals, clock: systemClock, services });
+  const service = new HealthService(statuses);
+  // They have been told by now, and a server that drains would wait for them.
+  void handle.signals.notAcceptingNewRequest.signaled.then(() => {
+    service.endWatches();
+  });
+  void handle.signals.muxAndDiscoveryComplete.signaled.then(() => {
+    warnOfEmptyGroups(parts, services);
+  });
+  return {
+    addTo(server) {
+      server.addService(definition, service.implementation);
+      parts.shutdown.drainWith({
+        protocol: 'gRPC',
+        drain: () => shutDown(server),
+        cut: () => {
+          server.forceShutdown();
+        },
+      });
+    },
+    async listen(address) {
+      const server = new grpc.Server();
+      server.addService(definition, service.implementation);
+      const port = await bind(server, address);
+      void handle.ended.then(() => {
+        server.forceShutdown();
+      });
+      return port;
+    },
+  };
+}
+
+// LAMEDUCK_DISABLED=1: nothing listens and nothing is answered.
+const switchedOff: GrpcHealth = { addTo: () => undefined, listen: () => Promise.resolve(0) };
+
+function readServices(options: GrpcHealthOptions): ReadonlyMap<string, string> {
+  checkOptions('grpcHealth()', options, ['services']);
+  checkOptions('services of grpcHealth()', options.services);
+  const services = Object.entries(options.services ?? {});
+  for (const [service, group] of services) checkName(`the group of the gRPC service ${quoted(service)}`, group);
+  return new Map(services);
+}
+
+function warnOfEmptyGroups({ health, warn }: Parts, services: ReadonlyMap<string, string>): void {
+  for (const [service, group] of services) {
+    if (health.readyz.hasGroup(group)) continue;
+    warn(`gRPC service ${quoted(service)} is judged by the group "${group}", in which there is no readyz check`);
+  }
+}
+
+function shutDown(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.tryShutdown(() => {
+      resolve();
+    });
+  });
+}
+
+async function bind(server: Server, address: string): Promise<number> {
+  try {
+    return await new Promise((resolve, reject) => {
+      server.bindAsync(address, grpc.ServerCredentials.createInsecure(), (error, port) => {
+        if (error === null) resolve(port);
+        else reject(error);
+      });
+    });
+  } catch (cause) {
+    const message = `gRPC health service: ${quoted(address)}: it cannot listen there: ${messageOf(cause)}`;
+    throw new LameduckError('LAMEDUCK_ERR_GRPC_LISTEN', message);
+  }
+}

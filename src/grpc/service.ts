@@ -1,0 +1,78 @@
+// The standard health service, grpc.health.v1.Health, over the statuses.
+import type { sendUnaryData, ServerUnaryCall, ServerWritableStream, UntypedServiceImplementation } from '@grpc/grpc-js';
+import { grpc } from './peers.ts';
+import type { ServingStatus, Statuses } from './statuses.ts';
+
+interface Request {
+  readonly service: string;
+}
+
+interface Reply {
+  readonly status: ServingStatus;
+}
+
+// Beyond that somebody opens streams and does not read them.
+const mostWatchers = 1_000;
+
+/** HealthService answers Check and List, and streams to Watch until it is told to end. */
+export class HealthService {
+  readonly #statuses: Statuses;
+  readonly #streams = new Map<ServerWritableStream<Request, Reply>, () => void>();
+
+  constructor(statuses: Statuses) {
+    this.#statuses = statuses;
+  }
+
+  /** implementation is what a server of @grpc/grpc-js is given. */
+  get implementation(): UntypedServiceImplementation {
+    return {
+      check: (call: ServerUnaryCall<Request, Reply>, callback: sendUnaryData<Reply>) => {
+        void this.#check(call.request.service, callback);
+      },
+      list: (_call: ServerUnaryCall<object, object>, callback: sendUnaryData<object>) => {
+        void this.#list(callback);
+      },
+      watch: (stream: ServerWritableStream<Request, Reply>) => {
+        this.#watch(stream);
+      },
+    };
+  }
+
+  /** endWatches ends every stream; what they were told last is ahead of the end. */
+  endWatches(): void {
+    for (const [stream, forget] of this.#streams) {
+      forget();
+      stream.end();
+    }
+  }
+
+  async #check(service: string, callback: sendUnaryData<Reply>): Promise<void> {
+    const status = await this.#statuses.of(service);
+    if (status === undefined) callback({ code: grpc.status.NOT_FOUND, details: 'unknown service' });
+    else callback(null, { status });
+  }
+
+  async #list(callback: sendUnaryData<object>): Promise<void> {
+    const statuses: Record<string, Reply> = {};
+    for (const name of this.#statuses.names) {
+      statuses[name] = { status: (await this.#statuses.of(name)) ?? 'SERVICE_UNKNOWN' };
+    }
+    callback(null, { statuses });
+  }
+
+  #watch(stream: ServerWritableStream<Request, Reply>): void {
+    if (this.#streams.size >= mostWatchers) {
+      stream.emit('error', { code: grpc.status.RESOURCE_EXHAUSTED, details: 'too many watches' });
+      return;
+    }
+    const stop = this.#statuses.watch(stream.request.service, (status) => stream.write({ status }));
+    const forget = (): void => {
+      stop();
+      this.#streams.delete(stream);
+    };
+    this.#streams.set(stream, forget);
+    stream.on('cancelled', forget);
+    stream.on('error', forget);
+    stream.on('close', forget);
+  }
+}

@@ -1,0 +1,102 @@
+// What the health service says of each service name, from the checks of the three endpoints.
+import type { Clock } from '../clock.ts';
+import type { Health } from '../health/health.ts';
+import type { LifecycleSignals } from '../lifecycle/signals.ts';
+
+/** ServingStatus is what gRPC's health checking protocol can say. */
+export type ServingStatus = 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
+
+/** StatusesParts is what statuses are taken from. */
+export interface StatusesParts {
+  readonly health: Health;
+  readonly signals: LifecycleSignals;
+  readonly clock: Clock;
+  /** The group of readyz checks by which each further service is judged. */
+  readonly services: ReadonlyMap<string, string>;
+}
+
+// How often the checks are run while somebody watches.
+const interval = 1_000;
+
+type Tell = (status: ServingStatus) => void;
+
+interface Watcher {
+  readonly service: string;
+  readonly tell: Tell;
+  last: ServingStatus | undefined;
+}
+
+/** Statuses answers for `''` and `readyz`, `livez`, `healthz` and the services that the program names. */
+export class Statuses {
+  readonly names: readonly string[];
+  readonly #parts: StatusesParts;
+  readonly #watchers = new Set<Watcher>();
+  #cancel: (() => void) | undefined;
+
+  constructor(parts: StatusesParts) {
+    this.#parts = parts;
+    this.names = ['', 'readyz', 'livez', 'healthz', ...parts.services.keys()];
+    // Watchers hear of it before their streams end (P-046), so nothing is waited for.
+    void parts.signals.shutdownInitiated.signaled.then(() => {
+      for (const watcher of this.#watchers) {
+        if (!this.#isLive(watcher.service) && watcher.last !== 'SERVICE_UNKNOWN') this.#say(watcher, 'NOT_SERVING');
+      }
+    });
+  }
+
+  /** of runs the checks that a service is judged by; undefined for one that nobody knows. */
+  async of(service: string): Promise<ServingStatus | undefined> {
+    const { health, services, signals } = this.#parts;
+    if (this.#isLive(service)) return (await health[service].passes()) ? 'SERVING' : 'NOT_SERVING';
+    const group = services.get(service);
+    if (group === undefined && service !== '' && service !== 'readyz') return undefined;
+    const passes = await health.readyz.passes(group);
+    return passes && !signals.shutdownInitiated.hasSignaled ? 'SERVING' : 'NOT_SERVING';
+  }
+
+  /** watch tells the status of a service now, and whenever it changes, until the returned function is called. */
+  watch(service: string, tell: Tell): () => void {
+    const watcher: Watcher = { service, tell, last: undefined };
+    this.#watchers.add(watcher);
+    void this.#tell(watcher);
+    this.#schedule();
+    return () => {
+      this.#watchers.delete(watcher);
+      if (this.#watchers.size > 0) return;
+      this.#cancel?.();
+      this.#cancel = undefined;
+    };
+  }
+
+  #schedule(): void {
+    const holdsProcess = false;
+    this.#cancel ??= this.#parts.clock.after(
+      interval,
+      () => {
+        this.#cancel = undefined;
+        void this.#tellAll().then(() => {
+          if (this.#watchers.size > 0) this.#schedule();
+        });
+      },
+      holdsProcess,
+    );
+  }
+
+  async #tellAll(): Promise<void> {
+    await Promise.all([...this.#watchers].map((watcher) => this.#tell(watcher)));
+  }
+
+  async #tell(watcher: Watcher): Promise<void> {
+    this.#say(watcher, (await this.of(watcher.service)) ?? 'SERVICE_UNKNOWN');
+  }
+
+  #say(watcher: Watcher, status: ServingStatus): void {
+    if (status === watcher.last || !this.#watchers.has(watcher)) return;
+    watcher.last = status;
+    watcher.tell(status);
+  }
+
+  #isLive(service: string): service is 'livez' | 'healthz' {
+    return service === 'livez' || service === 'healthz';
+  }
+}

@@ -1,0 +1,46 @@
+// Process signals that are kept from the program's own listeners until the drain has ended: one override of `process.emit`,
+// made before the program runs, since Node keeps the `emit` that it finds when a signal has its first listener (P-111).
+import type { SignalHold } from './program.ts';
+
+type Emit = (this: unknown, event: string | symbol, ...args: unknown[]) => boolean;
+
+let take: ((signal: NodeJS.Signals) => boolean) | undefined;
+let emit: Emit | undefined;
+let hadListeners: readonly string[] = [];
+const kept = new Map<string, readonly unknown[]>();
+
+/** overrideEmit puts the override there; until a hold begins it lets everything pass. */
+export function overrideEmit(): void {
+  // Called below on what it is called on.
+  // eslint-disable-next-line @typescript-eslint/unbound-method
+  const own = process.emit as Emit;
+  emit = own;
+  hadListeners = process.eventNames().filter((name) => typeof name === 'string' && name.startsWith('SIG')) as string[];
+  const override: Emit = function (event, ...args) {
+    if (take !== undefined && typeof event === 'string' && take(event as NodeJS.Signals)) {
+      if (!kept.has(event)) kept.set(event, args);
+      return true;
+    }
+    return own.call(this, event, ...args);
+  };
+  process.emit = override as typeof process.emit;
+}
+
+/** heldSignals holds back what passes the override. */
+export const heldSignals: SignalHold = {
+  begin(by) {
+    take = by;
+    for (const signal of hadListeners) passOverride(signal);
+    hadListeners = [];
+  },
+  deliver(signal) {
+    return emit?.call(process, signal, ...(kept.get(signal) ?? [signal])) === true;
+  },
+};
+
+// The listeners of a signal that had one before the override are called past it. They are added again.
+function passOverride(signal: string): void {
+  const listeners = process.rawListeners(signal);
+  process.removeAllListeners(signal);
+  for (const listener of listeners) process.on(signal, listener as () => void);
+}

@@ -1,0 +1,46 @@
+// The one lifecycle that a program gets without knowing of it: all its servers drain as one, and its own cleanup is next.
+import { heldSignals } from '../process/held-signals.ts';
+import { checkServer, type Server } from '../http/server.ts';
+import { addServer, install } from '../manage.ts';
+import type { Parts } from '../parts.ts';
+import { cutDelay, explainBudget } from '../settings/budget.ts';
+import { formatDuration } from '../settings/duration.ts';
+import { readSettings, type CompletedSettings } from '../settings/complete.ts';
+import type { Environment } from '../settings/environment.ts';
+import { usualProbePort } from '../settings/usual-probe-port.ts';
+import { closeWithTheDrain } from './close.ts';
+
+let parts: Parts | undefined;
+
+/** accommodate gives a server that has just begun to listen the lifecycle; what is no HTTP server, or has one, is left alone. */
+export function accommodate(server: unknown, environment: Environment): void {
+  if (!isFree(server)) return;
+  if (parts === undefined) parts = begin(server, environment);
+  else addServer(parts, server);
+  closeWithTheDrain(server, parts.handle);
+}
+
+function isFree(server: unknown): server is Server {
+  try {
+    checkServer(server);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function begin(server: Server, environment: Environment): Parts {
+  const { problems, ...completed } = readSettings({}, environment, {}, { probePort: usualProbePort });
+  const problem = problems.length === 0 ? undefined : `settings have their defaults: ${problems.join('; ')}`;
+  return install([server], withinBudget(completed), environment, { hold: heldSignals, problem });
+}
+
+// A program that does not know of us cannot be refused; it gets the drain that fits (P-075).
+function withinBudget({ settings, sources, functions, warnings }: CompletedSettings): CompletedSettings {
+  const fitting = cutDelay(settings);
+  if (fitting === settings) return { settings, sources, functions, warnings };
+  const { sum } = explainBudget(settings, 0, sources);
+  const delay = formatDuration(fitting.shutdownDelayDuration);
+  const warning = `shutdownDelayDuration is cut to ${delay}, which is what fits into the shutdown budget: ${sum}`;
+  return { settings: fitting, sources, functions, warnings: [...warnings, warning] };
+}

@@ -1,0 +1,154 @@
+// One program in a process of its own, with lameduck/register or without, and what became of its clients at its end.
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { certificate } from '../fixtures/certificate.ts';
+import { CommandUnderTest } from '../support/command-under-test.ts';
+import { until } from '../support/until.ts';
+import { ask, Load, type Ended, type Target } from './load.ts';
+import type { Program } from './programs.ts';
+
+export const delay = 1_000;
+/** How long a program may take to end; then it is killed, as the kubelet would. */
+export const gracePeriod = 10_000;
+const register = 'lameduck/register';
+
+/** AdoptedProgram is a program that has been started; it ends, with its files, when its scope ends. */
+export class AdoptedProgram implements AsyncDisposable {
+  readonly probes: Target;
+  readonly targets: readonly Target[];
+  readonly #command: CommandUnderTest;
+  readonly #folder: string;
+  #wasKilled = false;
+
+  static async start(root: string, program: Program, isRegistered: boolean): Promise<AdoptedProgram> {
+    const ports = await Promise.all([freePort(), freePort(), freePort()]);
+    return new AdoptedProgram(root, program, isRegistered, ports);
+  }
+
+  constructor(root: string, program: Program, isRegistered: boolean, ports: readonly [number, number, number]) {
+    const { protocol = 'http' } = program;
+    const [port, adminPort, probePort] = ports;
+    this.targets = [port, ...(program.hasAdminPort === true ? [adminPort] : [])].map((one) => ({
+      port: one,
+      protocol,
+    }));
+    this.probes = { port: probePort, protocol: 'http' };
+    this.#folder = mkdtempSync(join(tmpdir(), 'lameduck-adoption-'));
+    const files = { key: this.#file('key.pem', certificate.key), cert: this.#file('cert.pem', certificate.cert) };
+    this.#command = new CommandUnderTest(process.execPath, argsOf(program, isRegistered), {
+      cwd: join(root, program.folder),
+      env: {
+        ...program.env,
+        PORT: String(port),
+        ADMIN_PORT: String(adminPort),
+        TLS_KEY: files.key,
+        TLS_CERT: files.cert,
+        ACCEPTED_PORTS: this.#file('accepted', ''),
+        NODE_OPTIONS: nodeOptionsOf(program, isRegistered),
+        LAMEDUCK_PROBE_PORT: String(probePort),
+        LAMEDUCK_SHUTDOWN_DELAY_DURATION: `${String(delay)}ms`,
+      },
+    });
+  }
+
+  get output(): string {
+    return this.#command.output;
+  }
+
+  /** How often the program has printed a line. */
+  countOf(line: string): number {
+    return this.output.split('\n').filter((printed) => printed === line).length;
+  }
+
+  /** serving resolves once each of the servers answers `path`; it rejects when the program ends without. */
+  async serving(targets = this.targets, path = '/'): Promise<void> {
+    const deadline = Date.now() + 30_000;
+    for (const target of targets) {
+      while ((await ask(target, path))?.status !== 200) {
+        const hasEnded = await Promise.race([this.#command.exit.then(() => true), sleep(20, false)]);
+        if (hasEnded || Date.now() > deadline) throw new Error(`does not answer ${path}:\n${this.output}`);
+      }
+    }
+  }
+
+  /** probed resolves once the probe port, which opens behind the servers, answers that they are ready. */
+  async probed(): Promise<void> {
+    await this.serving([this.probes], '/readyz');
+  }
+
+  /** loaded resolves once the clients are being answered. */
+  async loaded(): Promise<Load> {
+    const load = new Load(this.targets);
+    try {
+      await until(() => load.isFlowing);
+    } catch (error) {
+      load.stop();
+      throw error;
+    }
+    return load;
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#command.kill(signal);
+  }
+
+  /** ended resolves with how the program has ended: its exit code, the signal that ended it, or `killed`. */
+  async ended(): Promise<string> {
+    const timer = setTimeout(() => {
+      this.#wasKilled = true;
+      process.kill(-(this.#command.child.pid as number), 'SIGKILL');
+    }, gracePeriod);
+    const { code, signal } = await this.#command.exit;
+    clearTimeout(timer);
+    return this.#wasKilled ? 'killed' : String(code ?? signal);
+  }
+
+  /** lost lists the requests that were lost, on connections that the program had accepted. */
+  lost(clients: readonly Ended[]): string[] {
+    const accepted = new Set(readFileSync(join(this.#folder, 'accepted'), 'utf8').split('\n').map(Number));
+    return clients.flatMap(({ account: { lost, lostPorts, resetPorts } }) => [
+      ...lost.filter((_reason, index) => {
+        const first = lostPorts[index];
+        return first === undefined || accepted.has(first);
+      }),
+      ...resetPorts.filter((port) => accepted.has(port)).map((port) => `port ${String(port)} was reset before TLS`),
+    ]);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#command[Symbol.asyncDispose]();
+    rmSync(this.#folder, { recursive: true });
+  }
+
+  #file(name: string, content: string): string {
+    const path = join(this.#folder, name);
+    writeFileSync(path, content);
+    return path;
+  }
+}
+
+function argsOf({ isInArguments, args }: Program, isRegistered: boolean): string[] {
+  return isRegistered && isInArguments === true ? ['--import', register, ...args] : [...args];
+}
+
+function nodeOptionsOf({ isInArguments, preload }: Program, isRegistered: boolean): string {
+  const accepted = pathToFileURL(join(import.meta.dirname, 'accepted.ts')).href;
+  const modules = isRegistered && isInArguments !== true ? [register] : [];
+  if (preload?.side === 'before') modules.unshift(preload.module);
+  if (preload?.side === 'after') modules.push(preload.module);
+  return [...modules, accepted].map((module) => `--import ${module}`).join(' ');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

@@ -1,0 +1,17 @@
+import { createServer } from 'node:http';
+import { pool } from '../pool.mjs';
+
+const server = createServer((request, response) => {
+  if (request.url === '/') response.end('hello');
+  else if (request.url === '/slow') setTimeout(() => response.end('slow'), 200);
+  else response.writeHead(404).end();
+});
+
+server.listen(process.env.PORT ?? 3000);
+
+process.on('SIGTERM', () => {
+  server.close(async (error) => {
+    await pool.end();
+    process.exit(error ? 1 : 0);
+  });
+});

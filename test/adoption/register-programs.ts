@@ -1,0 +1,156 @@
+// Starts every program with lameduck/register and without, ends it by SIGTERM under load, and looks at what became of its
+// clients, of its own cleanup and of its exit code. `.ci/register-programs` runs it: PROGRAMS is the folder in which they are
+// installed, with the packed package among them; RESULTS is the file that the rows of the table are written to.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, test, type TestContext } from 'node:test';
+import { disposed } from '../support/disposed.ts';
+import { AdoptedProgram, delay, gracePeriod } from './adopted-program.ts';
+import { ask, clientCount, type Ended, type Target } from './load.ts';
+import { programs, type Program } from './programs.ts';
+import { lockedVersion, type Measured, type Row } from '../../docs/register-table.ts';
+
+const root = process.env['PROGRAMS'] ?? '';
+const results = process.env['RESULTS'];
+// For somebody who looks into one program: a part of its title.
+const only = process.env['ONLY'] ?? '';
+const rows: Row[] = [];
+
+test('the packed package is tested, with the programs beside it as the lock file has them', () => {
+  assert.ok(root !== '' && existsSync(join(root, 'node_modules', 'lameduck', 'dist', 'register.js')), root);
+  const installed = programs.flatMap(({ package: name }) => name ?? []);
+  for (const name of installed) assert.equal(installedVersion(name), lockedVersion(name), name);
+});
+
+for (const program of programs.filter(({ title }) => title.includes(only))) {
+  test(`P-003, P-112 ${program.title}: with lameduck/register nothing is lost, and its own cleanup runs once`, async (t) => {
+    const without = await endWithout(t, program);
+    const withRegister = await endRegistered(t, program);
+    rows.push({
+      ...{ title: program.title, ...versionOf(program), handling: program.handling },
+      ...{ lostWithout: without.lost, endWithout: without.end },
+      ...{ lostWith: withRegister.lost, endWith: withRegister.end, cleanup: withRegister.cleanup },
+    });
+  });
+}
+
+after(() => {
+  const measured: Measured = { node: process.version, clients: clientCount, delay, gracePeriod, rows };
+  if (results !== undefined) writeFileSync(results, JSON.stringify(measured, undefined, 2));
+});
+
+interface End {
+  readonly lost: number;
+  readonly end: string;
+}
+
+// What it loses without is shown and not judged.
+async function endWithout(t: TestContext, program: Program): Promise<End> {
+  const adopted = disposed(t, await AdoptedProgram.start(root, program, false));
+  await adopted.serving();
+  const load = await adopted.loaded();
+  adopted.kill('SIGTERM');
+  const end = await adopted.ended();
+  const lost = adopted.lost(await load.ended(2_000));
+  t.diagnostic(`without: ${String(lost.length)} lost, ended with ${end}`);
+  return { lost: lost.length, end };
+}
+
+async function endRegistered(t: TestContext, program: Program): Promise<End & { cleanup: string }> {
+  const adopted = disposed(t, await AdoptedProgram.start(root, program, true));
+  await adopted.serving();
+  await adopted.probed();
+  await assertPortsAreApart(adopted, program);
+  const sockets = program.hasWebSockets === true ? await openWebSockets(adopted.targets[0] as Target) : [];
+  const load = await adopted.loaded();
+  const answered = load.answered;
+  const signaledAt = Date.now();
+  adopted.kill('SIGTERM');
+  await assertRedWhileItServes(adopted);
+  const end = await adopted.ended();
+  const endedAt = Date.now();
+  const clients = await load.ended(2_000);
+  const lost = adopted.lost(clients);
+  const { output } = adopted;
+  t.diagnostic(`with: ${String(lost.length)} lost, ended with ${end} after ${String(endedAt - signaledAt)} ms`);
+
+  assert.deepEqual(lost, [], output);
+  assert.ok(load.answered > answered, 'served after the signal');
+  assertRefusedOnlyAtTheEnd(clients, signaledAt, output);
+  const closed = sockets.filter(({ readyState }) => readyState === WebSocket.CLOSED);
+  assert.equal(closed.length, sockets.length, 'each WebSocket has ended');
+  const ran = program.cleanup.map((line) => ({ line, times: adopted.countOf(line) }));
+  const once = program.cleanup.map((line) => ({ line, times: 1 }));
+  assert.deepEqual(ran, once, output);
+  const drained = output.indexOf('"InFlightRequestsDrained"');
+  assert.ok(drained !== -1 && program.cleanup.every((line) => output.indexOf(line) > drained), output);
+  assert.equal(end, program.end, output);
+  assert.match(output, /"lameduck\/shutdown\/v1","reason":"SIGTERM"/);
+  assert.match(output, /"unfinished":\[\],"hookFailures":\[\]/);
+  if (program.prints !== undefined) assert.match(output, program.prints);
+  return { lost: lost.length, end, cleanup: program.cleanup.length === 0 ? 'has none' : 'once' };
+}
+
+// The probes are on their own port, and the ports of the program answer as ever.
+async function assertPortsAreApart(adopted: AdoptedProgram, { ownProbe }: Program): Promise<void> {
+  assert.equal((await ask(adopted.probes, '/livez'))?.status, 200, adopted.output);
+  for (const target of adopted.targets) assert.equal((await ask(target, '/readyz'))?.status, 404);
+  if (ownProbe === undefined) return;
+  const answer = await ask(adopted.targets[0] as Target, ownProbe.path);
+  assert.ok(answer?.status === 200 && answer.body.includes(ownProbe.body), answer?.body);
+}
+
+async function assertRedWhileItServes(adopted: AdoptedProgram): Promise<void> {
+  const signaledAt = Date.now();
+  for (;;) {
+    const answer = await ask(adopted.probes, '/readyz');
+    assert.ok(answer !== undefined, `the probe port is gone:\n${adopted.output}`);
+    if (answer.status === 500) break;
+    assert.ok(Date.now() - signaledAt < delay / 2, 'readyz is red in the first half of the delay');
+  }
+  assert.equal((await ask(adopted.probes, '/livez'))?.status, 200);
+  for (const target of adopted.targets) {
+    assert.equal((await ask(target, '/'))?.status, 200, 'new connections are served while readyz is red');
+  }
+}
+
+// A connection that the kernel had made and the program has not accepted when it stops listening is reset, and counts so, too.
+function assertRefusedOnlyAtTheEnd(clients: readonly Ended[], signaledAt: number, output: string): void {
+  const line = /^\{.*"name":"NotAcceptingNewRequest".*\}$/m.exec(output)?.[0];
+  assert.ok(line !== undefined, output);
+  const { time } = JSON.parse(line) as { time: number };
+  assert.ok(time - signaledAt >= delay, 'listens for the whole delay');
+  for (const { account, endedAt } of clients) {
+    const isAllowed = (reason: string): boolean => ['ECONNREFUSED', 'ECONNRESET', 'REFUSED_STREAM'].includes(reason);
+    assert.ok(account.refused.every(isAllowed), account.refused.join(', '));
+    assert.ok(endedAt >= time, `refused ${String(time - endedAt)} ms before the listener closed`);
+  }
+}
+
+async function openWebSockets({ port }: Target): Promise<WebSocket[]> {
+  const sockets = Array.from({ length: 3 }, () => {
+    return new WebSocket(`ws://127.0.0.1:${String(port)}/socket.io/?EIO=4&transport=websocket`);
+  });
+  await Promise.all(
+    sockets.map(async (socket) => {
+      await new Promise((resolve, reject) => {
+        socket.addEventListener('message', resolve, { once: true });
+        socket.addEventListener('error', reject, { once: true });
+      });
+      // Joins the default namespace, as the client of Socket.IO does.
+      socket.send('40');
+    }),
+  );
+  return sockets;
+}
+
+function versionOf({ package: name }: Program): { version?: string } {
+  if (name === undefined) return {};
+  return { version: `${name} ${installedVersion(name)}` };
+}
+
+function installedVersion(name: string): string {
+  const manifest = readFileSync(join(root, 'node_modules', name, 'package.json'), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
+}

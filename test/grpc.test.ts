@@ -1,0 +1,231 @@
+// The gRPC health service of a lifecycle, asked by a real client over real sockets.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { createServer as createNetServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { Server, ServerCredentials, status as codes, type sendUnaryData } from '@grpc/grpc-js';
+import { grpcHealth, type GrpcHealth, type GrpcHealthOptions } from '../src/grpc.ts';
+import { lameduck, type Lameduck, type LameduckOptions, type Logger } from '../src/index.ts';
+import { callEcho, echo, GrpcHealthClient } from './support/grpc.ts';
+import { root } from './support/markdown.ts';
+
+interface Subject {
+  readonly duck: Lameduck;
+  readonly health: GrpcHealth;
+  readonly warnings: string[];
+  /** Lets the server listen. */
+  readonly start: () => Promise<void>;
+}
+
+function subject(t: TestContext, options: LameduckOptions = {}, health: GrpcHealthOptions = {}): Subject {
+  const warnings: string[] = [];
+  const logger: Logger = {
+    info: () => undefined,
+    warn: (_details, message) => warnings.push(message),
+    error: () => undefined,
+  };
+  const server = createServer();
+  const duck = lameduck(server, { logger, shutdownDelayDuration: '0s', ...options });
+  t.after(() => duck.shutdown());
+  return {
+    ...{ duck, warnings, health: grpcHealth(duck, health) },
+    start: async () => {
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+    },
+  };
+}
+
+async function ownPort(t: TestContext, { health, start }: Subject): Promise<GrpcHealthClient> {
+  const port = await health.listen('127.0.0.1:0');
+  await start();
+  return clientOf(t, port);
+}
+
+function clientOf(t: TestContext, port: number): GrpcHealthClient {
+  const client = new GrpcHealthClient(port);
+  t.after(() => {
+    client.stub.close();
+  });
+  return client;
+}
+
+/** A server of the program's own, with a call that is answered when the test says so. */
+async function ownServer(t: TestContext, { health, start }: Subject): Promise<OwnServer> {
+  const server = new Server();
+  const waiting: sendUnaryData<string>[] = [];
+  server.addService(echo, { call: (_call: unknown, callback: sendUnaryData<string>) => waiting.push(callback) });
+  health.addTo(server);
+  const port = await promisify(server.bindAsync.bind(server))('127.0.0.1:0', ServerCredentials.createInsecure());
+  await start();
+  t.after(() => {
+    server.forceShutdown();
+  });
+  const call = async (): Promise<{ readonly answer: Promise<string | number> }> => {
+    const before = waiting.length;
+    const calling = callEcho(port, 'hello');
+    t.after(calling.close);
+    while (waiting.length === before) await new Promise((resolve) => setImmediate(resolve));
+    return calling;
+  };
+  return { port, waiting, call };
+}
+
+interface OwnServer {
+  readonly port: number;
+  readonly waiting: sendUnaryData<string>[];
+  /** Begins a call; resolves when the server has it. */
+  call(): Promise<{ readonly answer: Promise<string | number> }>;
+}
+
+void describe('the gRPC health service', { concurrency: 4 }, () => {
+  test('K-032, K-033 the service "" and readyz are what /readyz says, livez and healthz what those say', async (t) => {
+    const it = subject(t);
+    let isReady = true;
+    it.duck.addReadyzCheck('flag', () => isReady);
+    const client = await ownPort(t, it);
+    assert.deepEqual(await statuses(client), ['SERVING', 'SERVING', 'SERVING', 'SERVING']);
+    isReady = false;
+    assert.deepEqual(await statuses(client), ['NOT_SERVING', 'NOT_SERVING', 'SERVING', 'SERVING']);
+    assert.deepEqual(Object.keys(await client.list()).sort(), ['', 'healthz', 'livez', 'readyz']);
+  });
+
+  test('K-033 a service that nobody knows is NOT_FOUND, and SERVICE_UNKNOWN to who watches it', async (t) => {
+    const client = await ownPort(t, subject(t));
+    assert.equal(await client.check('nobody'), codes.NOT_FOUND);
+    const watch = client.watch('nobody');
+    await watch.first;
+    assert.deepEqual(watch.told, ['SERVICE_UNKNOWN']);
+  });
+
+  test('a service is judged by the readyz checks of its group alone', async (t) => {
+    const it = subject(t, {}, { services: { 'shop.Orders': 'orders', 'shop.Stock': 'stock', 'shop.None': 'none' } });
+    it.duck.addReadyzCheck('orders-db', () => false, { group: 'orders' });
+    it.duck.addReadyzCheck('stock-db', () => true, { group: 'stock' });
+    const client = await ownPort(t, it);
+    assert.equal(await client.check('shop.Orders'), 'NOT_SERVING');
+    assert.equal(await client.check('shop.Stock'), 'SERVING');
+    assert.equal(await client.check(''), 'NOT_SERVING');
+    assert.deepEqual(
+      it.warnings.filter((warning) => warning.includes('gRPC')),
+      ['gRPC service "shop.None" is judged by the group "none", in which there is no readyz check'],
+    );
+  });
+
+  test('P-046 at ShutdownInitiated every service but livez turns NOT_SERVING, until everything has ended', async (t) => {
+    const it = subject(t, {}, { services: { 'shop.Orders': 'orders' } });
+    let asked: unknown[] = [];
+    it.duck.addDestroyHook('ask', async () => {
+      asked = [...(await statuses(client)), await client.check('shop.Orders')];
+    });
+    const client = await ownPort(t, it);
+    assert.equal(await client.check('shop.Orders'), 'SERVING');
+    await it.duck.shutdown();
+    assert.deepEqual(asked, ['NOT_SERVING', 'NOT_SERVING', 'SERVING', 'SERVING', 'NOT_SERVING']);
+  });
+
+  test('P-046 who watches is told NOT_SERVING at ShutdownInitiated, and the stream then ends well', async (t) => {
+    const it = subject(t);
+    const client = await ownPort(t, it);
+    const watch = client.watch();
+    await watch.first;
+    it.duck.addPreShutdownHook('see', async () => {
+      while (watch.told.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    });
+    await it.duck.shutdown();
+    assert.deepEqual(await watch.end, ['SERVING', 'NOT_SERVING', `code ${String(codes.OK)}`]);
+  });
+
+  test('who watches is told of a check that changes', async (t) => {
+    const it = subject(t);
+    let isReady = true;
+    it.duck.addReadyzCheck('flag', () => isReady);
+    const client = await ownPort(t, it);
+    const watch = client.watch();
+    await watch.first;
+    isReady = false;
+    while (watch.told.length < 2) await new Promise((resolve) => setImmediate(resolve));
+    assert.deepEqual(watch.told, ['SERVING', 'NOT_SERVING']);
+  });
+});
+
+void describe("a gRPC server of the program's own", { concurrency: 4 }, () => {
+  test('P-046 drains with the others: its calls are answered, its watches end, and it takes no new one', async (t) => {
+    const it = subject(t);
+    const own = await ownServer(t, it);
+    const client = clientOf(t, own.port);
+    const watch = client.watch();
+    await watch.first;
+    const calling = await own.call();
+    const ended = it.duck.shutdown();
+    assert.deepEqual(await watch.end, ['SERVING', 'NOT_SERVING', `code ${String(codes.OK)}`]);
+    // What is called before belongs to what is in flight.
+    await it.duck.signals.httpServerStoppedListening.signaled;
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(it.duck.signals.inFlightRequestsDrained.hasSignaled, false);
+    const late = callEcho(own.port, 'late');
+    t.after(late.close);
+    assert.equal(await late.answer, codes.UNAVAILABLE);
+    own.waiting[0]?.(null, 'served');
+    assert.equal(await calling.answer, 'served');
+    assert.equal((await ended).exitCode, 0);
+  });
+
+  test('P-023 a call that does not end is cut at the deadline, and the exit code says so', async (t) => {
+    const it = subject(t);
+    const own = await ownServer(t, it);
+    const calling = await own.call();
+    const record = await it.duck.shutdown('test', { budget: '3100ms' });
+    assert.equal(await calling.answer, codes.CANCELLED);
+    assert.equal(record.exitCode, 80);
+    assert.deepEqual(
+      record.unfinished.map(({ method, route }) => `${method} ${route}`),
+      ['gRPC *'],
+    );
+  });
+});
+
+void describe('what cannot be', () => {
+  test('an address at which nothing can listen is one clear error', async (t) => {
+    const taken = createNetServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    t.after(() => taken.close());
+    const { port } = taken.address() as AddressInfo;
+    const { health, start } = subject(t);
+    await start();
+    await assert.rejects(health.listen(`127.0.0.1:${String(port)}`), {
+      code: 'LAMEDUCK_ERR_GRPC_LISTEN',
+      message: new RegExp(`^gRPC health service: "127\\.0\\.0\\.1:${String(port)}": it cannot listen there: `),
+    });
+  });
+
+  test('options that do not exist and groups that are no name are refused', (t) => {
+    const { duck } = subject(t);
+    const message = /^options of grpcHealth\(\)/;
+    assert.throws(() => grpcHealth(duck, { port: 1 } as object), { code: 'LAMEDUCK_ERR_OPTIONS_INVALID', message });
+    assert.throws(() => grpcHealth(duck, { services: { a: '' } }), {
+      code: 'LAMEDUCK_ERR_NAME_INVALID',
+      message: /^name of the group of the gRPC service "a": ""/,
+    });
+  });
+
+  test('without its two packages the import says what to install', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'grpc-'));
+    t.after(() => rm(folder, { recursive: true }));
+    await cp(join(root, 'dist'), join(folder, 'dist'), { recursive: true });
+    const program = `import(${JSON.stringify(pathToFileURL(join(folder, 'dist', 'grpc.js')).href)}).catch((e) => console.log(e.message))`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
+    assert.equal(stdout, 'lameduck/grpc needs two more packages: npm install @grpc/grpc-js grpc-health-check\n');
+  });
+});
+
+async function statuses(client: GrpcHealthClient): Promise<unknown[]> {
+  return Promise.all(['', 'readyz', 'livez', 'healthz'].map((name) => client.check(name)));
+}

@@ -1,0 +1,72 @@
+// Runs the program of docs/grpc.md as it stands there, but for its ports, on the built package.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { CommandUnderTest } from '../support/command-under-test.ts';
+import { disposed } from '../support/disposed.ts';
+import { GrpcHealthClient } from '../support/grpc.ts';
+import { blocksIn, readPage, root } from '../support/markdown.ts';
+
+const endedWell = { code: 0, signal: null };
+
+const stubs: Readonly<Record<string, string>> = {
+  'package.json': '{ "type": "module" }',
+  'app.js': `
+    export const app = (request, response) => response.end('from the app');
+    export const orders = { isReachable: async () => false };
+  `,
+  'app.d.ts': `
+    import type { RequestListener } from 'node:http';
+    export const app: RequestListener;
+    export const orders: { isReachable(): Promise<boolean> };
+  `,
+  'tsconfig.json': JSON.stringify({
+    compilerOptions: {
+      ...{ noEmit: true, strict: true, exactOptionalPropertyTypes: true, skipLibCheck: true },
+      ...{ module: 'nodenext', target: 'es2024', types: ['node'], typeRoots: [join(root, 'node_modules', '@types')] },
+    },
+    include: ['*.ts'],
+  }),
+};
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+test('the program of docs/grpc.md says of each service what the page says, and has the types that it needs', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'docs-grpc-'));
+  t.after(() => rm(folder, { recursive: true }));
+  await mkdir(join(folder, 'node_modules', '@grpc'), { recursive: true });
+  await symlink(root, join(folder, 'node_modules', 'lameduck'));
+  await symlink(join(root, 'node_modules', '@grpc', 'grpc-js'), join(folder, 'node_modules', '@grpc', 'grpc-js'));
+  const port = await freePort();
+  const [program = ''] = blocksIn(readPage('docs/grpc.md')).flatMap(({ language, text }) =>
+    language === 'ts' ? [text] : [],
+  );
+  for (const [name, text] of Object.entries(stubs)) await writeFile(join(folder, name), text);
+  await writeFile(join(folder, 'main.ts'), program.replace('9090', String(port)).replace('8080', '0'));
+
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  const tsc = disposed(t, new CommandUnderTest(process.execPath, [compiler, '--project', folder]));
+  assert.deepEqual(await tsc.exit, endedWell, tsc.output);
+
+  const running = disposed(t, new CommandUnderTest(process.execPath, [join(folder, 'main.ts')]));
+  await running.printed(/"name":"MuxAndDiscoveryComplete"/);
+  const client = new GrpcHealthClient(port);
+  t.after(() => {
+    client.stub.close();
+  });
+  const said = await Promise.all(['', 'livez', 'shop.Orders'].map((service) => client.check(service)));
+  assert.deepEqual(said, ['NOT_SERVING', 'SERVING', 'NOT_SERVING']);
+  running.kill('SIGTERM');
+  assert.deepEqual(await running.exit, endedWell, running.output);
+});

@@ -1,0 +1,115 @@
+// A program's own dealing with process signals, when it has a lifecycle that it knows nothing of.
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { disposed } from '../support/disposed.ts';
+import { guest, messages, registered } from '../support/guest.ts';
+import { HeldRequest } from '../support/held-request.ts';
+import { ProcessUnderTest } from '../support/process-under-test.ts';
+
+const program = 'knows-nothing.ts';
+
+const count = ({ lines }: ProcessUnderTest, msg: string): number => lines.filter((line) => line.msg === msg).length;
+
+/** drain sends SIGTERM with a request in flight, which is answered while nothing of the program's own has run. */
+async function drain(t: TestContext, subject: ProcessUnderTest): Promise<void> {
+  const request = await HeldRequest.open(t, await subject.ready());
+  subject.kill('SIGTERM');
+  await subject.signaled('HTTPServerStoppedListening');
+  assert.equal(count(subject, 'cleanup') + count(subject, 'early'), 0);
+  assert.equal(await request.release(), 'served');
+}
+
+void describe('process signals of a guest', { concurrency: 2 }, () => {
+  test("P-111 the program's own listener comes behind the last answer and the final line, with its arguments", async (t) => {
+    const subject = disposed(t, guest(program, { IDIOM: 'closes and exits with what that gave' }));
+    await drain(t, subject);
+
+    assert.deepEqual(await subject.exit, { code: 3, signal: null });
+    const order = messages(subject.lines);
+    assert.ok(order.indexOf('shutdown ended') < order.indexOf('cleanup'));
+    const { signal, number } = await subject.line('cleanup', ({ msg }) => msg === 'cleanup');
+    assert.deepEqual({ signal, number }, { signal: 'SIGTERM', number: 15 });
+    assert.deepEqual((await subject.finalLine())['requests'], { answered: 1, refused: 0, cut: 0 });
+  });
+
+  test('P-058 without listeners of its own the program ends at once, with 0, whatever else it does', async (t) => {
+    const subject = disposed(t, guest(program, { IDIOM: 'does nothing' }));
+    await drain(t, subject);
+    assert.deepEqual(await subject.exit, { code: 0, signal: null });
+    assert.deepEqual((await subject.finalLine())['heldBy'], []);
+  });
+
+  test('the exit code of a program that exits in its listener is its own, behind the last answer', async (t) => {
+    const subject = disposed(t, guest(program, { IDIOM: 'exits at once' }));
+    await drain(t, subject);
+    assert.deepEqual(await subject.exit, { code: 4, signal: null });
+    assert.equal(count(subject, 'cleanup'), 1);
+  });
+
+  for (const idiom of ['signals itself', 'signals itself when it listens alone']) {
+    test(`P-116 a program that ${idiom} ends by that signal, and its cleanup has run once`, async (t) => {
+      const subject = disposed(t, guest(program, { IDIOM: idiom }));
+      await subject.ready();
+      subject.kill('SIGTERM');
+      assert.deepEqual(await subject.exit, { code: null, signal: 'SIGTERM' });
+      assert.equal(count(subject, 'cleanup'), 1);
+      assert.equal((await subject.finalLine())['exitCode'], 0);
+    });
+  }
+
+  test('A-031, P-057 a second process signal during the drain exits with 1 at once, without the cleanup', async (t) => {
+    const subject = disposed(t, guest(program, { IDIOM: 'closes and exits with what that gave' }));
+    const request = await HeldRequest.open(t, await subject.ready());
+    subject.kill('SIGTERM');
+    await subject.signaled('HTTPServerStoppedListening');
+    subject.kill('SIGINT');
+    assert.deepEqual(await subject.exit, { code: 1, signal: null });
+    assert.equal(count(subject, 'cleanup'), 0);
+    await request.cut();
+  });
+
+  test('P-075 cleanup that does not end is cut off at the end of the shutdown budget, with 80 and a line that says so', async (t) => {
+    const env = { IDIOM: 'never ends its cleanup', LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '3' };
+    const subject = disposed(t, guest(program, env));
+    await subject.ready();
+    subject.kill('SIGTERM');
+    assert.deepEqual(await subject.exit, { code: 80, signal: null });
+    assert.equal(count(subject, 'cleanup'), 1);
+    assert.match(String(subject.lines.at(-1)?.msg), /own cleanup took longer than the shutdown budget/);
+  });
+
+  test('an error in the cleanup ends the program as it would without a lifecycle', async (t) => {
+    const subject = disposed(t, guest(program, { IDIOM: 'throws in its cleanup' }));
+    await subject.ready();
+    subject.kill('SIGTERM');
+    assert.deepEqual(await subject.exit, { code: 1, signal: null });
+    assert.match(subject.stderr, /Error: the cleanup has failed/);
+  });
+
+  test('P-111 a listener that was there before the lifecycle is held back with the others', async (t) => {
+    const early = `data:text/javascript,${encodeURIComponent('process.once("SIGTERM", () => console.log("early"));')}`;
+    const { NODE_OPTIONS = '', ...env } = registered({ IDIOM: 'closes and exits with what that gave' });
+    const options = { ...env, NODE_OPTIONS: `--import=${early} ${NODE_OPTIONS}` };
+    const subject = disposed(t, new ProcessUnderTest(program, options));
+    await drain(t, subject);
+    assert.deepEqual(await subject.exit, { code: 3, signal: null });
+    assert.equal(count(subject, 'early'), 1);
+  });
+
+  test('P-055, P-116 server.close() behind the drain gives its callback no error, and a second one what Node gives', async (t) => {
+    const subject = disposed(t, guest(program, { IDIOM: 'waits for the event of the close' }));
+    await subject.ready();
+    subject.kill('SIGTERM');
+    assert.deepEqual(await subject.exit, { code: 0, signal: null });
+    assert.equal(count(subject, 'closed'), 1);
+    const twice = await subject.line('the second close', ({ msg }) => msg === 'closed twice');
+    assert.equal(twice['code'], 'ERR_SERVER_NOT_RUNNING');
+  });
+
+  test('a server that the program closes by itself is closed as ever, and the process ends by itself', async (t) => {
+    const subject = disposed(t, guest(program, { IDIOM: 'closes before any signal' }));
+    assert.deepEqual(await subject.exit, { code: 0, signal: null });
+    assert.equal(count(subject, 'closed'), 1);
+    assert.equal((await subject.line('callback', ({ msg }) => msg === 'callback'))['hasFailed'], false);
+  });
+});

@@ -1,0 +1,96 @@
+// The client of a gRPC health service, and a service of the program's own whose calls a test ends by hand.
+import { once } from 'node:events';
+import {
+  credentials,
+  makeGenericClientConstructor,
+  type ClientReadableStream,
+  type sendUnaryData,
+  type ServiceDefinition,
+  type ServiceError,
+} from '@grpc/grpc-js';
+import { service } from 'grpc-health-check';
+
+type Callback<Reply> = (error: ServiceError | null, reply: Reply) => void;
+
+interface HealthStub {
+  check(request: { service: string }, callback: Callback<{ status: string }>): void;
+  list(request: object, callback: Callback<{ statuses: Record<string, { status: string }> }>): void;
+  watch(request: { service: string }): ClientReadableStream<{ status: string }>;
+  close(): void;
+}
+
+const HealthClient = makeGenericClientConstructor(service, 'Health');
+
+export class GrpcHealthClient {
+  readonly stub: HealthStub;
+
+  constructor(port: number) {
+    this.stub = new HealthClient(`127.0.0.1:${String(port)}`, credentials.createInsecure()) as unknown as HealthStub;
+  }
+
+  /** check resolves with the status, or with the name of the error's code. */
+  check(of = ''): Promise<string | number> {
+    return new Promise((resolve) => {
+      this.stub.check({ service: of }, (error, reply) => {
+        resolve(error === null ? reply.status : error.code);
+      });
+    });
+  }
+
+  list(): Promise<Record<string, { status: string }>> {
+    return new Promise((resolve, reject) => {
+      this.stub.list({}, (error, reply) => {
+        if (error === null) resolve(reply.statuses);
+        else reject(error);
+      });
+    });
+  }
+
+  /** watch collects what a stream says; `end` resolves with all of it, and its last word is how it ended. */
+  watch(of = ''): { readonly told: string[]; readonly first: Promise<unknown>; readonly end: Promise<string[]> } {
+    const stream = this.stub.watch({ service: of });
+    const told: string[] = [];
+    stream.on('data', ({ status }: { status: string }) => told.push(status));
+    const first = once(stream, 'data');
+    const end = new Promise<string[]>((resolve) => {
+      stream.on('error', () => undefined);
+      stream.on('status', ({ code }) => {
+        resolve([...told, `code ${String(code)}`]);
+      });
+    });
+    return { told, first, end };
+  }
+}
+
+const asText = {
+  requestSerialize: (text: string) => Buffer.from(text),
+  requestDeserialize: String,
+  responseSerialize: (text: string) => Buffer.from(text),
+  responseDeserialize: String,
+};
+
+/** echo is a service with one call. */
+export const echo: ServiceDefinition = {
+  call: { path: '/Echo/Call', requestStream: false, responseStream: false, ...asText },
+};
+
+const EchoClient = makeGenericClientConstructor(echo, 'Echo');
+
+/** callEcho resolves with the answer, or with the code of the error. */
+export function callEcho(
+  port: number,
+  text: string,
+): { readonly answer: Promise<string | number>; readonly close: () => void } {
+  const client = new EchoClient(`127.0.0.1:${String(port)}`, credentials.createInsecure());
+  const answer = new Promise<string | number>((resolve) => {
+    (client['call'] as (text: string, callback: sendUnaryData<string>) => void)(text, (error, reply) => {
+      resolve(error === null ? (reply as string) : (error.code ?? -1));
+    });
+  });
+  return {
+    answer,
+    close: () => {
+      client.close();
+    },
+  };
+}

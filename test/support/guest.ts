@@ -1,0 +1,21 @@
+// A program that knows nothing of lameduck, with `lameduck/register` loaded before it.
+import { pathToFileURL } from 'node:url';
+import { resolve } from 'node:path';
+import { ProcessUnderTest, type Line } from './process-under-test.ts';
+
+export const register = pathToFileURL(resolve(import.meta.dirname, '../../src/register.ts')).href;
+
+/** Environment of a process that Node itself loads the lifecycle into; its probe port is any that is free. */
+export function registered(env: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return { NODE_OPTIONS: `--import=${register}`, LAMEDUCK_PROBE_PORT: 'off', ...env };
+}
+
+/** guest starts a fixture with the lifecycle. */
+export function guest(fixture: string, env: Readonly<Record<string, string>> = {}): ProcessUnderTest {
+  return new ProcessUnderTest(fixture, registered(env));
+}
+
+/** messages are the lines of the program and of the log, in the order in which they came. */
+export function messages(lines: readonly Line[]): unknown[] {
+  return lines.map(({ msg }) => msg);
+}
