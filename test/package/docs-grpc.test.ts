@@ -1,13 +1,12 @@
 // Runs the program of docs/grpc.md as it stands there, but for its ports, on the built package.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { CommandUnderTest } from '../support/command-under-test.ts';
 import { disposed } from '../support/disposed.ts';
+import { freePort } from '../support/probe-client.ts';
 import { GrpcHealthClient } from '../support/grpc.ts';
 import { blocksIn, readPage, root } from '../support/markdown.ts';
 
@@ -32,15 +31,6 @@ const stubs: Readonly<Record<string, string>> = {
     include: ['*.ts'],
   }),
 };
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
 
 test('the program of docs/grpc.md says of each service what the page says, and has the types that it needs', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'docs-grpc-'));

@@ -1,7 +1,10 @@
 // Which servers of a program get the lifecycle, and what of it they show.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { disposed } from '../support/disposed.ts';
+import { freePort } from '../support/probe-client.ts';
 import { guest, messages } from '../support/guest.ts';
 import { HeldRequest } from '../support/held-request.ts';
 
@@ -46,6 +49,41 @@ void describe('servers of a guest', { concurrency: 2 }, () => {
 });
 
 void describe('settings of a guest', { concurrency: 2 }, () => {
+  test('the probe port is 8081 unless set, and one that is taken is a line in the log', async (t) => {
+    const subject = disposed(t, guest('knows-nothing.ts', { LAMEDUCK_PROBE_PORT: '' }));
+    // Whoever else runs on this machine may have it.
+    const line = await subject.line('the probe port', ({ msg }) => String(msg).includes('probe port'));
+    assert.match(JSON.stringify(line), /8081/);
+    await subject.ready();
+  });
+
+  test('a probe port that is set and taken stops no guest', async (t) => {
+    const other = createServer().listen(0);
+    await once(other, 'listening');
+    t.after(() => other.close());
+    const { port } = other.address() as AddressInfo;
+    const subject = disposed(t, guest('knows-nothing.ts', { LAMEDUCK_PROBE_PORT: String(port) }));
+    const line = await subject.line('the probe port', ({ level }) => level === 50);
+    assert.match(JSON.stringify(line), new RegExp(String(port)));
+    const own = await subject.ready();
+    assert.equal((await fetch(`http://127.0.0.1:${String(own)}/`)).status, 200);
+    subject.kill('SIGTERM');
+    assert.deepEqual(await subject.exit, { code: 0, signal: null });
+  });
+
+  test('P-077 on its probe port a guest is ready, and from the process signal on not ready and alive', async (t) => {
+    const env = { LAMEDUCK_PROBE_PORT: String(await freePort()), LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' };
+    const subject = disposed(t, guest('knows-nothing.ts', env));
+    await subject.ready();
+    const probe = async (path: string): Promise<number> =>
+      (await fetch(`http://127.0.0.1:${env.LAMEDUCK_PROBE_PORT}${path}`)).status;
+    await subject.line('the probe port', ({ msg }) => String(msg).includes('probe port'));
+    assert.deepEqual(await Promise.all(['/readyz', '/livez', '/metrics'].map(probe)), [200, 200, 200]);
+    subject.kill('SIGTERM');
+    await subject.signaled('ShutdownInitiated');
+    assert.deepEqual(await Promise.all(['/readyz', '/livez'].map(probe)), [500, 200]);
+  });
+
   test('values that cannot be read are one line at level error, and the defaults', async (t) => {
     const env = {
       LAMEDUCK_SHUTDOWN_DELAY_DURATION: '15',
