@@ -84,6 +84,8 @@ export const differences: Readonly<Record<string, string>> = {
     'Each signal, phase and hook has its metric, and so have the requests that a shutdown answered, refused and cut, its budget, and the expectation whether it will do.',
   'P-018':
     'The backlog is not cut, which leaves clients half connected and resets them later. Instead requests that arrive while the listener closes are held for some 30 ms, so that no client that waits for an answer makes a new connection, and the listener closes in a quiet turn of the event loop, right behind the last accept.',
+  'P-026':
+    'Our FIN goes out behind the answer, or after 1 s or 1 MiB more where nothing said close; reading goes on for up to 5 s behind that, because some clients look for their answer only when they have sent everything.',
   'P-059':
     'There is no option for it: the process ends with an exit code of its own table, which says more than the number of a process signal.',
   'P-097':

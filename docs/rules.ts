@@ -195,6 +195,8 @@ export const rules: Readonly<Record<string, string>> = {
   'P-010':
     'With requests queued on a connection the last response says close; what arrives after that, or after our FIN, reaches no handler.',
   'P-011': 'A connection that never sent a byte ends with the linger and never holds up the exit.',
+  'P-012': 'Half a request line or head at the process signal is waited for and served when the rest comes in time.',
+  'P-013': 'Half a head that nothing follows is ended by FIN, ahead of the end of the drain’s time.',
   'P-014': 'A client that has sent its request and then FIN still gets its response.',
   'P-015': 'Clients that speak HTTP/1.0 or ask for `Connection: close` notice nothing of the drain.',
   'P-016':
@@ -211,20 +213,25 @@ export const rules: Readonly<Record<string, string>> = {
   'P-024':
     'A client that waits for `100 Continue` at the process signal gets it and a full response; one on a refused connection gets the refusal without it.',
   'P-025': 'A response in mid-stream is left alone until the deadline; cut there, it is counted as forced.',
+  'P-026':
+    'A body that goes on behind the answer to its request is read on, within bounds, so that no reset takes the answer away.',
   'P-027': 'A handler that never ends is named by its route before its connection is closed by force.',
   'P-028':
     'The `AbortSignal` of a long-running request is aborted in the drain, that of any other at the deadline only.',
   'P-029': 'A response that a framework has handed over to the handler is counted like any other.',
   'P-030': 'A request that fails before any handler (404, bad URL, unreadable head) is never left over in the count.',
   'P-031': 'Requests injected without a socket do not disturb the count.',
+  'P-032': 'Requests by HEAD and OPTIONS are counted like any other, and a CONNECT tunnel is long-running.',
   'P-033': 'A route that is marked long-running is not waited for with the others and is counted apart.',
   'P-034': 'An event stream that is drained gets its last chunk, and before it a `retry:` for its client.',
   'P-035': 'A long poll is answered in the drain, not cut.',
   'P-037': 'A long-running request that ends by itself is not ended again, and its place in the line goes to the next.',
   'P-038': 'A long-running request that begins during the shutdown is refused, or has to end by the same deadline.',
+  'P-039':
+    'A WebSocket is closed with 1001 and a reason by the object that `ws` leaves on its socket, and terminated after a bounded wait.',
   'P-040': 'A socket that has been upgraded to something unknown gets a FIN, and is destroyed if it does not answer.',
   'P-041':
-    'A client that asks for another protocol on a connection that came late is refused like any other, while the connection still speaks HTTP.',
+    'A client that asks for another protocol during the drain is refused while the connection still speaks HTTP: one that came late like any other, one that was kept by 503 and close.',
   'P-042': 'Every HTTP/2 session is told to leave by GOAWAY and ends behind its streams, on every version of Node.',
   'P-043':
     'Over clear text HTTP/2 leaves in two steps, so that a stream that was opened in between is served; over TLS by one GOAWAY at a good moment.',
@@ -234,6 +241,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-046':
     'gRPC health says `NOT_SERVING` from `ShutdownInitiated` on, and who watches hears it before the stream ends.',
   'P-047': 'Requests in flight over TLS survive the shutdown like those in the clear.',
+  'P-048': 'A client that never begins or never finishes its TLS handshake does not hold up the exit.',
   'P-049': 'A TLS handshake that ends during the drain makes a new connection, treated as one.',
   'P-051': 'A socket error during the drain never becomes an uncaught exception.',
   'P-052': 'A response that finishes when its socket is gone already throws nothing.',

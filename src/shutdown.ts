@@ -4,6 +4,7 @@ import { Deadline } from './deadline.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Hooks } from './hooks/hooks.ts';
 import type { Drain } from './http/drain.ts';
+import { withholdContinue } from './http/expect.ts';
 import { allowHalfOpen } from './http/half-open.ts';
 import { retire, stopListening } from './http/listener.ts';
 import type { Server } from './http/server.ts';
@@ -132,6 +133,7 @@ export class Shutdown {
     const recognized = traffic.leave({ since: startedAt, window: delay * leavingShare });
     lifecycle.report('ShutdownInitiated');
     servers.forEach(allowHalfOpen);
+    servers.forEach(withholdContinue);
     drain.start();
     void this.#delay(delay, drainBy);
     void hooks.runPreShutdown(reason, drainBy.signal).then(() => {

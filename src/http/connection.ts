@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { closingHeaders, type GivenHeaders } from './connection-close.ts';
+import { isInBody } from './half-request.ts';
 import { breakOff } from './instead.ts';
 import type { Request, Response } from '../message.ts';
 
@@ -63,15 +64,21 @@ export class Connection {
   askedAt = -Infinity;
   /** Since when nothing has been heard. */
   quietSince: number;
+  readonly #bytesAtFirst: number;
   #bytesRead: number;
   #endedAt: number | undefined;
-  #answered: Request | undefined;
 
   constructor(socket: Socket & Tracked, now: number) {
     this.socket = socket;
     socket[record] = this;
     this.quietSince = now;
     this.#bytesRead = socket.bytesRead;
+    this.#bytesAtFirst = this.#bytesRead;
+  }
+
+  /** Whether anything at all has come from the peer. */
+  get hasSpoken(): boolean {
+    return this.socket.bytesRead > this.#bytesAtFirst;
   }
 
   get isBusy(): boolean {
@@ -136,6 +143,14 @@ export class Connection {
     this.#apart = undefined;
   }
 
+  /** inherit takes over what is unanswered on the socket: an upgrade may come behind other requests. */
+  inherit(before: Connection): void {
+    this.responses.push(...before.responses);
+    this.arrivals.push(...before.arrivals);
+    this.#apart = before.#apart;
+    before.releaseAll();
+  }
+
   /** requests lists the program's requests that have no complete answer. */
   requests(): RequestInFlight[] {
     return this.responses
@@ -184,7 +199,6 @@ export class Connection {
       this.isOver = true;
       // Node would destroy the socket behind the response, and a byte still unread would turn that into a reset.
       this.socket.destroySoon = () => {
-        this.#answered = response.req;
         this.end();
       };
       return http1;
@@ -230,7 +244,7 @@ export class Connection {
   isStale(now: number, patience: number): boolean {
     if (!this.socket.writableFinished) return false;
     this.#endedAt ??= now;
-    const isUploading = this.#answered?.complete === false && now - this.#endedAt < longestUpload;
+    const isUploading = isInBody(this.socket) && now - this.#endedAt < longestUpload;
     return now - (isUploading ? Math.max(this.#endedAt, this.quietSince) : this.#endedAt) >= patience;
   }
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Deadline } from '../deadline.ts';
 import type { Connection } from './connection.ts';
 import { askWhetherGone } from './half-open.ts';
+import { AnsweredUploads, withoutHalfHeads } from './half-request.ts';
 import type { LongRunningDrainOptions } from './long-running.ts';
 import type { Traffic } from './traffic.ts';
 
@@ -36,6 +37,7 @@ export class Drain {
   #isStopped = false;
   #deadline: Deadline | undefined;
   #idlesPerSweep = 0;
+  readonly #uploads = new AnsweredUploads();
   #whenEmpty: (() => void) | undefined;
 
   constructor(traffic: Traffic, clock: Clock) {
@@ -116,7 +118,8 @@ export class Drain {
       else if (this.#canEnd(connection, now)) silent.push(connection);
     }
     this.#idlesPerSweep = Math.max(this.#idlesPerSweep, perSweep(silent.length));
-    for (const connection of silent.slice(0, this.#idlesPerSweep)) connection.end();
+    const ending = this.#isLastCall(now) ? silent : withoutHalfHeads(silent);
+    for (const connection of ending.slice(0, this.#idlesPerSweep)) connection.end();
     this.#schedule(Math.max(interval, (this.#clock.now() - now) * leastPause));
     this.#noteProgress();
   }
@@ -124,8 +127,12 @@ export class Drain {
   #canEnd(connection: Connection, now: number): boolean {
     if (this.#deadline === undefined || connection.isOver || connection.isBusy) return false;
     if (!connection.endsBySilence) return false;
-    const isLastCall = this.#isIdle || now >= this.#deadline.at - linger;
-    return isLastCall && now - connection.quietSince >= linger;
+    if (this.#uploads.isTooLong(connection, now)) return true;
+    return (this.#isIdle || this.#isLastCall(now)) && now - connection.quietSince >= linger;
+  }
+
+  #isLastCall(now: number): boolean {
+    return this.#deadline !== undefined && now >= this.#deadline.at - linger;
   }
 
   get #isIdle(): boolean {

@@ -17,15 +17,12 @@ export function allowHalfOpen(server: Server): void {
 /**
  * askWhetherGone makes sure that a peer that is gone does not hold the drain (P-021): behind its FIN it is sent a 102,
  * which one that waits has to skip (RFC 9110, 15.2) and which one that is gone answers with a reset. In the middle of a
- * response nothing can be asked, and the peer is taken for gone, as Node does.
+ * response nothing can be asked, but what its handler writes next does the same.
  */
 export function askWhetherGone(connection: Connection, now: number): void {
   const response = connection.responses[0];
   if (response === undefined || !connection.socket.readableEnded || !(response instanceof ServerResponse)) return;
-  if (response.headersSent) {
-    connection.socket.end();
-    return;
-  }
+  if (response.headersSent) return;
   if (connection.responses[0]?.req.httpVersion !== '1.1') return;
   if (now - connection.askedAt < askAgainAfter) return;
   connection.askedAt = now;

@@ -1,6 +1,8 @@
 // Answering, or ending an answer, in place of a handler that goes on running and must not notice.
+import type { EventEmitter } from 'node:events';
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
 import { LameduckError } from '../errors.ts';
 import type { Response } from '../message.ts';
 import { hasLength, isChunked } from './head.ts';
@@ -39,15 +41,16 @@ function isSecure(socket: Socket): boolean {
 // Node would end the process with an error that nobody listens for when a handler goes on writing.
 function mute(response: Response): void {
   if (!(response instanceof StreamResponse)) {
-    muteOne(response);
+    muteOne(response as unknown as EventEmitter);
     return;
   }
   response.takeOver();
   muteOne(response.stream);
-  if (response.compatible !== undefined) muteOne(response.compatible);
+  if (response.compatible !== undefined) muteOne(response.compatible as EventEmitter);
 }
 
-function muteOne(response: object): void {
+function muteOne(response: EventEmitter): void {
+  tellThoseWhoWait(response as EventEmitter & { destroy: (reason?: unknown) => unknown });
   const chain = (): object => response;
   const none = (): void => undefined;
   Object.assign(response, {
@@ -68,12 +71,43 @@ function muteOne(response: object): void {
   });
 }
 
+// Whoever waits for the response to take more, such as `pipeline`, hears of it what Node says when a client has left, and
+// ends its source. What it does to the response then must not take the end of the answer away, which is on its way.
+function tellThoseWhoWait(response: EventEmitter & { destroy: (reason?: unknown) => unknown }): void {
+  if (response.listenerCount('error') === 0) return;
+  const cause = ended();
+  const error = Object.assign(new Error(cause.message, { cause }), { code: 'ERR_STREAM_PREMATURE_CLOSE' });
+  const destroy = response.destroy.bind(response);
+  let isOut = false;
+  response.once('finish', () => (isOut = true));
+  response.destroy = (reason) => {
+    const isOfThose = reason === error || (reason === undefined && !(response instanceof Duplex));
+    return isOfThose && !isOut ? response : destroy(reason);
+  };
+  // What is piped into it passes the error on where nobody else listens.
+  response.on('error', () => undefined);
+  response.emit('error', error);
+}
+
+/** dropWrites lets a program go on writing to a socket that has had its last word, to no effect. */
+export function dropWrites(socket: Socket): void {
+  Object.assign(socket, {
+    write(...args: unknown[]) {
+      refuse(args);
+      return false;
+    },
+    end(...args: unknown[]) {
+      refuse(args);
+      return socket;
+    },
+  });
+}
+
 function refuse(args: readonly unknown[]): void {
   const callback = args.findLast((arg) => typeof arg === 'function') as ((error: Error) => void) | undefined;
-  if (callback === undefined) return;
-  const error = new LameduckError(
-    'LAMEDUCK_ERR_REQUEST_ENDED',
-    'the request has been answered in place of its handler',
-  );
-  process.nextTick(callback, error);
+  if (callback !== undefined) process.nextTick(callback, ended());
+}
+
+function ended(): LameduckError {
+  return new LameduckError('LAMEDUCK_ERR_REQUEST_ENDED', 'the request has been answered in place of its handler');
 }

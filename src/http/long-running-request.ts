@@ -6,6 +6,7 @@ import { answerInstead, endInstead } from './instead.ts';
 import type { Request, Response } from '../message.ts';
 import { comeBackSoon } from './rejection.ts';
 import { abortRequest, hasAbortSignal } from './request-signal.ts';
+import { Upgraded } from './upgraded.ts';
 
 /** LongRunningRequest is told to end when its turn comes, and ended when its time is up. */
 export class LongRunningRequest {
@@ -29,8 +30,8 @@ export class LongRunningRequest {
 
   /**
    * tell lets the handler end the request by its AbortSignal, where it has asked for one (P-028), and otherwise ends what
-   * can be ended cleanly: a stream with its last chunk, an upgraded socket with a FIN (P-040). `retry` is for the client
-   * of an event stream, in milliseconds.
+   * can be ended cleanly: a stream with its last chunk, a WebSocket with 1001 (P-039), another upgraded socket with a FIN
+   * (P-040). `retry` is for the client of an event stream, in milliseconds.
    */
   tell(retry: number | undefined): void {
     if (this.#stream === undefined) {
@@ -49,9 +50,8 @@ export class LongRunningRequest {
   end(): void {
     abortRequest(this.#request, 'the server is shutting down');
     const response = this.#response;
-    if (response === undefined) {
-      if (!this.connection.isOver) this.connection.end();
-    } else if (response.writableEnded) return;
+    if (response === undefined) this.connection.end();
+    else if (response.writableEnded) return;
     else if (!response.headersSent) answerInstead(response, ...comeBackSoon);
     else if (!hasLength(response)) endInstead(response);
   }
@@ -63,6 +63,7 @@ export class LongRunningRequest {
 
   #tellHandler(): void {
     if (hasAbortSignal(this.#request)) abortRequest(this.#request, 'the server is shutting down');
+    else if (this.connection instanceof Upgraded) this.connection.endWhenAnswered();
     else if (this.#response?.headersSent !== false) this.end();
   }
 }

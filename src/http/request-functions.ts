@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { messageOf } from '../errors.ts';
 import type { Request } from '../message.ts';
+import { StreamRequest } from './stream-response.ts';
 
 /** RequestFunctions is what a program may say of its requests. */
 export interface RequestFunctions {
@@ -36,8 +37,9 @@ function guard<Result>(
   let hasFailed = false;
   return (request) => {
     try {
-      // A stream of HTTP/2 has what such a function reads: method, URL, headers and socket.
-      return ask(request as IncomingMessage);
+      // A stream of HTTP/2 has what such a function reads when a request arrives: method, URL, headers and socket. Later it
+      // may look for what the program has put on the request that it was given.
+      return ask((request instanceof StreamRequest ? (request.given ?? request) : request) as IncomingMessage);
     } catch (error) {
       if (!hasFailed) warn(`${name} has thrown, which counts as if it had said nothing: ${messageOf(error)}`);
       hasFailed = true;

@@ -10,6 +10,7 @@ import { createOverload, type Overload, type OverloadLimits } from './overload.t
 import { RequestEnds } from './request-ends.ts';
 import type { Asked } from './request-functions.ts';
 import { abortRequest, abortSignalOf } from './request-signal.ts';
+import type { Upgraded } from './upgraded.ts';
 
 const recognizedPerTurn = 1_000;
 
@@ -104,7 +105,7 @@ export class Requests {
   }
 
   /** upgrade counts a connection that has left HTTP as one long-running request. */
-  upgrade(connection: Connection, request: Request): void {
+  upgrade(connection: Upgraded, request: Request): void {
     this.longRunning.add(connection, new LongRunningRequest(connection, request));
   }
 

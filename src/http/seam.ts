@@ -5,6 +5,7 @@ import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Server as TlsServer } from 'node:tls';
+import { continued } from './expect.ts';
 import { connectionsOf, isHttp2, take, type Server } from './server.ts';
 
 /**
@@ -43,7 +44,8 @@ export function installSeam(server: Server, events: SeamEvents): void {
   const isSecure = server instanceof TlsServer;
   const speaksHttp2 = isHttp2(server);
 
-  const proceed: Proceed = (event, ...args) => (own ?? prototype.emit).call(server, event, ...args);
+  const proceed: Proceed = (event, ...args) =>
+    (own ?? prototype.emit).call(server, continued(server, event, args), ...args);
 
   // Nearly every event is this one, and to spread its arguments would cost it more than the rest of the seam.
   const emitRequest = (request: IncomingMessage, response: ServerResponse): boolean =>

@@ -59,13 +59,26 @@ function classOf(given: unknown): string {
 }
 
 interface ConnectionsList {
-  all(): readonly { readonly socket?: Socket | null }[];
+  all(): readonly Parser[];
+  active(): readonly Parser[];
+}
+
+interface Parser {
+  readonly socket?: Socket | null;
 }
 
 /** connectionsOf lists the connections that a server has; Node keeps them where only it looks, hence the guards. */
 export function connectionsOf(server: Server): Socket[] {
-  const list = hidden(server, 'http.server.connections') as ConnectionsList | undefined;
-  return (list?.all() ?? []).flatMap(({ socket }) => socket ?? []);
+  return (listOf(server)?.all() ?? []).flatMap(({ socket }) => socket ?? []);
+}
+
+/** socketsInMessage lists the connections on which a request has begun that is not whole, and those never used. */
+export function socketsInMessage(server: Server): Socket[] {
+  return (listOf(server)?.active() ?? []).flatMap(({ socket }) => socket ?? []);
+}
+
+function listOf(server: Server): ConnectionsList | undefined {
+  return hidden(server, 'http.server.connections') as ConnectionsList | undefined;
 }
 
 /** hasBeenClosed tells a closed server from one that has never listened, which nothing public does. */

@@ -2,7 +2,10 @@
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Response } from '../message.ts';
+import type { Clock } from '../clock.ts';
 import { Connection, type Leaving } from './connection.ts';
+import type { Hold } from './hold.ts';
+import { Settling } from './settling.ts';
 import type { StreamResponse } from './stream-response.ts';
 
 // GOAWAY, NO_ERROR, with the highest stream identifier there is: it announces the end, and refuses nothing yet (RFC 9113, 6.8).
@@ -17,19 +20,26 @@ const longestRoundTrip = 1_000;
 /** Session is a Connection that speaks HTTP/2. */
 export class Session extends Connection {
   readonly #session: ServerHttp2Session;
+  readonly #settling: Settling;
+  #isSettling = false;
   #leaveBy = Infinity;
   /** When a stream was last opened, or seen to have ended. */
   #changedAt: number;
   #hasReleased = false;
-  #isLeavingSoon = false;
   #announcedAt: number | undefined;
   #hasHeard = false;
   #endedAt: number | undefined;
 
-  constructor(session: ServerHttp2Session, socket: Socket, now: number) {
-    super(socket, now);
+  constructor(session: ServerHttp2Session, socket: Socket, clock: Clock) {
+    super(socket, clock.now());
     this.#session = session;
-    this.#changedAt = now;
+    this.#settling = new Settling(session, clock);
+    this.#changedAt = clock.now();
+  }
+
+  /** Keeps the streams that the client opens while it is about to be told. */
+  get hold(): Hold {
+    return this.#settling.hold;
   }
 
   override draw(leaving: Leaving): void {
@@ -49,22 +59,18 @@ export class Session extends Connection {
 
   /**
    * admit asks the client to leave with the first stream that it opens after the drawn moment (P-042, P-043): the GOAWAY
-   * is ahead of the answer, for which a client that asks one thing after another waits before it asks the next.
+   * is ahead of the answer, for which a client waits before it asks the next thing.
    */
   override admit(response: Response, now: number): void {
     super.admit(response, now);
     this.#changedAt = now;
-    if (now < this.leaveAt || this.#isLeavingSoon) return;
-    this.#isLeavingSoon = true;
-    // Behind the other streams of the same flight, which no GOAWAY may refuse.
-    setImmediate(() => {
-      this.#isLeavingSoon = false;
-      this.#leaveNow(now);
-    });
+    this.#settling.noteChange();
+    if (now >= this.leaveAt) this.#leaveNow(now);
   }
 
   override release(response: Response): ReturnType<Connection['release']> {
     this.#hasReleased = true;
+    this.#settling.noteChange();
     return super.release(response);
   }
 
@@ -77,13 +83,29 @@ export class Session extends Connection {
   }
 
   // In clear text it takes two steps, and a stream that the client opens between them is served; over TLS Node allows one.
+  // Either comes when the client has nothing on its way, or a client would refuse itself what it has not sent yet.
   #leaveNow(now: number): void {
-    if (this.isOver) return;
-    // The client has ended it itself.
-    if (this.#session.closed || this.#session.destroyed) this.isOver = true;
-    else if (this.#session.encrypted === true) this.end();
-    else if (this.#announcedAt === undefined) this.#announce(now);
-    else if (this.#hasHeard || now - this.#announcedAt >= longestRoundTrip) this.end();
+    if (this.#isSettling) return;
+    if (this.#hasEnded) this.isOver = true;
+    else if (this.#announcedAt !== undefined) {
+      if (this.#hasHeard || now - this.#announcedAt >= longestRoundTrip) this.end();
+    } else if (this.#session.encrypted !== true && !this.isBusy && this.#isSilent) this.#announce(now);
+    else this.#settle();
+  }
+
+  #settle(): void {
+    this.#isSettling = true;
+    void this.#settling.settle((now) => {
+      this.#isSettling = false;
+      if (this.#hasEnded) this.isOver = true;
+      else if (this.#session.encrypted !== true && this.#isSilent) this.#announce(now);
+      else this.end();
+    });
+  }
+
+  // The client may have ended it itself.
+  get #hasEnded(): boolean {
+    return this.isOver || this.#session.closed || this.#session.destroyed;
   }
 
   /** end sends the last GOAWAY; the session ends behind its last stream. */
@@ -118,10 +140,6 @@ export class Session extends Connection {
   }
 
   #announce(now: number): void {
-    if (!this.#isSilent) {
-      if (now >= this.#leaveBy) this.end();
-      return;
-    }
     this.#announcedAt = now;
     this.socket.write(announcement);
     this.#session.ping(() => {

@@ -16,6 +16,8 @@ export class StreamRequest implements Request {
   readonly headers: IncomingHttpHeaders;
   readonly socket: Socket;
   readonly httpVersion = '2.0';
+  /** What the program was given instead by the compatibility API, if it uses that. */
+  given: object | undefined;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, socket: Socket) {
     this.stream = stream;
@@ -119,6 +121,17 @@ export class StreamResponse implements Response {
    */
   takeOver(): void {
     this.stream.on('error', () => undefined);
+  }
+
+  /** withhold keeps a stream that waits for its handler from ending its request while nobody listens. */
+  withhold(): void {
+    // Node reads behind the last byte as soon as that has come, and says `end` at once where there is nothing to read.
+    this.stream.read = () => null;
+  }
+
+  /** handOver lets a withheld stream be read. */
+  handOver(): void {
+    Reflect.deleteProperty(this.stream, 'read');
   }
 
   /** onHead calls back when the headers of the answer have been sent. */

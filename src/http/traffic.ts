@@ -17,6 +17,7 @@ import type { Server } from './server.ts';
 import { Session } from './session.ts';
 import { StreamResponse } from './stream-response.ts';
 import { describeUnfinished } from './unfinished.ts';
+import { Upgraded } from './upgraded.ts';
 
 /** TrafficOptions is what traffic asks and tells. */
 export interface TrafficOptions extends RequestsOptions {
@@ -132,19 +133,15 @@ export class Traffic implements SeamEvents {
 
   onUpgrade(request: IncomingMessage, socket: Duplex): boolean {
     const connection = connectionOf(request.socket);
-    if (connection === undefined) return false;
-    if (connection.isOver) {
-      socket.destroy();
-      return true;
-    }
+    // Fastify shows what comes to a second address of its to the first server, too.
+    if (connection === undefined || connection.isUpgraded) return false;
     connection.isUpgraded = true;
-    if (this.#refusesUpgrades) {
-      this.requests.refused++;
-      refuseUpgrade(socket, connection.isLate);
-      connection.end();
+    if (connection.isOver || this.#refusesUpgrades) {
+      this.#refuseUpgrade(connection);
       return true;
     }
-    this.requests.upgrade(connection, request);
+    this.connections.delete(connection);
+    this.requests.upgrade(this.#add(new Upgraded(connection, socket, this.#clock.now())), request);
     return false;
   }
 
@@ -152,7 +149,7 @@ export class Traffic implements SeamEvents {
   onSession(session: ServerHttp2Session): Session {
     const before = connectionOf(session.socket);
     if (before !== undefined) this.connections.delete(before);
-    return this.#add(new Session(session, before?.socket ?? session.socket, this.#clock.now()), before);
+    return this.#add(new Session(session, before?.socket ?? session.socket, this.#clock), before);
   }
 
   onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean {
@@ -162,18 +159,25 @@ export class Traffic implements SeamEvents {
     const response = new StreamResponse(stream, headers, connection.socket);
     const answer = this.#answer(response.req.url, response.req.method);
     this.requests.admit(connection, response, answer !== undefined);
-    if (answer !== undefined || this.hold.isOn || connection.isLate) response.takeOver();
+    const isHeld = this.hold.isOn || connection.hold.isOn || connection.isLate;
+    if (answer !== undefined || isHeld) response.takeOver();
     if (response.req.method === 'CONNECT') this.requests.markLongRunning(stream);
     if (Math.random() < this.#options.limits.goawayChance) connection.end();
     if (answer !== undefined) answerProbe(response.req, response, answer);
-    else if (this.hold.isOn || connection.isLate) this.#detain(connection, response, proceed);
-    else return this.requests.isRejected(connection, response);
+    else if (isHeld) {
+      response.withhold();
+      connection.hold.pass(() => {
+        this.#detain(connection, response, proceed);
+      });
+    } else return this.requests.isRejected(connection, response);
     return true;
   }
 
   onCompatible(request: object, response: object): void {
     const stream = connectionOf(socketOf(request))?.responseTo(request);
-    if (stream instanceof StreamResponse) stream.compatible = response;
+    if (!(stream instanceof StreamResponse)) return;
+    stream.compatible = response;
+    stream.req.given = request;
   }
 
   /** unfinished lists the requests that have no complete answer, oldest first. */
@@ -206,11 +210,28 @@ export class Traffic implements SeamEvents {
   // What came late is refused, and what comes while the listener closes waits until it has.
   #detain(connection: Connection, response: Response, proceed: () => void): void {
     this.hold.pass(() => {
+      if (response instanceof StreamResponse) response.handOver();
       // A client that has left meanwhile could not be answered, so its request is not executed either.
       if (connection.socket.destroyed || (response instanceof StreamResponse && response.stream.destroyed)) return;
       if (connection.isLate) this.#refuse(connection, response);
       else if (!this.requests.isRejected(connection, response)) proceed();
     });
+  }
+
+  // Behind what is asked for before it on the same connection, and not at all if the client is told to close by that.
+  #refuseUpgrade(connection: Connection): void {
+    const { socket, responses, isLate } = connection;
+    socket.on('error', () => undefined);
+    socket.resume();
+    const refuse = (): void => {
+      if (connection.isOver) return;
+      this.requests.refused++;
+      refuseUpgrade(socket, isLate);
+      connection.end();
+    };
+    const before = responses[responses.length - 1];
+    if (before === undefined) refuse();
+    else before.once('close', refuse);
   }
 
   #refuse(connection: Connection, response: Response): void {

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
-import { test } from 'node:test';
-import { serve, shutdownOf, type Client } from '../support/serving.ts';
+import { PassThrough, Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { it, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { describeAdapters, serve, shutdownOf, type Client } from '../support/serving.ts';
 import { openEventStream, watching } from '../support/watching.ts';
 import { until } from '../support/until.ts';
 
@@ -97,7 +100,7 @@ test('P-034 a stream that its handler has ended, or has promised the length of, 
       if (url === '/length') {
         response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Content-Length': 9 });
         response.write('data: ');
-        setTimeout(() => response.end('1\n\n'), 200);
+        void setTimeout(200).then(() => response.end('1\n\n'));
       } else {
         openEventStream(response);
         response.end(`data: ${'x'.repeat(20_000_000)}\n\n`);
@@ -112,5 +115,89 @@ test('P-034 a stream that its handler has ended, or has promised the length of, 
   assert.equal((await length.reader.next())?.body, 'data: 1\n\n');
   slow.socket.resume();
   assert.doesNotMatch((await slow.reader.next())?.body.slice(-100) ?? '', /retry/);
+  assert.equal((await ended).exitCode, 0);
+});
+
+describeAdapters((adapter) => {
+  for (const kind of ['a generator', 'a stream'] as const) {
+    it(`P-034 what pipes ${kind} into an event stream is told of its end as of a client that has left, and the end is whole`, async (t) => {
+      const events: string[] = [];
+      async function* ticks(): AsyncGenerator<string> {
+        try {
+          for (;;) {
+            yield 'data: tick\n\n';
+            await setTimeout(10);
+          }
+        } finally {
+          events.push('ended');
+        }
+      }
+      const serving = await serve(t, {
+        adapter,
+        listener: (_, response) => {
+          response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+          const source = kind === 'a stream' ? Readable.from(ticks()) : ticks();
+          pipeline(source, response).catch((error: unknown) =>
+            events.push((error as NodeJS.ErrnoException).code ?? ''),
+          );
+        },
+      });
+      const [client] = (await watching(serving, 1)) as [Client];
+      const { ended } = shutdownOf(serving);
+      const body = (await client.reader.next())?.body ?? '';
+      assert.match(body, /retry: \d+\n[^]*\r\n0\r\n\r\n$/);
+      await until(() => events.length === 2);
+      assert.deepEqual(events.sort(), ['ERR_STREAM_PREMATURE_CLOSE', 'ended'].sort());
+      assert.equal(client.reader.error, undefined);
+      assert.equal((await ended).exitCode, 0);
+    });
+  }
+});
+
+test('P-034 an event stream that is piped by hand ends whole and throws nothing', async (t) => {
+  const source = new PassThrough();
+  const serving = await serve(t, {
+    listener: (_, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      source.pipe(response);
+    },
+  });
+  const writing = setInterval(() => source.write('data: tick\n\n'), 10);
+  t.after(() => {
+    clearInterval(writing);
+  });
+  const [client] = (await watching(serving, 1)) as [Client];
+  const { ended } = shutdownOf(serving);
+  assert.match((await client.reader.next())?.body ?? '', /retry: \d+\n[^]*\r\n0\r\n\r\n$/);
+  assert.equal((await ended).exitCode, 0);
+});
+
+test('P-034 what is piped into an event stream does not take the end of it away from a client that reads slowly', async (t) => {
+  async function* loud(): AsyncGenerator<string> {
+    for (;;) {
+      yield `data: ${'x'.repeat(4_000_000)}\n\n`;
+      await setTimeout(10);
+    }
+  }
+  const codes: unknown[] = [];
+  const serving = await serve(t, {
+    listener: (_, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      pipeline(loud(), response).catch((error: unknown) => codes.push((error as NodeJS.ErrnoException).code));
+    },
+  });
+  const client = await serving.dial();
+  let [tail, wholeLength] = ['', 0];
+  client.socket.removeAllListeners('data').on('data', (text: string) => {
+    wholeLength += text.length;
+    tail = (tail + text).slice(-100);
+  });
+  client.get('/events');
+  await until(() => wholeLength > 0);
+  client.socket.pause();
+  const { ended } = shutdownOf(serving);
+  await until(() => codes.length === 1);
+  client.socket.resume();
+  await until(() => tail.endsWith('\r\n0\r\n\r\n'));
   assert.equal((await ended).exitCode, 0);
 });

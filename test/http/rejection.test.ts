@@ -1,10 +1,12 @@
 // Late arrivals: who is refused after NotAcceptingNewRequest, how, and who is still served.
 import assert from 'node:assert/strict';
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { it } from 'node:test';
 import { describeAdapters, serve, shutdownOf } from '../support/serving.ts';
 import { until } from '../support/until.ts';
+
+const expecting = 'HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n';
 
 describeAdapters((adapter) => {
   it('A-122, P-019 with retry-after a new connection gets 429, Retry-After and close, then a FIN, while others are served', async (t) => {
@@ -45,6 +47,56 @@ describeAdapters((adapter) => {
       'InFlightRequestsDrained',
       'HTTPServerStoppedListening',
     ]);
+  });
+
+  it('P-024 a client that waits for 100 gets it on a kept connection, and on one that came late the refusal alone', async (t) => {
+    const held: ServerResponse[] = [];
+    const serving = await serve(t, {
+      adapter,
+      shutdownSendRetryAfter: true,
+      listener: (request, response) => {
+        if (request.url === '/hold') held.push(response);
+        else request.on('data', (data: Buffer) => response.end(String(data)));
+      },
+    });
+    const busy = await serving.dial();
+    const kept = await serving.dial();
+    busy.get('/hold');
+    await until(() => held.length === 1);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    const late = await serving.dial();
+    for (const client of [late, kept]) client.send(`POST / ${expecting}`);
+    assert.equal((await late.reader.next())?.status, 429);
+    await late.ended();
+    assert.equal(late.reader.error, undefined, 'a FIN, not a reset');
+    assert.equal((await kept.reader.next())?.status, 100);
+    kept.send('hello');
+    assert.equal((await kept.reader.next())?.body, 'hello');
+    held[0]?.end();
+    const record = await ended;
+    assert.deepEqual(record.requests, { answered: 2, refused: 1, cut: 0 });
+  });
+
+  it('P-024, P-113 a program that decides by itself who gets a 100 goes on doing so in the drain', async (t) => {
+    const serving = await serve(t, {
+      adapter,
+      shutdownDelayDuration: '300ms',
+      listener: () => assert.fail('never without its own decision'),
+      prepare: (server) =>
+        server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
+          if (request.url === '/no') response.writeHead(403).end();
+          else response.end('without a body');
+        }),
+    });
+    const { ended } = shutdownOf(serving);
+    const [no, yes] = [await serving.dial(), await serving.dial()];
+    no.send(`POST /no ${expecting}`);
+    yes.send(`POST /yes ${expecting}`);
+    assert.equal((await no.reader.next())?.status, 403);
+    assert.equal((await yes.reader.next())?.body, 'without a body');
+    assert.equal(serving.server.listeners('checkContinue').length, 1);
+    assert.equal((await ended).exitCode, 0);
   });
 
   it('A-106, A-126 with retry-after probes on new connections are answered as long as the listener is open', async (t) => {

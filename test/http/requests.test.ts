@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { describeAdapters, serve, shutdownOf, type Serving } from '../support/serving.ts';
 import { until } from '../support/until.ts';
 
@@ -134,6 +135,49 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
+  it(
+    'P-014 a peer that has ended its side in the middle of a response receives the rest of it',
+    { skip },
+    async (t) => {
+      const exchanges: Exchange[] = [];
+      const serving = await serve(t, { adapter, listener: keep(exchanges) });
+      const client = await serving.dial({ allowHalfOpen: true });
+      const { ended } = shutdownOf(serving);
+      await serving.handle.signals.notAcceptingNewRequest.signaled;
+      client.get('/half-open');
+      await until(() => exchanges.length === 1);
+      exchanges[0]?.response.write('first ');
+      client.socket.end();
+      await until(() => exchanges[0]?.request.socket.readableEnded === true);
+      // Longer than the drain takes to look at every connection.
+      await setTimeout(200);
+      exchanges[0]?.response.end('last');
+      assert.match((await client.reader.next())?.body ?? '', /first [^]*last/);
+      const record = await ended;
+      assert.deepEqual([record.exitCode, record.requests], [0, { answered: 1, refused: 0, cut: 0 }]);
+    },
+  );
+
+  it('P-021 a peer that has left in the middle of a response is found out by what its handler writes next', async (t) => {
+    const exchanges: Exchange[] = [];
+    const serving = await serve(t, { adapter, listener: keep(exchanges) });
+    const client = await serving.dial();
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    client.get('/left');
+    await until(() => exchanges.length === 1);
+    exchanges[0]?.response.write('first ');
+    await until(() => client.reader.received > 0);
+    client.socket.destroy();
+    const writing = setInterval(() => exchanges[0]?.response.write('more '), 50);
+    t.after(() => {
+      clearInterval(writing);
+    });
+    const record = await ended;
+    assert.deepEqual([record.exitCode, record.requests.answered], [0, 0]);
+    assert.ok(record.durationMs < 5_000);
+  });
+
   it('P-030 requests that never reach a handler are counted once or not at all', async (t) => {
     const serving = await serve(t, { adapter, listener: (_, response) => response.end('ok') });
     for (const bad of [
@@ -191,7 +235,7 @@ describeAdapters((adapter) => {
     // Slow, and longer than anybody waits for a peer that does not answer our FIN.
     for (let sent = 0; sent < 16; sent++) {
       client.send('x'.repeat(10_000));
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await setTimeout(100);
     }
     assert.equal((await client.reader.next())?.body, 'enough');
     assert.equal(client.reader.error, undefined);

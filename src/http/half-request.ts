@@ -1,0 +1,48 @@
+// Requests of HTTP/1.1 of which only a part has arrived, as Node's parser knows it.
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Connection } from './connection.ts';
+import { socketsInMessage, type Server } from './server.ts';
+
+// How much of a body, in bytes and milliseconds, is still read on a connection that waits for nothing else (P-026).
+const mostBytes = 1_048_576;
+const longest = 1_000;
+
+interface Parsed extends Socket {
+  readonly server?: Server;
+  readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
+}
+
+/** isInBody tells whether the body of a request is on its way, answered or not. */
+export function isInBody(socket: Socket): boolean {
+  return (socket as Parsed).parser?.incoming?.complete === false;
+}
+
+/**
+ * withoutHalfHeads leaves out the connections on which a request line or headers have begun, of a request that is served
+ * when the rest comes (P-012); one that came late would be refused.
+ */
+export function withoutHalfHeads(connections: readonly Connection[]): readonly Connection[] {
+  const servers = new Set(connections.flatMap(({ socket }) => (socket as Parsed).server ?? []));
+  const inMessage = new Set([...servers].flatMap(socketsInMessage));
+  return connections.filter(
+    ({ socket, hasSpoken, isLate }) => isLate || !hasSpoken || !inMessage.has(socket) || isInBody(socket),
+  );
+}
+
+/** AnsweredUploads watches over bodies that go on behind the answer to their request. */
+export class AnsweredUploads {
+  readonly #begun = new WeakMap<Connection, { readonly at: number; readonly bytesRead: number }>();
+
+  /** isTooLong tells whether one has gone on for longer than it may; asked again and again. */
+  isTooLong(connection: Connection, now: number): boolean {
+    const { socket } = connection;
+    if (!isInBody(socket)) {
+      this.#begun.delete(connection);
+      return false;
+    }
+    const begun = this.#begun.get(connection) ?? { at: now, bytesRead: socket.bytesRead };
+    this.#begun.set(connection, begun);
+    return now - begun.at >= longest || socket.bytesRead - begun.bytesRead >= mostBytes;
+  }
+}

@@ -1,0 +1,119 @@
+// Requests of which a part has arrived: half a head is waited for, and a body behind its answer is not.
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { it, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { linger } from '../../src/http/drain.ts';
+import { describeAdapters, serve, shutdownOf, type Client } from '../support/serving.ts';
+import { until } from '../support/until.ts';
+
+/** trickle goes on sending a little of a body that never ends, until the connection has ended. */
+async function trickle({ socket, reader }: Client, text: string): Promise<void> {
+  const over = new AbortController();
+  void reader.ended.then(() => {
+    over.abort();
+  });
+  while (!over.signal.aborted && socket.writable) {
+    socket.write(text);
+    await setTimeout(20);
+  }
+}
+
+test('P-048 a client that never begins or never finishes its TLS handshake does not hold the exit', async (t) => {
+  const serving = await serve(t, { adapter: 'node:https', listener: () => undefined });
+  const clients = [0, 7].map((length) => {
+    const client = connect(serving.port, '127.0.0.1');
+    client.on('error', () => undefined).resume();
+    client.write(Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00].slice(0, length)));
+    return client;
+  });
+  t.after(() => {
+    for (const client of clients) client.destroy();
+  });
+  await until(() => serving.traffic.connections.size === 2);
+  const record = await shutdownOf(serving).ended;
+  assert.deepEqual([record.exitCode, record.requests.cut], [0, 0]);
+  assert.ok(record.durationMs < 3_000, `after ${String(record.durationMs)} ms`);
+});
+
+describeAdapters((adapter) => {
+  it('P-012 half a request line or head is waited for longer than a silent connection, and served when the rest comes', async (t) => {
+    const serving = await serve(t, { adapter, listener: ({ url }, response) => response.end(url) });
+    const [line, head, second, silent] = await Promise.all([1, 2, 3, 4].map(() => serving.dial()));
+    second?.get('/first');
+    await second?.reader.next();
+    line?.send('GET /li');
+    head?.send('GET /head HTTP/1.1\r\nHost: local');
+    second?.send('GET /second HTTP/1.1\r\n');
+    await until(() => [...serving.traffic.connections].filter(({ hasSpoken }) => hasSpoken).length === 3);
+    const { since, ended } = shutdownOf(serving);
+    await silent?.ended();
+    // Ended together with the silent one, if it were one of them.
+    await setTimeout(200);
+    assert.ok(performance.now() - since >= linger);
+    line?.send('ne HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    head?.send('host\r\n\r\n');
+    second?.send('Host: localhost\r\n\r\n');
+    for (const [client, body] of [
+      [line, '/line'],
+      [head, '/head'],
+      [second, '/second'],
+    ] as const) {
+      const answer = await client?.reader.next();
+      assert.deepEqual([answer?.body, answer?.isClose], [body, true]);
+    }
+    assert.equal((await ended).exitCode, 0);
+  });
+
+  it('P-013 half a head that nothing follows is ended by FIN, a linger ahead of the end of the drain’s time', async (t) => {
+    const serving = await serve(t, {
+      adapter,
+      listener: () => undefined,
+      terminationGracePeriodSeconds: 6,
+      destroyHookTimeout: '1s',
+    });
+    const client = await serving.dial();
+    client.send('GET /never HTTP/1.1\r\nHost: local');
+    await until(() => [...serving.traffic.connections].some(({ hasSpoken }) => hasSpoken));
+    const { since, ended } = shutdownOf(serving);
+    const waited = (await client.ended()) - since;
+    assert.equal(client.reader.error, undefined, 'a FIN, not a reset');
+    assert.ok(waited >= 2_000 && waited < 2_900, `after ${waited.toFixed(0)} ms`);
+    const record = await ended;
+    assert.deepEqual([record.exitCode, record.requests.cut], [0, 0]);
+  });
+
+  it('P-026 a body that trickles on behind its answer holds the drain for a second at most', async (t) => {
+    const serving = await serve(t, { adapter, listener: (_, response) => response.end('enough') });
+    const client = await serving.dial({ allowHalfOpen: true });
+    client.send('POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10000000\r\n\r\n');
+    assert.equal((await client.reader.next())?.isClose, false, 'answered before the shutdown');
+    const end = client.ended();
+    const trickling = trickle(client, 'x');
+    const { since, ended } = shutdownOf(serving);
+    const waited = (await end) - since;
+    assert.equal(client.reader.error, undefined, 'a FIN, not a reset');
+    assert.ok(waited >= 1_000 && waited < 2_000, `ended after ${waited.toFixed(0)} ms`);
+    await trickling;
+    assert.equal((await ended).exitCode, 0);
+  });
+
+  it('P-026 a fast body behind its answer is read for a mebibyte and then has its FIN, and no reset as long as it goes on', async (t) => {
+    const serving = await serve(t, { adapter, listener: (_, response) => response.end('enough') });
+    const client = await serving.dial({ allowHalfOpen: true });
+    client.send('POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3000000\r\n\r\n');
+    assert.equal((await client.reader.next())?.isClose, false);
+    const { since, ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    for (let sent = 0; sent < 10; sent++) {
+      client.send('x'.repeat(200_000));
+      await setTimeout(50);
+    }
+    assert.ok((await client.ended()) - since < 1_000, 'ended by its size');
+    client.send('x'.repeat(1_000_000));
+    await setTimeout(100);
+    assert.equal(client.reader.error, undefined);
+    client.socket.end();
+    assert.equal((await ended).exitCode, 0);
+  });
+});

@@ -1,0 +1,126 @@
+// What clients of HTTP/2 have on its way while their session is told to leave.
+import assert from 'node:assert/strict';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { describe, it } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import { Session } from '../../src/http/session.ts';
+import type { Outcome } from '../support/http2-client.ts';
+import { kinds, serve } from '../support/serving-http2.ts';
+import { until } from '../support/until.ts';
+
+for (const [name, kind] of Object.entries(kinds)) {
+  describe(name, () => {
+    it('P-043 clients that always have many streams open are refused none of them when they are told to leave', async (t) => {
+      const serving = await serve(t, kind, {
+        shutdownDelayDuration: '600ms',
+        listener: (path, answer) => {
+          systemClock.after(Math.random() * 30, () => {
+            answer.respond(200);
+            answer.end(path);
+          });
+        },
+      });
+      const clients = await Promise.all(Array.from({ length: 4 }, () => serving.dial()));
+      const outcomes: Outcome[] = [];
+      const loops = clients.flatMap((client) =>
+        Array.from({ length: 20 }, async () => {
+          while (client.goaways.length === 0 && !client.session.closed) outcomes.push(await client.request('/x'));
+        }),
+      );
+      await until(() => outcomes.length > 200);
+      const ended = serving.handle.shutdown('test');
+      await Promise.all(loops);
+      assert.deepEqual(
+        outcomes.filter(({ isWhole }) => !isWhole),
+        [],
+      );
+      assert.equal((await ended).exitCode, 0);
+    });
+
+    const skip = !kind.isCompatible && 'Node says no 100 by itself to a stream';
+    it('P-024 a client that waits for 100 gets it during the drain', { skip }, async (t) => {
+      const serving = await serve(t, kind, {
+        shutdownDelayDuration: '300ms',
+        listener: (_, answer, request) => {
+          (request as Readable).resume().on('end', () => {
+            answer.respond(200);
+            answer.end('read');
+          });
+        },
+      });
+      const client = await serving.dial();
+      const ended = serving.handle.shutdown('test');
+      const headers = { ':path': '/', ':method': 'POST', expect: '100-continue' };
+      const stream = client.session.request(headers, { endStream: false });
+      stream.on('continue', () => stream.end('body'));
+      assert.equal(await text(stream), 'read');
+      assert.equal((await ended).exitCode, 0);
+    });
+
+    it('P-051 a client that ends its session while it is about to be told breaks nothing', async (t) => {
+      let finish: (() => void) | undefined;
+      const serving = await serve(t, kind, {
+        listener: (_, answer) => {
+          finish = () => {
+            answer.respond(200);
+            answer.end('whole');
+          };
+        },
+      });
+      const client = await serving.dial();
+      const outcome = client.request('/');
+      await until(() => finish !== undefined);
+      const [session] = [...serving.traffic.connections].filter((one) => one instanceof Session);
+      const ended = serving.handle.shutdown('test');
+      await until(() => session?.hold.isOn === true);
+      finish?.();
+      client.session.close();
+      assert.equal((await outcome).body, 'whole');
+      assert.equal((await ended).exitCode, 0);
+    });
+
+    it('P-027 a request without an answer has the route that the program put on the request that it was given', async (t) => {
+      let isHere = false;
+      const serving = await serve(t, kind, {
+        functions: { route: (request) => (request as { routeOfMine?: string }).routeOfMine },
+        listener: (_, _answer, request) => {
+          Object.assign(request, { routeOfMine: '/things/:id' });
+          isHere = true;
+        },
+      });
+      const client = await serving.dial();
+      void client.request('/things/1');
+      await until(() => isHere);
+      const expected = kind.isCompatible ? '/things/:id' : '/things/1';
+      assert.deepEqual(
+        serving.traffic.unfinished().map(({ route }) => route),
+        [expected],
+      );
+    });
+
+    it('P-022, P-043 an upload without a byte that ends while it is held is served, too', async (t) => {
+      const serving = await serve(t, kind, {
+        listener: (_, answer, request) => {
+          const readable = request as Readable;
+          readable.resume().on('end', () => {
+            answer.respond(200);
+            answer.end('read');
+          });
+        },
+      });
+      const client = await serving.dial();
+      const sessions = (): Session[] => [...serving.traffic.connections].filter((one) => one instanceof Session);
+      await until(() => sessions().length === 1);
+      const [session] = sessions();
+      const ended = serving.handle.shutdown('test');
+      const stream = client.session.request({ ':path': '/', ':method': 'POST' }, { endStream: false });
+      const body = text(stream);
+      await until(() => session?.isBusy === true);
+      assert.ok(serving.traffic.hold.isOn || session?.hold.isOn === true);
+      stream.end();
+      assert.equal(await body, 'read');
+      assert.equal((await ended).exitCode, 0);
+    });
+  });
+}

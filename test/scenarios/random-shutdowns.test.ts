@@ -1,0 +1,28 @@
+// Shutdowns at random: clients of every kind, at any moment of what they say, and a signal that none of them expects.
+// SEED says where to begin, ROUNDS how many rounds to go from there; with ROUNDS alone the first seed is a fresh one.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { runRound } from './random-shutdowns/round.ts';
+
+const parallel = 4;
+
+// With each of the first something went wrong once; the others are to find out whether something does now.
+const fixed = [1, 2, 6, 1018, 1023, 3063, 4037, 10434, 10573, ...Array.from({ length: 7 }, (_, index) => index + 101)];
+
+function seeds(): readonly number[] {
+  const { SEED: seed, ROUNDS: rounds } = process.env;
+  if (seed === undefined && rounds === undefined) return fixed;
+  const first = seed === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(seed);
+  return Array.from({ length: Number(rounds ?? 1) }, (_, index) => first + index);
+}
+
+void describe(`random shutdowns from SEED=${String(seeds()[0])}`, { concurrency: parallel }, () => {
+  for (const seed of seeds()) {
+    it(`P-003, P-012, P-022, P-039, P-043 nothing is lost, reset, refused too early or left hanging with SEED=${String(seed)}`, async (t) => {
+      const { failures, plan, answered, refused, took } = await runRound(seed);
+      assert.deepEqual(failures, [], `SEED=${String(seed)} ROUNDS=1 says it again: ${plan}`);
+      assert.ok(answered > 0, 'somebody was served');
+      t.diagnostic(`${String(answered)} answered, ${String(refused)} refused, ended after ${String(took)} ms`);
+    });
+  }
+});

@@ -1,0 +1,143 @@
+// Clients of HTTP/2: many streams at once on a session, and sessions one after another until the server refuses.
+import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
+import { dial, type Dialed } from './dial.ts';
+import type { Client } from './http1-clients.ts';
+import { between, oneOf, pause, type Random, type World } from './world.ts';
+
+let ids = 0;
+
+/** Session is one connection of HTTP/2, and what the server has said of its end. */
+class Session {
+  readonly #world: World;
+  readonly #name: string;
+  readonly #session: ClientHttp2Session;
+  readonly #port: number;
+  /** The server has refused a request as one that came late. */
+  isRefused = false;
+  #lastStream = Infinity;
+  #error: string | undefined;
+
+  private constructor(world: World, name: string, { socket, port }: Dialed) {
+    this.#world = world;
+    this.#name = name;
+    this.#port = port;
+    this.#session = connect('http://127.0.0.1', { createConnection: () => socket });
+    this.#session.on('goaway', (_code, last: number) => (this.#lastStream = last));
+    this.#session.on('error', (error: NodeJS.ErrnoException) => (this.#error = error.code ?? error.message));
+  }
+
+  /** open connects; undefined when the server refuses. */
+  static async open(world: World, name: string): Promise<Session | undefined> {
+    const dialed = await dial(world, name, 'h2');
+    return dialed && new Session(world, name, dialed);
+  }
+
+  get isFit(): boolean {
+    return !this.#session.closed && !this.#session.destroyed && this.#lastStream === Infinity && !this.isRefused;
+  }
+
+  /** ask opens a stream, and resolves when it has closed, with whether it was served. */
+  async ask(
+    path: string,
+    expected: RegExp,
+    send: (stream: ClientHttp2Stream) => Promise<void> | void,
+  ): Promise<boolean> {
+    const world = this.#world;
+    const stream = this.#session.request({ ':path': path, ':method': 'POST' }, { endStream: false });
+    const got = { status: 0, retryAfter: false, body: '', isWhole: false, error: '' };
+    stream.setEncoding('latin1');
+    stream.on('response', (headers) => {
+      got.status = headers[':status'] ?? 0;
+      got.retryAfter = headers['retry-after'] !== undefined;
+    });
+    stream.on('data', (text: string) => (got.body += text));
+    stream.on('end', () => (got.isWhole = got.status !== 0 && stream.rstCode === 0));
+    stream.on('error', (error: NodeJS.ErrnoException) => (got.error = error.code ?? error.message));
+    const closed = new Promise((resolve) => stream.on('close', resolve));
+    await send(stream);
+    await closed;
+    const what = `${this.#name}: stream ${String(stream.id)}`;
+    const isAbove = (stream.id ?? Infinity) > this.#lastStream;
+    // It was never sent.
+    if (stream.id === undefined) return false;
+    if (!got.isWhole && (stream.rstCode === 7 || isAbove)) world.refuseStream(what);
+    else if (!got.isWhole && got.status === 0 && (this.#error ?? got.error) === 'ECONNRESET') {
+      world.reset(this.#port, what);
+    } else if (!got.isWhole) world.fail(`${what} lost: ${got.error} ${String(stream.rstCode)} ${this.#error ?? ''}`);
+    else if (got.status === 429 || got.status === 503) {
+      this.isRefused = true;
+      world.refuse(what);
+      if (!got.retryAfter) world.fail(`${what} refused without Retry-After`);
+    } else if (got.status !== 200 || !expected.test(got.body))
+      world.fail(`${what}: ${String(got.status)} ${got.body.slice(0, 80)}`);
+    else {
+      world.answered++;
+      return true;
+    }
+    return false;
+  }
+
+  close(): void {
+    this.#session.close();
+  }
+}
+
+async function sessions(world: World, name: string, talk: (session: Session) => Promise<void>): Promise<void> {
+  for (;;) {
+    const session = await Session.open(world, name);
+    if (session === undefined) return;
+    await talk(session);
+    session.close();
+    // Whoever is refused goes elsewhere.
+    if (session.isRefused) return;
+  }
+}
+
+async function request(session: Session, random: Random): Promise<void> {
+  const id = String(++ids);
+  const pieces = oneOf(random, [0, 0, 0, 3]);
+  const bytes = between(random, 1, 20_000);
+  const after = oneOf(random, ['', '', `&after=${String(between(random, 0, 400))}`]);
+  await session.ask(`/?id=${id}${after}`, new RegExp(`^${id} ${String(pieces * bytes)}$`), async (stream) => {
+    for (let piece = 0; piece < pieces; piece++) {
+      await pause(random, 0, 100);
+      if (stream.writable) stream.write('u'.repeat(bytes));
+    }
+    stream.end();
+  });
+}
+
+/** Has several loops on one session, each with one stream after another. */
+const streams: Client = async (world, name, random) => {
+  const [parallel, thinking] = [oneOf(random, [1, 2, 10]), oneOf(random, [0, 0, 50, 300])];
+  await sessions(world, name, async (session) => {
+    const loop = async (): Promise<void> => {
+      while (session.isFit) {
+        await request(session, random);
+        if (thinking > 0) await pause(random, 0, thinking);
+      }
+    };
+    await Promise.all(Array.from({ length: parallel }, loop));
+  });
+};
+
+/** Takes each event stream to its clean end, beside long answers. */
+const streamReader: Client = async (world, name, random) => {
+  await sessions(world, name, async (session) => {
+    const events = (): Promise<boolean> =>
+      session.ask('/events', /(^|\n\n)(retry: \d+\n\n?)?$/, (stream) => {
+        stream.end();
+      });
+    const pieces = (): Promise<boolean> =>
+      session.ask(
+        `/pieces?pieces=5&bytes=50000&after=${String(between(random, 0, 200))}`,
+        /^x{250000}end$/,
+        (stream) => {
+          stream.end();
+        },
+      );
+    await Promise.all([events(), ...(session.isFit ? [pieces()] : [])]);
+  });
+};
+
+export const http2Clients: Readonly<Record<string, Client>> = { streams, streamReader };

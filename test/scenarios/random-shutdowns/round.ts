@@ -1,0 +1,130 @@
+// One round: a server of a drawn kind with drawn settings, clients of every kind, and a signal at a drawn moment.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
+import { ProcessUnderTest } from '../../support/process-under-test.ts';
+import { seeded } from '../../support/random.ts';
+import { http1Clients, type Client } from './http1-clients.ts';
+import { http2Clients } from './http2-clients.ts';
+import { upgradedClients } from './upgraded-clients.ts';
+import { between, kinds, oneOf, pause, World, type Kind, type Random } from './world.ts';
+
+// What is left of terminationGracePeriodSeconds for the whole shutdown, in milliseconds.
+const budget = 28_000;
+
+// Every client has found the end of its connection by then.
+const longestLeave = 3_000;
+
+// The linger is a second, and no client is silent for more than 700 ms by its own will.
+const longestStall = 250;
+
+export interface Outcome {
+  readonly seed: number;
+  readonly plan: string;
+  readonly failures: readonly string[];
+  readonly answered: number;
+  readonly refused: number;
+  readonly took: number;
+}
+
+interface Plan {
+  readonly kind: Kind;
+  readonly delay: number;
+  readonly sendsRetryAfter: boolean;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly signalAt: number;
+  readonly clients: readonly {
+    readonly name: string;
+    readonly talk: Client;
+    readonly at: number;
+    readonly random: Random;
+  }[];
+}
+
+function planOf(seed: number): Plan {
+  const random = seeded(seed);
+  const kind = oneOf(random, kinds);
+  const delay = oneOf(random, [0, 200, 500, 1_000]);
+  const sendsRetryAfter = random() < 0.4;
+  const signalAt = between(random, 300, 1_300);
+  const known: Readonly<Record<string, Client>> = {
+    ...(kind === 'h2c' ? {} : { ...http1Clients, ...upgradedClients }),
+    ...(kind === 'h2c' || kind === 'h2' ? http2Clients : {}),
+  };
+  const names = Object.keys(known);
+  const count = between(random, 8, 24);
+  const clients = Array.from({ length: count }, (_, index) => {
+    const name = oneOf(random, names);
+    const talk = known[name] as Client;
+    // Those that come before the signal, mostly; and some that come with it or behind it.
+    const at = between(random, 0, signalAt + (random() < 0.2 ? 1_500 : 0));
+    return { name: `${name} ${String(index + 1)}`, talk, at, random: seeded(Math.floor(random() * 2 ** 32)) };
+  });
+  const environment = {
+    KIND: kind,
+    LAMEDUCK_SHUTDOWN_DELAY_DURATION: `${String(delay)}ms`,
+    LAMEDUCK_SHUTDOWN_SEND_RETRY_AFTER: String(sendsRetryAfter),
+    LAMEDUCK_SHUTDOWN_WATCH_TERMINATION_GRACE_PERIOD: oneOf(random, ['0s', '300ms', '1s', '3s']),
+    LAMEDUCK_EVENT_STREAM_RETRY: oneOf(random, ['0s', '3s']),
+  };
+  return { kind, delay, sendsRetryAfter, environment, signalAt, clients };
+}
+
+/**
+ * runRound goes through one round; everything that is drawn follows from the seed. Where this process itself has stood
+ * still for so long that its clients were silent when they should have spoken, a failure says nothing, and it goes again.
+ */
+export async function runRound(seed: number): Promise<Outcome> {
+  for (let attempt = 1; ; attempt++) {
+    const delays = monitorEventLoopDelay({ resolution: 10 });
+    delays.enable();
+    const outcome = await attemptRound(seed);
+    delays.disable();
+    const stall = delays.max / 1_000_000;
+    if (outcome.failures.length === 0 || stall < longestStall || attempt === 3) return outcome;
+  }
+}
+
+async function attemptRound(seed: number): Promise<Outcome> {
+  const plan = planOf(seed);
+  const program = new ProcessUnderTest('serves-every-kind.ts', plan.environment);
+  try {
+    return await talkAndEnd(seed, plan, program);
+  } finally {
+    await program[Symbol.asyncDispose]();
+  }
+}
+
+async function talkAndEnd(seed: number, plan: Plan, program: ProcessUnderTest): Promise<Outcome> {
+  const world = new World(plan.kind, await program.ready(), plan.delay, plan.sendsRetryAfter);
+  const open = new Set<string>();
+  const talking = plan.clients.map(async ({ name, talk, at, random }) => {
+    await pause(() => 0, at, at);
+    open.add(name);
+    try {
+      await talk(world, name, random);
+    } catch (error) {
+      world.fail(`${name}: ${String((error as Error).stack)}`);
+    }
+    open.delete(name);
+  });
+  await setTimeout(plan.signalAt);
+  const since = performance.now();
+  world.tell();
+  program.kill('SIGTERM');
+  const exit = await Promise.race([program.exit, setTimeout(budget, undefined, { ref: false })]);
+  const took = Math.round(performance.now() - since);
+  if (exit?.code !== 0) world.failures.push(`exit ${JSON.stringify(exit ?? 'not within the budget')}`);
+  const left = await Promise.race([Promise.all(talking), setTimeout(longestLeave, undefined, { ref: false })]);
+  if (left === undefined) world.failures.push(`still talking: ${[...open].join(', ')}`);
+  if (exit !== undefined)
+    world.judgeResets((await program.line('ports', ({ msg }) => msg === 'accepted'))['ports'] as number[]);
+  if (world.failures.length > 0) world.failures.push(...program.output.split('\n').slice(-15));
+  return {
+    seed,
+    plan: `${JSON.stringify(plan.environment)}, signal at ${String(plan.signalAt)} ms, ${plan.clients.map(({ name }) => name).join(', ')}`,
+    failures: world.failures,
+    answered: world.answered,
+    refused: world.refused,
+    took,
+  };
+}

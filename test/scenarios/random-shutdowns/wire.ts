@@ -1,0 +1,141 @@
+// One raw connection of a client: it reads answers to the byte, and says what became of each request.
+import type { Socket } from 'node:net';
+import { parseAnswer, type Answer } from './answer.ts';
+import { dial, type Dialed } from './dial.ts';
+import type { World } from './world.ts';
+
+// A client that is silent for longer than this meets the linger, and may find the connection ended when it asks.
+const longestSilence = 700;
+
+/** Wire is an open connection. */
+export class Wire {
+  readonly socket: Socket;
+  readonly port: number;
+  received = '';
+  bytes = 0;
+  error: string | undefined;
+  /** The server has refused a request as one that came late. */
+  isRefused = false;
+  /** The server has announced that it closes. */
+  saidClose = false;
+  hasEnded = false;
+  readonly #world: World;
+  readonly #name: string;
+  #touchedAt = performance.now();
+  #wake: () => void = () => undefined;
+
+  private constructor(world: World, name: string, { socket, port }: Dialed, isHalfOpen: boolean) {
+    this.#world = world;
+    this.#name = name;
+    this.socket = socket;
+    this.port = port;
+    socket.setEncoding('latin1');
+    socket.on('data', (text: string) => {
+      this.received += text;
+      this.bytes += text.length;
+      this.#touchedAt = performance.now();
+      this.#wake();
+    });
+    const end = (): void => {
+      this.hasEnded = true;
+      // As nearly every client does; the server waits for it.
+      if (!isHalfOpen) socket.end();
+      this.#wake();
+    };
+    socket.on('end', end);
+    socket.on('close', end);
+    socket.on('error', (error: NodeJS.ErrnoException) => (this.error = error.code ?? error.message));
+  }
+
+  /** open connects; undefined when the server refuses. One that is half open goes on sending behind the server's FIN. */
+  static async open(world: World, name: string, isHalfOpen = false): Promise<Wire | undefined> {
+    const dialed = await dial(world, name, 'http/1.1', isHalfOpen);
+    return dialed && new Wire(world, name, dialed, isHalfOpen);
+  }
+
+  /** Whether the server has said in any way that nothing more can be asked here. */
+  get isTold(): boolean {
+    return this.saidClose || this.hasEnded;
+  }
+
+  /** Whether a request may be sent on which nothing but an answer may follow. */
+  get isFit(): boolean {
+    return !this.isTold && performance.now() - this.#touchedAt < longestSilence;
+  }
+
+  send(text: string): void {
+    if (!this.socket.writable) return;
+    this.socket.write(text, 'latin1');
+    this.#touchedAt = performance.now();
+  }
+
+  /** close ends the connection as a client does that wants nothing more. */
+  close(): void {
+    this.socket.end();
+    this.socket.resume();
+  }
+
+  /** more resolves when something has been received, or the connection has ended. */
+  more(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
+  }
+
+  /** answer resolves with the next answer that is no 1xx other than those asked for; undefined when there is none. */
+  async answer(interim: readonly number[] = []): Promise<Answer | undefined> {
+    for (;;) {
+      const parsed = parseAnswer(this.received, this.hasEnded && this.error === undefined);
+      if (parsed !== undefined) {
+        this.received = this.received.slice(parsed.end);
+        if (parsed.status >= 200 && parsed.isClose) this.saidClose = true;
+        if (parsed.status >= 200 || interim.includes(parsed.status)) return parsed;
+      } else if (this.hasEnded) return undefined;
+      else await this.more();
+    }
+  }
+
+  /**
+   * served resolves with the answer to a request that has been sent, if it is one of the program's. Whatever else happened
+   * to the request is entered in the account.
+   */
+  async served(what: string): Promise<Answer | undefined> {
+    return this.judge(what, await this.answer());
+  }
+
+  judge(what: string, answer: Answer | undefined): Answer | undefined {
+    const world = this.#world;
+    const where = `${this.#name}: ${what}`;
+    if (answer === undefined) {
+      const how = this.error ?? 'FIN';
+      if (this.bytes === 0 && this.error !== undefined) world.reset(this.port, where);
+      else
+        world.fail(
+          `${where} lost by ${how} after ${String(this.bytes)} bytes, ${String(this.received.length)} of them its own`,
+        );
+      return undefined;
+    }
+    if (answer.status === 429 || answer.status === 503) {
+      this.isRefused = true;
+      world.refuse(where);
+      if (!/\r\nretry-after: /i.test(answer.head)) world.fail(`${where} refused without Retry-After`);
+      return undefined;
+    }
+    world.answered++;
+    return answer;
+  }
+
+  /** ended resolves when the server has ended the connection. */
+  async ended(): Promise<void> {
+    while (!this.hasEnded) await this.more();
+  }
+
+  /** judgeEnd makes a failure of a connection that was reset when it should have had a FIN. */
+  judgeEnd(what: string): void {
+    if (this.error !== undefined) this.#world.fail(`${this.#name}: ${what} ended by ${this.error} instead of FIN`);
+  }
+
+  fail(what: string): void {
+    this.#world.fail(`${this.#name}: ${what}`);
+  }
+}

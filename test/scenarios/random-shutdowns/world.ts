@@ -1,0 +1,115 @@
+// What the clients of one round share: where the server is, when it was told to end, and what became of their requests.
+import { setTimeout } from 'node:timers/promises';
+
+export const kinds = ['http', 'https', 'h2c', 'h2'] as const;
+export type Kind = (typeof kinds)[number];
+
+// A client that asks again after a while, and not when it has its answer, may do so at any moment (P-043); and Node's own
+// says of a stream that it was refused also when it had not been sent yet.
+const mostCrossed = 3;
+
+/** Reset is a connection that ended without a byte, and may be one that the server never accepted (P-018). */
+export interface Reset {
+  readonly port: number;
+  readonly what: string;
+}
+
+/** World is one server and the account that its clients keep. */
+export class World {
+  answered = 0;
+  refused = 0;
+  readonly failures: string[] = [];
+  readonly resets: Reset[] = [];
+  readonly kind: Kind;
+  readonly port: number;
+  readonly sendsRetryAfter: boolean;
+  /** Resolves when the process has been told to end. */
+  readonly told: Promise<void>;
+  readonly #delay: number;
+  #toldAt = Infinity;
+  #crossed = 0;
+  #resolve!: () => void;
+
+  constructor(kind: Kind, port: number, delay: number, sendsRetryAfter: boolean) {
+    this.kind = kind;
+    this.port = port;
+    this.sendsRetryAfter = sendsRetryAfter;
+    this.#delay = delay;
+    this.told = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  get isSecure(): boolean {
+    return this.kind === 'https' || this.kind === 'h2';
+  }
+
+  /** tell says that the process signal is being sent now. */
+  tell(): void {
+    this.#toldAt = performance.now();
+    this.#resolve();
+  }
+
+  get isTold(): boolean {
+    return this.#toldAt < Infinity;
+  }
+
+  /** Whether NotAcceptingNewRequest may have fired: it does not before the delay is over. */
+  get mayRefuse(): boolean {
+    return performance.now() >= this.#toldAt + this.#delay;
+  }
+
+  /** Whether readiness has surely turned red, also when the event loop was blocked at the signal. */
+  get mustBeRed(): boolean {
+    return performance.now() >= this.#toldAt + 500;
+  }
+
+  /** refuse counts a request or connection that was refused; that is a failure as long as everything is served. */
+  refuse(what: string): void {
+    this.refused++;
+    if (!this.mayRefuse) this.fail(`${what} refused ahead of NotAcceptingNewRequest`);
+  }
+
+  /** refuseStream counts a stream that was refused, which happens to one that crosses the only GOAWAY of its session. */
+  refuseStream(what: string): void {
+    if (this.mayRefuse || ++this.#crossed > mostCrossed) this.refuse(what);
+    else this.refused++;
+  }
+
+  fail(what: string): void {
+    this.failures.push(
+      `${what}, ${this.isTold ? `${String(Math.round(performance.now() - this.#toldAt))} ms after` : 'before'} the signal`,
+    );
+  }
+
+  /** reset notes a connection that ended without a byte; it was refused if it turns out that nobody accepted it. */
+  reset(port: number, what: string): void {
+    this.resets.push({ port, what });
+    if (!this.mayRefuse) this.fail(`${what} reset ahead of NotAcceptingNewRequest`);
+  }
+
+  /** judgeResets makes a failure of each connection that the server had accepted. */
+  judgeResets(accepted: readonly number[]): void {
+    for (const { port, what } of this.resets) {
+      if (accepted.includes(port)) this.failures.push(`${what}: an accepted connection was reset`);
+      else this.refused++;
+    }
+  }
+}
+
+/** Random gives numbers from 0 to 1. */
+export type Random = () => number;
+
+/** between draws a whole number. */
+export function between(random: Random, least: number, most: number): number {
+  return least + Math.floor(random() * (most - least + 1));
+}
+
+export function oneOf<Value>(random: Random, values: readonly Value[]): Value {
+  return values[Math.floor(random() * values.length)] as Value;
+}
+
+/** pause waits for a drawn number of milliseconds. */
+export async function pause(random: Random, least: number, most: number): Promise<void> {
+  await setTimeout(between(random, least, most));
+}
