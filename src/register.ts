@@ -2,18 +2,15 @@
 // into every process that inherits NODE_OPTIONS, so until an HTTP server listens it does as good as nothing (P-117).
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { writeSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { extname } from 'node:path';
-import { isMainThread } from 'node:worker_threads';
 import { overrideEmit } from './process/held-signals.ts';
 import type * as Guest from './register/guest.ts';
 
-// Node says there which server has just begun to listen, before the program is told (P-112).
+// Node says there which server has just begun to listen (P-112).
 const channel = 'tracing:net.server.listen:asyncEnd';
 
 const oldest = [22, 19] as const;
 
-if (isMainThread && !isSwitchedOff()) preload();
+if (!isSwitchedOff()) guarded(preload);
 
 function preload(): void {
   if (isSupported()) overrideEmit();
@@ -23,19 +20,25 @@ function preload(): void {
 }
 
 function onListening(message: unknown): void {
-  const { server } = message as { readonly server: object };
+  const { server } = message as { readonly server: { readonly listening: boolean } };
   // A server of node:net has none, and nothing is loaded for it.
   if (!('setTimeout' in server)) return;
-  try {
-    if (!isSupported()) throw new Error(`Node ${process.versions.node} is too old, ${oldest.join('.')} is the oldest`);
-    // Only now, and at once: a server that listens can be sent a process signal.
-    const load = createRequire(import.meta.url);
-    const { accommodate } = load(`./register/guest${extname(import.meta.url)}`) as typeof Guest;
-    accommodate(server, process.env);
-  } catch (error) {
-    unsubscribe(channel, onListening);
-    say(`stepping aside: ${error instanceof Error ? error.message : String(error)}`);
-  }
+  // Behind the program's own callbacks, which may give the server a lifecycle, or close it again.
+  setImmediate(() => {
+    if (server.listening) guarded(() => accommodate(server));
+  });
+}
+
+function accommodate(server: object): void {
+  if (!isSupported()) throw new Error(`Node ${process.versions.node} is too old, ${oldest.join('.')} is the oldest`);
+  // Loaded only now, since they cost each process milliseconds.
+  const { isMainThread } = process.getBuiltinModule('node:worker_threads');
+  if (!isMainThread) return;
+  const { createRequire } = process.getBuiltinModule('node:module');
+  const load = createRequire(import.meta.url);
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+  const guest = load(`./register/guest.${extension}`) as typeof Guest;
+  guest.accommodate(server, process.env);
 }
 
 function isSupported(): boolean {
@@ -46,6 +49,17 @@ function isSupported(): boolean {
 // As in settings/environment.ts, of which nothing is loaded yet.
 function isSwitchedOff(): boolean {
   return /^\s*(1|true)\s*$/i.test(process.env['LAMEDUCK_DISABLED'] ?? '');
+}
+
+function guarded(attempt: () => void): void {
+  try {
+    attempt();
+  } catch (error) {
+    unsubscribe(channel, onListening);
+    unsubscribe('http.server.request.start', onListening);
+    const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+    say(`stepping aside: ${reason}`);
+  }
 }
 
 function say(text: string): void {

@@ -11,11 +11,17 @@ export type Server = Http1Server | Http2Server | Http2SecureServer;
 /** Http1Server is one that speaks HTTP/1.1 alone. */
 export type Http1Server = HttpServer | HttpsServer;
 
-const taken = new WeakSet<object>();
+const takenKey = Symbol.for('lameduck.servers/v1');
+
+// Of all copies of this package in the process: two lifecycles on one server would each wait for the other.
+function taken(): WeakSet<object> {
+  const shared = globalThis as unknown as Record<symbol, WeakSet<object> | undefined>;
+  return (shared[takenKey] ??= new WeakSet());
+}
 
 /** take marks a server as one that has a lifecycle. */
 export function take(server: Server): void {
-  taken.add(server);
+  taken().add(server);
 }
 
 /**
@@ -26,7 +32,7 @@ export function checkServer(server: unknown, index = 0): asserts server is Serve
   if (!(server instanceof HttpServer) && !(server instanceof HttpsServer) && !isHttp2(server)) {
     refuse('LAMEDUCK_ERR_SERVER_INVALID', index, classOf(server));
   }
-  if (taken.has(server)) {
+  if (taken().has(server)) {
     refuse('LAMEDUCK_ERR_SERVER_TAKEN', index, 'one for which lameduck() has been called before');
   }
   if (hasBeenClosed(server)) {

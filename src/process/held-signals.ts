@@ -5,6 +5,7 @@ import type { SignalHold } from './program.ts';
 type Emit = (this: unknown, event: string | symbol, ...args: unknown[]) => boolean;
 
 let take: ((signal: NodeJS.Signals) => boolean) | undefined;
+let takeError: ((error: Error, origin: NodeJS.UncaughtExceptionOrigin) => void) | undefined;
 let emit: Emit | undefined;
 let hadListeners: readonly string[] = [];
 const kept = new Map<string, readonly unknown[]>();
@@ -21,17 +22,25 @@ export function overrideEmit(): void {
       if (!kept.has(event)) kept.set(event, args);
       return true;
     }
-    return own.call(this, event, ...args);
+    const isHeard = own.call(this, event, ...args);
+    if (isHeard || event !== 'uncaughtException' || takeError === undefined) return isHeard;
+    takeError(args[0] as Error, args[1] as NodeJS.UncaughtExceptionOrigin);
+    return true;
   };
-  process.emit = override as typeof process.emit;
+  // As it was, where nobody sees it who looks at what is in `process`.
+  Object.defineProperty(process, 'emit', { value: override, writable: true, configurable: true, enumerable: false });
 }
 
 /** heldSignals holds back what passes the override. */
 export const heldSignals: SignalHold = {
-  begin(by) {
-    take = by;
+  begin(takeSignal, takeUncaughtError) {
+    take = takeSignal;
+    takeError = takeUncaughtError;
     for (const signal of hadListeners) passOverride(signal);
     hadListeners = [];
+  },
+  endErrors() {
+    takeError = undefined;
   },
   deliver(signal) {
     return emit?.call(process, signal, ...(kept.get(signal) ?? [signal])) === true;

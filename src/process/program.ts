@@ -31,8 +31,16 @@ export interface Ended {
 
 /** SignalHold keeps process signals from the program's own listeners. */
 export interface SignalHold {
-  /** begin asks `take` of every process signal from now on; the listeners do not see those for which it returns true. */
-  begin(take: (signal: NodeJS.Signals) => boolean): void;
+  /**
+   * begin asks `takeSignal` of every process signal from now on; the listeners do not see those for which it returns true.
+   * An uncaught error that nobody listens for goes to `takeError`, without a listener that others could count.
+   */
+  begin(
+    takeSignal: (signal: NodeJS.Signals) => boolean,
+    takeError: (error: Error, origin: NodeJS.UncaughtExceptionOrigin) => void,
+  ): void;
+  /** endErrors leaves uncaught errors to Node again. */
+  endErrors(): void;
   /** deliver calls the listeners of a signal that was held back; false when it has none. */
   deliver(signal: NodeJS.Signals): boolean;
 }
@@ -85,8 +93,10 @@ export function isEnding(): boolean {
 }
 
 function joinHere(member: Member): () => void {
-  if (members.size === 0) {
+  if (member.hold === undefined && !process.listeners('uncaughtException').includes(onUncaughtError)) {
     process.on('uncaughtException', onUncaughtError);
+  }
+  if (members.size === 0) {
     // Ahead of a logger's own listener, behind which nothing more can be logged (P-061).
     process.prependListener('exit', onExit);
   }
@@ -94,7 +104,7 @@ function joinHere(member: Member): () => void {
   for (const signal of member.shutdownSignals) listen(signal);
   if (member.hold !== undefined && hold === undefined) {
     hold = member.hold;
-    hold.begin(takeSignal);
+    hold.begin(takeSignal, takeUncaughtError);
   }
   // One that comes while the process is ending ends with it, as soon as its caller has registered what belongs to it.
   if (ending !== undefined) process.nextTick(end, ending, [member]);
@@ -149,6 +159,10 @@ function onProcessSignal(signal: NodeJS.Signals): void {
 function onUncaughtError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): void {
   // A program that handles uncaught errors itself goes on doing so, as if we were not there (P-063).
   if (process.listenerCount('uncaughtException') > 1) return;
+  takeUncaughtError(error, origin);
+}
+
+function takeUncaughtError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): void {
   writeOut(standardError, describeUncaught(error, origin));
   if (hasUncaughtError || isDrained) {
     const when = isDrained ? 'uncaught error after the drain' : 'second uncaught error';
@@ -197,9 +211,13 @@ async function all(): Promise<EndedAt> {
 // well end by sending itself the signal (P-116), and nobody would be asked any more.
 function handOver(held: SignalHold, exitCode: number, endsAt: number): void {
   report(exitCode, []);
-  for (const signal of [...listening.keys()]) forget(signal);
+  held.endErrors();
   process.off('uncaughtException', onUncaughtError);
-  if (first === undefined || !held.deliver(first.signal)) process.exit();
+  // In a turn of its own, so that what a listener throws is an uncaught error, as ever.
+  setImmediate(() => {
+    for (const signal of [...listening.keys()]) forget(signal);
+    if (first === undefined || !held.deliver(first.signal)) process.exit();
+  });
   const holdsProcess = false;
   systemClock.after(
     Math.max(0, endsAt - systemClock.now()),
@@ -249,5 +267,7 @@ function exitNow(code: number, message: string): void {
 }
 
 function onExit(code: number): void {
+  // A program that cleans up after an error that it knows nothing of says that all is well.
+  if (hasUncaughtError && code === exitCodes.clean) process.exitCode = exitCodes.uncaughtError;
   report(code, []);
 }

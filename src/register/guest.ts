@@ -8,16 +8,19 @@ import { formatDuration } from '../settings/duration.ts';
 import { readSettings, type CompletedSettings } from '../settings/complete.ts';
 import type { Environment } from '../settings/environment.ts';
 import { usualProbePort } from '../settings/usual-probe-port.ts';
-import { closeWithTheDrain } from './close.ts';
+import { closeAfterTheDrain } from './close.ts';
 
 let parts: Parts | undefined;
 
-/** accommodate gives a server that has just begun to listen the lifecycle; what is no HTTP server, or has one, is left alone. */
+/**
+ * accommodate gives a server that has just begun to listen the lifecycle. What is no HTTP server, has one, or comes when
+ * the process is about to end is left alone.
+ */
 export function accommodate(server: unknown, environment: Environment): void {
-  if (!isFree(server)) return;
+  if (!isFree(server) || parts?.handle.signals.shutdownInitiated.hasSignaled === true) return;
   if (parts === undefined) parts = begin(server, environment);
   else addServer(parts, server);
-  closeWithTheDrain(server, parts.handle);
+  closeAfterTheDrain(server, parts.handle);
 }
 
 function isFree(server: unknown): server is Server {

@@ -92,6 +92,7 @@ void describe('stepping aside', { concurrency: 2 }, () => {
     const options = { ...env, NODE_OPTIONS: `--import=${old} ${env['NODE_OPTIONS'] ?? ''}` };
     const subject = disposed(t, new ProcessUnderTest('knows-nothing.ts', options));
     await subject.port();
+    await subject.printed(/stepping aside/);
     subject.kill('SIGTERM');
     assert.deepEqual(await subject.exit, { code: 4, signal: null });
     assert.match(
@@ -104,8 +105,8 @@ void describe('stepping aside', { concurrency: 2 }, () => {
   test('a failure of its own is one line, and the program goes on', async () => {
     const frozen = `const s = require("node:http").createServer(); Object.defineProperty(s, "emit", { value: s.emit });
       s.listen(0, () => { console.log("up") })`;
-    const outcome = await run(['--eval', frozen], registered(), /up/);
-    assert.match(outcome.output, /^lameduck\/register: stepping aside: .*emit.*\nup\n$/);
+    const outcome = await run(['--eval', frozen], registered(), /stepping aside.*\n/);
+    assert.match(outcome.output, /^up\nlameduck\/register: stepping aside: .*emit.*\n$/);
     assert.deepEqual([outcome.code, outcome.signal], [null, 'SIGTERM']);
   });
 

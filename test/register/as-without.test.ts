@@ -1,0 +1,164 @@
+// Programs that end in unusual ways: each prints the same and ends the same with `lameduck/register` as without.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { CommandUnderTest, type Exit } from '../support/command-under-test.ts';
+import { registered } from '../support/guest.ts';
+
+const server = `
+  const http = require('node:http'), { promisify } = require('node:util');
+  const answer = (request, response) => response.end('ok');
+  const up = () => console.log('up');
+  let s = http.createServer(answer);
+  const hold = () => setInterval(() => undefined, 1000);
+`;
+
+const stops: Readonly<Record<string, string>> = {
+  'has taken its close before listen()': `
+    const stop = promisify(s.close).bind(s);
+    s.listen(0, up);
+    process.on('SIGTERM', () => stop().then(() => { console.log('cleanup'); process.exit(4); }));`,
+  'has wrapped its close': `
+    const own = s.close;
+    s.close = function (callback) { console.log('pool ended'); return own.call(this, callback); };
+    s.listen(0, up);
+    process.on('SIGTERM', () => s.close((error) => process.exit(error ? 1 : 6)));`,
+  'has a class whose close does more': `
+    class Server extends http.Server { close(callback) { console.log('pool ended'); return super.close(callback); } }
+    s = new Server(answer).listen(0, up);
+    process.on('SIGTERM', () => s.close((error) => process.exit(error ? 1 : 6)));`,
+  'has a class that closes by another name': `
+    class Server extends http.Server { stop() { return new Promise((yes, no) => super.close((e) => (e ? no(e) : yes()))); } }
+    s = new Server(answer).listen(0, up);
+    process.on('SIGTERM', () => s.stop().then(() => { console.log('cleanup'); process.exit(4); }));`,
+  'disposes of a server of HTTP/2': `
+    s = require('node:http2').createServer(answer).listen(0, up);
+    hold();
+    process.on('SIGTERM', async () => { await s[Symbol.asyncDispose](); console.log('cleanup'); process.exit(4); });`,
+  'looks at its address before it closes': `
+    s.listen(0, up);
+    process.on('SIGTERM', () => { console.log('closing', s.address().port > 0, s.listening); s.close(() => process.exit(5)); });`,
+  'closes twice': `
+    s.listen(0, up);
+    const say = (error) => console.log(error ? error.code : 'closed');
+    process.on('SIGTERM', () => { s.close(say); s.close(say); });`,
+  'listens again after a close': `
+    s.listen(0, () => s.close(() => s.listen(0, up)));
+    process.on('SIGTERM', () => s.close((error) => { console.log(error ? error.code : 'closed'); process.exit(5); }));`,
+  'throws in its listener and hears of it': `
+    s.listen(0, up);
+    hold();
+    process.on('unhandledRejection', () => console.log('unhandled'));
+    process.on('uncaughtException', (error) => { console.log(error.message); process.exit(9); });
+    process.on('SIGTERM', () => { throw new Error('on purpose'); });`,
+  'throws when it has closed': `
+    s.listen(0, up);
+    hold();
+    process.on('unhandledRejection', () => console.log('unhandled'));
+    process.on('SIGTERM', () => s.close(() => { throw new Error('on purpose'); }));`,
+  'listens for its signal once, and again': `
+    s.listen(0, up);
+    process.once('SIGTERM', (...args) => { console.log('first', ...args); process.exit(3); });
+    process.prependListener('SIGTERM', () => console.log('ahead'));`,
+};
+
+// These end by themselves.
+const errors: Readonly<Record<string, string>> = {
+  'reports an error and exits when nobody else listens': `
+    s.listen(0, up);
+    const mine = () => {
+      console.log('reported');
+      if (process.listeners('uncaughtException').filter((one) => one !== mine).length === 0) process.exit(7);
+    };
+    process.on('uncaughtException', mine);
+    setTimeout(() => { throw new Error('on purpose'); }, 300);`,
+  'handles one error and goes on': `
+    process.once('uncaughtException', () => { console.log('handled'); setTimeout(() => process.exit(8), 300); });
+    s.listen(0, up);
+    setTimeout(() => { throw new Error('on purpose'); }, 300);`,
+};
+
+async function run(code: string, env: Record<string, string>, isKilled: boolean): Promise<Exit & { own: string[] }> {
+  const command = new CommandUnderTest(process.execPath, ['--eval', server + code], { env });
+  try {
+    if (isKilled) {
+      await command.printed(env['NODE_OPTIONS'] === undefined ? /^up$/m : /"name":"HasBeenReady"/);
+      command.kill('SIGTERM');
+    }
+    const exit = await command.exit;
+    // What Node says of an error has its own frames, which any module that is loaded before changes.
+    const own = command.output.split('\n').filter((line) => !line.startsWith('{') && !/^\s+at /.test(line));
+    return { ...exit, own };
+  } finally {
+    await command[Symbol.asyncDispose]();
+  }
+}
+
+void describe('as without', { concurrency: 4 }, () => {
+  for (const [programs, isKilled] of [
+    [stops, true],
+    [errors, false],
+  ] as const) {
+    for (const [name, code] of Object.entries(programs)) {
+      test(`P-055, P-116 a program that ${name} prints and ends as it does without`, async () => {
+        const [without, withIt] = await Promise.all([run(code, {}, isKilled), run(code, registered(), isKilled)]);
+        assert.deepEqual(withIt, without);
+      });
+    }
+  }
+
+  test('a program that gives its server a lifecycle when it listens already keeps that one', async () => {
+    const index = new URL('../../src/index.ts', import.meta.url).href;
+    const code = `
+      import('${index}').then(async ({ lameduck }) => {
+        await new Promise((resolve) => s.listen(0, resolve));
+        const duck = lameduck(s);
+        duck.addDestroyHook('own', () => console.log('own hook'));
+      });`;
+    const command = new CommandUnderTest(process.execPath, ['--eval', server + code], { env: registered() });
+    try {
+      await command.printed(/"name":"HasBeenReady"/);
+      command.kill('SIGTERM');
+      assert.deepEqual(await command.exit, { code: 0, signal: null }, command.output);
+      assert.match(command.output, /^own hook$/m);
+      assert.equal(command.output.match(/"msg":"shutdown ended"/g)?.length, 1);
+    } finally {
+      await command[Symbol.asyncDispose]();
+    }
+  });
+
+  test('an uncaught error during the drain is not hidden by cleanup that exits with 0', async () => {
+    const code = `
+      s.listen(0, up);
+      process.on('SIGTERM', () => s.close(() => process.exit(0)));
+      process.on('SIGUSR2', () => { throw new Error('on purpose'); });
+      process.on('exit', (code) => console.log('code', code));`;
+    const env = registered({ LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' });
+    const command = new CommandUnderTest(process.execPath, ['--eval', server + code], { env });
+    try {
+      await command.printed(/"name":"HasBeenReady"/);
+      command.kill('SIGTERM');
+      await command.printed(/"name":"ShutdownInitiated"/);
+      command.kill('SIGUSR2');
+      assert.deepEqual(await command.exit, { code: 82, signal: null });
+    } finally {
+      await command[Symbol.asyncDispose]();
+    }
+  });
+
+  test('two copies of the package give a program one lifecycle', async () => {
+    const env = registered();
+    const copy = `${env['NODE_OPTIONS'] ?? ''} --import=${new URL('../../dist/register.js', import.meta.url).href}`;
+    const code = "s.listen(0, up); process.on('SIGTERM', () => s.close((error) => process.exit(error ? 1 : 7)));";
+    const command = new CommandUnderTest(process.execPath, ['--eval', server + code], {
+      env: { ...env, NODE_OPTIONS: copy },
+    });
+    try {
+      await command.printed(/"name":"HasBeenReady"/);
+      command.kill('SIGTERM');
+      assert.deepEqual(await command.exit, { code: 7, signal: null }, command.output);
+      assert.equal(command.output.match(/"msg":"shutdown ended"/g)?.length, 1);
+    } finally {
+      await command[Symbol.asyncDispose]();
+    }
+  });
+});
