@@ -7,6 +7,7 @@ import { implementations, versionOf } from './implementations.ts';
 import { shutDown, type Shutdown } from './losses/shutdown.ts';
 import { page } from './page.ts';
 import { limit, priceOf, type Price } from './price/price.ts';
+import { measureProbes, missed } from './probes/probes.ts';
 import { drainStreams } from './streams/streams.ts';
 import { ratio, signed } from './format.ts';
 
@@ -18,6 +19,7 @@ const effort = {
   other: { processes: 5, pairs: 20 },
   rounds: isQuick ? 1 : 5,
   delays: isQuick ? [0] : [0, 1_000],
+  probes: isQuick ? { rounds: 1, probes: 30, execPairs: 5 } : { rounds: 8, probes: 60, execPairs: 40 },
 };
 
 const names = isQuick ? ['lameduck'] : Object.keys(implementations).filter(isPresent);
@@ -54,8 +56,23 @@ console.log(
 if (streams.whole !== streams.count)
   throw new Error(`${String(streams.count - streams.whole)} streams did not end cleanly`);
 
+const probes = await measureProbes(effort.probes);
+const { idleMainPort, idleProbePort, saturated, blocked, execProbe, loadAverage } = probes;
+const p99s = Object.entries({ idleMainPort, idleProbePort, saturated, blocked }).map(
+  ([what, { p99 }]) => `${what} ${p99.toFixed(1)}`,
+);
+console.log(
+  `p99 of probes, ms: ${p99s.join(', ')}; exec probe ${execProbe.own.median.toFixed(0)} ms beyond Node's ` +
+    `${execProbe.node.toFixed(0)}; load average ${loadAverage.map((load) => load.toFixed(1)).join(' to ')}`,
+);
+const late = missed(probes);
+for (const what of late) console.log(`not kept: ${what}`);
+// A quick run has too few probes to be sure.
+if (!isQuick && late.length > 0) process.exitCode = 1;
+
 if (!isQuick) {
-  writeFileSync(join(import.meta.dirname, '..', 'docs', 'benchmarks.md'), page({ prices, shutdowns, streams, effort }));
+  const results = { prices, shutdowns, streams, probes, effort };
+  writeFileSync(join(import.meta.dirname, '..', 'docs', 'benchmarks.md'), page(results));
 }
 
 const { high } = (prices.get('lameduck') as Price).ratio;

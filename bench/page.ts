@@ -5,6 +5,8 @@ import { versionOf } from './implementations.ts';
 import { clients, gracePeriod, type Shutdown } from './losses/shutdown.ts';
 import { connections, directRequests, warmUpPairs, wholeRequests, type Effort } from './price/measure.ts';
 import { limit, type Price } from './price/price.ts';
+import type { Probes } from './probes/probes.ts';
+import { probesSection } from './probes/section.ts';
 import { median } from './statistics.ts';
 import type { Streams } from './streams/streams.ts';
 
@@ -13,6 +15,7 @@ export interface Results {
   /** For each implementation and delay, one shutdown a round. */
   readonly shutdowns: ReadonlyMap<string, readonly (readonly Shutdown[])[]>;
   readonly streams: Streams;
+  readonly probes: Probes;
   readonly effort: {
     readonly lameduck: Effort;
     readonly other: Effort;
@@ -23,7 +26,14 @@ export interface Results {
 
 /** page returns docs/benchmarks.md. */
 export function page(results: Results): string {
-  return [...opening, ...price(results), ...losses(results), ...streamsOf(results), ''].join('\n');
+  return [
+    ...opening,
+    ...price(results),
+    ...losses(results),
+    ...streamsOf(results),
+    ...probesSection(results.probes),
+    '',
+  ].join('\n');
 }
 
 const opening = [

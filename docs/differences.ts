@@ -82,6 +82,23 @@ export const differences: Readonly<Record<string, string>> = {
     'Name, labels and buckets are those of OpenTelemetry’s conventions for HTTP, which dashboards for Node know.',
   'A-188':
     'Each signal, phase and hook has its metric, and so have the requests that a shutdown answered, refused and cut, its budget, and the expectation whether it will do.',
+  'K-199': 'A failing answer is 500, as the apiserver’s: to the kubelet it is the same.',
+  'K-203':
+    'Connections are told to close one by one over the delay and not all at its beginning (A-120); an upgraded socket gets a FIN in its turn, and 1001 where its handler says it, by the request’s `AbortSignal`; the listener is closed before what is in flight has ended only without `shutdownSendRetryAfter`.',
+  'K-205':
+    'There is no setting for it: readiness fails, which takes traffic away in every case that the kubelet knows. A probe that has to hold asks `/readyz?exclude=shutdown`, and the answer without that names the check `shutdown`.',
+  'K-206':
+    'Two seconds are kept back and not one: the kubelet’s clock has run for a while when the process signal arrives, and the end of the process takes time as well.',
+  'K-207':
+    'What is still open is logged, destroyed and counted at the end of the budget itself, which is two seconds ahead of SIGKILL already, less the time that the destroy hooks need behind it; the exit code is 80.',
+  'K-209':
+    'No such endpoint is offered: the delay is in the process, behind the process signal, where it counts against the budget.',
+  'K-210':
+    'The exit code is 1, as the apiserver’s: codes from 128 on say which process signal killed a process, and this one has ended itself.',
+  'K-213':
+    'No timeout and no bound of the program is changed: before the first process signal nothing that it answers differs. `keepAliveTimeout` sets it for the proxy in front, and `headersTimeout` with it.',
+  'K-214':
+    'A process that is given less than it was told of cannot know: pre-shutdown hooks begin in the moment of the process signal, so that what flushes state there is done before a SIGKILL two seconds later.',
   'P-018':
     'The backlog is not cut, which leaves clients half connected and resets them later. Instead requests that arrive while the listener closes are held for some 30 ms, so that no client that waits for an answer makes a new connection, and the listener closes in a quiet turn of the event loop, right behind the last accept.',
   'P-026':

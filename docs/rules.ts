@@ -174,11 +174,45 @@ export const rules: Readonly<Record<string, string>> = {
     'Of a termination message the kubelet keeps the last 4096 bytes, and beside those of more than three other containers the first few.',
   'K-166': 'The grace period of a pod that is being ended can become shorter but never longer.',
   'K-193': 'Probes come from outside the pod: a server listens on every address and not only on its loopback.',
+  'K-194':
+    'Handlers for the process signals are in place before the start waits for anything, also as PID 1, and a stop signal of the image’s own is obeyed.',
+  'K-195':
+    'A process signal before the process listens ends it within a second, with exit code 0 and without a port having been opened.',
+  'K-196': 'The port is open early, and readiness fails there until what serving needs is up.',
+  'K-197':
+    'Liveness asks nothing that another process answers and passes through nothing of the program; it is answered within 100 ms under full load.',
+  'K-198': 'Liveness passes through the whole drain: only what a restart mends may fail it.',
+  'K-199':
+    'Readiness is an answer of its own: 503 when it fails, less than 10 KiB with `Content-Length` in one write, and never a redirect.',
+  'K-200':
+    'Probes are answered whatever their `Host` and query, by GET and HEAD, with `Connection: close`, over TLS without the name of a server, and over HTTP/2 where it is offered.',
+  'K-201':
+    'Probes stand in no log at info level, in no metric of requests and under no limit, and a process under full load still answers them.',
   'K-202': 'A connection that is closed without a byte, and a TLS handshake that is broken off, are silent.',
+  'K-203':
+    'On the stop signal: readiness fails; the listener stays open for the delay while responses say `Connection: close`; then it closes, silent connections end, what is in flight is waited for, upgraded sockets are told goodbye (1001), close hooks run in reverse order, the log is flushed, and the exit code is 0.',
+  'K-204': 'During the delay every new connection and request is served as ever.',
+  'K-205':
+    'Whether readiness fails during the drain (`fail`) or goes on passing (`hold`) can be chosen, and the answer says which phase it is.',
+  'K-206':
+    'No wait is without an end: what is silent, half-open or slow is cut at the deadline, and the process ends within the grace period less the preStop hook less one second; the grace period is taken for 30 s when nobody says.',
+  'K-207':
+    'One second before the end of the budget what is still open is logged and destroyed, and the exit code says so: SIGKILL never comes because of our own waiting.',
+  'K-208':
+    'A request from before the listener closed ends with its real status; long polls and event streams end soon, and say when to come back.',
+  'K-209':
+    'An endpoint for a preStop hook over HTTP, if there is one, may be called twice and returns soon; the connection that the kubelet keeps of it does not delay the exit.',
+  'K-210': 'A second process signal ends the process at once with 128 and the number of the signal.',
   'K-211':
     'After an uncaught error a process says why, drains for at most two seconds and exits with a code that is not 0.',
   'K-212':
     'On a bad end a process writes one message of at most 3072 bytes, its cause first, to the termination path: synchronously, in place, and never on a good end; a file that is not there is no error.',
+  'K-213':
+    'The keep-alive timeout is longer than 60 s behind proxies, `headersTimeout` fits it, and connections are bounded in requests and in age.',
+  'K-214':
+    'When only two seconds are left in all, state is flushed first and nothing is lost; a thousand idle connections do not make the drain longer.',
+  'K-215':
+    'The model is the apiserver: `/readyz` fails at once, all is served for the delay, then nothing new, what is in flight ends, listeners close; a second process signal exits with 1.',
   'P-001':
     'From its drawn moment on, a connection’s next response whose headers are not sent yet says `Connection: close`, also to a request from before the process signal.',
   'P-002':

@@ -49,7 +49,7 @@ function verdict({ target, port, limit }: Asked, outcome: Outcome): { text: stri
   const { status, age, body } = outcome;
   const failing = [...body.matchAll(/^\[-\](\S+) failed/gm)].map(([, name = '']) => name);
   const isPassed = status >= 200 && status < 400;
-  const aged = age === undefined ? '' : `, as of ${age} s ago: the event loop does not answer`;
+  const aged = age === undefined || age === '0' ? '' : `, as of ${age} s ago: the event loop does not answer`;
   const why = failing.length === 0 ? `status ${String(status)}` : failing.join(', ');
   return { text: `${target}: ${isPassed ? 'ok' : `failed: ${why}`}${aged}`, isPassed };
 }

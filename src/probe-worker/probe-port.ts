@@ -135,6 +135,7 @@ export class ProbePort {
 
   async #answer({ id, url, method }: FromThread & { readonly kind: 'question' }): Promise<void> {
     const { clock } = this.#options;
+    this.#state.add('taken', 1);
     const since = clock.now();
     const answer = this.#options.answer(url, method);
     const settled = answer instanceof Promise ? await answer : answer;

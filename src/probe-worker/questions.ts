@@ -35,13 +35,22 @@ export class Questions {
   waitedMs = 0;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #post: (id: number, question: Question) => void;
+  readonly #taken: () => number;
   readonly #open = new Map<string, OpenQuestion>();
   readonly #last = new Map<string, LastAnswer & { readonly isUsual: boolean }>();
-  #nextId = 0;
+  #nextId: number;
 
-  constructor(clock: Pick<Clock, 'now'>, post: (id: number, question: Question) => void) {
+  /** `taken` is how many questions the main thread has come to, in the order in which they were posted. */
+  constructor(
+    clock: Pick<Clock, 'now'>,
+    post: (id: number, question: Question) => void,
+    taken: () => number,
+    firstId = 0,
+  ) {
     this.#clock = clock;
     this.#post = post;
+    this.#taken = taken;
+    this.#nextId = firstId;
   }
 
   /**
@@ -67,6 +76,13 @@ export class Questions {
     this.waitedMs = this.#clock.now() - open.since - tookMs;
     this.#keep(open, answer);
     open.resolve(answer);
+  }
+
+  /** isInLine tells whether the main thread has not come to the question yet. */
+  isInLine({ key }: Question): boolean {
+    const open = this.#open.get(key);
+    // The count is one of 32 bits, which goes round.
+    return open !== undefined && ((this.#taken() - open.id) | 0) <= 0;
   }
 
   /** last returns the last answer to a question, if it has been kept. */

@@ -9,10 +9,10 @@ import type { LastAnswer, Question, Questions } from './questions.ts';
 // The main thread has so long to answer where there is a last answer, in milliseconds.
 const patience = 200;
 
-// Who asks so soon after an answer is not kept waiting for a main thread that is busy: one where the last question waited
-// longer for its turn than it ever does on an idle one.
+// Who asks so soon after an answer is not kept waiting for a main thread that is busy: one that does not come to the
+// question in the time that it has for it, or where the last one waited longer for its turn than it ever does when idle.
 const youngAge = 1_000;
-const patienceWithYoung = 1;
+const turnLimit = 2;
 const busyWait = 10;
 
 // Beside the limit of a check, whose own answer is the better one.
@@ -68,11 +68,15 @@ export class Responder {
     return live ?? this.#aged(question) ?? unavailable;
   }
 
-  #ask(question: Question, last: LastAnswer | undefined): Promise<Answer | undefined> {
+  async #ask(question: Question, last: LastAnswer | undefined): Promise<Answer | undefined> {
     const { clock, checkTimeout, questions, stalledMs } = this.#options;
     if (last === undefined) return this.#within(checkTimeout + checkMargin, question);
-    const isYoung = clock.now() - last.at < youngAge && questions.waitedMs > busyWait;
-    return this.#within(stalledMs() >= patience ? 0 : isYoung ? patienceWithYoung : patience, question);
+    if (stalledMs() >= patience) return this.#within(0, question);
+    if (clock.now() - last.at >= youngAge) return this.#within(patience, question);
+    const isBusy = questions.waitedMs > busyWait;
+    const soon = await this.#within(isBusy ? 0 : turnLimit, question);
+    // Checks that take long are waited for: what they say is news. On a busy main thread it is that which takes long.
+    return soon !== undefined || isBusy || questions.isInLine(question) ? soon : this.#within(patience, question);
   }
 
   // The live answer, if it comes in time. Who joins a question that has been waited for long enough waits no more.

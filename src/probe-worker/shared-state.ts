@@ -1,6 +1,6 @@
 // The memory that the main thread and the probe thread share, so that neither has to wait for the other to be told.
 
-const slots = { beats: 0, isShuttingDown: 1, isReported: 2, isDebugged: 3, stalls: 4, stalledMs: 5 } as const;
+const slots = { beats: 0, isShuttingDown: 1, isReported: 2, isDebugged: 3, taken: 4, stalls: 5, stalledMs: 6 } as const;
 
 type Slot = keyof typeof slots;
 

@@ -23,9 +23,13 @@ const data = workerData as ThreadData;
 const { readyzStallLimit, livezStallLimit, checkTimeout } = data;
 const state = new SharedState(data.memory);
 
-const questions = new Questions(systemClock, (id, { url, method }) => {
-  say({ kind: 'question', id, url, method });
-});
+const questions = new Questions(
+  systemClock,
+  (id, { url, method }) => {
+    say({ kind: 'question', id, url, method });
+  },
+  () => state.get('taken'),
+);
 const watch = new StallWatch({
   clock: systemClock,
   state,

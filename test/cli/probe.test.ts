@@ -82,6 +82,14 @@ test('K-012 any status from 200 to 399 passes, and no other', async (t) => {
   }
 });
 
+test('of an answer that is less than a second old the line says nothing', async (t) => {
+  let age = '0';
+  const port = await answers(t, (_request, response) => response.writeHead(200, { Age: age }).end('ok'));
+  assert.equal((await probeOnce(t, ['livez', '--port', port])).output, 'livez: ok\n');
+  age = '1';
+  assert.match((await probeOnce(t, ['livez', '--port', port])).output, /^livez: ok, as of 1 s ago: /);
+});
+
 test('K-036 what does not answer is exit code 1 within the limit, ahead of the kubelet’s own second', async (t) => {
   const port = await answers(t, () => undefined);
   const since = performance.now();

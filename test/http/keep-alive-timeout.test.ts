@@ -25,7 +25,7 @@ async function listening(t: TestContext, server: Server, options: LameduckOption
   return socket;
 }
 
-test('without the setting the timeouts of a server are the program’s own', async (t) => {
+test('K-213 without the setting the timeouts of a server are the program’s own', async (t) => {
   const [plain, own] = [createServer(), createServer({ keepAliveTimeout: 7, headersTimeout: 8 })];
   const before = [plain, own].map(({ keepAliveTimeout, headersTimeout }) => [keepAliveTimeout, headersTimeout]);
   for (const server of [plain, own]) await listening(t, server, {});
@@ -96,7 +96,7 @@ const cases: readonly (readonly [string, Pick<Server, 'headersTimeout' | 'reques
 ];
 
 for (const [title, given, expected] of cases) {
-  test(`with a keep-alive timeout of 65 s headersTimeout ${title}`, () => {
+  test(`K-213 with a keep-alive timeout of 65 s headersTimeout ${title}`, () => {
     const server = Object.assign(createServer(), given);
     applyKeepAliveTimeout(server, 65_000);
     assert.equal(server.headersTimeout, expected);

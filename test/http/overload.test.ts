@@ -130,7 +130,7 @@ test('A-170 a client may ask for less time by a Go duration, not for more, and o
   assert.equal((await client.reader.next())?.status, 200);
 });
 
-test('A-103 probes are answered whatever the load is', async (t) => {
+test('A-103, K-201 probes are answered whatever the load is', async (t) => {
   const { listener, answer } = waiting();
   const serving = await serve(t, { maxRequestsInflight: 1, requestTimeout: '5s', listener });
   const [client, probe] = [await serving.dial(), await serving.dial()];

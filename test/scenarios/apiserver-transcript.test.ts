@@ -24,7 +24,7 @@ interface Sight {
 
 for (const retryAfter of [false, true]) {
   describe(`shutdownSendRetryAfter ${String(retryAfter)}`, () => {
-    it('A-003, A-106, A-120, P-001, P-002, P-077 the apiserver’s clients see no reset, are told in time, and silence is outlived', async (t) => {
+    it('A-003, A-106, A-120, P-001, P-002, P-077, K-215 the apiserver’s clients see no reset, are told in time, and silence is outlived', async (t) => {
       const service = disposed(
         t,
         new ProcessUnderTest('../../examples/reference-service/main.ts', {

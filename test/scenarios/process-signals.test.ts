@@ -39,7 +39,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     });
   }
 
-  test('A-031, P-057 a second process signal of another kind, at once, exits with 1 after one line of log', async (t) => {
+  test('A-031, P-057, K-210 a second process signal of another kind, at once, exits with 1 after one line of log', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
@@ -60,7 +60,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     await request.cut();
   });
 
-  test('A-031, P-057 the same process signal again after 100 ms is a second one', async (t) => {
+  test('A-031, P-057, K-210 the same process signal again after 100 ms is a second one', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens.ts'));
     await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
@@ -133,7 +133,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     assert.equal((await program.finalLine())['reason'], 'SIGTERM');
   });
 
-  test('P-069 the process signals that are asked for replace the usual ones', async (t) => {
+  test('P-069, K-194 the process signals that are asked for replace the usual ones', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGUSR2,SIGHUP' }));
     await program.ready();
     program.kill('SIGHUP');

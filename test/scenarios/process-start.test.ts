@@ -13,7 +13,7 @@ const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${n
 const canUnshare = spawnSync('unshare', ['--pid', '--fork', '--mount-proc', 'true']).status === 0;
 
 void describe('the start of the process', { concurrency: 3 }, () => {
-  test('P-067, P-054 a process signal before listen() leads to a clean exit', async (t) => {
+  test('P-067, P-054, K-195 a process signal before listen() leads to a clean exit', async (t) => {
     const program = disposed(t, new ProcessUnderTest('never-listens.ts'));
     await program.line('starting', ({ msg }) => msg === 'starting');
     program.kill('SIGTERM');
@@ -29,7 +29,7 @@ void describe('the start of the process', { concurrency: 3 }, () => {
     assert.deepEqual((await program.finalLine())['heldBy'], []);
   });
 
-  test('P-067, P-054 a process signal while listen() looks up its name leads to a clean exit', async (t) => {
+  test('P-067, P-054, K-195 a process signal while listen() looks up its name leads to a clean exit', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens-after-a-slow-lookup.ts'));
     assert.deepEqual(await program.exit, endedWell);
     assert.deepEqual((await program.finalLine())['heldBy'], []);
@@ -73,7 +73,7 @@ void describe('the start of the process', { concurrency: 3 }, () => {
   for (const name of ['listens.ts', 'never-listens.ts']) {
     const title = name === 'listens.ts' ? 'as PID 1 SIGTERM drains' : 'as PID 1 SIGTERM is not ignored before listen()';
     const skip = canUnshare ? false : 'unshare --pid is not permitted here';
-    test(`P-066, K-100 ${title}`, { skip }, async (t) => {
+    test(`P-066, K-100, K-194 ${title}`, { skip }, async (t) => {
       const command = disposed(
         t,
         new CommandUnderTest('sh', [

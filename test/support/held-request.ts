@@ -17,13 +17,19 @@ export class HeldRequest {
   }
 
   /** open makes a request of its own connection, which the test takes with it when it ends. */
-  static async open(test: TestContext, port: number): Promise<HeldRequest> {
+  static async open(test: TestContext, port: number, path = '/held'): Promise<HeldRequest> {
     const socket = connect(port, '127.0.0.1');
     test.after(() => socket.destroy());
     const request = new HeldRequest(socket);
-    socket.write('POST /held HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n');
+    const headers = 'Host: localhost\r\nExpect: 100-continue\r\nContent-Length: 1\r\n';
+    socket.write(`POST ${path} HTTP/1.1\r\n${headers}\r\n`);
     while (!request.#received.includes('100 Continue')) await once(socket, 'data');
     return request;
+  }
+
+  /** The head of the answer, once it has come. */
+  get head(): string {
+    return this.#received.split('\r\n\r\n')[1] ?? '';
   }
 
   /** release completes the request and resolves with the last line of its answer when the server has ended it. */

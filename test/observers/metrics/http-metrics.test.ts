@@ -127,7 +127,7 @@ describe('requests', () => {
     assert.equal(found.value(`${duration}_count`, { http_route: '', http_response_status_code: '404' }), 1);
   });
 
-  test('A-183 requests of probes and scrapes are not counted', async (t) => {
+  test('A-183, K-201 requests of probes and scrapes are not counted', async (t) => {
     const serving = await measure(t);
     const client = await serving.dial();
     for (const path of ['/readyz', '/livez?verbose', '/healthz/ping', '/metrics', '/metrics/slis', '/metrics?x']) {

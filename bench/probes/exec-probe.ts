@@ -1,0 +1,46 @@
+// `lameduck probe`, as built, beside a program that does nothing: what is left is its own time.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { quantile } from '../statistics.ts';
+
+/** ExecProbe is how long a process took from its start to its end, in milliseconds. */
+export interface ExecProbe {
+  readonly pairs: number;
+  /** Of Node with nothing to do, the median. */
+  readonly node: number;
+  /** Of the probe beyond that. */
+  readonly own: { readonly median: number; readonly p90: number };
+}
+
+const command = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
+
+/** execProbe runs so many pairs, one of each; who is first changes from pair to pair. */
+export async function execProbe(probePort: number, pairs: number): Promise<ExecProbe> {
+  if (!existsSync(command)) throw new Error('there is no dist: npm run build');
+  const nothing: string[] = [];
+  const probing = [command, 'probe', 'livez', '--port', String(probePort), '--timeout', '10s'];
+  const nodes: number[] = [];
+  const owns: number[] = [];
+  for (let index = -1; index < pairs; index++) {
+    const isProbeFirst = index % 2 === 0;
+    const first = await run(isProbeFirst ? probing : nothing);
+    const second = await run(isProbeFirst ? nothing : probing);
+    const [probe, node] = isProbeFirst ? [first, second] : [second, first];
+    // The first pair fills the caches.
+    if (index < 0) continue;
+    nodes.push(node);
+    owns.push(probe - node);
+  }
+  return { pairs, node: quantile(nodes, 0.5), own: { median: quantile(owns, 0.5), p90: quantile(owns, 0.9) } };
+}
+
+async function run(args: readonly string[]): Promise<number> {
+  const since = performance.now();
+  // Without arguments Node runs what comes on standard input, and nothing comes.
+  const child = spawn(process.execPath, args, { env: {}, stdio: ['ignore', 'ignore', 'inherit'] });
+  const [code] = (await once(child, 'close')) as [number | null];
+  if (code !== 0) throw new Error(`node ${args.join(' ')} ended with ${String(code)}`);
+  return performance.now() - since;
+}

@@ -1,0 +1,43 @@
+// A user's program with a probe port, which is answered there also while its main thread waits for the prober.
+import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { lameduck } from 'lameduck';
+
+// In a function, since a bundle may be CommonJS.
+async function main() {
+  const free = createServer().listen(0);
+  await once(free, 'listening');
+  const { port: probePort } = free.address();
+  free.close();
+
+  const server = createServer((_request, response) => response.end('hello'));
+  const { promise: listening, resolve } = Promise.withResolvers();
+  const ignore = () => undefined;
+  const logger = {
+    info: (_details, message) => message === 'probe port listens' && resolve(),
+    warn: ignore,
+    error: ignore,
+  };
+  const duck = lameduck(server, { probePort, logger });
+  server.listen(0);
+  await Promise.all([listening, duck.signals.hasBeenReady.signaled]);
+
+  for (const path of ['/readyz', '/livez', '/metrics']) {
+    const { status } = await fetch(`http://127.0.0.1:${probePort}${path}`);
+    if (status !== 200) throw new Error(`${path} answers ${status}`);
+  }
+
+  const script = `fetch('http://127.0.0.1:${probePort}/livez').then((answer) => answer.text()).then(console.log)`;
+  const { COMMAND: command } = process.env;
+  const [file, args, expected] =
+    command === undefined
+      ? [process.execPath, ['--eval', script], 'ok\n']
+      : [command, ['probe', 'livez', '--port', String(probePort), '--timeout', '20s'], 'livez: ok\n'];
+  const { status, stdout, stderr } = spawnSync(file, args, { encoding: 'utf8' });
+  if (status !== 0 || stdout !== expected) throw new Error(`the prober ended with ${status}: ${stdout}${stderr}`);
+
+  await duck.shutdown('the package works');
+}
+
+void main();
