@@ -15,7 +15,7 @@ export function conformancePage(conformance: Conformance): { page: string; probl
   const { families, rules, differences, tests, sources } = conformance;
   const numbers = [...new Set([...tests.keys(), ...sources.keys(), ...Object.keys(differences)])].sort();
   const sections = Object.entries(families).flatMap(([letter, title]) => {
-    const members = numbers.filter((number) => number.startsWith(letter));
+    const members = numbers.filter((number) => number.startsWith(`${letter}-`));
     if (members.length === 0) return [];
     return ['', `## ${letter}: ${title}`, '', '| | rule | met by |', '| --- | --- | --- |', ...members.map(row)];
   });
@@ -57,7 +57,7 @@ function problemsOf(
     .filter((number) => !tests.has(number) && differences[number] === undefined)
     .map((number) => `${number}, cited by ${citedBy(number)}, has neither a test nor an entry in docs/differences.ts`);
   const withoutFamily = numbers
-    .filter((number) => families[number.charAt(0)] === undefined)
+    .filter((number) => families[number.split('-')[0] ?? ''] === undefined)
     .map((number) => `${number}, cited by ${citedBy(number)}, belongs to no family of docs/rules.ts`);
   return [...withoutRule, ...withoutProof, ...withoutFamily];
 }

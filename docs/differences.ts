@@ -82,9 +82,13 @@ export const differences: Readonly<Record<string, string>> = {
     'Name, labels and buckets are those of OpenTelemetry’s conventions for HTTP, which dashboards for Node know.',
   'A-188':
     'Each signal, phase and hook has its metric, and so have the requests that a shutdown answered, refused and cut, its budget, and the expectation whether it will do.',
+  'HC-32':
+    'Lint is strict, and every object is asked of a real API server, which knows more than a schema does. The usual scanners are not run: what they ask for contradicts each other, and the limit of CPU that two of them want makes probes late.',
+  'HC-34':
+    'The chart is installed from the repository: there is no registry to which it is published, and so nothing to sign.',
   'K-199': 'A failing answer is 500, as the apiserver’s: to the kubelet it is the same.',
   'K-203':
-    'Connections are told to close one by one over the delay and not all at its beginning (A-120); an upgraded socket gets a FIN in its turn, and 1001 where its handler says it, by the request’s `AbortSignal`; the listener is closed before what is in flight has ended only without `shutdownSendRetryAfter`.',
+    'Connections are told to close one by one over the delay and not all at its beginning (A-120); an upgraded socket is ended in its turn; the listener is closed before what is in flight has ended only without `shutdownSendRetryAfter`.',
   'K-205':
     'There is no setting for it: readiness fails, which takes traffic away in every case that the kubelet knows. A probe that has to hold asks `/readyz?exclude=shutdown`, and the answer without that names the check `shutdown`.',
   'K-206':

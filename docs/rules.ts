@@ -1,9 +1,12 @@
 // What each number stands for, in one sentence or two. docs/conformance.md is generated from this list, from the tests
 // and comments that cite a number, and from differences.ts.
+import { chartRules } from './chart-rules.ts';
 
 /** The families of numbers, by their letter. */
 export const families = {
   A: 'what the Kubernetes apiserver does during its life and its shutdown',
+  H: 'what a Helm chart does that loses nothing',
+  HC: 'what the chart is held against as a whole',
   K: 'what the kubelet does with probes and with a pod that ends',
   P: 'hard cases of ending an HTTP server on Node',
 } as const;
@@ -355,6 +358,8 @@ export const rules: Readonly<Record<string, string>> = {
     'What a request costs more is measured in nanoseconds, beside some 25 µs for the whole of it; a thread costs some 50 ms and 18 MiB once.',
   'P-120': 'A handler that writes `Connection: keep-alive` itself is overridden per response, and only in the drain.',
   'P-121': 'Variables that Kubernetes injects for a Service named `lameduck` are neither read nor reported.',
+  'P-122': 'A process signal without a deletion takes a pod out of its services only by the readiness probe.',
   'P-123':
     'FIN alone does not keep a request from its handler: what arrives after our FIN has to be swallowed before it.',
+  ...chartRules,
 };

@@ -1,5 +1,5 @@
-// The one command line behind `npm test` and the Node matrix: every test file but the rollout,
-// which needs a cluster.
+// The one command line behind `npm test` and the Node matrix: every test file but the rollout, which needs a cluster, and
+// those of the chart, which need Helm.
 // Arguments choose among the files by the start of their path; flags go to node.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -13,6 +13,7 @@ const prefixes = process.argv.slice(2).filter((argument) => !argument.startsWith
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
   .map((file) => join(relative(root, import.meta.dirname), file))
   .filter((file) => file.endsWith('.test.ts') && !file.startsWith(join('test', 'cluster', 'rollout')))
+  .filter((file) => !file.startsWith(join('test', 'chart')))
   .filter((file) => prefixes.length === 0 || prefixes.some((prefix) => file.startsWith(prefix)))
   .sort();
 

@@ -1,0 +1,75 @@
+{{/* The time arithmetic. Everything that has to do with time, in the pod, in the environment, in front of the pod and in
+the notes, is computed here and nowhere else. */}}
+
+{{/* What stands in front of the pods: how late it learns of a pod that leaves (the delay, and the least that is accepted),
+and how long it keeps a connection without a request. */}}
+{{- define "lameduck.fronts" -}}
+none: { delay: 10s, least: 5s, idle: 0s, keepAlive: 65s }
+gateway: { delay: 15s, least: 5s, idle: 60s, keepAlive: 65s }
+aws: { delay: 30s, least: 15s, idle: 60s, keepAlive: 65s }
+gce: { delay: 45s, least: 40s, idle: 600s, keepAlive: 620s }
+{{- end -}}
+
+{{- define "lameduck.front" -}}
+{{- $fronts := include "lameduck.fronts" . | fromYaml -}}
+{{- get $fronts (toString .Values.lameduck.front) | default $fronts.none | toJson -}}
+{{- end -}}
+
+{{/* Whether a value is given: null and the empty string are not, 0 and false are. */}}
+{{- define "lameduck.isGiven" -}}
+{{- if not (or (kindIs "invalid" .) (and (kindIs "string" .) (eq . ""))) -}}yes{{- end -}}
+{{- end -}}
+
+{{/* The milliseconds of one term: (list given default). One that cannot be read is refused by itself, and counts as its
+default, so that nothing else is refused because of it. */}}
+{{- define "lameduck.term" -}}
+{{- $given := include "lameduck.text" (index . 0) -}}
+{{- include "lameduck.milliseconds" $given | default (include "lameduck.milliseconds" (index . 1)) -}}
+{{- end -}}
+
+{{/* The whole sum in milliseconds, and `grace` in seconds, as JSON. */}}
+{{- define "lameduck.budget" -}}
+{{- $l := .Values.lameduck -}}
+{{- $front := include "lameduck.front" . | fromJson -}}
+{{- $preStop := include "lameduck.term" (list (printf "%ss" (include "lameduck.text" $l.preStopSeconds)) "0s") | int64 -}}
+{{- $delay := include "lameduck.term" (list $l.shutdownDelayDuration $front.delay) | int64 -}}
+{{- $hooks := include "lameduck.term" (list $l.preShutdownHookTimeout "5s") | int64 -}}
+{{- $longest := include "lameduck.term" (list $l.longestRequestDuration "30s") | int64 -}}
+{{- $destroy := include "lameduck.term" (list $l.destroyHookTimeout "3s") | int64 -}}
+{{- $margin := include "lameduck.term" (list $l.marginDuration "5s") | int64 -}}
+{{- $lead := max $delay $hooks -}}
+{{- $sum := add $preStop $lead $longest $destroy $margin -}}
+{{- $halfDelay := div (add $preStop $delay) 2 -}}
+{{- $drain := include "lameduck.term" (list $l.frontDrainDuration (printf "%dms" (min (add $longest $halfDelay) 3600000))) | int64 -}}
+{{- dict
+  "preStop" $preStop
+  "delay" $delay
+  "hooks" $hooks
+  "lead" $lead
+  "longest" $longest
+  "destroy" $destroy
+  "margin" $margin
+  "sum" $sum
+  "grace" (div (add $sum 999) 1000)
+  "least" (include "lameduck.milliseconds" $front.least | int64)
+  "idle" (include "lameduck.term" (list $l.frontIdleTimeout $front.idle) | int64)
+  "keepAlive" (include "lameduck.term" (list $l.keepAliveTimeout $front.keepAlive) | int64)
+  "frontDrain" $drain
+  "frontDrainSeconds" (div (add $drain 999) 1000)
+  | toJson -}}
+{{- end -}}
+
+{{/* The sum in words, for the notes and for refusals. */}}
+{{- define "lameduck.sum" -}}
+{{- $b := include "lameduck.budget" . | fromJson -}}
+{{- printf "preStopSeconds %s + max(shutdownDelayDuration %s, preShutdownHookTimeout %s) + longestRequestDuration %s + destroyHookTimeout %s + marginDuration %s = %ds"
+  (include "lameduck.duration" $b.preStop) (include "lameduck.duration" $b.delay) (include "lameduck.duration" $b.hooks)
+  (include "lameduck.duration" $b.longest) (include "lameduck.duration" $b.destroy) (include "lameduck.duration" $b.margin)
+  (int64 $b.grace) -}}
+{{- end -}}
+
+{{/* How long the kubelet takes to find out that a container is not ready any more, in milliseconds. */}}
+{{- define "lameduck.readinessLag" -}}
+{{- $p := .Values.probes.readiness -}}
+{{- mul (add (mul (int64 $p.periodSeconds) (int64 $p.failureThreshold)) (int64 $p.timeoutSeconds)) 1000 -}}
+{{- end -}}

@@ -1,0 +1,23 @@
+{{/* Go's duration strings, read by the chart because Helm 3 has no function that does. */}}
+
+{{/* The milliseconds of a duration, rounded up; nothing when it is none, or longer than the package takes. */}}
+{{- define "lameduck.milliseconds" -}}
+{{- $part := "([0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h)" -}}
+{{- $perUnit := dict "ns" 0.000001 "us" 0.001 "µs" 0.001 "μs" 0.001 "ms" 1 "s" 1000 "m" 60000 "h" 3600000 -}}
+{{- if and (kindIs "string" .) (eq . "0") -}}
+0
+{{- else if and (kindIs "string" .) (regexMatch (printf "^(%s)+$" $part) .) (lt (len .) 40) -}}
+{{- $sum := 0.0 -}}
+{{- range regexFindAll $part . -1 -}}
+{{- $unit := regexFind "[a-zµμ]+$" . -}}
+{{- $sum = addf $sum (mulf (trimSuffix $unit . | float64) (get $perUnit $unit)) -}}
+{{- end -}}
+{{- if le $sum 2147483647.0 -}}{{- ceil $sum | int64 -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Milliseconds as a reader expects them: 48s, 900ms. */}}
+{{- define "lameduck.duration" -}}
+{{- $milliseconds := int64 . -}}
+{{- if eq (mod $milliseconds 1000) 0 -}}{{- div $milliseconds 1000 -}}s{{- else -}}{{- $milliseconds -}}ms{{- end -}}
+{{- end -}}

@@ -1,0 +1,51 @@
+{{/* What a value of each kind may be, in the words of the package's own errors. */}}
+
+{{/* What is allowed instead of a value of a kind, nothing when it is allowed: (list kind value). */}}
+{{- define "lameduck.allowed" -}}
+{{- $kind := index . 0 -}}
+{{- $value := index . 1 -}}
+{{- $text := include "lameduck.text" $value -}}
+{{- if has $kind (list "duration" "limit" "stall limit") -}}
+{{- include "lameduck.allowedDuration" (list $kind $value $text) -}}
+{{- else if eq $kind "boolean" -}}
+{{- if not (has $text (list "true" "false")) -}}true or false{{- end -}}
+{{- else if eq $kind "seconds" -}}
+{{- include "lameduck.allowedSeconds" $text -}}
+{{- else if eq $kind "count" -}}
+{{- if not (and (regexMatch "^[0-9]{1,7}$" $text) (le (int64 $text) 1000000)) -}}a whole number from 0, which is off, to 1000000{{- end -}}
+{{- else if eq $kind "chance" -}}
+{{- if not (and (regexMatch "^[0-9]*[.]?[0-9]+$" $text) (le (float64 $text) 0.02)) -}}a number from 0, which is off, to 0.02{{- end -}}
+{{- else if eq $kind "port" -}}
+{{- if not (or (eq $text "off") (and (regexMatch "^[0-9]{1,5}$" $text) (le (int64 $text) 65535))) -}}a TCP port from 1 to 65535, or off{{- end -}}
+{{- else if eq $kind "host" -}}
+{{- if not (regexMatch "^([0-9]{1,3}([.][0-9]{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*)$" $text) -}}an IP address such as 0.0.0.0 or ::1{{- end -}}
+{{- else if eq $kind "path" -}}
+{{- if not (or (eq $text "off") (and (regexMatch "^(/[A-Za-z0-9._~-]+)+$" $text) (not (regexMatch "(?i)^/(readyz|livez|healthz)(/|$)" $text)))) -}}a path such as /metrics that is no probe path, or off{{- end -}}
+{{- else if eq $kind "file" -}}
+{{- if not (or (eq $text "off") (regexMatch "^/.*[^/]$" $text)) -}}an absolute path of a file such as /dev/termination-log, or off{{- end -}}
+{{- else if eq $kind "process signals" -}}
+{{- if not (regexMatch "^SIG(TERM|INT|HUP|QUIT|USR1|USR2|WINCH|ALRM|ABRT|CONT|TSTP|TTIN|TTOU)( *, *SIG(TERM|INT|HUP|QUIT|USR1|USR2|WINCH|ALRM|ABRT|CONT|TSTP|TTIN|TTOU))*$" $text) -}}one or more of the process signals that a program can catch, such as SIGTERM,SIGINT{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Whoever writes a thousand or more without a unit has milliseconds in mind. */}}
+{{- define "lameduck.allowedDuration" -}}
+{{- $kind := index . 0 -}}
+{{- $text := index . 2 -}}
+{{- $least := get (dict "duration" 0 "limit" 1 "stall limit" 1000) $kind -}}
+{{- $milliseconds := include "lameduck.milliseconds" $text -}}
+{{- if and (regexMatch "^[0-9]{1,15}([.][0-9]{1,15})?$" $text) (ne $text "0") -}}
+a duration with its unit; did you mean {{ $text }}{{ ternary "s" "ms" (lt (float64 $text) 1000.0) }}?
+{{- else if or (eq $milliseconds "") (lt (int64 $milliseconds) (int64 $least)) -}}
+{{- if not (and (eq $kind "stall limit") (eq $milliseconds "0")) -}}
+{{ ternary "0s, or a" "a" (eq $kind "stall limit") }} duration such as 15s or 1m30s, from {{ include "lameduck.duration" $least }} to 596h
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "lameduck.allowedSeconds" -}}
+{{- if not (and (regexMatch "^[0-9]{1,7}$" .) (le (int64 .) 2000000)) -}}
+{{- $meant := include "lameduck.milliseconds" . -}}
+a whole number of seconds{{- if ne $meant "" }}, without a unit; did you mean {{ div (int64 $meant) 1000 }}?{{ else }} from 0 to 2000000{{ end -}}
+{{- end -}}
+{{- end -}}

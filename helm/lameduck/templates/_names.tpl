@@ -1,0 +1,59 @@
+{{/* Names and labels. The selector is immutable, so it has only what never changes; nothing of the chart's or the
+application's version stands in it, nor on the pods. */}}
+
+{{- define "lameduck.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* The longest suffix is `-metrics`: the base is cut so that every name with one fits in 63 characters. A Service's name
+begins with a letter. */}}
+{{- define "lameduck.fullname" -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- $full := .Values.fullnameOverride -}}
+{{- if not $full -}}
+{{- $full = ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
+{{- if not (regexMatch "^[a-z]" $full) -}}{{- $full = printf "r%s" $full -}}{{- end -}}
+{{- end -}}
+{{- $full | trunc 54 | trimSuffix "-" -}}
+{{- end -}}
+
+{{- define "lameduck.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "lameduck.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/component: server
+{{- end -}}
+
+{{/* The labels of every object but the pods. */}}
+{{- define "lameduck.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{ include "lameduck.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* The labels of an object that Prometheus or Grafana finds by labels of its own: (list $ labels). */}}
+{{- define "lameduck.labelsWith" -}}
+{{- include "lameduck.labels" (index . 0) }}
+{{- with index . 1 }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "lameduck.serviceAccountName" -}}
+{{- if .Values.serviceAccount.create -}}
+{{- default (include "lameduck.fullname" .) .Values.serviceAccount.name -}}
+{{- else -}}
+{{- default "default" .Values.serviceAccount.name -}}
+{{- end -}}
+{{- end -}}
+
+{{/* With a digest the tag only informs. */}}
+{{- define "lameduck.image" -}}
+{{- $image := .Values.image -}}
+{{- $image.repository -}}
+{{- with $image.tag }}:{{ . }}{{ end -}}
+{{- with $image.digest }}@{{ . }}{{ end -}}
+{{- end -}}

@@ -1,0 +1,176 @@
+{{/* The pod template. What stands here decides over restarts: nothing in it depends on the release's revision, on the
+versions of the chart, or on what is beside the Deployment. */}}
+
+{{- define "lameduck.podTemplate" -}}
+metadata:
+  labels:
+    {{- include "lameduck.selectorLabels" . | nindent 4 }}
+    {{- with .Values.podLabels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  {{- with .Values.podAnnotations }}
+  annotations:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+spec:
+  terminationGracePeriodSeconds: {{ (include "lameduck.budget" . | fromJson).grace | int64 }}
+  serviceAccountName: {{ include "lameduck.serviceAccountName" . }}
+  automountServiceAccountToken: {{ .Values.serviceAccount.automount }}
+  # A Service called lameduck would put variables into the pods that look like settings.
+  enableServiceLinks: false
+  {{- with .Values.imagePullSecrets }}
+  imagePullSecrets:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.podSecurityContext }}
+  securityContext:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.priorityClassName }}
+  priorityClassName: {{ . }}
+  {{- end }}
+  {{- with .Values.readinessGates }}
+  readinessGates:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
+  {{- with include "lameduck.placement" . | trim }}
+  {{- . | nindent 2 }}
+  {{- end }}
+  {{- if or .Values.inject.enabled .Values.initContainers }}
+  initContainers:
+    {{- if .Values.inject.enabled }}
+    - {{ include "lameduck.injector" . | indent 6 | trim }}
+    {{- end }}
+    {{- with .Values.initContainers }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  {{- end }}
+  containers:
+    - {{ include "lameduck.container" . | indent 6 | trim }}
+    {{- with .Values.extraContainers }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  volumes:
+    - name: tmp
+      emptyDir:
+        {{- toYaml (default dict .Values.tmp) | nindent 8 }}
+    {{- if .Values.inject.enabled }}
+    - name: lameduck
+      emptyDir:
+        sizeLimit: 256Mi
+    {{- end }}
+    {{- with .Values.extraVolumes }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+{{- end -}}
+
+{{- define "lameduck.placement" -}}
+{{- if .Values.topologySpread.enabled }}
+topologySpreadConstraints:
+  {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+  - topologyKey: {{ . }}
+    maxSkew: 1
+    whenUnsatisfiable: {{ $.Values.topologySpread.whenUnsatisfiable }}
+    labelSelector:
+      matchLabels:
+        {{- include "lameduck.selectorLabels" $ | nindent 8 }}
+    matchLabelKeys: [pod-template-hash]
+    nodeTaintsPolicy: Honor
+  {{- end }}
+{{- end }}
+{{- with .Values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "lameduck.container" -}}
+name: server
+image: {{ include "lameduck.image" . | quote }}
+imagePullPolicy: {{ .Values.image.pullPolicy }}
+{{- with .Values.command }}
+command:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.args }}
+args:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+env:
+  {{- include "lameduck.environment" . | nindent 2 }}
+{{- with .Values.extraEnvFrom }}
+envFrom:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+ports:
+  - name: http
+    containerPort: {{ .Values.containerPort | int64 }}
+  {{- with include "lameduck.probePort" . }}
+  - name: probes
+    containerPort: {{ . }}
+  {{- end }}
+{{ include "lameduck.probes" . }}
+{{- $preStop := include "lameduck.text" .Values.lameduck.preStopSeconds }}
+{{- if not (has $preStop (list "" "0")) }}
+lifecycle:
+  preStop:
+    sleep:
+      seconds: {{ $preStop }}
+{{- end }}
+terminationMessagePolicy: FallbackToLogsOnError
+{{- with .Values.lameduck.terminationMessagePath }}
+{{- if ne . "off" }}
+terminationMessagePath: {{ . }}
+{{- end }}
+{{- end }}
+{{- with .Values.resources }}
+resources:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .Values.securityContext }}
+securityContext:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+volumeMounts:
+  - name: tmp
+    mountPath: /tmp
+  {{- if .Values.inject.enabled }}
+  - name: lameduck
+    mountPath: {{ include "lameduck.injectedFolder" . }}
+    readOnly: true
+  {{- end }}
+  {{- with .Values.extraVolumeMounts }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- end -}}
+
+{{- define "lameduck.probe" -}}
+httpGet: { path: {{ (index . 0).path | quote }}, port: {{ index . 1 }} }
+periodSeconds: {{ (index . 0).periodSeconds | int64 }}
+timeoutSeconds: {{ (index . 0).timeoutSeconds | int64 }}
+failureThreshold: {{ (index . 0).failureThreshold | int64 }}
+successThreshold: 1
+{{- end -}}
+
+{{/* A process that has to be restarted is not given the whole of the drain. */}}
+{{- define "lameduck.probes" -}}
+{{- $port := include "lameduck.probedPort" . -}}
+{{- $grace := (include "lameduck.budget" . | fromJson).grace | int64 -}}
+{{- $probes := .Values.probes -}}
+{{- $own := eq (include "lameduck.isGiven" $probes.liveness.terminationGracePeriodSeconds) "yes" -}}
+readinessProbe:
+  {{- include "lameduck.probe" (list $probes.readiness $port) | nindent 2 }}
+livenessProbe:
+  {{- include "lameduck.probe" (list $probes.liveness $port) | nindent 2 }}
+  terminationGracePeriodSeconds: {{ $own | ternary $probes.liveness.terminationGracePeriodSeconds (min $grace 30) | int64 }}
+startupProbe:
+  {{- include "lameduck.probe" (list $probes.startup $port) | nindent 2 }}
+{{- end -}}

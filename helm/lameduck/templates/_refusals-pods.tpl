@@ -1,0 +1,75 @@
+{{/* What is refused of rollouts, replicas and disruptions. */}}
+
+{{/* Whether a number or a percentage is nothing. */}}
+{{- define "lameduck.isNone" -}}
+{{- if has (include "lameduck.text" .) (list "0" "0%") -}}yes{{- end -}}
+{{- end -}}
+
+{{/* How many replicas there are at least. */}}
+{{- define "lameduck.leastReplicas" -}}
+{{- if .Values.autoscaling.enabled -}}
+{{- int64 .Values.autoscaling.minReplicas -}}
+{{- else if kindIs "invalid" .Values.replicaCount -}}
+2
+{{- else -}}
+{{- int64 .Values.replicaCount -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "lameduck.refuseRollout" -}}
+{{- $ := index . 0 -}}{{- $problems := index . 1 -}}
+{{- $v := $.Values -}}
+{{- $isRolling := eq $v.strategy.type "RollingUpdate" -}}
+{{- $mayLack := not (include "lameduck.isNone" $v.strategy.maxUnavailable) -}}
+{{- if and (not $isRolling) (not $v.strategy.allowDowntime) -}}
+{{- include "lameduck.refuse" (list $problems "strategy.type" $v.strategy.type "must be RollingUpdate: every other strategy ends the old pods before new ones serve" "leave it out, or set strategy.allowDowntime") -}}
+{{- end -}}
+{{- if and $isRolling $mayLack (not $v.strategy.allowDowntime) -}}
+{{- include "lameduck.refuse" (list $problems "strategy.maxUnavailable" $v.strategy.maxUnavailable "must be 0: a rollout would take pods away before their successors are ready" "leave it out and raise strategy.maxSurge for faster rollouts, or set strategy.allowDowntime") -}}
+{{- end -}}
+{{- if and $isRolling (not $mayLack) (include "lameduck.isNone" $v.strategy.maxSurge) -}}
+{{- include "lameduck.refuse" (list $problems "strategy.maxSurge" $v.strategy.maxSurge "must not be 0 when maxUnavailable is 0: a rollout could not do anything" "set it to 1 or more") -}}
+{{- end -}}
+{{- $startup := mul (int64 $v.probes.startup.periodSeconds) (int64 $v.probes.startup.failureThreshold) -}}
+{{- $least := add $startup (int64 $v.minReadySeconds) 60 -}}
+{{- if lt (int64 $v.progressDeadlineSeconds) $least -}}
+{{- include "lameduck.refuse" (list $problems "progressDeadlineSeconds" $v.progressDeadlineSeconds (printf "must be at least the startup probe's periodSeconds x failureThreshold + minReadySeconds + 60 (%d), or a slow start is reported as a failed rollout" $least) "raise it, or shorten the startup probe") -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "lameduck.refuseReplicas" -}}
+{{- $ := index . 0 -}}{{- $problems := index . 1 -}}
+{{- $v := $.Values -}}
+{{- $least := include "lameduck.leastReplicas" $ | int64 -}}
+{{- $path := ternary "autoscaling.minReplicas" "replicaCount" $v.autoscaling.enabled -}}
+{{- if lt $least 1 -}}
+{{- include "lameduck.refuse" (list $problems $path $least "must be at least 1: without a pod nobody answers" "set it to 2 or more") -}}
+{{- else if and (lt $least 2) (not $v.allowSingleReplica) -}}
+{{- include "lameduck.refuse" (list $problems $path $least "must be at least 2: whatever ends a single pod is an outage" "raise it, or set allowSingleReplica") -}}
+{{- end -}}
+{{- if and $v.autoscaling.enabled (gt $least (int64 $v.autoscaling.maxReplicas)) -}}
+{{- include "lameduck.refuse" (list $problems "autoscaling.maxReplicas" $v.autoscaling.maxReplicas (printf "must not be below autoscaling.minReplicas (%d)" $least) "raise it") -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "lameduck.refuseDisruption" -}}
+{{- $ := index . 0 -}}{{- $problems := index . 1 -}}
+{{- $pdb := $.Values.podDisruptionBudget -}}
+{{- if $pdb.enabled -}}
+{{- $hasLeast := eq (include "lameduck.isGiven" $pdb.minAvailable) "yes" -}}
+{{- $hasMost := eq (include "lameduck.isGiven" $pdb.maxUnavailable) "yes" -}}
+{{- if eq $hasLeast $hasMost -}}
+{{- include "lameduck.refuse" (list $problems "podDisruptionBudget" (dict "maxUnavailable" $pdb.maxUnavailable "minAvailable" $pdb.minAvailable) "must have one of maxUnavailable and minAvailable" "set the other one to null") -}}
+{{- else if $hasMost -}}
+{{- if include "lameduck.isNone" $pdb.maxUnavailable -}}
+{{- include "lameduck.refuse" (list $problems "podDisruptionBudget.maxUnavailable" $pdb.maxUnavailable "must not be 0: no node could ever be drained" "set it to 1 or more") -}}
+{{- end -}}
+{{- else -}}
+{{- $text := include "lameduck.text" $pdb.minAvailable -}}
+{{- $least := include "lameduck.leastReplicas" $ | int64 -}}
+{{- if or (eq $text "100%") (and (regexMatch "^[0-9]+$" $text) (ge (int64 $text) $least)) -}}
+{{- include "lameduck.refuse" (list $problems "podDisruptionBudget.minAvailable" $pdb.minAvailable (printf "must be below the least number of replicas (%d): no node could ever be drained" $least) "lower it, or set maxUnavailable instead") -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,99 @@
+{{/* The package's settings as the chart passes them: which there are, of what kind, and the container's environment. */}}
+
+{{/* Each setting of the package and its kind. The pod's grace period is one as well, but it is computed. */}}
+{{- define "lameduck.kinds" -}}
+shutdownDelayDuration: duration
+shutdownSendRetryAfter: boolean
+shutdownWatchTerminationGracePeriod: duration
+eventStreamRetry: duration
+preShutdownHookTimeout: limit
+destroyHookTimeout: limit
+preStopSeconds: seconds
+shutdownSignals: process signals
+healthCheckTimeout: limit
+livezGracePeriod: duration
+probePort: port
+probeHost: host
+readyzEventLoopStallLimit: stall limit
+livezEventLoopStallLimit: stall limit
+metricsPath: path
+keepAliveTimeout: limit
+requestTimeout: duration
+maxRequestsInflight: count
+goawayChance: chance
+terminationMessagePath: file
+{{- end -}}
+
+{{/* The values of the block that are no settings of the package, but terms of the arithmetic. */}}
+{{- define "lameduck.terms" -}}
+longestRequestDuration: limit
+marginDuration: limit
+frontIdleTimeout: duration
+frontDrainDuration: duration
+{{- end -}}
+
+{{- define "lameduck.variable" -}}
+LAMEDUCK_{{ regexReplaceAll "[A-Z]" . "_${0}" | upper }}
+{{- end -}}
+
+{{/* A value as the package reads it: whole numbers without exponent, which Helm would print from a million on. */}}
+{{- define "lameduck.text" -}}
+{{- if or (kindIs "float64" .) (kindIs "int64" .) (kindIs "int" .) -}}
+{{- if eq (floor .) (float64 .) -}}{{- int64 . -}}{{- else -}}{{- printf "%.9f" (float64 .) | trimAll "0" | printf "0%s" -}}{{- end -}}
+{{- else if not (kindIs "invalid" .) -}}
+{{- toString . -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "lameduck.probePort" -}}
+{{- $port := include "lameduck.text" .Values.lameduck.probePort -}}
+{{- if not (or (eq $port "off") (eq $port "0") (eq $port "")) -}}{{- $port -}}{{- end -}}
+{{- end -}}
+
+{{/* The name of the container port that the kubelet asks. */}}
+{{- define "lameduck.probedPort" -}}
+{{- ternary "probes" "http" (ne (include "lameduck.probePort" .) "") -}}
+{{- end -}}
+
+{{/* What is given goes to the container, and so does every term of the sum, so that the process and the pod cannot
+disagree. What is left out stays as the program's own code has it: the environment would overrule that. */}}
+{{- define "lameduck.settings" -}}
+{{- $b := include "lameduck.budget" . | fromJson -}}
+{{- $settings := dict "terminationGracePeriodSeconds" (toString (int64 $b.grace)) -}}
+{{- range $name, $_ := include "lameduck.kinds" . | fromYaml -}}
+{{- $given := get $.Values.lameduck $name -}}
+{{- if include "lameduck.isGiven" $given -}}{{- $_ := set $settings $name (include "lameduck.text" $given) -}}{{- end -}}
+{{- end -}}
+{{- range $name, $milliseconds := dict "shutdownDelayDuration" $b.delay "preShutdownHookTimeout" $b.hooks "destroyHookTimeout" $b.destroy "keepAliveTimeout" $b.keepAlive -}}
+{{- if not (hasKey $settings $name) -}}{{- $_ := set $settings $name (include "lameduck.duration" $milliseconds) -}}{{- end -}}
+{{- end -}}
+{{- if not (hasKey $settings "preStopSeconds") -}}{{- $_ := set $settings "preStopSeconds" "0" -}}{{- end -}}
+{{- range $name, $text := $settings }}
+- name: {{ include "lameduck.variable" $name }}
+  value: {{ $text | quote }}
+{{- end -}}
+{{- end -}}
+
+{{/* The environment of the container: settings first, then the pod's own. */}}
+{{- define "lameduck.environment" -}}
+{{- include "lameduck.settings" . | trim }}
+- name: PORT
+  value: {{ .Values.containerPort | int64 | quote }}
+- name: POD_NAME
+  valueFrom: { fieldRef: { fieldPath: metadata.name } }
+- name: POD_NAMESPACE
+  valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
+- name: NODE_NAME
+  valueFrom: { fieldRef: { fieldPath: spec.nodeName } }
+{{- if .Values.inject.enabled }}
+- name: NODE_OPTIONS
+  value: {{ include "lameduck.nodeOptions" . | quote }}
+{{- end }}
+{{- range $name, $value := ternary (omit (default dict .Values.env) "NODE_OPTIONS") .Values.env .Values.inject.enabled }}
+- name: {{ $name | quote }}
+  value: {{ include "lameduck.text" $value | quote }}
+{{- end }}
+{{- with .Values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, test } from 'node:test';
+import { helms, object, refusals, run, chart, type Values } from './chart.ts';
+import { containerOf, environmentOf, specOf } from './pods.ts';
+
+async function graceOf(lameduck: Values, args: readonly string[] = []): Promise<number> {
+  return specOf(await object('Deployment', { lameduck }, { args })).template.spec.terminationGracePeriodSeconds;
+}
+
+describe('H-043 HC-01 HC-02 the grace period is preStop + max(delay, hooks) + longest request + destroy + margin', () => {
+  const cases: [string, Values, number][] = [
+    ['with the hooks beside the delay', { preShutdownHookTimeout: '10s' }, 48],
+    ['with hooks that outlast the delay', { preShutdownHookTimeout: '12s' }, 50],
+    ['with a preStop', { preStopSeconds: 5 }, 53],
+    ['with a longer request', { longestRequestDuration: '1h1m1.5s' }, 10 + 3662 + 3 + 5],
+    ['rounded up', { destroyHookTimeout: '3001ms' }, 49],
+    ['rounded up from parts of a millisecond', { longestRequestDuration: '30s1ns' }, 49],
+    [
+      'with all of it',
+      {
+        preStopSeconds: 1,
+        shutdownDelayDuration: '6s',
+        longestRequestDuration: '.5m',
+        destroyHookTimeout: '2s',
+        marginDuration: '7s',
+      },
+      46,
+    ],
+    ['with no delay', { allowShortDelay: true, shutdownDelayDuration: '0s', preShutdownHookTimeout: '1ms' }, 39],
+    ['behind a gateway', { front: 'gateway' }, 53],
+    ['behind AWS', { front: 'aws' }, 68],
+    ['behind Google', { front: 'gce' }, 83],
+  ];
+  for (const [what, lameduck, seconds] of cases) {
+    it(what, async () => {
+      assert.equal(await graceOf(lameduck), seconds);
+    });
+  }
+});
+
+test('H-062 the process has always more left than its delay, its hooks and its longest request', async () => {
+  const deployment = await object('Deployment', { lameduck: { preStopSeconds: 120, front: 'gce' } });
+  const grace = specOf(deployment).template.spec.terminationGracePeriodSeconds;
+  // What the package computes of the same figures: grace − preStop − 2 s − delay − destroy hooks.
+  assert.equal(grace - 120 - 2 - 45 - 3, 30 + 5 - 2);
+});
+
+test('H-024 H-025 HC-21 numbers are the same from a file and from --set, and 0 is 0', async () => {
+  const large = { shutdownDelayDuration: '1200000s', maxRequestsInflight: 1_000_000, preStopSeconds: 600_000 };
+  const fromFile = await object('Deployment', { lameduck: large });
+  const args = Object.entries(large).flatMap(([name, value]) => ['--set', `lameduck.${name}=${String(value)}`]);
+  const fromSet = await object('Deployment', {}, { args });
+  assert.deepEqual(fromFile, fromSet);
+  const strings = args.map((argument) => (argument === '--set' ? '--set-string' : argument));
+  assert.deepEqual(await object('Deployment', {}, { args: strings }), fromSet);
+  assert.equal(specOf(fromSet).template.spec.terminationGracePeriodSeconds, 1_800_038);
+  const { LAMEDUCK_MAX_REQUESTS_INFLIGHT, LAMEDUCK_PRE_STOP_SECONDS } = environmentOf(fromSet);
+  assert.deepEqual([LAMEDUCK_MAX_REQUESTS_INFLIGHT, LAMEDUCK_PRE_STOP_SECONDS], ['1000000', '600000']);
+  assert.equal(await graceOf({ preStopSeconds: 0, shutdownDelayDuration: '5s' }, ['--set', 'minReadySeconds=0']), 43);
+  assert.equal(specOf(await object('Deployment', { minReadySeconds: 0 })).minReadySeconds, 0);
+});
+
+test('H-040 HC-06 a sleep before the process signal is the kubelet’s, and is told to the process', async () => {
+  const deployment = await object('Deployment', { lameduck: { preStopSeconds: 15 } });
+  assert.deepEqual(containerOf(deployment).lifecycle, { preStop: { sleep: { seconds: 15 } } });
+  assert.equal(environmentOf(deployment)['LAMEDUCK_PRE_STOP_SECONDS'], '15');
+  assert.equal(containerOf(await object('Deployment')).lifecycle, undefined);
+});
+
+test('H-047 H-056 HC-07 the delay is that of what stands in front, unless it is given', async () => {
+  for (const [front, delay] of Object.entries({ none: '10s', gateway: '15s', aws: '30s', gce: '45s' })) {
+    const environment = environmentOf(await object('Deployment', { lameduck: { front } }));
+    assert.equal(environment['LAMEDUCK_SHUTDOWN_DELAY_DURATION'], delay, front);
+    const own = environmentOf(await object('Deployment', { lameduck: { front, shutdownDelayDuration: '1m' } }));
+    assert.equal(own['LAMEDUCK_SHUTDOWN_DELAY_DURATION'], '1m', front);
+  }
+});
+
+test('H-056 docs/helm.md has the figures of each front as the chart has them', async () => {
+  const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'helm.md'), 'utf8');
+  const rows = [
+    ...page.matchAll(/^\| `(none|gateway|aws|gce)` .*\| +(\d+) s +\| +(\d+) s +\| +(\d*)(?: s)? +\| +(\d+) s +\|$/gm),
+  ];
+  assert.equal(rows.length, 4);
+  for (const [, front = '', delay = '', least = '', idle = '', kept = ''] of rows) {
+    const environment = environmentOf(await object('Deployment', { lameduck: { front } }));
+    assert.equal(environment['LAMEDUCK_SHUTDOWN_DELAY_DURATION'], `${delay}s`, front);
+    assert.equal(environment['LAMEDUCK_KEEP_ALIVE_TIMEOUT'], `${kept}s`, front);
+    const shortest = { front, shutdownDelayDuration: `${least}s` };
+    await object('Deployment', { lameduck: shortest });
+    const short = await refusals({ lameduck: { front, shutdownDelayDuration: `${String(Number(least) - 1)}s` } });
+    assert.match(short[0] ?? '', new RegExp(`at least ${least}s behind front ${front}`));
+    if (idle === '') continue;
+    const [line] = await refusals({ lameduck: { front, keepAliveTimeout: `${idle}s` } });
+    assert.match(line ?? '', new RegExp(`front ${front} keeps a connection without a request \\(${idle}s\\)`));
+  }
+});
+
+test('H-052 HC-08 connections are kept longer than what stands in front keeps them', async () => {
+  for (const [front, kept] of Object.entries({ none: '65s', gateway: '65s', aws: '65s', gce: '620s' })) {
+    const environment = environmentOf(await object('Deployment', { lameduck: { front } }));
+    assert.equal(environment['LAMEDUCK_KEEP_ALIVE_TIMEOUT'], kept, front);
+  }
+  const [line] = await refusals({ lameduck: { front: 'gateway', frontIdleTimeout: '5m' } });
+  assert.match(line ?? '', /^lameduck\.keepAliveTimeout \(65s\): must be longer than .* \(300s\)/);
+});
+
+test('H-091 HC-10 a process that has to be restarted is given 30 s, or the grace period where that is shorter', async () => {
+  const short = await object('Deployment', { lameduck: { longestRequestDuration: '1s' } });
+  assert.equal(containerOf(short).livenessProbe.terminationGracePeriodSeconds, 19);
+  const long = await object('Deployment', { lameduck: { longestRequestDuration: '10m' } });
+  assert.equal(containerOf(long).livenessProbe.terminationGracePeriodSeconds, 30);
+  const own = await object('Deployment', { probes: { liveness: { terminationGracePeriodSeconds: 48 } } });
+  assert.equal(containerOf(own).livenessProbe.terminationGracePeriodSeconds, 48);
+});
+
+test('H-103 HC-13 the autoscaler takes one pod away per grace period', async () => {
+  for (const [longestRequestDuration, period] of Object.entries({ '30s': 60, '2m': 138, '2h': 1800 })) {
+    const values = { autoscaling: { enabled: true }, lameduck: { longestRequestDuration } };
+    const { behavior } = (await object('HorizontalPodAutoscaler', values))['spec'] as {
+      behavior: { scaleDown: { policies: object[] } };
+    };
+    assert.deepEqual(behavior.scaleDown.policies, [{ type: 'Pods', value: 1, periodSeconds: period }]);
+  }
+});
+
+describe('H-148 HC-31 the notes', () => {
+  // Helm 3 asks the cluster even for a dry run.
+  async function notes(args: readonly string[]): Promise<string> {
+    const all = ['install', 'shop', chart, '--namespace', 'orders', '--dry-run=client', ...args];
+    const { code, output, errors } = await run(helms.at(-1) ?? '', all);
+    assert.equal(code, 0, errors);
+    return output.slice(output.indexOf('NOTES:'));
+  }
+
+  it('print the sum, and what happens when', async () => {
+    const text = await notes(['--set', 'lameduck.preStopSeconds=2,lameduck.front=gateway']);
+    assert.match(text, /terminationGracePeriodSeconds = preStopSeconds 2s \+ max\(shutdownDelayDuration 15s, /);
+    const moments = [...text.matchAll(/^ {2,}(\d+) {2}\S/gm)].map(([, second]) => Number(second));
+    assert.deepEqual(moments, [2, 17, 47, 50, 55]);
+    assert.match(text, /rollout status deployment\/shop-lameduck/);
+    assert.doesNotMatch(text, /Mind:/);
+  });
+
+  it('H-081 warn of what loses nothing by itself', async () => {
+    const text = await notes([
+      ...['--set', 'lameduck.longestRequestDuration=11m,lameduck.healthCheckTimeout=1s,lameduck.allowShortDelay=true'],
+      ...['--set', 'replicaCount=1,allowSingleReplica=true,podDisruptionBudget.enabled=false'],
+      ...['--set', 'resources.limits.cpu=1,resources.limits.memory=null,prometheusRule.enabled=true'],
+      ...['--set', 'ingress.enabled=true,ingress.className=nginx,ingress.hosts[0].host=a.example'],
+      ...['--set', 'lameduck.shutdownSignals=SIGQUIT'],
+    ]);
+    const warnings = text.slice(text.indexOf('Mind:')).match(/^ {2}- .*$/gm) ?? [];
+    const about = [
+      ...[
+        /above 600/,
+        /allowShortDelay/,
+        /single pod/,
+        /limits\.memory/,
+        /limits\.cpu/,
+        /nginx/,
+        /lameduck\.front is none/,
+      ],
+      ...[/podDisruptionBudget is off/, /healthCheckTimeout/, /no SIGTERM/, /no monitor/],
+    ];
+    assert.equal(warnings.length, about.length, warnings.join('\n'));
+    about.forEach((pattern, index) => {
+      assert.match(warnings[index] ?? '', pattern);
+    });
+    assert.match(await notes(['--set', 'lameduck.front=aws']), /pod-readiness-gate-inject=enabled/);
+  });
+});

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import { chart, helms, object, objects, run, template, type KubernetesObject } from './chart.ts';
+import { containerOf, environmentOf, specOf } from './pods.ts';
+
+const golden = join(import.meta.dirname, 'defaults.yaml');
+
+// Helm 3 leaves out empty lines between documents that Helm 4 keeps.
+function documentsOf(rendered: string): string {
+  return parseAllDocuments(rendered).join('');
+}
+
+test('H-150 the defaults render to what is in defaults.yaml, with each Helm', async () => {
+  // UPDATE=1 writes it; a change of it is a change for everybody who upgrades.
+  if (process.env['UPDATE'] === '1') writeFileSync(golden, documentsOf(await template()));
+  for (const helm of helms) assert.equal(documentsOf(await template({}, { helm })), readFileSync(golden, 'utf8'));
+});
+
+test('H-151 HC-32 helm lint finds nothing, however strict', async () => {
+  for (const helm of helms) {
+    const { code, output } = await run(helm, ['lint', '--strict', chart]);
+    assert.equal(code, 0, output);
+    assert.doesNotMatch(output, /\[(WARNING|ERROR)\]/);
+  }
+});
+
+describe('by default', () => {
+  let deployment: KubernetesObject;
+  it('is deployed by one Deployment', async () => {
+    deployment = await object('Deployment');
+  });
+
+  it('H-043 HC-01 HC-02 the grace period is the sum of its terms', () => {
+    assert.equal(specOf(deployment).template.spec.terminationGracePeriodSeconds, 10 + 30 + 3 + 5);
+  });
+
+  it('H-121 HC-25 the container is told every term of the sum, and no setting that is left to the program', () => {
+    const settings = Object.entries(environmentOf(deployment)).filter(([name]) => name.startsWith('LAMEDUCK_'));
+    assert.deepEqual(Object.fromEntries(settings), {
+      LAMEDUCK_DESTROY_HOOK_TIMEOUT: '3s',
+      LAMEDUCK_KEEP_ALIVE_TIMEOUT: '65s',
+      LAMEDUCK_PRE_SHUTDOWN_HOOK_TIMEOUT: '5s',
+      LAMEDUCK_PRE_STOP_SECONDS: '0',
+      LAMEDUCK_PROBE_PORT: '8081',
+      LAMEDUCK_SHUTDOWN_DELAY_DURATION: '10s',
+      LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '48',
+    });
+  });
+
+  it('H-084 H-090 HC-09 every field of every probe is given, and each asks the probe port', () => {
+    const { readinessProbe, livenessProbe, startupProbe } = containerOf(deployment);
+    const port = 'probes';
+    assert.deepEqual(
+      [readinessProbe, livenessProbe, startupProbe],
+      [
+        {
+          httpGet: { path: '/readyz', port },
+          periodSeconds: 1,
+          timeoutSeconds: 1,
+          failureThreshold: 2,
+          successThreshold: 1,
+        },
+        {
+          httpGet: { path: '/livez', port },
+          periodSeconds: 10,
+          timeoutSeconds: 5,
+          failureThreshold: 3,
+          successThreshold: 1,
+          terminationGracePeriodSeconds: 30,
+        },
+        {
+          httpGet: { path: '/livez', port },
+          periodSeconds: 1,
+          timeoutSeconds: 1,
+          failureThreshold: 60,
+          successThreshold: 1,
+        },
+      ],
+    );
+  });
+
+  it('H-115 P-121 HC-24 no Service puts variables into the pods', () => {
+    assert.equal(specOf(deployment).template.spec.enableServiceLinks, false);
+  });
+
+  it('H-112 HC-23 the pods get no token', async () => {
+    assert.equal(specOf(deployment).template.spec.automountServiceAccountToken, false);
+    assert.equal((await object('ServiceAccount'))['automountServiceAccountToken'], false);
+  });
+
+  it('H-093 HC-05 a rollout takes no pod away before its successor is ready', () => {
+    assert.deepEqual(specOf(deployment).strategy.rollingUpdate, { maxSurge: 1, maxUnavailable: 0 });
+  });
+
+  it('H-106 HC-14 the pods of one revision are spread', () => {
+    const spread = specOf(deployment).template.spec.topologySpreadConstraints ?? [];
+    assert.equal(spread.length, 2);
+    for (const { matchLabelKeys } of spread) assert.deepEqual(matchLabelKeys, ['pod-template-hash']);
+  });
+
+  it('H-099 HC-11 a budget lets nodes be drained, also of pods that are not ready', async () => {
+    const { maxUnavailable, unhealthyPodEvictionPolicy } = (await object('PodDisruptionBudget'))['spec'] as Record<
+      string,
+      unknown
+    >;
+    assert.deepEqual(
+      { maxUnavailable, unhealthyPodEvictionPolicy },
+      { maxUnavailable: 1, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
+    );
+  });
+
+  it('H-116 the last lines of a log that ends badly are in the status of the pod', () => {
+    assert.equal(containerOf(deployment).terminationMessagePolicy, 'FallbackToLogsOnError');
+  });
+
+  it('H-133 HC-19 the Service names its port, and no probe is on it', async () => {
+    const { ports } = (await object('Service'))['spec'] as { ports: unknown };
+    assert.deepEqual(ports, [{ name: 'http', port: 80, targetPort: 'http' }]);
+  });
+
+  it('H-017 HC-26 HC-27 the pod of helm test runs the same image, and no selector has it', async () => {
+    const pod = (await object('Pod')) as KubernetesObject & { spec: { containers: [{ image: string }] } };
+    const selector = specOf(deployment).selector.matchLabels;
+    assert.ok(Object.entries(selector).some(([label, value]) => pod.metadata.labels[label] !== value));
+    assert.equal(pod.spec.containers[0].image, containerOf(deployment).image);
+    assert.equal(pod.metadata.annotations?.['helm.sh/hook-output-log-policy'], 'hook-failed');
+  });
+
+  it('H-014 each object has the labels that Helm and kubectl go by', async () => {
+    for (const { kind, metadata } of await objects()) {
+      assert.equal(metadata.labels['app.kubernetes.io/managed-by'], 'Helm', kind);
+      assert.equal(metadata.labels['helm.sh/chart'], 'lameduck-0.1.0', kind);
+    }
+  });
+});

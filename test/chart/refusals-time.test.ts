@@ -1,0 +1,97 @@
+import { refusal, refused } from './refusal.ts';
+
+refused('time', [
+  refusal(
+    'H-061 HC-02 the grace period is never typed',
+    { lameduck: { terminationGracePeriodSeconds: 30 } },
+    /^lameduck\.terminationGracePeriodSeconds \(30\): it is computed: preStopSeconds 0s \+ max\(shutdownDelayDuration 10s, preShutdownHookTimeout 5s\) \+ longestRequestDuration 30s \+ destroyHookTimeout 3s \+ marginDuration 5s = 48s; leave it out, and change the term that is wrong$/,
+  ),
+  refusal(
+    'H-061 a term is not negative',
+    { lameduck: { longestRequestDuration: '-1s' } },
+    /^lameduck\.longestRequestDuration \(-1s\): allowed is a duration such as 15s or 1m30s, from 1ms to 596h; /,
+  ),
+  refusal(
+    'H-043 the reserve is at least 5s',
+    { lameduck: { marginDuration: '4999ms' } },
+    /^lameduck\.marginDuration \(4999ms\): must be at least 5s: .*; raise it, or leave it out$/,
+  ),
+  refusal(
+    'H-063 the delay is not 0',
+    { lameduck: { shutdownDelayDuration: 0 } },
+    /^lameduck\.shutdownDelayDuration \(0s\): with preStopSeconds it must be at least 5s behind front none, .*allowShortDelay/,
+  ),
+  refusal(
+    'H-047 the delay is not shorter than the load balancer takes',
+    { lameduck: { front: 'gce', shutdownDelayDuration: '39s' } },
+    /^lameduck\.shutdownDelayDuration \(39s\): with preStopSeconds it must be at least 40s behind front gce/,
+  ),
+  refusal(
+    'H-072 P-122 readiness is not too slow for a kill without a deletion',
+    { probes: { readiness: { periodSeconds: 5 } } },
+    /^probes\.readiness \(periodSeconds 5, failureThreshold 2, timeoutSeconds 1\): .*\(11s\) must not exceed lameduck\.shutdownDelayDuration \(10s\)/,
+  ),
+  refusal(
+    'H-045 P-122 a sleep before the process signal does not replace the delay when only the signal comes',
+    { lameduck: { shutdownDelayDuration: '0s', preStopSeconds: 10 } },
+    /^probes\.readiness \(.*\): .*\(3s\) must not exceed lameduck\.shutdownDelayDuration \(0s\)/,
+  ),
+  refusal(
+    'H-050 no request may take longer than the drain waits',
+    { lameduck: { requestTimeout: '31s' } },
+    /^lameduck\.requestTimeout \(31s\): must not be longer than lameduck\.longestRequestDuration \(30s\)/,
+  ),
+  refusal(
+    'H-050 long-running requests are not given longer than the drain',
+    { lameduck: { shutdownWatchTerminationGracePeriod: '1m' } },
+    /^lameduck\.shutdownWatchTerminationGracePeriod \(1m\): must not be longer than lameduck\.longestRequestDuration/,
+  ),
+  refusal(
+    'H-074 connections are kept longer than the front keeps them',
+    { lameduck: { front: 'aws', keepAliveTimeout: '60s' } },
+    /^lameduck\.keepAliveTimeout \(60s\): must be longer than front aws keeps a connection without a request \(60s\)/,
+  ),
+  refusal(
+    'H-051 H-074 a load balancer does not cut what the pod still answers',
+    { lameduck: { frontDrainDuration: '29s' } },
+    /^lameduck\.frontDrainDuration \(29s\): must be from lameduck\.longestRequestDuration \(30s\) to 3600s/,
+  ),
+  refusal(
+    'the front is one of four',
+    { lameduck: { front: 'azure' } },
+    /^lameduck\.front \(azure\): allowed is none, gateway, aws or gce; /,
+  ),
+]);
+
+refused('probes', [
+  refusal(
+    'H-070 liveness does not ask for readiness',
+    { probes: { liveness: { path: '/readyz' } } },
+    /^probes\.liveness\.path \(\/readyz\): must not be the path of the readiness probe: .*; use \/livez$/,
+  ),
+  refusal(
+    'H-071 a probe does not take longer than its period',
+    { probes: { liveness: { timeoutSeconds: 11 } } },
+    /^probes\.liveness\.timeoutSeconds \(11\): must not exceed periodSeconds \(10\)/,
+  ),
+  refusal(
+    'H-071 a blocked process leaves its services before it is restarted',
+    { lameduck: { livezEventLoopStallLimit: '5s' } },
+    /^lameduck\.livezEventLoopStallLimit \(5s\): must be longer than lameduck\.readyzEventLoopStallLimit \(5s\)/,
+  ),
+  refusal(
+    'H-071 without a probe port, liveness bears the longest stall',
+    { lameduck: { probePort: 'off' }, probes: { liveness: { failureThreshold: 2 } } },
+    /^probes\.liveness \(periodSeconds 10, failureThreshold 2\): without a probePort .*\(30s\)/,
+  ),
+  refusal(
+    'a probe is made at all',
+    { probes: { startup: { failureThreshold: 0 } } },
+    /^probes\.startup\.failureThreshold \(0\): must be a whole number of at least 1; raise it$/,
+  ),
+  refusal(
+    'H-073 the kubelet reaches the probe port',
+    { lameduck: { probeHost: '127.0.0.1' } },
+    /^lameduck\.probeHost \(127\.0\.0\.1\): the kubelet asks at the address of the pod/,
+  ),
+]);

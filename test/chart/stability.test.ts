@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { chart, helms, object, objects, template, type Values } from './chart.ts';
+import { specOf } from './pods.ts';
+
+async function podTemplate(values: Values = {}, other = chart): Promise<string> {
+  return JSON.stringify(specOf(await object('Deployment', values, { chart: other })).template);
+}
+
+const everythingBeside: Values = {
+  autoscaling: { enabled: true },
+  podDisruptionBudget: { enabled: false },
+  ingress: { enabled: true, hosts: [{ host: 'shop.example' }] },
+  httpRoute: { enabled: true, parentRefs: [{ name: 'gateway' }] },
+  networkPolicy: { enabled: true },
+  podMonitor: { enabled: true },
+  prometheusRule: { enabled: true },
+  logRules: { enabled: true },
+  dashboard: { enabled: true },
+  tests: { enabled: false },
+  commonLabels: { team: 'shop' },
+  replicaCount: 7,
+};
+
+test('H-123 HC-17 two renders of the same values are byte-identical', async () => {
+  for (const helm of helms) {
+    assert.equal(await template(everythingBeside, { helm }), await template(everythingBeside, { helm }));
+  }
+});
+
+test('H-123 HC-17 nothing in the chart is random, of the time of day, or asked of a cluster', async () => {
+  const sources = readFileSync(join(chart, 'Chart.yaml'), 'utf8') + (await templates());
+  assert.doesNotMatch(
+    sources,
+    /\b(rand[A-Z]\w+|uuidv4|genCA|genSelfSignedCert|now|dateInZone|htpasswd|lookup)\b.*}}|Release\.(Revision|IsUpgrade|IsInstall)|Capabilities\.APIVersions/,
+  );
+});
+
+async function templates(): Promise<string> {
+  const { readdir } = await import('node:fs/promises');
+  const folder = join(chart, 'templates');
+  const files = (await readdir(folder)).filter((file) => /\.(tpl|yaml)$/.test(file));
+  assert.ok(files.length > 20);
+  return files.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n');
+}
+
+test('H-124 HC-16 switching on or off what is beside the Deployment rolls no pod', async () => {
+  assert.equal(await podTemplate(everythingBeside), await podTemplate());
+  assert.equal(await podTemplate({ serviceMonitor: { enabled: true } }), await podTemplate());
+});
+
+test('H-016 H-124 HC-15 another version of the chart or of the application rolls no pod', async () => {
+  const copy = mkdtempSync(join(tmpdir(), 'chart-'));
+  try {
+    cpSync(chart, copy, { recursive: true });
+    const file = join(copy, 'Chart.yaml');
+    const bumped = readFileSync(file, 'utf8')
+      .replace(/^version: .*$/m, 'version: 99.1.2+build.5')
+      .replace(/^appVersion: .*$/m, 'appVersion: "99.0.0"');
+    writeFileSync(file, bumped);
+    assert.equal(await podTemplate({}, copy), await podTemplate());
+    const { metadata } = await object('Deployment', {}, { chart: copy });
+    assert.equal(metadata.labels['helm.sh/chart'], 'lameduck-99.1.2_build.5');
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+});
+
+test('H-015 HC-19 the selector, and the names of ports, Service and ServiceAccount, are for good', async () => {
+  const deployment = await object('Deployment');
+  assert.deepEqual(specOf(deployment).selector.matchLabels, {
+    'app.kubernetes.io/name': 'lameduck',
+    'app.kubernetes.io/instance': 'shop',
+    'app.kubernetes.io/component': 'server',
+  });
+  assert.deepEqual(
+    specOf(deployment).template.spec.containers[0].ports.map(({ name }) => name),
+    ['http', 'probes'],
+  );
+  assert.equal((await object('Service')).metadata.name, 'shop-lameduck');
+  assert.equal((await object('ServiceAccount')).metadata.name, 'shop-lameduck');
+});
+
+test('H-013 every name fits and begins with a letter, whatever the release is called', async () => {
+  const values = { ...everythingBeside, tests: { enabled: true }, podMonitor: {}, serviceMonitor: { enabled: true } };
+  for (const release of ['1x', 'a'.repeat(53), `lameduck-${'b'.repeat(44)}`]) {
+    for (const { kind, metadata } of await objects(values, { release })) {
+      assert.match(metadata.name, /^[a-z][-a-z0-9]{0,61}[a-z0-9]$/, `${kind} of ${release}`);
+    }
+  }
+});
+
+test('H-158 HC-18 no list has a key twice that server-side apply merges by', async () => {
+  const { spec } = specOf(await object('Deployment', everythingBeside)).template;
+  const [{ env, ports, volumeMounts }] = spec.containers;
+  const lists: (string | number)[][] = [
+    env.map(({ name }) => name),
+    ports.map(({ containerPort }) => containerPort),
+    volumeMounts.map(({ mountPath }) => mountPath),
+  ];
+  for (const names of lists) assert.equal(new Set(names).size, names.length);
+});
+
+test('H-019 no object says its namespace itself', async () => {
+  for (const { kind, metadata } of await objects(everythingBeside)) assert.ok(!('namespace' in metadata), kind);
+});

@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it, test } from 'node:test';
+import { Ajv, type AnySchema } from 'ajv';
+import { isMap, isScalar, parse, parseDocument, type YAMLMap } from 'yaml';
+import { limit, type Kind } from '../../src/settings/kinds.ts';
+import { settingsTable, variableOf, type SettingName } from '../../src/settings/table.ts';
+import { chart, object, refusals, type Values } from './chart.ts';
+import { environmentOf } from './pods.ts';
+import { readmeTable, readSchema, valuesIn, type Schema } from './readme.ts';
+
+const read = (file: string): string => readFileSync(join(chart, file), 'utf8');
+const defaults = parse(read('values.yaml')) as Values;
+const names = Object.keys(settingsTable) as SettingName[];
+
+/** What of the block is the chart's own, and no setting of the package. */
+const terms = [
+  ...['front', 'longestRequestDuration', 'marginDuration', 'frontIdleTimeout', 'frontDrainDuration', 'allowShortDelay'],
+];
+
+function at(values: unknown, path: string): unknown {
+  return path.split('.').reduce((value, key) => (value as Values | undefined)?.[key], values);
+}
+
+test('H-033 HC-20 values.yaml and the schema have the same values with the same defaults', () => {
+  const documented = valuesIn(readSchema()).map(({ path }) => path);
+  for (const { path, schema } of valuesIn(readSchema())) {
+    assert.deepEqual(at(defaults, path), schema.default, path);
+    assert.notEqual(schema.description ?? '', '', path);
+  }
+  const leaves = leavesOf(defaults).filter(
+    (leaf) => !documented.some((path) => leaf === path || leaf.startsWith(`${path}.`)),
+  );
+  assert.deepEqual(leaves, []);
+});
+
+function leavesOf(value: unknown, path = ''): string[] {
+  if (value === null || typeof value !== 'object' || Array.isArray(value)) return [path];
+  return Object.entries(value).flatMap(([key, below]) => leavesOf(below, path === '' ? key : `${path}.${key}`));
+}
+
+test('H-033 HC-20 the comment above each value is the schema’s description of it', () => {
+  let compared = 0;
+  const compare = (map: YAMLMap, schema: Schema): void => {
+    for (const [index, { key, value }] of map.items.entries()) {
+      const below = isScalar(key) ? schema.properties?.[String(key.value)] : undefined;
+      // The comment above the first key of a map is that of the map.
+      const above = isScalar(key) ? key.commentBefore : undefined;
+      const comment = above ?? (index === 0 ? map.commentBefore : undefined);
+      // The comment of the file stands above the first, behind an empty line.
+      const text = comment?.split('\n\n').at(-1)?.replace(/\s+/g, ' ').trim();
+      assert.equal(text, below?.description, JSON.stringify(key));
+      compared++;
+      if (isMap(value) && below?.properties) compare(value, below);
+    }
+  };
+  const { contents } = parseDocument(read('values.yaml'));
+  assert.ok(isMap(contents));
+  compare(contents, readSchema());
+  assert.ok(compared > 100);
+});
+
+test('H-029 HC-20 the schema is strict at every level that is the chart’s, and whole in itself', () => {
+  const schema = readSchema();
+  const levels = (below: Schema): Schema[] => [below, ...Object.values(below.properties ?? {}).flatMap(levels)];
+  for (const level of levels(schema).filter(({ properties }) => properties))
+    assert.equal(level.additionalProperties, false);
+  assert.deepEqual(schema.properties?.['global'] && schema.properties['enabled'] && true, true);
+  assert.doesNotMatch(read('values.schema.json'), /\$ref|"required": \[\s*"lameduck/);
+  // Strict mode refuses keywords that mean nothing.
+  const validate = new Ajv({ strict: true, strictRequired: false, allowUnionTypes: true }).compile(schema as AnySchema);
+  assert.ok(validate(defaults), JSON.stringify(validate.errors));
+  assert.ok(!validate({ ...defaults, replicas: 3 }));
+});
+
+describe('H-118 HC-25 the block lameduck is the package’s table of settings', () => {
+  const block = readSchema().properties?.['lameduck']?.properties ?? {};
+
+  it('has each setting, and besides only the terms of the arithmetic', () => {
+    assert.deepEqual(Object.keys(block).sort(), [...names, ...terms].sort());
+  });
+
+  it('has the package’s own default where the chart needs one', () => {
+    for (const name of ['preStopSeconds', 'preShutdownHookTimeout', 'destroyHookTimeout'] as const) {
+      const { kind, default: byDefault } = settingsTable[name];
+      assert.deepEqual(kind.fromText(String(block[name]?.default)), { value: byDefault(true) }, name);
+    }
+  });
+
+  it('leaves every other setting to the program', () => {
+    const given = ['probePort', 'preStopSeconds', 'preShutdownHookTimeout', 'destroyHookTimeout'];
+    for (const name of names) if (!given.includes(name)) assert.equal(block[name]?.default, null, name);
+  });
+
+  it('passes each setting by its variable, in a form that the package reads', async () => {
+    const lameduck = Object.fromEntries(names.map((name) => [name, example(name)]));
+    delete lameduck['terminationGracePeriodSeconds'];
+    const environment = environmentOf(await object('Deployment', { lameduck }));
+    for (const name of names) {
+      const reading = settingsTable[name].kind.fromText(environment[variableOf(name)] ?? '?');
+      assert.ok('value' in reading, `${variableOf(name)}=${String(environment[variableOf(name)])}`);
+    }
+  });
+});
+
+const examples: Readonly<Record<string, unknown>> = {
+  duration: '20s',
+  limit: '20s',
+  'stall limit': '40s',
+  boolean: true,
+  seconds: 7,
+  count: 123_456,
+  chance: 0.0005,
+  path: '/internal/metrics',
+  'process signals': 'SIGTERM,SIGINT',
+  port: 9_000,
+  host: '0.0.0.0',
+  file: '/dev/termination-log',
+};
+
+function kindOf(name: SettingName): string {
+  const kind: Kind<unknown> = settingsTable[name].kind;
+  if (name.endsWith('EventLoopStallLimit')) return 'stall limit';
+  return kind === limit ? 'limit' : kind.name;
+}
+
+function example(name: SettingName): unknown {
+  if (name === 'keepAliveTimeout') return '70s';
+  if (name === 'readyzEventLoopStallLimit') return '4s';
+  const value = examples[kindOf(name)];
+  assert.notEqual(value, undefined, `an example of ${kindOf(name)}`);
+  return value;
+}
+
+describe('H-059 HC-03 the chart refuses a wrong value in the package’s own words', { concurrency: 2 }, () => {
+  const wrong: Readonly<Record<string, readonly string[]>> = {
+    duration: ['15', '1500', '-1s', 'soon', '597h', '1.5.1s', '10 s'],
+    limit: ['0s', '3', '-1ms'],
+    'stall limit': ['999ms', '5'],
+    boolean: ['yes', 'True'],
+    seconds: ['15s', '-1', '1.5', '2000001'],
+    count: ['-1', '1000001', 'many'],
+    chance: ['0.03', '1', '-0.1'],
+    path: ['metrics', '/readyz', '/metrics/'],
+    'process signals': ['SIGKILL', 'TERM', 'SIGTERM;SIGINT'],
+    port: ['65536', 'http', '-1'],
+    host: ['localhost', 'a:b:z'],
+    file: ['termination-log', '/dev/'],
+  };
+  for (const name of names.filter((one) => one !== 'terminationGracePeriodSeconds')) {
+    it(name, async () => {
+      for (const text of wrong[kindOf(name)] ?? []) {
+        const reading = settingsTable[name].kind.fromText(text);
+        const lines = await refusals({ lameduck: { [name]: text } });
+        assert.ok('allowed' in reading, `${name}=${text}`);
+        const said = `lameduck.${name} (${text}): allowed is ${reading.allowed}; correct it, or leave it out for the default`;
+        assert.ok(lines.includes(said), `${said}\n${lines.join('\n')}`);
+      }
+    });
+  }
+});
+
+test('H-156 the README’s table is that of the values', () => {
+  const [first, last] = [
+    '<!-- The table comes from values.schema.json: UPDATE=1 npm run test:chart. -->',
+    '<!-- Up to here. -->',
+  ];
+  const readme = read('README.md');
+  const [before = '', rest = ''] = readme.split(first);
+  const [, after] = rest.split(last);
+  const table = [
+    first,
+    '<!-- prettier-ignore-start -->',
+    '',
+    ...readmeTable(),
+    '',
+    '<!-- prettier-ignore-end -->',
+    last,
+  ];
+  const whole = `${before}${table.join('\n')}${after ?? ''}`;
+  if (process.env['UPDATE'] === '1') writeFileSync(join(chart, 'README.md'), whole);
+  else assert.equal(readme, whole);
+});
