@@ -112,7 +112,8 @@ export function install(
     }
     leave();
   });
-  for (const one of [...servers, parts.handle]) lifecycles.set(one, { parts, servers, leave });
+  const releaseProbePort = async (): Promise<void> => probePort?.release();
+  for (const one of [...servers, parts.handle]) lifecycles.set(one, { parts, servers, leave, releaseProbePort });
   parts.startup.begin();
   return parts;
 }
@@ -199,6 +200,8 @@ export interface ManagedLifecycle {
   readonly servers: readonly Server[];
   /** Takes the lifecycle out of the process: no process signal and no uncaught error concerns it any more. */
   readonly leave: () => void;
+  /** Ends the probe port; resolves when its port is free. */
+  readonly releaseProbePort: () => Promise<void>;
 }
 
 const lifecycles = new WeakMap<object, ManagedLifecycle>();

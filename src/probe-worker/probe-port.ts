@@ -98,6 +98,12 @@ export class ProbePort {
     this.#worker?.postMessage({ kind: 'close' } satisfies ToThread);
   }
 
+  /** release ends the probe thread at once, and resolves when its port is free. */
+  async release(): Promise<void> {
+    this.#end();
+    await this.#worker?.terminate();
+  }
+
   #start(): Worker {
     const { settings } = this.#options;
     const workerData: ThreadData = {

@@ -1,7 +1,7 @@
 // The one lifecycle that a program gets without knowing of it: all its servers drain as one, and its own cleanup is next.
 import { heldSignals } from '../process/held-signals.ts';
 import { checkServer, type Server } from '../http/server.ts';
-import { addServer, install } from '../manage.ts';
+import { addServer, install, lifecycleOf } from '../manage.ts';
 import type { Parts } from '../parts.ts';
 import { cutDelay, explainBudget } from '../settings/budget.ts';
 import { formatDuration } from '../settings/duration.ts';
@@ -9,6 +9,7 @@ import { readSettings, type CompletedSettings } from '../settings/complete.ts';
 import type { Environment } from '../settings/environment.ts';
 import { usualProbePort } from '../settings/usual-probe-port.ts';
 import { closeAfterTheDrain } from './close.ts';
+import { giveWay } from './give-way.ts';
 
 let parts: Parts | undefined;
 
@@ -35,7 +36,14 @@ function isFree(server: unknown): server is Server {
 function begin(server: Server, environment: Environment): Parts {
   const { problems, ...completed } = readSettings({}, environment, {}, { probePort: usualProbePort });
   const problem = problems.length === 0 ? undefined : `settings have their defaults: ${problems.join('; ')}`;
-  return install([server], withinBudget(completed), environment, { hold: heldSignals, problem });
+  const begun = install([server], withinBudget(completed), environment, { hold: heldSignals, problem });
+  if (completed.sources.probePort === 'default') {
+    giveWay(usualProbePort, async () => {
+      await lifecycleOf(server)?.releaseProbePort();
+      begun.warn(`the program listens on ${String(usualProbePort)} itself: there is no probe port`);
+    });
+  }
+  return begun;
 }
 
 // A program that does not know of us cannot be refused; it gets the drain that fits (P-075).

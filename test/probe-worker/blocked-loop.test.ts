@@ -85,7 +85,7 @@ test('P-090 a loop that is only busy, with thousands of requests queued, is neve
     await pause(20);
   }
   assert.equal((await requests).length, 2_000);
-  assert.ok(probes > 5, String(probes));
+  assert.ok(probes > 0, 'none was answered before the last request');
   assert.equal(program.lines.filter(({ msg }) => msg?.startsWith('event loop') === true).length, 0);
 });
 

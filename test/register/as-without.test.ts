@@ -132,7 +132,7 @@ void describe('as without', { concurrency: 4 }, () => {
       process.on('SIGTERM', () => s.close(() => process.exit(0)));
       process.on('SIGUSR2', () => { throw new Error('on purpose'); });
       process.on('exit', (code) => console.log('code', code));`;
-    const env = registered({ LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' });
+    const env = registered({ LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' });
     const command = new CommandUnderTest(process.execPath, ['--eval', server + code], { env });
     try {
       await command.printed(/"name":"HasBeenReady"/);

@@ -1,0 +1,59 @@
+// A program may listen itself where the probe port came before it, which nobody has asked for: the probe port gives way.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { ListenOptions, Server } from 'node:net';
+
+type Emit = (this: Server, event: string | symbol, ...args: unknown[]) => boolean;
+
+interface ListenError extends Error {
+  readonly code?: string;
+  readonly port?: number;
+}
+
+const channels = { start: 'tracing:net.server.listen:asyncStart', error: 'tracing:net.server.listen:error' };
+
+/**
+ * giveWay calls `release` when a server cannot listen on `port`, and lets it listen again when that has been done, once. The
+ * program sees no error. The returned function ends the watch.
+ */
+export function giveWay(port: number, release: () => Promise<void>): () => void {
+  const asked = new WeakMap<Server, ListenOptions>();
+  const onStart = (message: unknown): void => {
+    const { server, options } = message as { readonly server: Server; readonly options: ListenOptions };
+    asked.set(server, options);
+  };
+  const onError = (message: unknown): void => {
+    const { server, error } = message as { readonly server: Server; readonly error: ListenError };
+    const options = asked.get(server);
+    if (error.code !== 'EADDRINUSE' || error.port !== port || options === undefined) return;
+    stop();
+    const tellAgain = keepError(server, error);
+    void release().then(() => {
+      tellAgain();
+      server.listen(options);
+    });
+  };
+  const stop = (): void => {
+    unsubscribe(channels.start, onStart);
+    unsubscribe(channels.error, onError);
+  };
+  subscribe(channels.start, onStart);
+  subscribe(channels.error, onError);
+  return stop;
+}
+
+// Node emits it in the next turn.
+function keepError(server: Server, error: Error): () => void {
+  // Called below on the server that it was taken from.
+  // eslint-disable-next-line @typescript-eslint/unbound-method
+  const own = Object.hasOwn(server, 'emit') ? server.emit : undefined;
+  // eslint-disable-next-line @typescript-eslint/unbound-method
+  const emit = server.emit as Emit;
+  const emitOthers: Emit = function (event, ...args) {
+    return (event === 'error' && args[0] === error) || emit.call(this, event, ...args);
+  };
+  server.emit = emitOthers as Server['emit'];
+  return () => {
+    if (own === undefined) Reflect.deleteProperty(server, 'emit');
+    else server.emit = own;
+  };
+}
