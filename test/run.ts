@@ -20,6 +20,7 @@ const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf
 // `node --test` without files would look for some by itself and could call an empty run a success.
 if (files.length === 0) throw new Error(`no test file begins with ${prefixes.join(' or ') || 'test/'}`);
 
+// Hundreds of processes load the same sources: what the first has made of them serves the others.
 const { status } = spawnSync(
   process.execPath,
   [
@@ -33,6 +34,10 @@ const { status } = spawnSync(
     '--test',
     ...files,
   ],
-  { cwd: root, stdio: 'inherit' },
+  {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node') },
+  },
 );
 process.exitCode = status ?? 1;

@@ -6,7 +6,7 @@ export type Kind = (typeof kinds)[number];
 
 // A client that asks again after a while, and not when it has its answer, may do so at any moment (P-043); and Node's own
 // says of a stream that it was refused also when it had not been sent yet.
-const mostCrossed = 3;
+const mostCrossed = 12;
 
 /** Reset is a connection that ended without a byte, and may be one that the server never accepted (P-018). */
 export interface Reset {
