@@ -141,9 +141,7 @@ function joinProgram(
       if (record === undefined || record.exitCode === 0) return;
       writeTerminationMessage(settings.terminationMessagePath, terminationText(record, uncaught));
     },
-    warn(message) {
-      logging.onWarning(message);
-    },
+    warn: parts.warn,
     hold,
   });
 }

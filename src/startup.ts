@@ -1,4 +1,5 @@
 // The start: what happens from the program's own `listen()` until the process has been ready once.
+import { addressText } from './address.ts';
 import type { Clock } from './clock.ts';
 import type { Health } from './health/health.ts';
 import type { Hooks } from './hooks/hooks.ts';
@@ -59,7 +60,7 @@ export class Startup {
     const { lifecycle, health, hooks, servers, onStart } = this.#parts;
     if (lifecycle.signals.shutdownInitiated.hasSignaled) return;
     health.close();
-    onStart(servers.map(addressOf));
+    onStart(servers.map((server) => addressText(server.address())));
     lifecycle.report('MuxAndDiscoveryComplete');
     void hooks.runPostStart(this.#stopped.signal, (name, failure) => {
       if (failure !== undefined) return;
@@ -94,11 +95,4 @@ export class Startup {
     await this.#parts.lifecycle.signals.notAcceptingNewRequest.signaled;
     this.#stopped.abort();
   }
-}
-
-function addressOf(server: Server): string {
-  const address = server.address();
-  if (address === null || typeof address === 'string') return `unix:${address ?? ''}`;
-  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return `${host}:${String(address.port)}`;
 }

@@ -1,9 +1,9 @@
 // `lameduck probe`: one probe of the probe port, for an exec probe or a HEALTHCHECK. It loads as little as it can.
 import { standardError, standardOutput } from '../standard-output.ts';
 import { parseDuration } from '../settings/duration.ts';
-import { isServiceLink, type Environment } from '../settings/environment.ts';
+import { valueOf, type Environment } from '../settings/environment.ts';
 import { host as hostKind, port as portKind, type Kind } from '../settings/kinds.ts';
-import { usualProbePort } from '../settings/usual-probe-port.ts';
+import { usualProbePort } from '../settings/probe-port.ts';
 import { ask, type Outcome } from './ask.ts';
 import { say } from './command.ts';
 
@@ -70,20 +70,14 @@ function read(args: readonly string[], environment: Environment): Asked | string
   }
   const port = readAs(
     portKind,
-    given['--port'] ?? variable(environment, 'LAMEDUCK_PROBE_PORT') ?? String(usualProbePort),
+    given['--port'] ?? valueOf(environment, 'LAMEDUCK_PROBE_PORT') ?? String(usualProbePort),
   );
   if (typeof port === 'string') return `port: ${port}`;
   if (port === 0) return 'the probe port is off';
   const limit = given['--timeout'] === undefined ? usualLimit : parseDuration(given['--timeout']);
   if (limit === undefined || limit < 1) return '--timeout: allowed is a duration such as 900ms or 2s';
-  const hosts = hostsOf(variable(environment, 'LAMEDUCK_PROBE_HOST'));
+  const hosts = hostsOf(valueOf(environment, 'LAMEDUCK_PROBE_HOST'));
   return typeof hosts === 'string' ? hosts : { target: (target ?? 'readyz').replace(/^\//, ''), port, hosts, limit };
-}
-
-// As the process itself reads them.
-function variable(environment: Environment, name: string): string | undefined {
-  const text = (environment[name] ?? '').trim();
-  return text === '' || isServiceLink(name, text) ? undefined : text;
 }
 
 function readAs<Value>(kind: Kind<Value>, text: string): Value | string {

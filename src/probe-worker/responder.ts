@@ -4,6 +4,7 @@ import { failing, isRoot, notFound, passed, type Answer } from '../health/endpoi
 import { Exclusions } from '../health/exclusions.ts';
 import { parseProbeUrl, type ProbeUrl } from '../health/probe-url.ts';
 import { stallCheck } from '../health/stall-check.ts';
+import { probePortMetricsPath } from '../settings/probe-port.ts';
 import type { LastAnswer, Question, Questions } from './questions.ts';
 
 // The main thread has so long to answer where there is a last answer, in milliseconds.
@@ -47,7 +48,9 @@ export class Responder {
     const probe = parseProbeUrl(url);
     if (probe !== undefined) return this.#probe(probe, url);
     const [path = ''] = url.split('?', 1);
-    return path === metricsPath || path === `${metricsPath}/slis` ? this.#scrape(path, method) : notFound;
+    return path === probePortMetricsPath || path === `${probePortMetricsPath}/slis`
+      ? this.#scrape(path, method)
+      : notFound;
   }
 
   async #probe(probe: ProbeUrl, url: string): Promise<Answer> {
@@ -120,8 +123,6 @@ export class Responder {
     return isRoot(path) ? !isExcluded(query, 'shutdown') : path === '/shutdown';
   }
 }
-
-const metricsPath = '/metrics';
 
 const unavailable: Answer = {
   status: 503,

@@ -1,7 +1,7 @@
 // The probe thread: it answers on the probe port and watches the main thread, and ends when it is told to.
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
+import { addressText } from '../address.ts';
 import { systemClock } from '../clock.ts';
 import { notFound } from '../health/endpoint.ts';
 import { beatInterval } from './heartbeat.ts';
@@ -105,7 +105,6 @@ server.on('error', ({ message }) => {
   close(server);
 });
 server.listen({ port: data.port, ...(data.host === undefined ? {} : { host: data.host }) }, () => {
-  const { address, family, port } = server.address() as AddressInfo;
-  say({ kind: 'listening', address: `${family === 'IPv6' ? `[${address}]` : address}:${String(port)}` });
+  say({ kind: 'listening', address: addressText(server.address()) });
 });
 lookLater();

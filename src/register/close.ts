@@ -2,9 +2,9 @@
 import type { AddressInfo } from 'node:net';
 import type { Lameduck } from '../handle.ts';
 import type { Server } from '../http/server.ts';
+import { withhold } from './withhold.ts';
 
 type Close = (this: Server, callback?: (error?: Error) => void) => Server;
-type Emit = (this: Server, event: string | symbol, ...args: unknown[]) => boolean;
 
 /** Handle is what a server of Node listens with, as far as it is asked of one that listens no more. */
 interface Handle {
@@ -24,7 +24,7 @@ interface Handled {
  * drain is closed when that has ended; what it closes before is its own affair.
  */
 export function closeAfterTheDrain(server: Server, { signals, ended }: Lameduck): void {
-  // Called below on the server that they were taken from.
+  // Called below on the server that it was taken from.
   // eslint-disable-next-line @typescript-eslint/unbound-method
   const close = server.close as Close;
   let isDraining = false;
@@ -48,16 +48,11 @@ export function closeAfterTheDrain(server: Server, { signals, ended }: Lameduck)
 
 // Keeps the event `close` of the drain to itself; the returned function puts there what the program can close.
 function keepClose(server: Server): () => void {
-  // eslint-disable-next-line @typescript-eslint/unbound-method
-  const emit = server.emit as Emit;
   const address = server.address();
-  const emitOthers: Emit = function (event, ...args) {
-    return event === 'close' ? false : emit.call(this, event, ...args);
-  };
-  server.emit = emitOthers as Server['emit'];
+  const tellAgain = withhold(server, (event) => event === 'close');
   return () => {
     const handled = server as unknown as Handled;
-    handled._handle ??= standIn(address, () => (server.emit = emit as Server['emit']));
+    handled._handle ??= standIn(address, tellAgain);
   };
 }
 

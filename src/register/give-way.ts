@@ -1,8 +1,7 @@
 // A program may listen itself where the probe port came before it, which nobody has asked for: the probe port gives way.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ListenOptions, Server } from 'node:net';
-
-type Emit = (this: Server, event: string | symbol, ...args: unknown[]) => boolean;
+import { withhold } from './withhold.ts';
 
 interface ListenError extends Error {
   readonly code?: string;
@@ -26,7 +25,8 @@ export function giveWay(port: number, release: () => Promise<void>): () => void 
     const options = asked.get(server);
     if (error.code !== 'EADDRINUSE' || error.port !== port || options === undefined) return;
     stop();
-    const tellAgain = keepError(server, error);
+    // Node emits it in the next turn.
+    const tellAgain = withhold(server, (event, [thrown]) => event === 'error' && thrown === error);
     void release().then(() => {
       tellAgain();
       server.listen(options);
@@ -39,21 +39,4 @@ export function giveWay(port: number, release: () => Promise<void>): () => void 
   subscribe(channels.start, onStart);
   subscribe(channels.error, onError);
   return stop;
-}
-
-// Node emits it in the next turn.
-function keepError(server: Server, error: Error): () => void {
-  // Called below on the server that it was taken from.
-  // eslint-disable-next-line @typescript-eslint/unbound-method
-  const own = Object.hasOwn(server, 'emit') ? server.emit : undefined;
-  // eslint-disable-next-line @typescript-eslint/unbound-method
-  const emit = server.emit as Emit;
-  const emitOthers: Emit = function (event, ...args) {
-    return (event === 'error' && args[0] === error) || emit.call(this, event, ...args);
-  };
-  server.emit = emitOthers as Server['emit'];
-  return () => {
-    if (own === undefined) Reflect.deleteProperty(server, 'emit');
-    else server.emit = own;
-  };
 }

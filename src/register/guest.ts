@@ -7,7 +7,7 @@ import { cutDelay, explainBudget } from '../settings/budget.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { readSettings, type CompletedSettings } from '../settings/complete.ts';
 import type { Environment } from '../settings/environment.ts';
-import { usualProbePort } from '../settings/usual-probe-port.ts';
+import { usualProbePort } from '../settings/probe-port.ts';
 import { closeAfterTheDrain } from './close.ts';
 import { giveWay } from './give-way.ts';
 
@@ -47,11 +47,12 @@ function begin(server: Server, environment: Environment): Parts {
 }
 
 // A program that does not know of us cannot be refused; it gets the drain that fits (P-075).
-function withinBudget({ settings, sources, functions, warnings }: CompletedSettings): CompletedSettings {
+function withinBudget(completed: CompletedSettings): CompletedSettings {
+  const { settings, sources, warnings } = completed;
   const fitting = cutDelay(settings);
-  if (fitting === settings) return { settings, sources, functions, warnings };
+  if (fitting === settings) return completed;
   const { sum } = explainBudget(settings, 0, sources);
   const delay = formatDuration(fitting.shutdownDelayDuration);
   const warning = `shutdownDelayDuration is cut to ${delay}, which is what fits into the shutdown budget: ${sum}`;
-  return { settings: fitting, sources, functions, warnings: [...warnings, warning] };
+  return { ...completed, settings: fitting, warnings: [...warnings, warning] };
 }

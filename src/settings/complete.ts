@@ -1,6 +1,6 @@
 // Completes the settings: environment over code over default, every problem in one error, the caller's object untouched.
 import { LameduckError, messageOf, quoted } from '../errors.ts';
-import { disabledVariable, isDisabled, isServiceLink, nameShown, nearest, unknownVariables } from './environment.ts';
+import { disabledVariable, isDisabled, nameShown, nearest, unknownVariables, valueOf } from './environment.ts';
 import type { Environment } from './environment.ts';
 import type { Kind, Reading } from './kinds.ts';
 import { settingsTable, variableOf, type SettingName, type Settings, type SettingsOptions } from './table.ts';
@@ -59,14 +59,13 @@ export function readSettings<Functions extends object>(
     const row = settingsTable[name];
     const kind: Kind<unknown> = row.kind;
     const variable = variableOf(name);
-    const text = (environment[variable] ?? '').trim();
-    const isSet = text !== '' && !isServiceLink(variable, text);
+    const text = valueOf(environment, variable);
     sources[name] = 'default';
     settings[name] = defaults[name] ?? row.default(inCluster);
-    if (!isSet && !given.has(name)) continue;
-    const source = isSet ? variable : 'code';
-    const value = isSet ? text : given.get(name);
-    const reading = read(() => (isSet ? kind.fromText(text) : kind.fromCode(value)));
+    if (text === undefined && !given.has(name)) continue;
+    const source = text === undefined ? 'code' : variable;
+    const value = text ?? given.get(name);
+    const reading = read(() => (text === undefined ? kind.fromCode(value) : kind.fromText(text)));
     if ('value' in reading) [settings[name], sources[name]] = [reading.value, source];
     else problems.push(problemWith(name, value, source, reading.allowed));
   }

@@ -27,6 +27,12 @@ export function isServiceLink(name: string, value: string): boolean {
   return serviceLinkName.test(name) || (name.endsWith('_PORT') && serviceLinkValue.test(value));
 }
 
+/** valueOf returns what a variable is set to; undefined for one that is not, or that is a service link. */
+export function valueOf(environment: Environment, variable: string): string | undefined {
+  const text = (environment[variable] ?? '').trim();
+  return text === '' || isServiceLink(variable, text) ? undefined : text;
+}
+
 const prefix = 'LAMEDUCK_';
 
 /**

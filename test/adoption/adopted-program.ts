@@ -1,13 +1,12 @@
 // One program in a process of its own, with lameduck/register or without, and what became of its clients at its end.
-import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { certificate } from '../fixtures/certificate.ts';
 import { CommandUnderTest } from '../support/command-under-test.ts';
+import { freePort } from '../support/probe-client.ts';
 import { until } from '../support/until.ts';
 import { ask, Load, type Ended, type Target } from './load.ts';
 import type { Program } from './programs.ts';
@@ -142,13 +141,4 @@ function nodeOptionsOf({ isInArguments, preload }: Program, isRegistered: boolea
   if (preload?.side === 'before') modules.unshift(preload.module);
   if (preload?.side === 'after') modules.push(preload.module);
   return [...modules, accepted].map((module) => `--import ${module}`).join(' ');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { Session } from '../../src/http/session.ts';
 import type { Outcome } from '../support/http2-client.ts';
-import { kinds, serve } from '../support/serving-http2.ts';
+import { HeldAnswer, kinds, serve } from '../support/serving-http2.ts';
 import { until } from '../support/until.ts';
 
 for (const [name, kind] of Object.entries(kinds)) {
@@ -59,22 +59,17 @@ for (const [name, kind] of Object.entries(kinds)) {
     });
 
     it('P-051 a client that ends its session while it is about to be told breaks nothing', async (t) => {
-      let finish: (() => void) | undefined;
+      const held = new HeldAnswer('whole');
       const serving = await serve(t, kind, {
-        listener: (_, answer) => {
-          finish = () => {
-            answer.respond(200);
-            answer.end('whole');
-          };
-        },
+        listener: held.listener,
       });
       const client = await serving.dial();
       const outcome = client.request('/');
-      await until(() => finish !== undefined);
+      await until(() => held.hasCome);
       const [session] = [...serving.traffic.connections].filter((one) => one instanceof Session);
       const ended = serving.handle.shutdown('test');
       await until(() => session?.hold.isOn === true);
-      finish?.();
+      held.finish();
       client.session.close();
       assert.equal((await outcome).body, 'whole');
       assert.equal((await ended).exitCode, 0);

@@ -5,28 +5,23 @@ import { describe, it, test } from 'node:test';
 import { certificate } from '../fixtures/certificate.ts';
 import { Http2Client } from '../support/http2-client.ts';
 import { manage } from '../support/manage.ts';
-import { kinds, serve } from '../support/serving-http2.ts';
+import { HeldAnswer, kinds, serve } from '../support/serving-http2.ts';
 import { until } from '../support/until.ts';
 
 for (const [name, kind] of Object.entries(kinds)) {
   describe(name, () => {
     it('P-042 a request in flight is answered, the session is told by GOAWAY to leave and ends behind it', async (t) => {
-      let finish: (() => void) | undefined;
+      const held = new HeldAnswer('whole');
       const serving = await serve(t, kind, {
-        listener: (_, answer) => {
-          finish = () => {
-            answer.respond(200);
-            answer.end('whole');
-          };
-        },
+        listener: held.listener,
       });
       const client = await serving.dial();
       const outcome = client.request('/');
-      await until(() => finish !== undefined);
+      await until(() => held.hasCome);
       assert.equal(serving.traffic.counts.requestsInFlight, 1);
       const ended = serving.handle.shutdown('test');
       await until(() => client.goaways.length > 0);
-      finish?.();
+      held.finish();
       assert.deepEqual((({ status, body, isWhole }) => ({ status, body, isWhole }))(await outcome), {
         status: 200,
         body: 'whole',
@@ -224,19 +219,14 @@ for (const [name, kind] of Object.entries(kinds)) {
     });
 
     it('P-019 with retry-after a new session gets 429 and GOAWAY while an old one is served', async (t) => {
-      let finish: (() => void) | undefined;
+      const held = new HeldAnswer('old');
       const serving = await serve(t, kind, {
         shutdownSendRetryAfter: true,
-        listener: (_, answer) => {
-          finish = () => {
-            answer.respond(200);
-            answer.end('old');
-          };
-        },
+        listener: held.listener,
       });
       const old = await serving.dial();
       const outcome = old.request('/');
-      await until(() => finish !== undefined);
+      await until(() => held.hasCome);
       const ended = serving.handle.shutdown('test');
       await serving.handle.signals.notAcceptingNewRequest.signaled;
       await new Promise((resolve) => setImmediate(resolve));
@@ -244,7 +234,7 @@ for (const [name, kind] of Object.entries(kinds)) {
       const refused = await late.request('/');
       assert.deepEqual([refused.status, refused.headers['retry-after']], [429, '5']);
       await late.closed;
-      finish?.();
+      held.finish();
       assert.equal((await outcome).body, 'old');
       assert.deepEqual([(await ended).exitCode, (await ended).requests.refused], [0, 1]);
     });

@@ -7,6 +7,7 @@ import ts from 'typescript';
 
 // A part is a folder of src, or a file beside the folders. Files of one folder may import each other.
 const permitted: Readonly<Record<string, readonly string[]>> = {
+  'address.ts': [],
   'clock.ts': [],
   'deadline.ts': ['clock.ts'],
   'errors.ts': [],
@@ -23,7 +24,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   process: ['clock.ts', 'errors.ts', 'exit-codes.ts', 'observer.ts', 'settings', 'standard-output.ts'],
   observers: ['clock.ts', 'errors.ts', 'lifecycle', 'observer.ts', 'settings', 'standard-output.ts', 'message.ts'],
   'recorder.ts': ['clock.ts', 'deadline.ts', 'exit-codes.ts', 'hooks', 'http', 'lifecycle', 'observer.ts'],
-  'startup.ts': ['clock.ts', 'health', 'hooks', 'http', 'lifecycle'],
+  'startup.ts': ['address.ts', 'clock.ts', 'health', 'hooks', 'http', 'lifecycle'],
   'shutdown.ts': [
     'clock.ts',
     'deadline.ts',
@@ -43,7 +44,8 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   cli: ['clock.ts', 'process', 'settings', 'standard-output.ts'],
   // A thread of its own, and the side of the main thread that it talks to.
   'probe-worker': [
-    ...['clock.ts', 'errors.ts', 'health', 'observer.ts', 'observers', 'process', 'settings', 'standard-output.ts'],
+    ...['address.ts', 'clock.ts', 'errors.ts', 'health', 'observer.ts', 'observers', 'process', 'settings'],
+    'standard-output.ts',
   ],
   'handle.ts': [
     ...['errors.ts', 'health', 'hooks', 'http', 'lifecycle', 'observer.ts', 'registration.ts', 'settings'],

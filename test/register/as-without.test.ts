@@ -1,7 +1,8 @@
 // Programs that end in unusual ways: each prints the same and ends the same with `lameduck/register` as without.
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { CommandUnderTest, type Exit } from '../support/command-under-test.ts';
+import { disposed } from '../support/disposed.ts';
 import { registered } from '../support/guest.ts';
 
 const server = `
@@ -77,20 +78,25 @@ const errors: Readonly<Record<string, string>> = {
     setTimeout(() => { throw new Error('on purpose'); }, 300);`,
 };
 
-async function run(code: string, env: Record<string, string>, isKilled: boolean): Promise<Exit & { own: string[] }> {
-  const command = new CommandUnderTest(process.execPath, ['--eval', server + code], { env });
-  try {
-    if (isKilled) {
-      await command.printed(env['NODE_OPTIONS'] === undefined ? /^up$/m : /"name":"HasBeenReady"/);
-      command.kill('SIGTERM');
-    }
-    const exit = await command.exit;
-    // What Node says of an error has its own frames, which any module that is loaded before changes.
-    const own = command.output.split('\n').filter((line) => !line.startsWith('{') && !/^\s+at /.test(line));
-    return { ...exit, own };
-  } finally {
-    await command[Symbol.asyncDispose]();
+function start(t: TestContext, code: string, env: Record<string, string>): CommandUnderTest {
+  return disposed(t, new CommandUnderTest(process.execPath, ['--eval', server + code], { env }));
+}
+
+async function run(
+  t: TestContext,
+  code: string,
+  env: Record<string, string>,
+  isKilled: boolean,
+): Promise<Exit & { own: string[] }> {
+  const command = start(t, code, env);
+  if (isKilled) {
+    await command.printed(env['NODE_OPTIONS'] === undefined ? /^up$/m : /"name":"HasBeenReady"/);
+    command.kill('SIGTERM');
   }
+  const exit = await command.exit;
+  // What Node says of an error has its own frames, which any module that is loaded before changes.
+  const own = command.output.split('\n').filter((line) => !line.startsWith('{') && !/^\s+at /.test(line));
+  return { ...exit, own };
 }
 
 void describe('as without', { concurrency: 4 }, () => {
@@ -99,14 +105,14 @@ void describe('as without', { concurrency: 4 }, () => {
     [errors, false],
   ] as const) {
     for (const [name, code] of Object.entries(programs)) {
-      test(`P-055, P-116 a program that ${name} prints and ends as it does without`, async () => {
-        const [without, withIt] = await Promise.all([run(code, {}, isKilled), run(code, registered(), isKilled)]);
+      test(`P-055, P-116 a program that ${name} prints and ends as it does without`, async (t) => {
+        const [without, withIt] = await Promise.all([run(t, code, {}, isKilled), run(t, code, registered(), isKilled)]);
         assert.deepEqual(withIt, without);
       });
     }
   }
 
-  test('a program that gives its server a lifecycle when it listens already keeps that one', async () => {
+  test('a program that gives its server a lifecycle when it listens already keeps that one', async (t) => {
     const index = new URL('../../src/index.ts', import.meta.url).href;
     const code = `
       import('${index}').then(async ({ lameduck }) => {
@@ -114,51 +120,37 @@ void describe('as without', { concurrency: 4 }, () => {
         const duck = lameduck(s);
         duck.addDestroyHook('own', () => console.log('own hook'));
       });`;
-    const command = new CommandUnderTest(process.execPath, ['--eval', server + code], { env: registered() });
-    try {
-      await command.printed(/"name":"HasBeenReady"/);
-      command.kill('SIGTERM');
-      assert.deepEqual(await command.exit, { code: 0, signal: null }, command.output);
-      assert.match(command.output, /^own hook$/m);
-      assert.equal(command.output.match(/"msg":"shutdown ended"/g)?.length, 1);
-    } finally {
-      await command[Symbol.asyncDispose]();
-    }
+    const command = start(t, code, registered());
+    await command.printed(/"name":"HasBeenReady"/);
+    command.kill('SIGTERM');
+    assert.deepEqual(await command.exit, { code: 0, signal: null }, command.output);
+    assert.match(command.output, /^own hook$/m);
+    assert.equal(command.output.match(/"msg":"shutdown ended"/g)?.length, 1);
   });
 
-  test('an uncaught error during the drain is not hidden by cleanup that exits with 0', async () => {
+  test('an uncaught error during the drain is not hidden by cleanup that exits with 0', async (t) => {
     const code = `
       s.listen(0, up);
       process.on('SIGTERM', () => s.close(() => process.exit(0)));
       process.on('SIGUSR2', () => { throw new Error('on purpose'); });
       process.on('exit', (code) => console.log('code', code));`;
     const env = registered({ LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' });
-    const command = new CommandUnderTest(process.execPath, ['--eval', server + code], { env });
-    try {
-      await command.printed(/"name":"HasBeenReady"/);
-      command.kill('SIGTERM');
-      await command.printed(/"name":"ShutdownInitiated"/);
-      command.kill('SIGUSR2');
-      assert.deepEqual(await command.exit, { code: 82, signal: null });
-    } finally {
-      await command[Symbol.asyncDispose]();
-    }
+    const command = start(t, code, env);
+    await command.printed(/"name":"HasBeenReady"/);
+    command.kill('SIGTERM');
+    await command.printed(/"name":"ShutdownInitiated"/);
+    command.kill('SIGUSR2');
+    assert.deepEqual(await command.exit, { code: 82, signal: null });
   });
 
-  test('two copies of the package give a program one lifecycle', async () => {
+  test('two copies of the package give a program one lifecycle', async (t) => {
     const env = registered();
     const copy = `${env['NODE_OPTIONS'] ?? ''} --import=${new URL('../../dist/register.js', import.meta.url).href}`;
     const code = "s.listen(0, up); process.on('SIGTERM', () => s.close((error) => process.exit(error ? 1 : 7)));";
-    const command = new CommandUnderTest(process.execPath, ['--eval', server + code], {
-      env: { ...env, NODE_OPTIONS: copy },
-    });
-    try {
-      await command.printed(/"name":"HasBeenReady"/);
-      command.kill('SIGTERM');
-      assert.deepEqual(await command.exit, { code: 7, signal: null }, command.output);
-      assert.equal(command.output.match(/"msg":"shutdown ended"/g)?.length, 1);
-    } finally {
-      await command[Symbol.asyncDispose]();
-    }
+    const command = start(t, code, { ...env, NODE_OPTIONS: copy });
+    await command.printed(/"name":"HasBeenReady"/);
+    command.kill('SIGTERM');
+    assert.deepEqual(await command.exit, { code: 7, signal: null }, command.output);
+    assert.equal(command.output.match(/"msg":"shutdown ended"/g)?.length, 1);
   });
 });

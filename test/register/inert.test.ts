@@ -1,7 +1,7 @@
 // What a process sees of `lameduck/register` before it has an HTTP server that listens, and where it steps aside: nothing,
 // or one line.
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { CommandUnderTest, type Exit } from '../support/command-under-test.ts';
 import { disposed } from '../support/disposed.ts';
 import { guest, messages, register, registered } from '../support/guest.ts';
@@ -12,22 +12,19 @@ interface Outcome extends Exit {
 }
 
 async function run(
+  t: TestContext,
   args: readonly string[],
   env: Record<string, string>,
   then?: RegExp,
   program = process.execPath,
 ): Promise<Outcome> {
-  const command = new CommandUnderTest(program, args, { env });
-  try {
-    if (then !== undefined) {
-      await command.printed(then);
-      command.kill('SIGTERM');
-    }
-    const exit = await command.exit;
-    return { ...exit, output: command.output };
-  } finally {
-    await command[Symbol.asyncDispose]();
+  const command = disposed(t, new CommandUnderTest(program, args, { env }));
+  if (then !== undefined) {
+    await command.printed(then);
+    command.kill('SIGTERM');
   }
+  const exit = await command.exit;
+  return { ...exit, output: command.output };
 }
 
 const bystanders: Readonly<Record<string, { readonly code: string; readonly isKilled?: boolean }>> = {
@@ -46,31 +43,35 @@ const bystanders: Readonly<Record<string, { readonly code: string; readonly isKi
 
 void describe('a process without an HTTP server', { concurrency: 2 }, () => {
   for (const [name, { code, isKilled = false }] of Object.entries(bystanders)) {
-    test(`P-117 ${name} does to the byte what it does without`, async () => {
+    test(`P-117 ${name} does to the byte what it does without`, async (t) => {
       const then = isKilled ? /up/ : undefined;
       const [without, withIt] = await Promise.all([
-        run(['--eval', code], {}, then),
-        run(['--eval', code], registered({ LAMEDUCK_SHUTDOWN_DELAY_DURATION: 'nonsense' }), then),
+        run(t, ['--eval', code], {}, then),
+        run(t, ['--eval', code], registered({ LAMEDUCK_SHUTDOWN_DELAY_DURATION: 'nonsense' }), then),
       ]);
       assert.deepEqual(withIt, without);
     });
   }
 
-  test('P-117 a fork, which inherits NODE_OPTIONS, does to the byte what it does without', async () => {
+  test('P-117 a fork, which inherits NODE_OPTIONS, does to the byte what it does without', async (t) => {
     const args = [new URL('../fixtures/forks.ts', import.meta.url).pathname];
-    assert.deepEqual(await run(args, registered()), await run(args, {}));
+    assert.deepEqual(await run(t, args, registered()), await run(t, args, {}));
   });
 
   for (const program of ['npm', 'npx']) {
-    test(`P-117 ${program}, whatever Node it runs on, does to the byte what it does without`, async () => {
-      const outcome = await run(['--version'], registered(), undefined, program);
-      assert.deepEqual(outcome, await run(['--version'], {}, undefined, program));
+    test(`P-117 ${program}, whatever Node it runs on, does to the byte what it does without`, async (t) => {
+      const outcome = await run(t, ['--version'], registered(), undefined, program);
+      assert.deepEqual(outcome, await run(t, ['--version'], {}, undefined, program));
       assert.equal(outcome.code, 0);
     });
   }
 
-  test('a worker thread gets nothing, and its process nothing for it', async () => {
-    const outcome = await run([new URL('../fixtures/listens-in-a-worker.ts', import.meta.url).pathname], registered());
+  test('a worker thread gets nothing, and its process nothing for it', async (t) => {
+    const outcome = await run(
+      t,
+      [new URL('../fixtures/listens-in-a-worker.ts', import.meta.url).pathname],
+      registered(),
+    );
     assert.equal(outcome.output, 'listening in a worker 0\n');
   });
 });
@@ -102,10 +103,10 @@ void describe('stepping aside', { concurrency: 2 }, () => {
     assert.deepEqual(messages(subject.lines), ['listening', 'cleanup']);
   });
 
-  test('a failure of its own is one line, and the program goes on', async () => {
+  test('a failure of its own is one line, and the program goes on', async (t) => {
     const frozen = `const s = require("node:http").createServer(); Object.defineProperty(s, "emit", { value: s.emit });
       s.listen(0, () => { console.log("up") })`;
-    const outcome = await run(['--eval', frozen], registered(), /stepping aside.*\n/);
+    const outcome = await run(t, ['--eval', frozen], registered(), /stepping aside.*\n/);
     assert.match(outcome.output, /^up\nlameduck\/register: stepping aside: .*emit.*\n$/);
     assert.deepEqual([outcome.code, outcome.signal], [null, 'SIGTERM']);
   });

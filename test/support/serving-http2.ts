@@ -79,3 +79,26 @@ export async function serve(
   };
   return { ...parts, server, port, dial };
 }
+
+/** HeldAnswer is a listener whose answer is sent when the test says so. */
+export class HeldAnswer {
+  #finish: (() => void) | undefined;
+  readonly listener: Listener;
+
+  constructor(text: string) {
+    this.listener = (_, answer) => {
+      this.#finish = () => {
+        answer.respond(200);
+        answer.end(text);
+      };
+    };
+  }
+
+  get hasCome(): boolean {
+    return this.#finish !== undefined;
+  }
+
+  finish(): void {
+    this.#finish?.();
+  }
+}

@@ -2,6 +2,7 @@
 import type { Clock } from '../../clock.ts';
 import type { Observer, RequestObserver } from '../../observer.ts';
 import type { Settings } from '../../settings/table.ts';
+import { probePortMetricsPath } from '../../settings/probe-port.ts';
 import { MetricsEndpoint, type MetricsAnswer, type Renderer } from './endpoint.ts';
 import { Events } from './events.ts';
 import { createMetric, type MetricRow, type RegistryMetric } from './metric.ts';
@@ -46,9 +47,6 @@ function hasEndpoint({ metricsPath, probePort }: Settings): boolean {
   return metricsPath !== '' || probePort !== 0;
 }
 
-// The path on the probe port, where nothing else has any.
-const probePortPath = '/metrics';
-
 class LifecycleMetrics implements Metrics {
   readonly observer: Observer;
   readonly requests: RequestDurations;
@@ -90,7 +88,7 @@ class LifecycleMetrics implements Metrics {
   }
 
   answerProbePort(url: string, method: string): MetricsAnswer | Promise<MetricsAnswer> | undefined {
-    return this.#endpoint?.answer(url, method, probePortPath);
+    return this.#endpoint?.answer(url, method, probePortMetricsPath);
   }
 
   watch(watched: Watched): void {
