@@ -47,6 +47,12 @@ export class ProcessUnderTest extends CommandUnderTest {
     return this.port();
   }
 
+  /** acceptedPorts resolves, after the exit, with the clients' ports of a program that has the fixture of that name. */
+  async acceptedPorts(): Promise<readonly number[]> {
+    await this.exit;
+    return (await this.line('the accepted ports', ({ msg }) => msg === 'accepted'))['ports'] as number[];
+  }
+
   /** finalLine resolves, after the exit, with the record of the shutdown. */
   async finalLine(): Promise<Line> {
     await this.exit;
