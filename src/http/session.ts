@@ -3,36 +3,31 @@ import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Response } from '../message.ts';
 import type { Clock } from '../clock.ts';
+import { announce } from './announcement.ts';
 import { Connection, type Leaving } from './connection.ts';
 import type { Hold } from './hold.ts';
 import { Settling } from './settling.ts';
 import type { StreamResponse } from './stream-response.ts';
 
-// GOAWAY, NO_ERROR, with the highest stream identifier there is: it announces the end, and refuses nothing yet (RFC 9113, 6.8).
-const announcement = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
-
 // A client that has opened no stream for so many milliseconds since the last one ended asks nothing in a closed loop.
 const quiet = 100;
-
-// How long the client has to answer the ping behind the announcement.
-const longestRoundTrip = 1_000;
 
 /** Session is a Connection that speaks HTTP/2. */
 export class Session extends Connection {
   readonly #session: ServerHttp2Session;
+  readonly #clock: Clock;
   readonly #settling: Settling;
-  #isSettling = false;
   #leaveBy = Infinity;
   /** When a stream was last opened, or seen to have ended. */
   #changedAt: number;
   #hasReleased = false;
-  #announcedAt: number | undefined;
-  #hasHeard = false;
+  #isLeaving = false;
   #endedAt: number | undefined;
 
   constructor(session: ServerHttp2Session, socket: Socket, clock: Clock) {
     super(socket, clock.now());
     this.#session = session;
+    this.#clock = clock;
     this.#settling = new Settling(session, clock);
     this.#changedAt = clock.now();
   }
@@ -65,7 +60,7 @@ export class Session extends Connection {
     super.admit(response, now);
     this.#changedAt = now;
     this.#settling.noteChange();
-    if (now >= this.leaveAt) this.#leaveNow(now);
+    if (now >= this.leaveAt) this.#leaveNow();
   }
 
   override release(response: Response): ReturnType<Connection['release']> {
@@ -74,38 +69,40 @@ export class Session extends Connection {
     return super.release(response);
   }
 
-  /** leave asks a client to leave that opens no stream, as soon as it is not about to. */
+  /** leave asks a client to leave that opens no stream; where that could refuse one, as soon as it is not about to. */
   override leave(now: number): void {
     if (this.#hasReleased) this.#changedAt = now;
     this.#hasReleased = false;
     const isQuiet = now - this.#changedAt >= quiet || now >= this.#leaveBy;
-    if (this.#announcedAt !== undefined || (now >= this.leaveAt && isQuiet)) this.#leaveNow(now);
+    if (now >= this.leaveAt && (isQuiet || this.#canAnnounce)) this.#leaveNow();
   }
 
-  // In clear text it takes two steps, and a stream that the client opens between them is served; over TLS Node allows one.
-  // Either comes when the client has nothing on its way, or a client would refuse itself what it has not sent yet.
-  #leaveNow(now: number): void {
-    if (this.#isSettling) return;
+  #leaveNow(): void {
+    if (this.isOver) return;
     if (this.#hasEnded) this.isOver = true;
-    else if (this.#announcedAt !== undefined) {
-      if (this.#hasHeard || now - this.#announcedAt >= longestRoundTrip) this.end();
-    } else if (this.#session.encrypted !== true && !this.isBusy && this.#isSilent) this.#announce(now);
-    else this.#settle();
+    else if (!this.#isLeaving) {
+      this.#isLeaving = true;
+      void this.#tell();
+    }
   }
 
-  #settle(): void {
-    this.#isSettling = true;
-    void this.#settling.settle((now) => {
-      this.#isSettling = false;
-      if (this.#hasEnded) this.isOver = true;
-      else if (this.#session.encrypted !== true && this.#isSilent) this.#announce(now);
-      else this.end();
-    });
+  // In clear text it takes two steps, and a stream that the client opens between them is served; over TLS Node allows one,
+  // which comes when the client has nothing on its way, or it would refuse itself what it has not sent yet.
+  async #tell(): Promise<void> {
+    if (this.#canAnnounce && (await announce(this.#session, this.socket, this.#clock))) this.end();
+    else
+      await this.#settling.settle(() => {
+        this.end();
+      });
+  }
+
+  get #canAnnounce(): boolean {
+    return this.#session.encrypted !== true;
   }
 
   // The client may have ended it itself.
   get #hasEnded(): boolean {
-    return this.isOver || this.#session.closed || this.#session.destroyed;
+    return this.#session.closed || this.#session.destroyed;
   }
 
   /** end sends the last GOAWAY; the session ends behind its last stream. */
@@ -129,21 +126,5 @@ export class Session extends Connection {
     if (this.isBusy) return false;
     this.#endedAt ??= now;
     return now - this.#endedAt >= patience;
-  }
-
-  // Whether nothing is on its way out that a write on the socket would get in between of: Node aborts the process then.
-  get #isSilent(): boolean {
-    const { _handle: handle } = this.socket as { _handle?: { writeQueueSize?: number } | null };
-    const queued =
-      (handle?.writeQueueSize ?? 1) + this.socket.writableLength + (this.#session.state.outboundQueueSize ?? 0);
-    return queued === 0 && this.responses.every(({ headersSent }) => !headersSent);
-  }
-
-  #announce(now: number): void {
-    this.#announcedAt = now;
-    this.socket.write(announcement);
-    this.#session.ping(() => {
-      this.#hasHeard = true;
-    });
   }
 }

@@ -2,6 +2,7 @@
 import type { ServerHttp2Session } from 'node:http2';
 import { wait, type Clock } from '../clock.ts';
 import { Hold } from './hold.ts';
+import { roundTrip } from './round-trip.ts';
 
 // A client that has had an answer opens its next stream within so many milliseconds of a round trip.
 const pause = 20;
@@ -37,24 +38,10 @@ export class Settling {
     let before;
     do {
       before = this.#changes;
-      await this.#roundTrip(until - this.#clock.now());
+      await roundTrip(this.#session, this.#clock, until - this.#clock.now());
       await wait(this.#clock, pause);
     } while (before !== this.#changes && this.#clock.now() < until && !this.#session.closed);
     callback(this.#clock.now());
     this.hold.end();
-  }
-
-  #roundTrip(milliseconds: number): Promise<void> {
-    return new Promise((resolve) => {
-      if (this.#session.destroyed) {
-        resolve();
-        return;
-      }
-      const cancel = this.#clock.after(Math.max(0, milliseconds), resolve);
-      this.#session.ping(() => {
-        cancel();
-        resolve();
-      });
-    });
   }
 }

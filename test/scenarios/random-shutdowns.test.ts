@@ -19,10 +19,13 @@ function seeds(): readonly number[] {
 void describe(`random shutdowns from SEED=${String(seeds()[0])}`, { concurrency: parallel }, () => {
   for (const seed of seeds()) {
     it(`P-003, P-012, P-022, P-039, P-043 nothing is lost, reset, refused too early or left hanging with SEED=${String(seed)}`, async (t) => {
-      const { failures, plan, answered, refused, took } = await runRound(seed);
+      const { failures, plan, answered, refused, took, attempts } = await runRound(seed);
       assert.deepEqual(failures, [], `SEED=${String(seed)} ROUNDS=1 says it again: ${plan}`);
       assert.ok(answered > 0, 'somebody was served');
-      t.diagnostic(`${String(answered)} answered, ${String(refused)} refused, ended after ${String(took)} ms`);
+      const repeated = attempts > 1 ? `, gone through ${String(attempts)} times` : '';
+      t.diagnostic(
+        `${String(answered)} answered, ${String(refused)} refused, ended after ${String(took)} ms${repeated}`,
+      );
     });
   }
 });

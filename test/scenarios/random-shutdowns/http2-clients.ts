@@ -2,6 +2,7 @@
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
 import { dial, type Dialed } from './dial.ts';
 import type { Client } from './http1-clients.ts';
+import { SentStreams } from './sent-streams.ts';
 import { between, oneOf, pause, type Random, type World } from './world.ts';
 
 let ids = 0;
@@ -12,6 +13,7 @@ class Session {
   readonly #name: string;
   readonly #session: ClientHttp2Session;
   readonly #port: number;
+  readonly #sent: SentStreams;
   /** The server has refused a request as one that came late. */
   isRefused = false;
   #lastStream = Infinity;
@@ -21,7 +23,8 @@ class Session {
     this.#world = world;
     this.#name = name;
     this.#port = port;
-    this.#session = connect('http://127.0.0.1', { createConnection: () => socket });
+    this.#sent = new SentStreams(socket);
+    this.#session = connect('http://127.0.0.1', { createConnection: () => this.#sent });
     this.#session.on('goaway', (_code, last: number) => (this.#lastStream = last));
     this.#session.on('error', (error: NodeJS.ErrnoException) => (this.#error = error.code ?? error.message));
   }
@@ -58,8 +61,7 @@ class Session {
     await closed;
     const what = `${this.#name}: stream ${String(stream.id)}`;
     const isAbove = (stream.id ?? Infinity) > this.#lastStream;
-    // It was never sent.
-    if (stream.id === undefined) return false;
+    if (stream.id === undefined || !this.#sent.ids.has(stream.id)) return false;
     if (!got.isWhole && (stream.rstCode === 7 || isAbove)) world.refuseStream(what);
     else if (!got.isWhole && got.status === 0 && (this.#error ?? got.error) === 'ECONNRESET') {
       world.reset(this.#port, what);

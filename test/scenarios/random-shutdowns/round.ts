@@ -24,6 +24,8 @@ export interface Outcome {
   readonly answered: number;
   readonly refused: number;
   readonly took: number;
+  /** How often it was gone through. */
+  readonly attempts: number;
 }
 
 interface Plan {
@@ -74,17 +76,17 @@ function planOf(seed: number): Plan {
  * still for so long that its clients were silent when they should have spoken, a failure says nothing, and it goes again.
  */
 export async function runRound(seed: number): Promise<Outcome> {
-  for (let attempt = 1; ; attempt++) {
+  for (let attempts = 1; ; attempts++) {
     const delays = monitorEventLoopDelay({ resolution: 10 });
     delays.enable();
-    const outcome = await attemptRound(seed);
+    const outcome = { ...(await attemptRound(seed)), attempts };
     delays.disable();
     const stall = delays.max / 1_000_000;
-    if (outcome.failures.length === 0 || stall < longestStall || attempt === 3) return outcome;
+    if (outcome.failures.length === 0 || stall < longestStall || attempts === 3) return outcome;
   }
 }
 
-async function attemptRound(seed: number): Promise<Outcome> {
+async function attemptRound(seed: number): Promise<Omit<Outcome, 'attempts'>> {
   const plan = planOf(seed);
   const program = new ProcessUnderTest('serves-every-kind.ts', plan.environment);
   try {
@@ -94,7 +96,7 @@ async function attemptRound(seed: number): Promise<Outcome> {
   }
 }
 
-async function talkAndEnd(seed: number, plan: Plan, program: ProcessUnderTest): Promise<Outcome> {
+async function talkAndEnd(seed: number, plan: Plan, program: ProcessUnderTest): Promise<Omit<Outcome, 'attempts'>> {
   const world = new World(plan.kind, await program.ready(), plan.delay, plan.sendsRetryAfter);
   const open = new Set<string>();
   const talking = plan.clients.map(async ({ name, talk, at, random }) => {
