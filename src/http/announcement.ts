@@ -8,10 +8,10 @@ import { roundTrip } from './round-trip.ts';
 const goaway = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
 
 // How long the client has to answer the ping behind the announcement.
-const longestRoundTrip = 1_000;
+const longestRoundTrip = 3_000;
 
 // How long a session that always has much on its way out is waited for, and how long between two looks at it.
-const longestWait = 1_000;
+const longestWait = 3_000;
 const pause = 20;
 
 // So many bytes that the client has not acknowledged leave room in the smallest buffer that a kernel gives a connection.

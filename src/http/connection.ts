@@ -31,11 +31,15 @@ export interface Leaving {
   readonly window: number;
 }
 
-/** RequestInFlight is one of the program's requests that has no complete answer. */
-export interface RequestInFlight {
+/** Unfinished is one of the program's requests that is still under way, in HTTP or in what it has become. */
+export interface Unfinished {
   readonly request: Request;
-  readonly response: Response;
   readonly arrivedAt: number;
+}
+
+/** RequestInFlight is one of the program's requests that has no complete answer. */
+export interface RequestInFlight extends Unfinished {
+  readonly response: Response;
 }
 
 /** Connection is made at accept and carries everything that a request costs, so that a request allocates nothing. */
@@ -156,6 +160,11 @@ export class Connection {
     return this.responses
       .map((response, index) => ({ request: response.req, response, arrivedAt: this.arrivals[index] as number }))
       .filter(({ response }) => this.#apart?.has(response) !== true);
+  }
+
+  /** unfinished lists what the program has not ended yet. */
+  unfinished(): Unfinished[] {
+    return this.requests();
   }
 
   /** responseTo returns the response to a request that has no complete answer yet. */

@@ -6,7 +6,10 @@ import { StreamRequest } from './stream-response.ts';
 
 /** RequestFunctions is what a program may say of its requests. */
 export interface RequestFunctions {
-  /** Tells whether a request is long-running; event streams and upgraded sockets are recognized without it. */
+  /**
+   * Tells whether a request is long-running; event streams and upgraded sockets are recognized without it. A stream of
+   * HTTP/2 has here its method, url, headers, httpVersion, socket and stream, and nothing else of a request.
+   */
   readonly longRunning?: ((request: IncomingMessage) => boolean | undefined) | undefined;
   /** The route of a request, as it is to stand in the log and in metrics; its path unless given. */
   readonly route?: ((request: IncomingMessage) => string | undefined) | undefined;

@@ -187,7 +187,7 @@ export class Requests {
   cut(connections: Iterable<Connection>): void {
     this.#isCut = true;
     for (const connection of connections) {
-      for (const { request } of connection.requests()) abortRequest(request, 'the shutdown has no time left');
+      for (const { request } of connection.unfinished()) abortRequest(request, 'the shutdown has no time left');
     }
   }
 

@@ -141,7 +141,7 @@ export class Traffic implements SeamEvents {
       return true;
     }
     this.connections.delete(connection);
-    this.requests.upgrade(this.#add(new Upgraded(connection, socket, this.#clock.now())), request);
+    this.requests.upgrade(this.#add(new Upgraded(connection, request, socket, this.#clock.now())), request);
     return false;
   }
 

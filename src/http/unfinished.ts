@@ -4,7 +4,7 @@ import type { Connection } from './connection.ts';
 import type { Asked } from './request-functions.ts';
 import type { Request } from '../message.ts';
 
-/** describeUnfinished lists the requests on the connections that have no complete answer, oldest first. */
+/** describeUnfinished lists the requests on the connections that have no complete answer, or have left HTTP, oldest first. */
 export function describeUnfinished(
   connections: Iterable<Connection>,
   now: number,
@@ -12,7 +12,7 @@ export function describeUnfinished(
 ): UnfinishedRequest[] {
   return [...connections]
     .flatMap((connection) =>
-      connection.requests().map(({ request, arrivedAt }) => ({
+      connection.unfinished().map(({ request, arrivedAt }) => ({
         method: request.method ?? '',
         route: route?.(request) ?? pathOf(request),
         ageMs: Math.round(now - arrivedAt),

@@ -1,6 +1,7 @@
 // The record of a socket that has left HTTP, by an upgrade or as a CONNECT tunnel, and how it is brought to its end.
 import type { Duplex } from 'node:stream';
-import { Connection } from './connection.ts';
+import type { Request } from '../message.ts';
+import { Connection, type Unfinished } from './connection.ts';
 import { dropWrites } from './instead.ts';
 import { refuseUpgrade } from './rejection.ts';
 import { sayGoingAway, webSocketOn, type WebSocket } from './websocket.ts';
@@ -8,6 +9,7 @@ import { sayGoingAway, webSocketOn, type WebSocket } from './websocket.ts';
 /** Upgraded is a Connection that no longer speaks HTTP; lameduck knows nothing of what is said on it. */
 export class Upgraded extends Connection {
   override readonly isUpgraded = true;
+  readonly #asked: Unfinished;
   /** What the program was given: the socket, or what Node has put around it. */
   readonly #duplex: Duplex;
   readonly #writtenBefore: number;
@@ -16,12 +18,18 @@ export class Upgraded extends Connection {
   #webSocket: WebSocket | undefined;
   #saidAt: number | undefined;
 
-  constructor(before: Connection, duplex: Duplex, now: number) {
+  constructor(before: Connection, request: Request, duplex: Duplex, now: number) {
     super(before.socket, now);
     this.isLate = before.isLate;
     this.inherit(before);
+    this.#asked = { request, arrivedAt: now };
     this.#duplex = duplex;
     this.#writtenBefore = before.socket.bytesWritten;
+  }
+
+  /** unfinished has the request for the upgrade, too: what it has become ends with its socket. */
+  override unfinished(): Unfinished[] {
+    return [...super.unfinished(), this.#asked];
   }
 
   /** endWhenAnswered ends the socket as soon as the program has answered the request that asked for the upgrade. */

@@ -226,3 +226,62 @@ for (const [how, functions] of [
     assert.equal((await shutdownOf(serving).ended).exitCode, 0);
   });
 }
+
+for (const [what, wanted, unfinished] of [
+  ['an upgraded socket', `GET /chat?secret HTTP/1.1\r\nHost: localhost\r\n${upgrade}\r\n`, ['GET', '/chat']],
+  ['a CONNECT tunnel', 'CONNECT localhost:1 HTTP/1.1\r\nHost: localhost:1\r\n\r\n', ['CONNECT', 'localhost:1']],
+] as const) {
+  test(`P-027, P-040 ${what} that is there when the drain’s time is up is named before it is destroyed`, async (t) => {
+    const serving = await onUpgrade(t, echo, {
+      prepare: (server) => {
+        for (const event of ['upgrade', 'connect']) {
+          server.on(event, (_request: object, socket: Duplex) => {
+            echo(socket);
+          });
+        }
+      },
+    });
+    const client = await serving.dial({ allowHalfOpen: true });
+    client.send(wanted);
+    await until(() => client.reader.received > 0);
+    const { localPort: port } = client.socket;
+    const record = await serving.handle.shutdown('test', { budget: '3300ms' });
+    assert.deepEqual([record.exitCode, record.requests.cut, record.longRunningEnded], [80, 1, 0]);
+    assert.deepEqual(
+      record.unfinished.map(({ method, route, peer }) => [method, route, peer]),
+      [[...unfinished, `127.0.0.1:${String(port)}`]],
+    );
+    assert.deepEqual(serving.unfinished, record.unfinished, 'told before the record is');
+    await client.ended();
+  });
+}
+
+test('P-028 the AbortSignal of an upgraded request is aborted before its socket is destroyed, also when nothing is left of the time', async (t) => {
+  const reasons: unknown[] = [];
+  const serving = await onUpgrade(t, echo, {
+    prepare: (server, { handle }) => {
+      server.on('upgrade', (request, socket) => {
+        const signal = handle.abortSignal(request);
+        signal.addEventListener('abort', () => reasons.push((signal.reason as Error).message, socket.destroyed));
+        echo(socket);
+      });
+    },
+  });
+  await upgraded(await serving.dial());
+  const record = await serving.handle.shutdown('test', { budget: '3s' });
+  assert.deepEqual(reasons, ['the request has to end: the shutdown has no time left', false]);
+  assert.equal(record.requests.cut, 1);
+});
+
+test('P-040 an upgraded socket that has ended in the drain is not named', async (t) => {
+  const serving = await onUpgrade(t, echo);
+  const [ending, staying] = [await serving.dial(), await serving.dial({ allowHalfOpen: true })];
+  for (const client of [ending, staying]) await upgraded(client);
+  const { localPort: port } = staying.socket;
+  const record = await serving.handle.shutdown('test', { budget: '3300ms' });
+  assert.deepEqual(
+    record.unfinished.map(({ peer }) => peer),
+    [`127.0.0.1:${String(port)}`],
+  );
+  assert.equal(record.longRunningEnded, 1);
+});

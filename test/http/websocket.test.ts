@@ -5,6 +5,7 @@ import { it, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { WebSocket, WebSocketServer } from 'ws';
 import { webSocketOn } from '../../src/http/websocket.ts';
+import { isSecure } from '../support/adapters.ts';
 import { describeAdapters, serve, shutdownOf, type Client, type Scope, type ServeOptions } from '../support/serving.ts';
 import { until } from '../support/until.ts';
 
@@ -50,7 +51,7 @@ async function received(client: Client): Promise<string> {
 describeAdapters((adapter) => {
   it('P-039 a WebSocket is closed with 1001 and a reason, without being handed to anybody', async (t) => {
     const serving = await serveWebSockets(t, { adapter });
-    const scheme = adapter === 'node:https' ? 'wss' : 'ws';
+    const scheme = isSecure(adapter) ? 'wss' : 'ws';
     const client = new WebSocket(`${scheme}://127.0.0.1:${String(serving.port)}`, { rejectUnauthorized: false });
     await once(client, 'open');
     const closed = once(client, 'close');
@@ -157,6 +158,19 @@ test('A-140, P-039 WebSockets are closed one after another, 200 in a second', as
   const took = Math.max(...moments) - Math.min(...moments);
   assert.ok(took >= 190, `40 intervals of 5 ms took ${took.toFixed(0)} ms`);
   assert.equal((await ended).longRunningEnded, 41);
+});
+
+test('P-027, P-039 a WebSocket that has not ended when the drain’s time is up is named', async (t) => {
+  const serving = await serveWebSockets(t);
+  const client = await serving.dial({ allowHalfOpen: true });
+  client.get('/chat?secret', handshake);
+  assert.equal((await client.reader.next())?.status, 101);
+  const record = await serving.handle.shutdown('test', { budget: '3300ms' });
+  assert.deepEqual(
+    record.unfinished.map(({ method, route }) => [method, route]),
+    [['GET', '/chat']],
+  );
+  assert.equal(record.exitCode, 80);
 });
 
 test('P-039 what looks like a WebSocket and cannot be closed gets a FIN, and breaks nothing', async (t) => {

@@ -1,0 +1,138 @@
+// Go's and curl's account of what became of each of their requests, in one form.
+import { createInterface } from 'node:readline';
+import { CommandUnderTest } from '../support/command-under-test.ts';
+
+// Many more than there is time for.
+const mostAsked = 20_000;
+
+const atOnce = 10;
+
+// Lines of curl's own account, for whoever looks into a connection that died.
+const longestTrace = 150;
+
+const body = 'x'.repeat(10_000);
+
+// Connections that could not be made, streams that the server has not taken: the client was told that nothing was executed.
+const refusals = [/connection refused/i, /couldn't connect|failed to connect/i, /cannot retry err \[.*GOAWAY\]/];
+
+/** Asked is a request that has ended. */
+export interface Asked {
+  readonly id: string;
+  readonly outcome: 'answered' | 'refused' | 'lost';
+  readonly status: number;
+  readonly error: string;
+  /** The local port, 0 when it is not known. */
+  readonly port: number;
+  /** When it was heard of, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** ForeignClient is a client in a process of its own, which ends when it is refused. */
+export class ForeignClient extends CommandUnderTest {
+  readonly asked: Asked[] = [];
+  /** How many requests it has sent once more of itself, because the server had refused them or its session was told. */
+  resent = 0;
+  /** What it says of requests that it has sent once more on another connection, though theirs was not told to leave. */
+  readonly died: string[] = [];
+  /** The connections that were told, by curl's numbers. */
+  readonly #told = new Set<string>();
+  readonly name: string;
+
+  constructor(name: string, command: string, args: readonly string[]) {
+    super(command, args);
+    this.name = name;
+    for (const input of [this.child.stdout, this.child.stderr]) {
+      createInterface({ input: input as NodeJS.ReadableStream }).on('line', (line) => {
+        this.#note(line);
+      });
+    }
+  }
+
+  #note(line: string): void {
+    const fields = line.split('\t');
+    if (fields.length >= 6) this.add(fields);
+    else this.#noteTrace(line);
+  }
+
+  // What curl tells of a connection begins with the numbers of the request and of that.
+  #noteTrace(line: string): void {
+    const [, connection = '', text = ''] = /^\[\d+-(\w+)\] \* (.*)/.exec(line) ?? [];
+    if (text.startsWith('received GOAWAY')) this.#told.add(connection);
+    if (!text.includes('retrying a fresh connect')) return;
+    if (text.startsWith('REFUSED_STREAM') || this.#told.has(connection)) this.resent++;
+    else this.died.push(this.output.split('\n').slice(-longestTrace).join('\n'));
+  }
+
+  protected add([url = '', status = '', length = '', port = '', sent = '', ...rest]: readonly string[]): void {
+    const query = new URLSearchParams(url.slice(url.indexOf('?') + 1));
+    const error = rest.join(' ');
+    this.resent += Math.max(0, Number(sent) - 1);
+    this.asked.push({
+      id: query.get('id') ?? '',
+      outcome: outcomeOf(query, Number(status), Number(length), error),
+      status: Number(status),
+      error,
+      port: Number(/127\.0\.0\.1:(\d+)->/.exec(error)?.[1] ?? port),
+      at: Date.now(),
+    });
+  }
+}
+
+/** Curl would go on to the last of its URLs, and is ended when it is refused and has nothing under way. */
+class Curl extends ForeignClient {
+  #last = 0;
+
+  protected override add(fields: readonly string[]): void {
+    super.add(fields);
+    this.#last = Math.max(this.#last, Number(this.asked.at(-1)?.id.split('-')[1]));
+    const isRefused = this.asked.slice(-atOnce).every(({ outcome }) => outcome === 'refused');
+    // They are begun in their order, and one that begins behind a refusal finds no session and makes none.
+    if (isRefused && this.#last === this.asked.length) this.kill('SIGTERM');
+  }
+}
+
+function outcomeOf(query: URLSearchParams, status: number, length: number, error: string): Asked['outcome'] {
+  if (refusals.some((refusal) => refusal.test(error))) return 'refused';
+  if (error === '' && status === 429) return 'refused';
+  return error === '' && status === 200 && length === lengthOfAnswer(query) ? 'answered' : 'lost';
+}
+
+// What test/fixtures/tells-what-it-executed.ts answers.
+function lengthOfAnswer(query: URLSearchParams): number {
+  const pieces = Number(query.get('pieces')) * Number(query.get('bytes'));
+  return pieces + `${String(query.get('id'))} ${String(Number(query.get('sends')))}`.length;
+}
+
+/** goClient is twenty loops over four sessions of net/http. */
+export function goClient(url: string): ForeignClient {
+  return new ForeignClient('Go', process.env['HTTP2_CLIENT'] as string, [url]);
+}
+
+const queries = {
+  get: 'after=20',
+  post: `sends=${String(body.length)}&after=20`,
+  download: 'pieces=5&bytes=20000&after=10',
+} as const;
+
+/** curl is ten requests at a time, which curl puts on one session as long as that takes them. */
+export function curl(kind: keyof typeof queries, url: string): ForeignClient {
+  return new Curl(`curl, ${kind}`, process.env['CURL'] as string, [
+    ...['--http2-prior-knowledge', '--insecure', '--noproxy', '*', '--max-time', '15'],
+    ...[
+      '--parallel',
+      '--parallel-max',
+      String(atOnce),
+      '--silent',
+      '--verbose',
+      '--trace-ids',
+      '--output',
+      '/dev/null',
+    ],
+    ...[
+      '--write-out',
+      String.raw`%{stderr}%{url_effective}\t%{http_code}\t%{size_download}\t%{local_port}\t\t%{errormsg}\n`,
+    ],
+    ...(kind === 'post' ? ['--data', body] : []),
+    `${url}/?id=${kind}-[1-${String(mostAsked)}]&${queries[kind]}`,
+  ]);
+}

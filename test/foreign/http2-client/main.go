@@ -1,0 +1,129 @@
+// Talks HTTP/2, in clear text or over TLS, with a server until that answers no more, as programs in Go do: by net/http.
+//
+//	http2-client URL
+//
+// For each request that has ended it prints a line of fields with tabs between them: the query, the status, the length of
+// the body, the local port, how often it was sent, and the error.
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const sessions = 4
+
+// Nothing that the server is asked for takes a tenth of it.
+const patience = 15 * time.Second
+
+// kinds are the requests of one session: each is asked for again as soon as it is answered.
+var kinds = map[string]func() (query string, body io.Reader){
+	"get": func() (string, io.Reader) {
+		return fmt.Sprintf("after=%d", rand.IntN(30)), nil
+	},
+	// net/http can send it once more, should the server refuse it.
+	"replayable": func() (string, io.Reader) {
+		return fmt.Sprintf("sends=10000&after=%d", rand.IntN(30)), bytes.NewReader(make([]byte, 10_000))
+	},
+	// Nobody can: what it is read from is hidden.
+	"once": func() (string, io.Reader) {
+		return "sends=10000", struct{ io.Reader }{bytes.NewReader(make([]byte, 10_000))}
+	},
+	"uploading": func() (string, io.Reader) {
+		return "sends=10000", upload(5, 2_000, 10*time.Millisecond)
+	},
+	"downloading": func() (string, io.Reader) {
+		return "pieces=5&bytes=20000&after=10", nil
+	},
+}
+
+func main() {
+	var workers sync.WaitGroup
+	for session := range sessions {
+		client := &http.Client{Transport: transport(), Timeout: patience}
+		for name, next := range kinds {
+			workers.Go(func() {
+				for count := 0; ; count++ {
+					query, body := next()
+					if !ask(client, fmt.Sprintf("id=%s-%d-%d&%s", name, session, count, query), body) {
+						return
+					}
+				}
+			})
+		}
+	}
+	workers.Wait()
+}
+
+func transport() *http.Transport {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP2(true)
+	protocols.SetUnencryptedHTTP2(true)
+	return &http.Transport{Protocols: protocols, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+}
+
+// ask tells whether the request was answered by its handler, and prints what became of it.
+func ask(client *http.Client, query string, body io.Reader) bool {
+	// Written by a goroutine of the transport, which may outlive the request.
+	var port, sent atomic.Int64
+	ctx := httptrace.WithClientTrace(context.Background(), &httptrace.ClientTrace{
+		GotConn: func(info httptrace.GotConnInfo) {
+			port.Store(int64(info.Conn.LocalAddr().(*net.TCPAddr).Port))
+		},
+		WroteHeaders: func() { sent.Add(1) },
+	})
+	status, length, err := exchange(ctx, client, query, body)
+	said := ""
+	if err != nil {
+		said = err.Error()
+	}
+	fmt.Printf("%s\t%d\t%d\t%d\t%d\t%s\n", query, status, length, port.Load(), sent.Load(), said)
+	return err == nil && status == http.StatusOK
+}
+
+func exchange(ctx context.Context, client *http.Client, query string, body io.Reader) (status int, length int64, err error) {
+	method := http.MethodGet
+	if body != nil {
+		method = http.MethodPost
+	}
+	request, err := http.NewRequestWithContext(ctx, method, os.Args[1]+"/?"+query, body)
+	if err != nil {
+		return 0, 0, err
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer response.Body.Close()
+	if response.ProtoMajor != 2 {
+		return response.StatusCode, 0, fmt.Errorf("answered by %s", response.Proto)
+	}
+	length, err = io.Copy(io.Discard, response.Body)
+	return response.StatusCode, length, err
+}
+
+// upload is a body that comes piece by piece; it ends early when nobody reads it any more.
+func upload(pieces, length int, pause time.Duration) io.Reader {
+	reader, writer := io.Pipe()
+	go func() {
+		for range pieces {
+			if _, err := writer.Write(make([]byte, length)); err != nil {
+				return
+			}
+			time.Sleep(pause)
+		}
+		writer.Close()
+	}()
+	return reader
+}
