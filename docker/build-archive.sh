@@ -1,33 +1,18 @@
 #!/usr/bin/env bash
-# Builds docker/Dockerfile into one image archive, with buildah where it is installed and with docker elsewhere.
+# Builds docker/Dockerfile into one image archive, or another image out of a folder with a Dockerfile of its own.
 #
-#   docker/build-archive.sh ARCHIVE
-#
-# The registry and the certificates that npm is configured with on this machine reach the build as secrets.
+#   docker/build-archive.sh ARCHIVE [IMAGE FOLDER]
 set -euo pipefail
 
 archive=${1:?where to write the image archive}
-image=localhost/lameduck-reference-service:dev
-cd "$(dirname "$0")/.."
+image=${2:-localhost/lameduck-reference-service:dev}
+here=$(dirname "$0")
+context=${3:-$here/..}
 
-secrets=$(mktemp -d)
-trap 'rm -r "$secrets"' EXIT
-chmod 700 "$secrets"
-npm_setting() { npm config get "$1" 2>/dev/null; }
-authorities=$(npm_setting cafile)
-printf 'registry=%s\n' "$(npm_setting registry)" >"$secrets/npmrc"
-arguments=(--secret "id=npmrc,src=$secrets/npmrc" --tag "$image" --file docker/Dockerfile)
-if [ -f "$authorities" ]; then
-  printf 'cafile=/etc/ssl/certs/ca-certificates.crt\n' >>"$secrets/npmrc"
-  arguments+=(--secret "id=ca,src=$authorities")
-fi
-
+bash "$here/build.sh" "$image" "${3:-$here}/Dockerfile" "$context"
 rm -f "$archive"
 if command -v buildah >/dev/null; then
-  # Chroot isolation works where no container can be started; the fixed time stamp makes equal sources an equal image.
-  buildah build --isolation chroot --layers --timestamp 1700000000 "${arguments[@]}" .
   buildah push --quiet "$image" "oci-archive:$archive:$image"
 else
-  docker build "${arguments[@]}" .
   docker save --output "$archive" "$image"
 fi

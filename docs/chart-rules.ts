@@ -1,7 +1,7 @@
-// What the numbers of the chart stand for, H for its rules and HC for what it is held against as a whole. They are part of
-// the list in rules.ts.
+// What the numbers of the chart and of the image stand for, H for their rules and HC for what they are held against as a
+// whole. They are part of the list in rules.ts.
 
-/** The rule behind each number of the chart. */
+/** The rule behind each number of the chart and of the image. */
 export const chartRules: Readonly<Record<string, string>> = {
   'H-013':
     'A name is cut before its suffix is added, fits in 63 characters, and begins with a letter, whatever the release is called.',
@@ -65,6 +65,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-106': 'The pods of one revision are spread over zones and nodes.',
   'H-109':
     'The defaults pass pod security `restricted`, the pod of `helm test` too, and fields can be removed for OpenShift.',
+  'H-110': 'Where root is refused, the user of an image has to be a number.',
   'H-112': 'No pod has a token that it does not need.',
   'H-115': 'Service links are off.',
   'H-116': 'The last lines of a log that ends badly stay in the status of the pod.',
@@ -92,6 +93,29 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-156': 'The table of values in the README is generated, and checked.',
   'H-157': 'Objects can be applied by the server and by the client.',
   'H-158': 'No list has a key twice by which server-side apply merges.',
+  'H-161': 'Most of an image for Node is Node: a base is chosen by what else is in it, and the whole has a limit.',
+  'H-162':
+    'The image runs on a base without a shell, npm or headers, as a user without rights, and can still be debugged.',
+  'H-163': 'Neither a base with another C library nor one that brings npm is at the bottom of it.',
+  'H-164':
+    'What belongs to the image is in one folder: its Dockerfile, a list of what is sent to the builder, and a Compose file that waits as long as a pod.',
+  'H-165': 'It is built in stages, from bases that do not move.',
+  'H-166':
+    'What runs is installed from the lock file without development dependencies and without install scripts, with a cache that is in no layer.',
+  'H-167': 'What a registry asks for is a secret of the build, and in no layer.',
+  'H-168':
+    'The code is root’s and nobody can write it, the user is a number, and the entrypoint is node itself, in the exec form.',
+  'H-169':
+    'PID 1 does not get a signal that it has no listener for: the listener is there before anything is waited for, so that a pod that ends while it boots ends at once.',
+  'H-170': 'A program that starts no processes needs no init, and is PID 1 itself.',
+  'H-171': 'The stop signal is SIGTERM, and the image says so.',
+  'H-172':
+    'The health check, for those who have no probes, asks for readiness, without a shell and without a second service.',
+  'H-173': 'Labels say what the image is, of which version, under which licence, made when and on which base.',
+  'H-174': 'A published image is there for each platform, with its provenance, a list of its parts and a signature.',
+  'H-175': 'The same sources make the same layers, whenever they are built.',
+  'H-176':
+    'The image is tested as it runs: its user, its signal, its entrypoint, what is not in it, a root that cannot be written and no capabilities, SIGTERM under load, its size.',
   'HC-01': 'One block of values owns all the time arithmetic.',
   'HC-02': 'The grace period is derived, and one that is typed is refused with the sum.',
   'HC-03': 'All refusals come together, each with path, value, rule and remedy.',
@@ -125,4 +149,11 @@ export const chartRules: Readonly<Record<string, string>> = {
   'HC-31': 'The notes print the sum and its warnings.',
   'HC-32': 'The chart is linted, held against schemas and scanned, for Helm 3 and Helm 4.',
   'HC-34': 'The chart is published and signed, with what a catalogue of charts shows of it.',
+  'HC-35':
+    'The image has no shell, a user by number, an entrypoint in the exec form, a stop signal and code that is root’s.',
+  'HC-36': 'Bases are pinned, dependencies come from the lock file alone, and what is sent to the builder is a list.',
+  'HC-37': 'The image is there for each platform, labelled, with a list of its parts, its provenance and a signature.',
+  'HC-38': 'Two builds are equal, and the compressed size has a limit.',
+  'HC-39': 'SIGTERM is tested in a container, under load and while it boots.',
+  'HC-40': 'Compose waits as long as the grace period of the chart.',
 };

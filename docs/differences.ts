@@ -82,10 +82,20 @@ export const differences: Readonly<Record<string, string>> = {
     'Name, labels and buckets are those of OpenTelemetry’s conventions for HTTP, which dashboards for Node know.',
   'A-188':
     'Each signal, phase and hook has its metric, and so have the requests that a shutdown answered, refused and cut, its budget, and the expectation whether it will do.',
+  'H-162':
+    'There is no target for debugging: `kubectl debug` brings the tools along, and the image stays the one that was tested.',
+  'H-164':
+    'The health check is the package’s own `lameduck probe`, and the tests are those of the project, so that neither has a file of its own. How an image is published is a command line in docs/image.md, since nothing is published from here.',
+  'H-165':
+    'The bases are build arguments with a tag, so that the image can be built where no registry is reached; whoever publishes gives a digest, and the label of the base then has it. No line names a syntax: it would be one more image to bring, and nothing here needs it.',
+  'H-174':
+    'The image is built for the machine that builds it, and published nowhere: there is no registry, and so nothing to sign. docs/image.md has the command.',
   'HC-32':
     'Lint is strict, and every object is asked of a real API server, which knows more than a schema does. The usual scanners are not run: what they ask for contradicts each other, and the limit of CPU that two of them want makes probes late.',
   'HC-34':
     'The chart is installed from the repository: there is no registry to which it is published, and so nothing to sign.',
+  'HC-36': 'The bases are pinned by whoever publishes, as build arguments (H-165); the rest is so.',
+  'HC-37': 'The labels are there; platforms, the list of parts, provenance and signature come with a registry (H-174).',
   'K-199': 'A failing answer is 500, as the apiserver’s: to the kubelet it is the same.',
   'K-203':
     'Connections are told to close one by one over the delay and not all at its beginning (A-120); an upgraded socket is ended in its turn; the listener is closed before what is in flight has ended only without `shutdownSendRetryAfter`.',

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { run } from '../cluster/kubernetes.ts';
+import { kustomized, writtenByHand } from './by-hand.ts';
 import { helms, objects, tools, type KubernetesObject } from './chart.ts';
 import { specOf } from './pods.ts';
 import { valueSets } from './value-sets.ts';
@@ -68,6 +69,14 @@ describe('before a real API server', { skip }, () => {
       }
     });
   }
+
+  it('the manifest of docs/kubernetes.md and examples/kustomize are accepted, and their pods as well', async () => {
+    for (const all of [writtenByHand(), await kustomized()]) {
+      await accepts(all);
+      await accepts(all, '--server-side');
+      await accepts(all.flatMap(podOf));
+    }
+  });
 
   it('H-109 HC-22 pods are accepted where pod security restricted is enforced, that of the test too', async () => {
     for (const values of [

@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Builds an image, with buildah where it is installed and with docker elsewhere.
+#
+#   docker/build.sh IMAGE DOCKERFILE CONTEXT [OPTION...]
+#
+# Options go to the builder. The registry and the certificates that npm or Node is configured with on this machine reach the
+# build as the secrets `npmrc` and `ca`. All files and the image have one time, so that equal sources make an equal image:
+# SOURCE_DATE_EPOCH where it is given, else that of the last commit.
+set -euo pipefail
+
+image=${1:?the name of the image} dockerfile=${2:?the Dockerfile} context=${3:?the folder that is built from}
+shift 3
+
+repository() { git -C "$context" "$@" 2>/dev/null; }
+epoch=${SOURCE_DATE_EPOCH:-$(repository log -1 --pretty=%ct || echo 1700000000)}
+revision=$(repository rev-parse HEAD || true)
+# A tree that was changed is not that revision.
+[ -z "$(repository status --porcelain -- . || true)" ] || revision=''
+label() { arguments+=(--label "org.opencontainers.image.$1=$2"); }
+
+secrets=$(mktemp -d)
+trap 'rm -r "$secrets"' EXIT
+chmod 700 "$secrets"
+npm_setting() { npm config get "$1" 2>/dev/null; }
+authorities=$(npm_setting cafile)
+[ -f "$authorities" ] || authorities=${NODE_EXTRA_CA_CERTS:-}
+printf 'registry=%s\n' "$(npm_setting registry)" >"$secrets/npmrc"
+arguments=(--secret "id=npmrc,src=$secrets/npmrc" --tag "$image" --file "$dockerfile")
+if [ -f "$authorities" ]; then
+  printf 'cafile=/etc/ssl/certs/ca-certificates.crt\n' >>"$secrets/npmrc"
+  arguments+=(--secret "id=ca,src=$authorities")
+fi
+label created "$(date --utc --date="@$epoch" +%Y-%m-%dT%H:%M:%SZ)"
+version=$(node --print "JSON.parse(fs.readFileSync(process.argv[1])).version ?? ''" "$context/package.json" 2>/dev/null || true)
+[ -z "$version" ] || label version "$version"
+[ -z "$revision" ] || label revision "$revision"
+
+if command -v buildah >/dev/null; then
+  # Chroot isolation works where no container can be started; the OCI format has no health check.
+  buildah build --isolation chroot --layers --format docker --timestamp "$epoch" "${arguments[@]}" "$@" "$context"
+else
+  docker build --build-arg "SOURCE_DATE_EPOCH=$epoch" "${arguments[@]}" "$@" "$context"
+fi

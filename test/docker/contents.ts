@@ -1,0 +1,34 @@
+// What is in an image: its files as a container would see them, and how much there is to pull.
+import assert from 'node:assert/strict';
+import { ask, pipe, uniqueName } from './runtime.ts';
+
+/** File is one of an image: its mode as `ls` has it, its owner by number, its path without a slash in front. */
+export interface File {
+  readonly mode: string;
+  readonly owner: string;
+  readonly path: string;
+}
+
+/** filesOf lists every file and folder of an image. */
+export async function filesOf(image: string): Promise<readonly File[]> {
+  const container = uniqueName();
+  await ask('create', '--name', container, '--network', 'none', image);
+  try {
+    const list = await pipe(['export', container], 'tar --list --verbose --numeric-owner --file=-');
+    return list.trimEnd().split('\n').map(parse);
+  } finally {
+    await ask('rm', '--force', container);
+  }
+}
+
+function parse(line: string): File {
+  const pattern = /^(\S{10})\S* (\S+) +\S+ \S+ \S+ (?:\.\/)?(.*?)\/?(?: -> .*| link to .*)?$/;
+  const [, mode = '', owner = '', path = ''] = pattern.exec(line) ?? [];
+  assert.notEqual(owner, '', line);
+  return { mode, owner, path };
+}
+
+/** compressedBytes is about what a registry would hand out of an image. */
+export async function compressedBytes(image: string): Promise<number> {
+  return Number(await pipe(['save', image], 'gzip | wc --bytes'));
+}

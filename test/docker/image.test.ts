@@ -1,0 +1,196 @@
+// The image as it lies there: what it says of itself, and what is in it.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readPage } from '../support/markdown.ts';
+import { compressedBytes, filesOf, type File } from './contents.ts';
+import { lockedFor } from './lock.ts';
+import { ask, build, healthcheckOf, image, inspectImage, uniqueName } from './runtime.ts';
+
+const { Config: config, RootFS: layers } = await inspectImage(image);
+const files = await filesOf(image);
+const dockerfile = readPage('docker/Dockerfile');
+
+interface Manifest {
+  readonly version: string;
+  readonly dependencies: Readonly<Record<string, string>>;
+  readonly devDependencies: Readonly<Record<string, string>>;
+}
+
+const manifest = JSON.parse(readPage('package.json')) as Manifest;
+
+test('H-176 H-110 HC-35 the user is a number, and not root', () => {
+  assert.equal(config.User, '65532:65532');
+});
+
+test('H-171 HC-35 the stop signal is SIGTERM, and is said', () => {
+  assert.equal(config.StopSignal.replace('15', 'SIGTERM'), 'SIGTERM');
+  assert.match(dockerfile, /^STOPSIGNAL SIGTERM$/m);
+});
+
+test('H-168 H-170 HC-35 what is started is node itself, by a full path, without a shell, npm or an init', () => {
+  const [program, ...args] = config.Entrypoint;
+  assert.equal(program, '/nodejs/bin/node');
+  const [started, ...rest] = args.slice(-1);
+  assert.deepEqual([started, rest], ['/app/examples/reference-service/main.ts', []]);
+  for (const path of args.filter((arg) => !arg.startsWith('--'))) {
+    assert.ok(
+      files.some((file) => `/${file.path}` === path),
+      path,
+    );
+  }
+  assert.equal(config.Cmd?.length ?? 0, 0);
+});
+
+test('H-168 it runs in production, in its folder, on the ports that it names', () => {
+  assert.equal(config.WorkingDir, '/app');
+  assert.ok(config.Env.includes('NODE_ENV=production'));
+  assert.deepEqual(Object.keys(config.ExposedPorts).sort(), ['8080/tcp', '8081/tcp']);
+});
+
+test('H-172 the health check asks for readiness by lameduck probe, without a shell', async () => {
+  const { Test, Interval, Timeout, StartPeriod, Retries } =
+    (await healthcheckOf(image)) ?? assert.fail('there is none');
+  assert.deepEqual(Test, ['CMD', '/nodejs/bin/node', '/app/dist/cli/main.js', 'probe', 'readyz']);
+  assert.deepEqual(
+    [Interval, Timeout, StartPeriod].map((nanoseconds) => nanoseconds / 1e9),
+    [10, 3, 20],
+  );
+  assert.equal(Retries, 3);
+});
+
+test('H-173 HC-37 its labels say what it is, of which version, made when and on what', () => {
+  const labels = Object.fromEntries(
+    Object.entries(config.Labels).map(([name, value]) => [name.replace('org.opencontainers.image.', ''), value]),
+  );
+  assert.equal(labels['version'], manifest.version);
+  assert.equal(labels['licenses'], 'Apache-2.0');
+  assert.equal(labels['base.name'], /^ARG RUNTIME_BASE=(.*)$/m.exec(dockerfile)?.[1]);
+  assert.match(labels['created'] ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+  for (const name of ['title', 'description']) assert.notEqual(labels[name] ?? '', '', name);
+});
+
+test('H-162 H-163 HC-35 there is no shell in it, no package manager, and nothing that becomes another user', () => {
+  const unwanted =
+    /^(sh|bash|dash|ash|zsh|busybox|toybox|env|npm|npx|yarn|pnpm|corepack|apt|apt-get|dpkg|apk|curl|wget)$/;
+  const found = files.filter(({ mode, path }) => mode.startsWith('-') && unwanted.test(path.split('/').at(-1) ?? ''));
+  assert.deepEqual(found, []);
+  assert.deepEqual(
+    files.filter(({ mode }) => /^-..s|^-.....s/.test(mode)),
+    [],
+  );
+  assert.deepEqual(
+    files.filter(({ path }) => path.includes('ld-musl')),
+    [],
+  );
+  assert.ok(
+    files.some(({ path }) => path === 'nodejs/bin/node'),
+    'the list is one of this image',
+  );
+});
+
+test('H-176 no shell and no npm can be started, by whatever name', async () => {
+  for (const program of ['sh', '/bin/sh', '/bin/bash', 'npm', '/usr/local/bin/npm', '/usr/bin/env']) {
+    await assert.rejects(
+      ask('run', '--rm', '--network', 'none', '--entrypoint', program, image),
+      /not found|no such file/i,
+    );
+  }
+});
+
+test('H-168 HC-35 the code is root’s, and nobody can write it', () => {
+  const code = files.filter(({ path }) => path === 'app' || path.startsWith('app/'));
+  assert.ok(code.length > 100);
+  for (const { mode, owner, path } of code) {
+    assert.equal(owner, '0/0', path);
+    // A folder that a COPY has made is one that root could write.
+    if (!mode.startsWith('l')) assert.match(mode, /^(-r-x|dr[w-]x)r-xr-x$/, path);
+  }
+});
+
+test('H-166 HC-36 it has what is needed at run time and no development dependency', () => {
+  const ofTheService = ['fastify', 'undici'];
+  const installed = files.flatMap(({ path }) => {
+    const [, folder] = /^app\/((?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/@]+)\/package\.json$/.exec(path) ?? [];
+    return folder === undefined ? [] : [folder];
+  });
+  assert.deepEqual(installed.sort(), lockedFor([...Object.keys(manifest.dependencies), ...ofTheService]));
+  const commands = dockerfile.match(/\bnpm (ci|prune|install)\b.*/g) ?? [];
+  assert.equal(commands.length, 2);
+  for (const command of commands) assert.match(command, /--ignore-scripts/);
+});
+
+test('H-164 H-176 HC-36 nothing is in its folder but what is named: no settings of npm, no secrets, no tests, no maps', () => {
+  const paths = files.flatMap(({ path }) => (path.startsWith('app/') ? [path.slice('app/'.length)] : []));
+  const top = new Set(paths.map((path) => path.split('/')[0] ?? ''));
+  assert.deepEqual([...top].sort(), ['dist', 'docker', 'examples', 'node_modules', 'package.json']);
+  const own = paths.filter((path) => !path.startsWith('node_modules/'));
+  assert.deepEqual(
+    own.filter((path) => /\.(map|pem|key|test\.[jt]s)$/.test(path)),
+    [],
+  );
+  assert.deepEqual(
+    paths.filter((path) => /(^|\/)(\.env|\.npmrc|\.package-lock\.json|package-lock\.json)$/.test(path)),
+    [],
+  );
+  assert.deepEqual(paths.filter((path) => /^(docker|examples)\/.*\.[cm]?[jt]s$/.test(path)).sort(), [
+    'docker/pid-1.cjs',
+    ...['app', 'main', 'upstream'].map((name) => `examples/reference-service/${name}.ts`),
+  ]);
+});
+
+test('H-164 HC-36 what is sent to the builder is a list of what may be, and all that the Dockerfile copies is on it', () => {
+  const [first, ...permitted] = readPage('docker/Dockerfile.dockerignore').trimEnd().split('\n');
+  assert.equal(first, '*');
+  const copied = [...dockerfile.matchAll(/^COPY (?!.*--from=)(.*) \S+$/gm)].flatMap(([, sources = '']) =>
+    sources.split(' ').filter((word) => !word.startsWith('--')),
+  );
+  assert.ok(copied.length > 4);
+  assert.deepEqual(new Set(copied.map((source) => `!${source}`)), new Set(permitted));
+});
+
+test('H-167 what is not in its folder is the base’s, so that what the build was told in secret is nowhere', async () => {
+  const outside = (list: readonly File[]): File[] => list.filter(({ path }) => !/^app(\/|$)/.test(path));
+  const ofTheBase = await filesOf(String(config.Labels['org.opencontainers.image.base.name']));
+  assert.deepEqual(outside(files), ofTheBase);
+  const history = await ask('history', '--no-trunc', '--format', '{{.CreatedBy}}', image);
+  assert.match(history, /ENTRYPOINT/);
+  assert.doesNotMatch(history, /token|password|\/\/[^ /]*@/i);
+});
+
+test('H-165 HC-36 both bases are arguments, of one Node, which is the one that the project is developed with', () => {
+  const from = [...dockerfile.matchAll(/^FROM (\S+) AS (\S+)$/gm)].map(([, name = '', stage = '']) => [stage, name]);
+  assert.equal(from.length, dockerfile.match(/^FROM /gm)?.length);
+  assert.deepEqual(
+    from.map(([stage = '', name = '']) => `${stage}: ${name.replace(/^\$\{(.*)\}$/, '$1')}`),
+    ['base: BUILD_BASE', 'dependencies: base', 'build: base', 'runtime: RUNTIME_BASE'],
+  );
+  const bases = [...dockerfile.matchAll(/^ARG \w+_BASE=(.*)$/gm)].map(([, name = '']) => name);
+  const majors = bases.map((name) => /node(?:js)?:?(\d+)/.exec(name)?.[1]);
+  const [ours] = /\d+/.exec(manifest.devDependencies['node'] ?? '') ?? [];
+  assert.deepEqual(majors, [ours, ours]);
+});
+
+test('H-165 another base is taken where it is given, and its label says so', async (t) => {
+  const [base, name] = ['localhost/another-base:1', `localhost/${uniqueName()}`];
+  t.after(() => ask('image', 'rm', '--force', name, base));
+  await ask('tag', String(config.Labels['org.opencontainers.image.base.name']), base);
+  await build(name, 'docker/Dockerfile', '.', '--build-arg', `RUNTIME_BASE=${base}`);
+  assert.equal((await inspectImage(name)).Config.Labels['org.opencontainers.image.base.name'], base);
+});
+
+test('H-175 H-176 HC-38 a build that uses nothing of an earlier one has the same layers', async (t) => {
+  const name = `localhost/${uniqueName()}`;
+  t.after(() => ask('image', 'rm', '--force', name));
+  await build(name, 'docker/Dockerfile', '.', '--no-cache');
+  const again = await inspectImage(name);
+  assert.ok(again.RootFS.Layers.length > 2);
+  assert.deepEqual(again.RootFS.Layers, layers.Layers);
+  assert.deepEqual(again.Config, config);
+});
+
+test('H-161 H-176 HC-38 it is within its size, compressed', async (t) => {
+  const bytes = await compressedBytes(image);
+  const [, limit] = /at most (\d+) MB compressed/.exec(readPage('docs/image.md')) ?? [];
+  t.diagnostic(`${String(Math.round(bytes / 1e6))} MB`);
+  assert.ok(bytes < Number(limit) * 1e6, `${String(bytes)} bytes`);
+});

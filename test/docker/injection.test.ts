@@ -1,0 +1,91 @@
+// examples/kustomize: what its patch gives a pod works in containers: the package is brought by one, and loaded by the other
+// into a program that has never heard of it.
+import assert from 'node:assert/strict';
+import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { parse } from 'yaml';
+import { get, newAccount, runClient } from '../support/closed-loop-client.ts';
+import { disposed } from '../support/disposed.ts';
+import { readPage } from '../support/markdown.ts';
+import { until } from '../support/until.ts';
+import { Container, freePorts, image, readOnly } from './runtime.ts';
+
+interface PodSpec {
+  readonly initContainers: readonly [{ readonly command: readonly [string, ...string[]] }];
+  readonly containers: readonly [{ readonly env: readonly { readonly name: string; readonly value: string }[] }];
+}
+
+const { spec } = parse(readPage('examples/kustomize/lameduck/inject.yaml')) as {
+  spec: { template: { spec: PodSpec } };
+};
+const {
+  initContainers: [injector],
+  containers: [server],
+} = spec.template.spec;
+
+// As strict as pod security `restricted`, and as another user than the image's own.
+const restricted = [...readOnly, '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--user', '1000:1000'];
+
+const legacy = `
+  const server = require('node:http').createServer((_, response) => setTimeout(() => response.end('legacy'), 20));
+  server.listen(process.env.PORT);
+  process.on('SIGTERM', () => server.close((error) => {
+    console.log('its own cleanup');
+    process.exit(error ? 1 : 0);
+  }));
+`;
+
+async function folder(t: TestContext): Promise<string> {
+  const made = await mkdtemp(join(tmpdir(), 'injection-'));
+  t.after(() => rm(made, { recursive: true }));
+  // As an emptyDir is.
+  await chmod(made, 0o777);
+  return made;
+}
+
+function inject(t: TestContext, volume: string): Container {
+  const [program, ...args] = injector.command;
+  const options = [...restricted, '--entrypoint', program, '--volume', `${volume}:/opt/lameduck`];
+  return disposed(t, new Container(options, image, args));
+}
+
+test('the package of the image is brought into a pod, and gives a program that knows nothing of it the lifecycle', async (t) => {
+  const volume = await folder(t);
+  for (const run of ['at first', 'when the node has been started anew']) {
+    const container = inject(t, volume);
+    assert.deepEqual(await container.exit, { code: 0, signal: null }, `${run}: ${container.output}`);
+    assert.deepEqual(await readdir(volume), ['package'], run);
+  }
+
+  const program = await folder(t);
+  await writeFile(join(program, 'server.cjs'), legacy);
+  const [port = 0, probePort = 0] = await freePorts(2);
+  const own = { PORT: String(port), LAMEDUCK_PROBE_PORT: String(probePort), LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' };
+  const variables = { ...Object.fromEntries(server.env.map(({ name, value }) => [name, value])), ...own };
+  const container = disposed(
+    t,
+    new Container(
+      [
+        ...[...restricted, '--volume', `${volume}:/opt/lameduck:ro`, '--volume', `${program}:/program:ro`],
+        ...Object.entries(variables).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
+        ...['--entrypoint', '/nodejs/bin/node'],
+      ],
+      image,
+      ['/program/server.cjs'],
+    ),
+  );
+  for (const line of [/"name":"HasBeenReady"/, /"msg":"probe port listens"/]) await container.printed(line);
+  assert.equal((await fetch(`http://127.0.0.1:${String(probePort)}/readyz`)).status, 200);
+
+  const [account, stop] = [newAccount(), new AbortController()];
+  const clients = Array.from({ length: 10 }, () => runClient({ port, request: get, account, stop: stop.signal }));
+  await until(() => account.answered >= 50);
+  await container.stop(30);
+  stop.abort();
+  await Promise.all(clients);
+  assert.deepEqual(await container.exit, { code: 0, signal: null }, container.output);
+  assert.deepEqual(account.lost, []);
+  assert.match(container.output, /"exitCode":0,[^]*its own cleanup/);
+});

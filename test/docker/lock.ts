@@ -1,0 +1,32 @@
+// What package-lock.json has for a list of dependencies: they, what they need, and what that needs.
+import assert from 'node:assert/strict';
+import { readPage } from '../support/markdown.ts';
+
+interface Locked {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+const { packages } = JSON.parse(readPage('package-lock.json')) as { packages: Readonly<Record<string, Locked>> };
+
+/** lockedFor returns the folders of all packages that the named ones, as dependencies of the project, come to. */
+export function lockedFor(names: readonly string[]): string[] {
+  const found = new Set<string>();
+  const add = (name: string, from: string): void => {
+    const folder = resolve(name, from);
+    if (found.has(folder)) return;
+    found.add(folder);
+    const { dependencies, optionalDependencies } = packages[folder] ?? {};
+    for (const needed of Object.keys({ ...dependencies, ...optionalDependencies })) add(needed, folder);
+  };
+  for (const name of names) add(name, '');
+  return [...found].sort();
+}
+
+// As Node looks for it: in the package’s own node_modules, and then in those above.
+function resolve(name: string, from: string): string {
+  const folder = from === '' ? `node_modules/${name}` : `${from}/node_modules/${name}`;
+  if (packages[folder] !== undefined) return folder;
+  assert.notEqual(from, '', `${name} is not locked`);
+  return resolve(name, from.replace(/(^|\/)node_modules\/(@[^/]+\/)?[^/]+$/, ''));
+}

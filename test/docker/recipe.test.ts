@@ -1,0 +1,74 @@
+// docs/image.md: the recipe for a service of the user's own is built as it stands there, and lives and ends.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { copyFile, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { disposed } from '../support/disposed.ts';
+import { blocksIn, readPage, root } from '../support/markdown.ts';
+import { composedOptions } from './compose.ts';
+import { ask, build, Container, freePorts, uniqueName } from './runtime.ts';
+
+const execute = promisify(execFile);
+const page = readPage('docs/image.md');
+const ours = readPage('docker/Dockerfile');
+
+function block(language: string): string {
+  const [found, ...others] = blocksIn(page).filter((one) => one.language === language);
+  assert.deepEqual(others, []);
+  return found?.text ?? assert.fail(`docs/image.md has no ${language}`);
+}
+
+const recipe = block('dockerfile');
+
+test('the recipe runs a service as the image of the reference service is run', () => {
+  const running = /^(ENV|EXPOSE|USER|STOPSIGNAL|HEALTHCHECK|ARG \w+_BASE=)\b.*$/gm;
+  const said = (dockerfile: string): string[] => dockerfile.match(running) ?? [];
+  assert.deepEqual(said(recipe), said(ours));
+  const install = (dockerfile: string): string | undefined =>
+    /^RUN --mount[^]*?npm ci .*--no-fund/m.exec(dockerfile)?.[0];
+  assert.equal(install(recipe)?.replace(' --omit=dev', ''), install(ours));
+});
+
+test('the page shows what is in docker/pid-1.cjs', () => {
+  const [, code = ''] = /^(?:\/\/.*\n)+([^]*)$/.exec(readPage('docker/pid-1.cjs')) ?? [];
+  assert.equal(block('js'), code);
+});
+
+test('H-166 H-168 H-176 a service of one’s own, built by the recipe, serves, and ends clean on SIGTERM', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'recipe-'));
+  const name = `localhost/${uniqueName()}`;
+  t.after(async () => {
+    await ask('image', 'rm', '--force', name).catch(() => undefined);
+    await rm(folder, { recursive: true });
+  });
+  await prepare(folder);
+
+  await build(name, join(folder, 'Dockerfile'), folder);
+  const [port = 0, probePort = 0] = await freePorts(2);
+  const ports = { PORT: String(port), LAMEDUCK_PROBE_PORT: String(probePort), LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
+  const container = disposed(t, new Container(composedOptions(ports), name));
+  await container.printed(/"name":"HasBeenReady"/);
+  assert.equal(await (await fetch(`http://127.0.0.1:${String(port)}/`)).text(), 'hello');
+  while ((await container.health()) !== 'healthy') assert.ok(await container.state());
+  await container.stop(20);
+  assert.deepEqual(await container.exit, { code: 0, signal: null }, container.output);
+  assert.match(container.output, /"reason":"SIGTERM","exitCode":0/);
+});
+
+/** What the page leaves to the reader: the files that it names, and the package, which is taken from here. */
+async function prepare(folder: string): Promise<void> {
+  const inFolder = { cwd: folder };
+  await execute('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root });
+  const [tarball = ''] = (await readdir(folder)).filter((file) => file.endsWith('.tgz'));
+  const manifest = { name: 'own', version: '1.0.0', type: 'module', dependencies: { lameduck: `file:${tarball}` } };
+  await writeFile(join(folder, 'package.json'), JSON.stringify(manifest));
+  await execute('npm', ['install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund'], inFolder);
+  await writeFile(join(folder, 'server.js'), block('ts'));
+  await copyFile(join(root, 'docker', 'pid-1.cjs'), join(folder, 'pid-1.cjs'));
+  const lines = 'COPY package.json package-lock.json ./';
+  assert.ok(recipe.includes(lines));
+  await writeFile(join(folder, 'Dockerfile'), recipe.replace(lines, lines.replace('./', `${tarball} ./`)));
+}
