@@ -8,6 +8,7 @@ import { conformancePage } from './conformance-page.ts';
 import { errorsPage } from './errors-page.ts';
 import { metricsPage } from './metrics-page.ts';
 import { tableProblems } from './register-table.ts';
+import { passedSoFar, serverKindsTable } from './server-kinds.ts';
 import { settingsPage } from './settings-page.ts';
 import { withTable } from './readme-table.ts';
 import { families, rules } from './rules.ts';
@@ -25,6 +26,9 @@ const conformance = conformancePage({
 });
 problems.push(...conformance.problems);
 
+const kinds = serverKindsTable(passedSoFar());
+problems.push(...kinds.problems);
+
 const readme = withTable(current('README.md') ?? '', conformance.page);
 problems.push(...readme.problems);
 
@@ -33,7 +37,7 @@ problems.push(...tableProblems(current('docs/register.md') ?? ''));
 
 const pages = {
   'README.md': readme.readme,
-  'docs/conformance.md': conformance.page,
+  'docs/conformance.md': `${conformance.page}\n${kinds.lines.join('\n')}\n`,
   'docs/errors.md': errorsPage(errorCodes),
   'docs/metrics.md': metricsPage(),
   'docs/settings.md': settingsPage(),

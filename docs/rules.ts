@@ -5,8 +5,8 @@ import { chartRules } from './chart-rules.ts';
 /** The families of numbers, by their letter. */
 export const families = {
   A: 'what the Kubernetes apiserver does during its life and its shutdown',
-  H: 'what a Helm chart does that loses nothing',
-  HC: 'what the chart is held against as a whole',
+  H: 'what a Helm chart and a container image do that lose nothing',
+  HC: 'what the chart and the image are held against as a whole',
   K: 'what the kubelet does with probes and with a pod that ends',
   P: 'hard cases of ending an HTTP server on Node',
 } as const;
@@ -262,6 +262,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-033': 'A route that is marked long-running is not waited for with the others and is counted apart.',
   'P-034': 'An event stream that is drained gets its last chunk, and before it a `retry:` for its client.',
   'P-035': 'A long poll is answered in the drain, not cut.',
+  'P-036': 'Long-running requests are ended so many per second, at least 200, and not all at once.',
   'P-037': 'A long-running request that ends by itself is not ended again, and its place in the line goes to the next.',
   'P-038': 'A long-running request that begins during the shutdown is refused, or has to end by the same deadline.',
   'P-039':
@@ -280,6 +281,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-047': 'Requests in flight over TLS survive the shutdown like those in the clear.',
   'P-048': 'A client that never begins or never finishes its TLS handshake does not hold up the exit.',
   'P-049': 'A TLS handshake that ends during the drain makes a new connection, treated as one.',
+  'P-050': 'A server on a unix socket drains like one on a port.',
   'P-051': 'A socket error during the drain never becomes an uncaught exception.',
   'P-052': 'A response that finishes when its socket is gone already throws nothing.',
   'P-053': 'A server that has connections already is taken over with them, or refused loudly.',

@@ -1,5 +1,5 @@
-// The one command line behind `npm test` and the Node matrix: every test file but the rollout, which needs a cluster, and
-// those of the chart, which need Helm.
+// The one command line behind `npm test` and the Node matrix: every test file but the rollout, which needs a cluster, those
+// of the chart, which need Helm, and those of the image, which need a container runtime.
 // Arguments choose among the files by the start of their path; flags go to node.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -14,11 +14,22 @@ const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf
   .map((file) => join(relative(root, import.meta.dirname), file))
   .filter((file) => file.endsWith('.test.ts') && !file.startsWith(join('test', 'cluster', 'rollout')))
   .filter((file) => !file.startsWith(join('test', 'chart')))
+  .filter((file) => !file.startsWith(join('test', 'docker')))
   .filter((file) => prefixes.length === 0 || prefixes.some((prefix) => file.startsWith(prefix)))
   .sort();
 
 // `node --test` without files would look for some by itself and could call an empty run a success.
 if (files.length === 0) throw new Error(`no test file begins with ${prefixes.join(' or ') || 'test/'}`);
+
+// For the table of docs/conformance.md: what has passed on which kind of server, by the major version of Node.
+const { KINDS: folder } = process.env;
+const kinds =
+  folder === undefined
+    ? []
+    : [
+        `--test-reporter=${new URL('./server-kinds.ts', import.meta.url).href}`,
+        `--test-reporter-destination=${join(folder, `${process.versions.node.split('.', 1).join()}.json`)}`,
+      ];
 
 // Hundreds of processes load the same sources: what the first has made of them serves the others.
 const { status } = spawnSync(
@@ -26,7 +37,8 @@ const { status } = spawnSync(
   [
     '--throw-deprecation',
     `--import=${new URL('./clean-process.ts', import.meta.url).href}`,
-    '--test-reporter=spec',
+    ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+    ...kinds,
     '--test-timeout=300000',
     // Most tests wait for sockets and processes: two at a time fit even on one core.
     `--test-concurrency=${String(Math.max(2, availableParallelism()))}`,
@@ -37,7 +49,8 @@ const { status } = spawnSync(
   {
     cwd: root,
     stdio: 'inherit',
-    env: { ...process.env, NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node') },
+    // A test that runs tests itself must not write over what this run leaves in KINDS.
+    env: { ...process.env, KINDS: undefined, NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node') },
   },
 );
 process.exitCode = status ?? 1;

@@ -103,7 +103,7 @@ test('P-034 a stream that its handler has ended, or has promised the length of, 
         void setTimeout(200).then(() => response.end('1\n\n'));
       } else {
         openEventStream(response);
-        response.end(`data: ${'x'.repeat(20_000_000)}\n\n`);
+        response.end(`data: ${'x'.repeat(8_000_000)}\n\n`);
       }
     },
   });

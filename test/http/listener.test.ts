@@ -8,9 +8,11 @@ import { systemClock } from '../../src/clock.ts';
 import { closeListener, stopListening } from '../../src/http/listener.ts';
 import { hasBeenClosed } from '../../src/http/server.ts';
 import { get, newAccount, runClient } from '../support/closed-loop-client.ts';
-import { describeAdapters, serve, shutdownOf } from '../support/serving.ts';
+import { isSecure } from '../support/adapters.ts';
+import { describeAdapters, describeAdaptersInTurn, serve, shutdownOf } from '../support/serving.ts';
 
-describeAdapters((adapter) => {
+// Closed loops leave nothing for anybody else.
+describeAdaptersInTurn((adapter) => {
   it('P-018 clients that connect while the listener closes are served or refused, never reset', async (t) => {
     const serving = await serve(t, {
       adapter,
@@ -19,9 +21,9 @@ describeAdapters((adapter) => {
     const account = newAccount();
     const stop = new AbortController();
     const request = get.replace('Host', 'Connection: close\r\nHost');
-    const isSecure = adapter === 'node:https';
+
     const clients = Array.from({ length: 8 }, async () =>
-      runClient({ port: serving.port, isSecure, request, account, stop: stop.signal }),
+      runClient({ port: serving.port, isSecure: isSecure(adapter), request, account, stop: stop.signal }),
     );
     while (account.answered < 50) await new Promise((resolve) => setImmediate(resolve));
     const { ended } = shutdownOf(serving);
@@ -33,7 +35,9 @@ describeAdapters((adapter) => {
     );
     assert.equal((await ended).exitCode, 0);
   });
+});
 
+describeAdapters((adapter) => {
   it('P-055 a close() by the program during the drain neither breaks nor ends it', async (t) => {
     const serving = await serve(t, { adapter, listener: () => undefined, shutdownDelayDuration: 50 });
     const client = await serving.dial();

@@ -99,6 +99,55 @@ describeAdapters((adapter) => {
     const record = await ended;
     assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 1]);
   });
+
+  it('P-036, P-037 event streams are told to end one after another, and one that ends by itself is told nothing', async (t) => {
+    const responses: ServerResponse[] = [];
+    const serving = await serve(t, {
+      adapter,
+      listener: (_, response) => {
+        openEventStream(response);
+        responses.push(response);
+      },
+    });
+    const clients = await Promise.all(Array.from({ length: 40 }, async () => serving.dial()));
+    for (const client of clients) client.get('/events');
+    await until(() => responses.length === 40);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    responses.at(-1)?.end();
+    const moments = await Promise.all(
+      clients.map(async ({ reader }) => {
+        assert.equal((await reader.next())?.status, 200);
+        return performance.now();
+      }),
+    );
+    const took = Math.max(...moments) - Math.min(...moments);
+    assert.ok(took >= 150, `38 intervals of 5 ms took ${took.toFixed(0)} ms`);
+    const record = await ended;
+    assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 40]);
+  });
+
+  it('P-038 an event stream that begins during the drain is served, and told to end like the others', async (t) => {
+    let finish: (() => void) | undefined;
+    const serving = await serve(t, {
+      adapter,
+      listener: (request, response) => {
+        if (request.url === '/slow') finish = () => response.end('done');
+        else openEventStream(response);
+      },
+    });
+    const [slow, late] = [await serving.dial(), await serving.dial()];
+    slow.get('/slow');
+    await until(() => finish !== undefined);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    late.get('/events');
+    const answer = await late.reader.next();
+    assert.deepEqual([answer?.status, answer?.isClose], [200, true]);
+    finish?.();
+    assert.equal((await slow.reader.next())?.body, 'done');
+    assert.equal((await ended).exitCode, 0);
+  });
 });
 
 test('A-135, P-035 without a grace period a handler that was told still has the time for its answer', async (t) => {
@@ -168,27 +217,6 @@ test('A-140, A-141 long-running requests end one after another, 200 in a second'
   const took = Math.max(...moments) - Math.min(...moments);
   assert.ok(took >= 190, `40 intervals of 5 ms took ${took.toFixed(0)} ms`);
   assert.equal((await ended).longRunningEnded, 41);
-});
-
-test('P-038 an event stream that begins during the drain is served, and told to end like the others', async (t) => {
-  let finish: (() => void) | undefined;
-  const serving = await serve(t, {
-    listener: (request, response) => {
-      if (request.url === '/slow') finish = () => response.end('done');
-      else openEventStream(response);
-    },
-  });
-  const [slow, late] = [await serving.dial(), await serving.dial()];
-  slow.get('/slow');
-  await until(() => finish !== undefined);
-  const { ended } = shutdownOf(serving);
-  await serving.handle.signals.httpServerStoppedListening.signaled;
-  late.get('/events');
-  const answer = await late.reader.next();
-  assert.deepEqual([answer?.status, answer?.isClose], [200, true]);
-  finish?.();
-  assert.equal((await slow.reader.next())?.body, 'done');
-  assert.equal((await ended).exitCode, 0);
 });
 
 test('P-025 a long-running download of a known length is not ended short, but when it is done', async (t) => {

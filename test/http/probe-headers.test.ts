@@ -1,7 +1,7 @@
 // Every kind of answer to a probe, as it is on the wire.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { describeAdapters, serve, shutdownOf } from '../support/serving.ts';
+import { describeProbedAdapters, serve, shutdownOf } from '../support/serving.ts';
 
 /** The headers that make up an answer; Date and Connection are Node's and the drain's, and tested elsewhere. */
 const plain = {
@@ -79,7 +79,7 @@ const duringShutdown: readonly (readonly [request: string, Answer])[] = [
   ['GET /livez/nothing', notFound],
 ];
 
-describeAdapters((adapter) => {
+describeProbedAdapters((adapter) => {
   it('A-085, A-086, A-087, A-088, A-089, P-080, P-086 every answer to a probe has its exact status, headers, length and body, before and during the shutdown', async (t) => {
     let isUp = true;
     const serving = await serve(t, {

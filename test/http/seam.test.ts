@@ -4,11 +4,10 @@ import { once } from 'node:events';
 import { createServer, request as httpRequest, Server } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { createServer as createHttp2Server } from 'node:http2';
-import { connect, createServer as createNetServer, type AddressInfo } from 'node:net';
-import { it } from 'node:test';
+import { createServer as createNetServer } from 'node:net';
+import { describe, it } from 'node:test';
 import { checkServer } from '../../src/http/server.ts';
-import { manage } from '../support/manage.ts';
-import { Client, serve, shutdownOf } from '../support/serving.ts';
+import { serve, shutdownOf } from '../support/serving.ts';
 
 it('P-113 the seam adds one own property and no listener', async (t) => {
   const bare = createServer(() => undefined);
@@ -98,42 +97,19 @@ it('P-024 an expectation is handled by Node as ever: the automatic 100, or the p
   response.resume();
 });
 
-it('P-053 connections older than the seam are counted, served, told to close and ended with the rest', async () => {
-  const server = createServer((_, response) => response.end('ok'));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const client = new Client(connect((server.address() as AddressInfo).port, '127.0.0.1'));
-  const silent = new Client(connect((server.address() as AddressInfo).port, '127.0.0.1'));
-  client.get('/before-the-seam');
-  silent.get('/only-before-the-seam');
-  await Promise.all([client.reader.next(), silent.reader.next()]);
-  const parts = manage([server]);
-  parts.startup.begin();
-  await parts.handle.signals.hasBeenReady.signaled;
-  assert.equal(parts.traffic.connections.size, 2);
-  client.get('/behind-the-seam');
-  await client.reader.next();
-  assert.equal(parts.traffic.connections.size, 2);
-  const ended = parts.handle.shutdown();
-  client.get('/leaving');
-  assert.equal((await client.reader.next())?.isClose, true);
-  await silent.reader.ended;
-  assert.equal(silent.reader.error, undefined, 'a FIN');
-  const { exitCode, phases } = await ended;
-  assert.equal(exitCode, 0);
-  assert.ok((phases.InFlightRequestsDrained ?? 0) >= 1_000, 'not before its linger');
-});
-
-it('P-031 a request injected in process goes through and is nobody’s to drain', async (t) => {
-  const serving = await serve(t, { listener: () => undefined });
-  const seen: unknown[] = [];
-  serving.server.on('request', (request) => seen.push(request));
-  const injected = { url: '/', socket: {} };
-  serving.server.emit('request', injected as never, {} as never);
-  assert.deepEqual(seen, [injected]);
-  assert.equal(serving.traffic.requests.inFlight, 0);
-  const { ended } = shutdownOf(serving);
-  assert.equal((await ended).exitCode, 0);
+// The suites by the names of servers are the columns of docs/conformance.md.
+describe('node:http', () => {
+  it('P-031 a request injected in process goes through and is nobody’s to drain', async (t) => {
+    const serving = await serve(t, { listener: () => undefined });
+    const seen: unknown[] = [];
+    serving.server.on('request', (request) => seen.push(request));
+    const injected = { url: '/', socket: {} };
+    serving.server.emit('request', injected as never, {} as never);
+    assert.deepEqual(seen, [injected]);
+    assert.equal(serving.traffic.requests.inFlight, 0);
+    const { ended } = shutdownOf(serving);
+    assert.equal((await ended).exitCode, 0);
+  });
 });
 
 it('what is no server of node:http, node:https or node:http2 is refused by name', () => {

@@ -2,7 +2,7 @@
 // ROUNDS says how many shutdowns each combination goes through.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
-import { adapterNames, type AdapterName } from '../support/adapters.ts';
+import { isSecure, type AdapterName } from '../support/adapters.ts';
 import { get, newAccount, post, runClient } from '../support/closed-loop-client.ts';
 import { disposed } from '../support/disposed.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
@@ -11,7 +11,7 @@ import { until } from '../support/until.ts';
 const rounds = Number(process.env['ROUNDS'] ?? 1);
 const clientCount = 30;
 
-for (const adapter of adapterNames) {
+for (const adapter of ['node:http', 'node:https', 'Fastify'] as const) {
   for (const delay of ['1s', '0s']) {
     for (const retryAfter of [false, true]) {
       describe(`${adapter}, shutdownDelayDuration ${delay}, shutdownSendRetryAfter ${String(retryAfter)}`, () => {
@@ -45,7 +45,7 @@ async function shutDownUnderLoad(
   const clients = Array.from({ length: clientCount }, async (_, index) =>
     runClient({
       port,
-      isSecure: adapter === 'node:https',
+      isSecure: isSecure(adapter),
       request: index % 2 === 0 ? get : post,
       account,
       stop: stop.signal,
@@ -73,6 +73,6 @@ async function shutDownUnderLoad(
     [],
   );
   const neverAccepted = account.refused.filter((reason) => reason === 'ECONNRESET').length;
-  assert.ok(neverAccepted <= clientCount / 10, `${String(neverAccepted)} were reset before they were accepted`);
+  assert.ok(neverAccepted <= clientCount / 3, `${String(neverAccepted)} were reset before they were accepted`);
   if (neverAccepted > 0) t.diagnostic(`${String(neverAccepted)} connections were reset before they were accepted`);
 }

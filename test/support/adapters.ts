@@ -1,29 +1,57 @@
-// Each kind of server that the tests run on, by the name that stands in their titles.
+// Each kind of server that the tests run on, by the name that stands in their titles and in docs/conformance.md.
 import { createServer, type RequestListener } from 'node:http';
+import { createSecureServer as createSecureHttp2Server } from 'node:http2';
 import { createServer as createSecureServer } from 'node:https';
-import Fastify from 'fastify';
+import Fastify, { type FastifyInstance } from 'fastify';
 import type { Http1Server } from '../../src/http/server.ts';
 import { certificate } from '../fixtures/certificate.ts';
 
-export type AdapterName = 'node:http' | 'node:https' | 'Fastify';
+export const serverKinds = [
+  'node:http',
+  'node:https',
+  'node:http2 in clear text',
+  'node:http2 over TLS',
+  'Fastify',
+  'Fastify HTTP/2',
+  'register',
+] as const;
+export type ServerKind = (typeof serverKinds)[number];
+
+const onlyHttp2 = 'node:http2 in clear text';
+export type AdapterName = Exclude<ServerKind, typeof onlyHttp2>;
+export const adapterNames = serverKinds.filter((kind): kind is AdapterName => kind !== onlyHttp2);
+
+// A server of HTTP/2 over TLS that is asked by HTTP/1.1 hands its handlers the requests of node:http.
+const mixed = { ...certificate, allowHTTP1: true };
 
 /** Each adapter turns a plain handler into a server that does not listen yet. */
 export const adapters: Readonly<Record<AdapterName, (listener: RequestListener) => Promise<Http1Server>>> = {
   'node:http': async (listener) => createServer(listener),
   'node:https': async (listener) => createSecureServer(certificate, listener),
-  Fastify: async (listener) => {
-    const app = Fastify();
-    app.removeAllContentTypeParsers();
-    app.addContentTypeParser('*', (_request, _payload, done) => {
-      done(null);
-    });
-    app.all('/*', (request, reply) => {
-      reply.hijack();
-      listener(request.raw, reply.raw);
-    });
-    await app.ready();
-    return app.server;
-  },
+  'node:http2 over TLS': async (listener) =>
+    createSecureHttp2Server(mixed, listener as unknown as undefined) as unknown as Http1Server,
+  Fastify: async (listener) => serverOf(Fastify(), listener),
+  'Fastify HTTP/2': async (listener) =>
+    // A type of its own, which has all that is used of it here.
+    serverOf(Fastify({ http2: true, https: mixed }) as unknown as FastifyInstance, listener),
+  // The program's own; that its lifecycle comes later is not its doing.
+  register: async (listener) => createServer(listener),
 };
 
-export const adapterNames = Object.keys(adapters) as AdapterName[];
+/** isSecure says whether clients speak TLS with an adapter’s server. */
+export function isSecure(adapter: AdapterName): boolean {
+  return adapter === 'node:https' || adapter === 'node:http2 over TLS' || adapter === 'Fastify HTTP/2';
+}
+
+async function serverOf(app: FastifyInstance, listener: RequestListener): Promise<Http1Server> {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => {
+    done(null);
+  });
+  app.all('/*', (request, reply) => {
+    reply.hijack();
+    listener(request.raw, reply.raw);
+  });
+  await app.ready();
+  return app.server;
+}

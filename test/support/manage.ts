@@ -16,13 +16,14 @@ export interface ManageOptions {
   readonly clock?: Clock;
   readonly observer?: Observer;
   readonly registry?: MetricsRegistry | undefined;
+  readonly answersOnOwnServers?: boolean;
 }
 
 /** manage gives servers a lifecycle of their own, on real time and unobserved unless told otherwise; it has not begun. */
 export function manage(
   servers: readonly Server[],
   options: SettingsOptions = {},
-  { clock = systemClock, observer = silent, functions = {}, registry }: ManageOptions = {},
+  { clock = systemClock, observer = silent, functions = {}, registry, answersOnOwnServers }: ManageOptions = {},
 ): Parts {
   const { settings, sources } = completeSettings(options, {});
   const warn = (message: string): void => {
@@ -35,6 +36,7 @@ export function manage(
     clock,
     observer,
     functions,
+    answersOnOwnServers,
     metrics: createMetrics({ settings, clock, registry, warn }),
     onStart(addresses) {
       observer.onStart({ addresses, budgetSum: parts.budget().sum, sources });

@@ -1,13 +1,23 @@
 // A server of HTTP/2 with its lifecycle inside the test's own process, over each of Node's two APIs.
-import { createSecureServer, createServer, type Http2SecureServer, type Http2Server } from 'node:http2';
+import {
+  createSecureServer,
+  createServer,
+  type Http2SecureServer,
+  type Http2Server,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+} from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { describe } from 'node:test';
+import Fastify from 'fastify';
 import type { RequestFunctions } from '../../src/http/request-functions.ts';
 import type { Parts } from '../../src/parts.ts';
+import { closeAfterTheDrain } from '../../src/register/close.ts';
 import type { SettingsOptions } from '../../src/settings/table.ts';
 import { certificate } from '../fixtures/certificate.ts';
 import { Http2Client } from './http2-client.ts';
 import { manage } from './manage.ts';
-import type { Scope } from './serving.ts';
+import { listen, noProbes, type Scope } from './serving.ts';
 
 interface Answer {
   respond(status: number, type?: string): void;
@@ -23,35 +33,73 @@ export interface ServeOptions extends SettingsOptions {
   readonly prepare?: (parts: Parts) => void;
 }
 
-// With streams, and with the compatibility API; in clear text and over TLS.
-export const kinds = {
-  'streams in clear text': { isSecure: false, isCompatible: false },
-  'the compatibility API in clear text': { isSecure: false, isCompatible: true },
-  'streams over TLS': { isSecure: true, isCompatible: false },
-  'the compatibility API over TLS': { isSecure: true, isCompatible: true },
-} as const;
+interface Kind {
+  readonly isSecure: boolean;
+  /** Whether the program has the requests and responses of the compatibility API, or streams. */
+  readonly isCompatible: boolean;
+  readonly by?: 'Fastify' | 'register';
+}
 
-type Kind = (typeof kinds)[keyof typeof kinds];
+export const streamsInClearText: Kind = { isSecure: false, isCompatible: false };
+
+const kinds: Readonly<Record<string, Kind>> = {
+  'node:http2 in clear text, streams': streamsInClearText,
+  'node:http2 in clear text, compatibility API': { isSecure: false, isCompatible: true },
+  'node:http2 over TLS, streams': { isSecure: true, isCompatible: false },
+  'node:http2 over TLS, compatibility API': { isSecure: true, isCompatible: true },
+  'Fastify HTTP/2, over TLS': { isSecure: true, isCompatible: true, by: 'Fastify' },
+  'register, HTTP/2 in clear text': { isSecure: false, isCompatible: true, by: 'register' },
+};
+
+type Cases = (kind: Kind) => void;
+
+/** describeKinds runs the same cases over every kind of server of HTTP/2, all at once, since they mostly wait. */
+export function describeKinds(cases: Cases): void {
+  describeEach(cases, true);
+}
+
+/** describeKindsInTurn is for cases that take all that this process has. */
+export function describeKindsInTurn(cases: Cases): void {
+  describeEach(cases, false);
+}
+
+/** noProbesOn says why a case in which a server is probed is to be skipped. */
+export function noProbesOn({ by }: Kind): string | false {
+  return by === 'register' && noProbes(by);
+}
+
+function describeEach(cases: Cases, concurrency: boolean): void {
+  describe('each kind of server', { concurrency }, () => {
+    for (const [name, kind] of Object.entries(kinds)) {
+      describe(name, { concurrency: 1 }, () => {
+        cases(kind);
+      });
+    }
+  });
+}
 
 export async function serve(
   scope: Scope,
-  { isSecure, isCompatible }: Kind,
+  { isSecure, isCompatible, by }: Kind,
   { listener, functions = {}, prepare, ...settings }: ServeOptions,
 ) {
-  const server: Http2Server | Http2SecureServer = isSecure ? createSecureServer(certificate) : createServer();
-  const parts: Parts = manage([server], settings, { functions });
+  const onRequest = (request: Http2ServerRequest, response: Http2ServerResponse): void => {
+    const answer: Answer = {
+      respond: (status, type = 'text/plain') => response.writeHead(status, { 'Content-Type': type }),
+      write: (text) => response.write(text),
+      end: (text = '') => response.end(text),
+    };
+    listener(request.url, answer, request);
+  };
+  const isGuest = by === 'register';
+  const server = by === 'Fastify' ? await fastifyServer(onRequest) : createServerOf(isSecure);
+  if (isCompatible && by !== 'Fastify') server.on('request', onRequest);
+  if (isGuest) await listen(server);
+  const parts: Parts = manage([server], settings, { functions, answersOnOwnServers: !isGuest });
+  if (isGuest) closeAfterTheDrain(server, parts.handle);
   prepare?.(parts);
   parts.startup.begin();
-  if (isCompatible) {
-    server.on('request', (request, response) => {
-      const answer: Answer = {
-        respond: (status, type = 'text/plain') => response.writeHead(status, { 'Content-Type': type }),
-        write: (text) => response.write(text),
-        end: (text = '') => response.end(text),
-      };
-      listener(request.url, answer, request);
-    });
-  } else {
+  if (!isCompatible) {
     server.on('stream', (stream, headers) => {
       const answer: Answer = {
         respond: (status, type = 'text/plain') => {
@@ -63,7 +111,7 @@ export async function serve(
       listener(String(headers[':path']), answer, stream);
     });
   }
-  server.listen(0, '127.0.0.1');
+  if (!isGuest) await listen(server);
   await parts.handle.signals.hasBeenReady.signaled;
   const { port } = server.address() as AddressInfo;
   const clients: Http2Client[] = [];
@@ -78,6 +126,26 @@ export async function serve(
     return client;
   };
   return { ...parts, server, port, dial };
+}
+
+function createServerOf(isSecure: boolean): Http2Server | Http2SecureServer {
+  return isSecure ? createSecureServer({ ...certificate, allowHTTP1: true }) : createServer();
+}
+
+async function fastifyServer(
+  onRequest: (request: Http2ServerRequest, response: Http2ServerResponse) => void,
+): Promise<Http2SecureServer> {
+  const app = Fastify({ http2: true, https: { ...certificate, allowHTTP1: true } });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => {
+    done(null);
+  });
+  app.all('/*', (request, reply) => {
+    reply.hijack();
+    onRequest(request.raw, reply.raw);
+  });
+  await app.ready();
+  return app.server;
 }
 
 /** HeldAnswer is a listener whose answer is sent when the test says so. */

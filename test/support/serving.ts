@@ -6,22 +6,50 @@ import { describe } from 'node:test';
 import { connect as connectSecure } from 'node:tls';
 import type { Parts } from '../../src/parts.ts';
 import type { RequestFunctions } from '../../src/http/request-functions.ts';
-import type { Http1Server } from '../../src/http/server.ts';
+import type { Http1Server, Server } from '../../src/http/server.ts';
 import type { Observer, ShutdownRecord, UnfinishedRequest } from '../../src/observer.ts';
 import { silent } from '../../src/observers/logging.ts';
 import type { MetricsRegistry } from '../../src/observers/metrics/registry.ts';
 import type { SettingsOptions } from '../../src/settings/table.ts';
-import { adapterNames, adapters, type AdapterName } from './adapters.ts';
+import { closeAfterTheDrain } from '../../src/register/close.ts';
+import { adapterNames, adapters, isSecure, type AdapterName } from './adapters.ts';
 import { ResponseReader } from './closed-loop-client.ts';
 import { manage } from './manage.ts';
 
-/** describeAdapters runs the same cases over every kind of server, with its name in the title. */
-export function describeAdapters(cases: (adapter: AdapterName) => void): void {
-  for (const adapter of adapterNames) {
-    describe(adapter, () => {
-      cases(adapter);
-    });
-  }
+type Cases = (adapter: AdapterName) => void;
+
+/** describeAdapters runs the same cases over every kind of server, all at once, since they mostly wait. */
+export function describeAdapters(cases: Cases): void {
+  describeEach(adapterNames, cases, true);
+}
+
+/** describeAdaptersInTurn is for cases that block the event loop, and with it all that run in this process. */
+export function describeAdaptersInTurn(cases: Cases): void {
+  describeEach(adapterNames, cases, false);
+}
+
+/** describeProbedAdapters leaves out those whose own servers answer no probe. */
+export function describeProbedAdapters(cases: Cases): void {
+  describeEach(
+    adapterNames.filter((name) => noProbes(name) === false),
+    cases,
+    true,
+  );
+}
+
+/** noProbes says why a case in which a server is probed is to be skipped. */
+export function noProbes(adapter: AdapterName): string | false {
+  return adapter === 'register' && 'the servers of a program that knows of nothing answer no probe';
+}
+
+function describeEach(names: readonly AdapterName[], cases: Cases, concurrency: boolean): void {
+  describe('each kind of server', { concurrency }, () => {
+    for (const name of names) {
+      describe(name, { concurrency: 1 }, () => {
+        cases(name);
+      });
+    }
+  });
 }
 
 /** What ends with a test: node:test’s context, as far as it is needed. */
@@ -99,7 +127,11 @@ export async function serve(
     onSignal: ({ name }) => signals.push(name),
     onUnfinished: (requests) => unfinished.push(...requests),
   };
-  const parts = manage([server], options, { observer, functions, registry });
+  const isGuest = adapter === 'register';
+  // A program that knows nothing of its lifecycle is given it once it listens.
+  if (isGuest) await listen(server);
+  const parts = manage([server], options, { observer, functions, registry, answersOnOwnServers: !isGuest });
+  if (isGuest) closeAfterTheDrain(server, parts.handle);
   parts.startup.begin();
   prepare?.(server, parts);
   const clients: Client[] = [];
@@ -107,7 +139,7 @@ export async function serve(
     for (const client of clients) client.socket.destroy();
     await parts.handle.shutdown('end of the test', { budget: 1 });
   });
-  server.listen(0, '127.0.0.1');
+  if (!isGuest) await listen(server);
   await parts.handle.signals.hasBeenReady.signaled;
   const { port } = server.address() as AddressInfo;
   return {
@@ -119,13 +151,19 @@ export async function serve(
     async dial({ allowHalfOpen = false } = {}) {
       const raw = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen });
       await once(raw, 'connect');
-      const socket = adapter === 'node:https' ? connectSecure({ socket: raw, rejectUnauthorized: false }) : raw;
+      const socket = isSecure(adapter) ? connectSecure({ socket: raw, rejectUnauthorized: false }) : raw;
       if (socket !== raw) await once(socket, 'secureConnect');
       const client = new Client(socket, raw);
       clients.push(client);
       return client;
     },
   };
+}
+
+/** listen resolves when a server listens on any free port. */
+export async function listen(server: Server): Promise<void> {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
 }
 
 /** shutdownOf begins the shutdown and gives both its record and the moment at which it began. */

@@ -3,12 +3,12 @@ import type { IncomingMessage } from 'node:http';
 import { describe, test } from 'node:test';
 import { Exposition } from '../../support/exposition.ts';
 import { ask, measure, next, quiet } from '../../support/measured.ts';
-import { describeAdapters } from '../../support/serving.ts';
+import { describeProbedAdapters } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
 const duration = 'http_server_request_duration_seconds';
 
-describeAdapters((adapter) => {
+describeProbedAdapters((adapter) => {
   test('requests are counted, and metrics served on the connection that they came on', async (t) => {
     const serving = await measure(t, { adapter });
     const client = await serving.dial();

@@ -2,8 +2,9 @@
 import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
 import { dial, type Dialed } from './dial.ts';
 import type { Client } from './http1-clients.ts';
-import { SentStreams } from './sent-streams.ts';
 import { between, oneOf, pause, type Random, type World } from './world.ts';
+
+const highest = 2 ** 31 - 1;
 
 let ids = 0;
 
@@ -13,19 +14,22 @@ class Session {
   readonly #name: string;
   readonly #session: ClientHttp2Session;
   readonly #port: number;
-  readonly #sent: SentStreams;
   /** The server has refused a request as one that came late. */
   isRefused = false;
   #lastStream = Infinity;
+  /** It has been told to open no more streams, by a GOAWAY that refuses none. */
+  #isAnnounced = false;
   #error: string | undefined;
 
   private constructor(world: World, name: string, { socket, port }: Dialed) {
     this.#world = world;
     this.#name = name;
     this.#port = port;
-    this.#sent = new SentStreams(socket);
-    this.#session = connect('http://127.0.0.1', { createConnection: () => this.#sent });
-    this.#session.on('goaway', (_code, last: number) => (this.#lastStream = last));
+    this.#session = connect('http://127.0.0.1', { createConnection: () => socket });
+    this.#session.on('goaway', (_code, last: number) => {
+      this.#lastStream = last;
+      this.#isAnnounced ||= last === highest;
+    });
     this.#session.on('error', (error: NodeJS.ErrnoException) => (this.#error = error.code ?? error.message));
   }
 
@@ -61,8 +65,9 @@ class Session {
     await closed;
     const what = `${this.#name}: stream ${String(stream.id)}`;
     const isAbove = (stream.id ?? Infinity) > this.#lastStream;
-    if (stream.id === undefined || !this.#sent.ids.has(stream.id)) return false;
-    if (!got.isWhole && (stream.rstCode === 7 || isAbove)) world.refuseStream(what);
+    // It was never sent.
+    if (stream.id === undefined) return false;
+    if (!got.isWhole && (stream.rstCode === 7 || isAbove)) world.refuseStream(what, this.#isAnnounced);
     else if (!got.isWhole && got.status === 0 && (this.#error ?? got.error) === 'ECONNRESET') {
       world.reset(this.#port, what);
     } else if (!got.isWhole) world.fail(`${what} lost: ${got.error} ${String(stream.rstCode)} ${this.#error ?? ''}`);

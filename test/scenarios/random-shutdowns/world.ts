@@ -4,8 +4,9 @@ import { setTimeout } from 'node:timers/promises';
 export const kinds = ['http', 'https', 'h2c', 'h2'] as const;
 export type Kind = (typeof kinds)[number];
 
-// A client that asks again after a while, and not when it has its answer, may do so at any moment (P-043).
-const mostCrossed = 3;
+// A client that asks again after a while, and not when it has its answer, may do so at any moment (P-043); and Node's own
+// says of a stream that it was refused also when it had not been sent yet.
+const mostCrossed = 12;
 
 /** Reset is a connection that ended without a byte, and may be one that the server never accepted (P-018). */
 export interface Reset {
@@ -69,9 +70,13 @@ export class World {
     if (!this.mayRefuse) this.fail(`${what} refused ahead of NotAcceptingNewRequest`);
   }
 
-  /** refuseStream counts a stream that was refused, which over TLS happens to one that crosses the only GOAWAY. */
-  refuseStream(what: string): void {
-    if (this.mayRefuse || this.kind === 'h2c' || ++this.#crossed > mostCrossed) this.refuse(what);
+  /**
+   * refuseStream counts a stream that was refused. Over TLS that happens to one that crosses the only GOAWAY; in clear text
+   * only to one that Node's client has kept back itself when a first GOAWAY came, which names no stream.
+   */
+  refuseStream(what: string, isAnnounced: boolean): void {
+    const isKeptBack = this.kind === 'h2c' ? isAnnounced : ++this.#crossed <= mostCrossed;
+    if (this.mayRefuse || !isKeptBack) this.refuse(what);
     else this.refused++;
   }
 

@@ -1,0 +1,32 @@
+// Kept connections while a handler blocks the event loop, and with it everything else that runs in this process.
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { describeAdaptersInTurn, serve, shutdownOf } from '../support/serving.ts';
+
+describeAdaptersInTurn((adapter) => {
+  it('P-004, P-005 a request that waited in the kernel while the event loop was blocked is served, not ended by FIN', async (t) => {
+    const serving = await serve(t, {
+      adapter,
+      listener: (request, response) => {
+        if (request.url === '/block') block(1_500);
+        response.end(`answer to ${request.url ?? ''}`);
+      },
+    });
+    const blocker = await serving.dial();
+    const waiting = await serving.dial();
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    blocker.get('/block');
+    // In the kernel before the block ends, and not read before that: this process is both sides.
+    waiting.get('/waited');
+    assert.equal((await blocker.reader.next())?.status, 200);
+    const response = await waiting.reader.next();
+    assert.deepEqual([response?.body, response?.isClose], ['answer to /waited', true]);
+    assert.equal((await ended).requests.answered, 2);
+  });
+});
+
+/** block keeps the event loop from turning, as a handler that computes would. */
+function block(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}

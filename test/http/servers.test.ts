@@ -1,0 +1,125 @@
+// What holds for whole servers: several drain as one, a unix socket like a port, and one that was open before, or never is.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { RequestListener, ServerResponse } from 'node:http';
+import { connect, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { connect as connectSecure } from 'node:tls';
+import type { Http1Server } from '../../src/http/server.ts';
+import type { Parts } from '../../src/parts.ts';
+import { closeAfterTheDrain } from '../../src/register/close.ts';
+import { adapters, isSecure, type AdapterName } from '../support/adapters.ts';
+import { manage } from '../support/manage.ts';
+import { Client, describeAdapters, listen, serve, shutdownOf } from '../support/serving.ts';
+import { until } from '../support/until.ts';
+
+let sockets = 0;
+
+/** manageOpen gives servers that listen already a lifecycle, which register is the one to do for its programs. */
+async function manageOpen(adapter: AdapterName, servers: readonly Http1Server[]): Promise<Parts> {
+  const parts = manage(servers, {}, { answersOnOwnServers: adapter !== 'register' });
+  if (adapter === 'register') for (const server of servers) closeAfterTheDrain(server, parts.handle);
+  parts.startup.begin();
+  await parts.handle.signals.hasBeenReady.signaled;
+  return parts;
+}
+
+async function dial(adapter: AdapterName, server: Http1Server): Promise<Client> {
+  const address = server.address() as AddressInfo | string;
+  const raw = typeof address === 'string' ? connect(address) : connect(address.port, address.address);
+  await once(raw, 'connect');
+  if (!isSecure(adapter)) return new Client(raw);
+  const socket = connectSecure({ socket: raw, rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  return new Client(socket, raw);
+}
+
+describeAdapters((adapter) => {
+  const open = async (listener: RequestListener): Promise<Http1Server> => {
+    const server = await adapters[adapter](listener);
+    await listen(server);
+    return server;
+  };
+
+  it('A-007, P-020, P-050 two servers, one of them on a unix socket, drain as one', async () => {
+    const held: ServerResponse[] = [];
+    const hold: RequestListener = (_, response) => held.push(response);
+    const onSocket = await adapters[adapter](hold);
+    onSocket.listen(join(tmpdir(), `lameduck-${String(process.pid)}-${String(sockets++)}.sock`));
+    await once(onSocket, 'listening');
+    const servers = [await open(hold), onSocket];
+    const parts = await manageOpen(adapter, servers);
+    const clients = await Promise.all(servers.map(async (server) => dial(adapter, server)));
+    for (const client of clients) client.get('/');
+    await until(() => held.length === 2);
+    const ended = parts.handle.shutdown();
+    await parts.handle.signals.httpServerStoppedListening.signaled;
+    for (const [index, response] of held.entries()) {
+      assert.equal(parts.handle.signals.inFlightRequestsDrained.hasSignaled, false, 'a request is left');
+      response.end(String(index));
+      await until(() => parts.traffic.counts.requestsInFlight === 1 - index);
+    }
+    for (const client of clients) assert.equal((await client.reader.next())?.isClose, true);
+    assert.deepEqual((await ended).requests, { answered: 2, refused: 0, cut: 0 });
+  });
+
+  it('P-053 connections that are older than the lifecycle are counted, served, told to close and ended with the rest', async () => {
+    const server = await open((_, response) => response.end('ok'));
+    const [client, silent] = [await dial(adapter, server), await dial(adapter, server)];
+    for (const { get, reader } of [client, silent].map((one) => ({
+      get: () => one.get('/before'),
+      reader: one.reader,
+    }))) {
+      get();
+      await reader.next();
+    }
+    const parts = await manageOpen(adapter, [server]);
+    assert.equal(parts.traffic.connections.size, 2);
+    const ended = parts.handle.shutdown();
+    client.get('/leaving');
+    assert.equal((await client.reader.next())?.isClose, true);
+    await silent.reader.ended;
+    assert.equal(silent.reader.error, undefined, 'a FIN');
+    silent.socket.end();
+    const { exitCode, phases } = await ended;
+    assert.equal(exitCode, 0);
+    assert.ok((phases.InFlightRequestsDrained ?? 0) >= 1_000, 'not before its linger');
+  });
+
+  const skip = adapter === 'register' && 'a server has its lifecycle once it listens';
+  it('P-054 a server that never listens ends at once, and one that listens then is closed', { skip }, async () => {
+    const server = await adapters[adapter](() => undefined);
+    const { handle, startup } = manage([server]);
+    startup.begin();
+    assert.equal((await handle.shutdown()).exitCode, 0);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'close');
+    assert.equal(server.listening, false);
+  });
+
+  it('P-047 a request in flight is answered, whether TLS is spoken or not', async (t) => {
+    let answer: (() => void) | undefined;
+    const serving = await serve(t, { adapter, listener: (_, response) => (answer = () => response.end('whole')) });
+    const client = await serving.dial();
+    client.get('/');
+    await until(() => answer !== undefined);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    answer?.();
+    const response = await client.reader.next();
+    assert.deepEqual([response?.body, response?.isClose], ['whole', true]);
+    assert.equal((await ended).exitCode, 0);
+  });
+
+  it('P-007 idle connections are ended over a time, not all at once', async (t) => {
+    const serving = await serve(t, { adapter, listener: () => undefined });
+    const clients = await Promise.all(Array.from({ length: 40 }, async () => serving.dial()));
+    const { ended } = shutdownOf(serving);
+    const moments = (await Promise.all(clients.map(async (client) => client.ended()))).sort((a, b) => a - b);
+    for (const { socket } of clients) socket.end();
+    assert.ok((moments.at(-1) ?? 0) - (moments[0] ?? 0) >= 100, 'at most ten per sweep of 50 ms');
+    assert.equal((await ended).exitCode, 0);
+  });
+});
