@@ -16,8 +16,10 @@ function seeds(): readonly number[] {
   return Array.from({ length: Number(rounds ?? 1) }, (_, index) => first + index);
 }
 
-void describe(`random shutdowns from SEED=${String(seeds()[0])}`, { concurrency: parallel }, () => {
-  for (const seed of seeds()) {
+const chosen = seeds();
+
+void describe(`random shutdowns from SEED=${String(chosen[0])}`, { concurrency: parallel }, () => {
+  for (const seed of chosen) {
     it(`P-003, P-012, P-022, P-039, P-043 nothing is lost, reset, refused too early or left hanging with SEED=${String(seed)}`, async (t) => {
       const { failures, plan, answered, refused, took, attempts } = await runRound(seed);
       assert.deepEqual(failures, [], `SEED=${String(seed)} ROUNDS=1 says it again: ${plan}`);

@@ -14,6 +14,7 @@ class Session {
   readonly #name: string;
   readonly #session: ClientHttp2Session;
   readonly #port: number;
+  readonly #socket: Dialed['socket'];
   /** The server has refused a request as one that came late. */
   isRefused = false;
   #lastStream = Infinity;
@@ -25,6 +26,7 @@ class Session {
     this.#world = world;
     this.#name = name;
     this.#port = port;
+    this.#socket = socket;
     this.#session = connect('http://127.0.0.1', { createConnection: () => socket });
     this.#session.on('goaway', (_code, last: number) => {
       this.#lastStream = last;
@@ -68,7 +70,7 @@ class Session {
     // It was never sent.
     if (stream.id === undefined) return false;
     if (!got.isWhole && (stream.rstCode === 7 || isAbove)) world.refuseStream(what, this.#isAnnounced);
-    else if (!got.isWhole && got.status === 0 && (this.#error ?? got.error) === 'ECONNRESET') {
+    else if (!got.isWhole && got.status === 0 && this.#isReset(got.error)) {
       world.reset(this.#port, what);
     } else if (!got.isWhole) world.fail(`${what} lost: ${got.error} ${String(stream.rstCode)} ${this.#error ?? ''}`);
     else if (got.status === 429 || got.status === 503) {
@@ -82,6 +84,11 @@ class Session {
       return true;
     }
     return false;
+  }
+
+  // Node does not always say of a connection that ended without a byte how it ended.
+  #isReset(error: string): boolean {
+    return (this.#error ?? error) === 'ECONNRESET' || this.#socket.bytesRead === 0;
   }
 
   close(): void {
