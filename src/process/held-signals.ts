@@ -2,12 +2,15 @@
 // made before the program runs, since Node keeps the `emit` that it finds when a signal has its first listener (P-111).
 import type { SignalHold } from './program.ts';
 
+const usual = ['SIGTERM', 'SIGINT'] as const;
+
 type Emit = (this: unknown, event: string | symbol, ...args: unknown[]) => boolean;
 
 let take: ((signal: NodeJS.Signals) => boolean) | undefined;
 let takeError: ((error: Error, origin: NodeJS.UncaughtExceptionOrigin) => void) | undefined;
 let emit: Emit | undefined;
 let hadListeners: readonly string[] = [];
+let early: NodeJS.Signals | undefined;
 const kept = new Map<string, readonly unknown[]>();
 
 /** overrideEmit puts the override there; until a hold begins it lets everything pass. */
@@ -29,6 +32,13 @@ export function overrideEmit(): void {
   };
   // As it was, where nobody sees it who looks at what is in `process`.
   Object.defineProperty(process, 'emit', { value: override, writable: true, configurable: true, enumerable: false });
+  // For another process the default is the end, and stays it.
+  if (process.pid === 1) for (const signal of usual) process.on(signal, remember);
+}
+
+/** A signal that PID 1 does not listen for is dropped, and nobody sends it twice: it counts when a hold begins (K-100). */
+function remember(signal: NodeJS.Signals): void {
+  if (process.listenerCount(signal) === 1) early ??= signal;
 }
 
 /** heldSignals holds back what passes the override. */
@@ -36,6 +46,9 @@ export const heldSignals: SignalHold = {
   begin(takeSignal, takeUncaughtError) {
     take = takeSignal;
     takeError = takeUncaughtError;
+    for (const signal of usual) process.off(signal, remember);
+    const missed = early;
+    if (missed !== undefined) setImmediate(() => process.emit(missed, missed));
     for (const signal of hadListeners) passOverride(signal);
     hadListeners = [];
   },

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { disposed } from '../support/disposed.ts';
+import { FirstProcess, skip } from '../support/first-process.ts';
 import { guest, messages, registered } from '../support/guest.ts';
 import { HeldRequest } from '../support/held-request.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
@@ -111,5 +112,38 @@ void describe('process signals of a guest', { concurrency: 2 }, () => {
     assert.deepEqual(await subject.exit, { code: 0, signal: null });
     assert.equal(count(subject, 'closed'), 1);
     assert.equal((await subject.line('callback', ({ msg }) => msg === 'callback'))['hasFailed'], false);
+  });
+
+  describe('as PID 1', () => {
+    const late = new URL('../fixtures/knows-nothing-and-listens-late.ts', import.meta.url).pathname;
+    const start = (t: TestContext, env = {}) => disposed(t, new FirstProcess([late], registered(env)));
+    const signal = async (first: FirstProcess) => {
+      await first.printed(/turn/);
+      await first.signalFirst('SIGTERM');
+    };
+    const turnTwice = async (first: FirstProcess) => {
+      const turns = first.output.split('turn').length;
+      await first.printed(new RegExp(`turn ${String(turns + 1)}\n`));
+    };
+
+    test(
+      'K-100, P-066 a process signal before it listens is not lost, and ends it when it does',
+      { skip },
+      async (t) => {
+        const first = start(t);
+        await signal(first);
+        await turnTwice(first);
+        first.child.stdin?.write('listen');
+        assert.deepEqual(await first.exit, { code: 0, signal: null });
+        assert.match(first.output, /"pid":1,.*"lameduck\/shutdown\/v1","reason":"SIGTERM","exitCode":0.*\n$/);
+      },
+    );
+
+    test('P-117 a program that listens for it itself has it for itself alone', { skip }, async (t) => {
+      const first = start(t, { IDIOM: 'own' });
+      await signal(first);
+      assert.deepEqual(await first.exit, { code: 5, signal: null });
+      assert.match(first.output, /^unshare is \d+\n(turn \d+\n)+its own listener\n$/);
+    });
   });
 });

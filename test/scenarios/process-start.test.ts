@@ -1,16 +1,13 @@
 // Process signals that come while a program starts, or start it as the first process of a container.
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, test } from 'node:test';
-import { CommandUnderTest } from '../support/command-under-test.ts';
 import { disposed } from '../support/disposed.ts';
+import { FirstProcess, skip } from '../support/first-process.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 
 const endedWell = { code: 0, signal: null };
 const fixture = (name: string): string => fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
-const canUnshare = spawnSync('unshare', ['--pid', '--fork', '--mount-proc', 'true']).status === 0;
 
 void describe('the start of the process', { concurrency: 3 }, () => {
   test('P-067, P-054, K-195 a process signal before listen() leads to a clean exit', async (t) => {
@@ -72,24 +69,13 @@ void describe('the start of the process', { concurrency: 3 }, () => {
 
   for (const name of ['listens.ts', 'never-listens.ts']) {
     const title = name === 'listens.ts' ? 'as PID 1 SIGTERM drains' : 'as PID 1 SIGTERM is not ignored before listen()';
-    const skip = canUnshare ? false : 'unshare --pid is not permitted here';
     test(`P-066, K-100, K-194 ${title}`, { skip }, async (t) => {
-      const command = disposed(
-        t,
-        new CommandUnderTest('sh', [
-          '-c',
-          `echo "unshare is $$"; exec unshare --pid --fork --mount-proc "$0" "$1"`,
-          process.execPath,
-          fixture(name),
-        ]),
-      );
-      const [, unshare = ''] = await command.printed(/unshare is (\d+)/);
-      await command.printed(name === 'listens.ts' ? /"name":"HasBeenReady"/ : /"starting","pid":1\b/);
-      const pid = readFileSync(`/proc/${unshare}/task/${unshare}/children`, 'utf8');
-      process.kill(Number(pid), 'SIGTERM');
-      assert.deepEqual(await command.exit, endedWell);
-      assert.match(command.output, /"pid":1,.*"lameduck\/shutdown\/v1","reason":"SIGTERM","exitCode":0/);
-      assert.doesNotMatch(command.output, /started (by|through)/);
+      const first = disposed(t, new FirstProcess([fixture(name)]));
+      await first.printed(name === 'listens.ts' ? /"name":"HasBeenReady"/ : /"starting","pid":1\b/);
+      await first.signalFirst('SIGTERM');
+      assert.deepEqual(await first.exit, endedWell);
+      assert.match(first.output, /"pid":1,.*"lameduck\/shutdown\/v1","reason":"SIGTERM","exitCode":0/);
+      assert.doesNotMatch(first.output, /started (by|through)/);
     });
   }
 });
