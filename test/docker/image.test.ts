@@ -1,5 +1,8 @@
 // The image as it lies there: what it says of itself, and what is in it.
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { readPage } from '../support/markdown.ts';
 import { compressedBytes, filesOf, type File } from './contents.ts';
@@ -171,9 +174,17 @@ test('H-165 HC-36 both bases are arguments, of one Node, which is the one that t
 });
 
 test('H-165 another base is taken where it is given, and its label says so', async (t) => {
-  const [base, name] = ['localhost/another-base:1', `localhost/${uniqueName()}`];
-  t.after(() => ask('image', 'rm', '--force', name, base));
-  await ask('tag', String(config.Labels['org.opencontainers.image.base.name']), base);
+  const [base, name] = [`localhost/${uniqueName()}`, `localhost/${uniqueName()}`];
+  const folder = await mkdtemp(join(tmpdir(), 'another-base-'));
+  t.after(async () => {
+    await rm(folder, { recursive: true });
+    await ask('image', 'rm', '--force', name, base);
+  });
+  // Under a second name alone it would be the same base to the cache of buildah, and have the label of the first.
+  const recipe = join(folder, 'Dockerfile');
+  const usual = String(config.Labels['org.opencontainers.image.base.name']);
+  await writeFile(recipe, `FROM ${usual}\nLABEL another.base="${base}"\n`);
+  await build(base, recipe, folder);
   await build(name, 'docker/Dockerfile', '.', '--build-arg', `RUNTIME_BASE=${base}`);
   assert.equal((await inspectImage(name)).Config.Labels['org.opencontainers.image.base.name'], base);
 });
