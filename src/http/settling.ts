@@ -32,7 +32,7 @@ export class Settling {
   }
 
   /** settle calls back once nothing was opened and nothing ended for a round trip and a little more; then lets go. */
-  async settle(callback: (now: number) => void): Promise<void> {
+  async settle(callback: () => void): Promise<void> {
     this.hold.begin();
     const until = this.#clock.now() + longest;
     let before;
@@ -41,7 +41,7 @@ export class Settling {
       await roundTrip(this.#session, this.#clock, until - this.#clock.now());
       await wait(this.#clock, pause);
     } while (before !== this.#changes && this.#clock.now() < until && !this.#session.closed);
-    callback(this.#clock.now());
+    callback();
     this.hold.end();
   }
 }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, it, test } from 'node:test';
 import { parse, stringify } from 'yaml';
 import { metricsPage } from '../../docs/metrics-page.ts';
+import { readPage } from '../support/markdown.ts';
 import { chart, object, run, template, tools, type Values } from './chart.ts';
 
 interface Rule {
@@ -192,7 +193,7 @@ test('H-146 HC-30 what cannot be scraped any more is alerted on by the final lin
     rules.map(({ alert }) => alert),
     ['LameduckShutdownCutRequests', 'LameduckShutdownFailed'],
   );
-  const record = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'log.md'), 'utf8');
+  const record = readPage('docs/log.md');
   const [, example = ''] = /```json\n(.*?)```/s.exec(record) ?? [];
   const line = JSON.parse(example) as { schema: string; exitCode: number; requests: { cut: number } };
   // Loki joins nested names with an underscore: these are the fields that the rules take.

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, it, test } from 'node:test';
+import { readPage } from '../support/markdown.ts';
 import { helms, object, refusals, run, chart, type Values } from './chart.ts';
 import { containerOf, environmentOf, specOf } from './pods.ts';
 
@@ -79,7 +78,7 @@ test('H-047 H-056 HC-07 the delay is that of what stands in front, unless it is 
 });
 
 test('H-056 docs/helm.md has the figures of each front as the chart has them', async () => {
-  const page = readFileSync(join(import.meta.dirname, '..', '..', 'docs', 'helm.md'), 'utf8');
+  const page = readPage('docs/helm.md');
   const rows = [
     ...page.matchAll(/^\| `(none|gateway|aws|gce)` .*\| +(\d+) s +\| +(\d+) s +\| +(\d*)(?: s)? +\| +(\d+) s +\|$/gm),
   ];

@@ -2,17 +2,11 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseAllDocuments } from 'yaml';
 import { blocksIn, readPage, root } from '../support/markdown.ts';
-import { run, tools, type KubernetesObject } from './chart.ts';
+import { documentsIn, run, tools, type KubernetesObject } from './chart.ts';
 
 const kustomize = join(tools, 'kustomize');
 assert.ok(existsSync(kustomize), `${kustomize} is missing: bash .ci/chart-tools brings it`);
-
-/** documentsIn returns the objects of a manifest. */
-export function documentsIn(manifest: string): KubernetesObject[] {
-  return parseAllDocuments(manifest).map((document) => document.toJS() as unknown as KubernetesObject);
-}
 
 /** only returns the one object of a kind. */
 export function only(kind: string, list: readonly KubernetesObject[]): KubernetesObject {

@@ -5,8 +5,7 @@ import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-
-const root = join(import.meta.dirname, '..', '..');
+import { root } from '../support/markdown.ts';
 
 /** The folder of the chart. */
 export const chart = join(root, 'helm', 'lameduck');
@@ -71,11 +70,14 @@ function templateOutcome(values: Values, rendering: Rendering): Promise<Outcome>
   return run(helm, all, JSON.stringify(values));
 }
 
+/** documentsIn returns the objects of a manifest. */
+export function documentsIn(manifest: string): KubernetesObject[] {
+  return parseAllDocuments(manifest).map((document) => document.toJS() as unknown as KubernetesObject);
+}
+
 /** objects returns the objects that the chart makes of values. */
 export async function objects(values: Values = {}, rendering: Rendering = {}): Promise<KubernetesObject[]> {
-  return parseAllDocuments(await template(values, rendering)).map(
-    (document) => document.toJS() as unknown as KubernetesObject,
-  );
+  return documentsIn(await template(values, rendering));
 }
 
 /** object returns the one object of a kind that the chart makes of values. */

@@ -5,8 +5,8 @@ import { parse } from 'yaml';
 import { budgetOf } from '../../src/settings/budget.ts';
 import { completeSettings } from '../../src/settings/complete.ts';
 import { blocksIn, readPage, tablesIn } from '../support/markdown.ts';
-import { documentsIn, kustomized, only, writtenByHand } from './by-hand.ts';
-import { object, type KubernetesObject, type Values } from './chart.ts';
+import { kustomized, only, writtenByHand } from './by-hand.ts';
+import { documentsIn, object, type KubernetesObject, type Values } from './chart.ts';
 import { containerOf, environmentOf, specOf, type Container } from './pods.ts';
 
 const page = readPage('docs/kubernetes.md');

@@ -7,9 +7,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { describe, it, test, type TestContext } from 'node:test';
 import { disposed } from '../support/disposed.ts';
 import { get, newAccount, post, runClient } from '../support/closed-loop-client.ts';
+import { freePorts } from '../support/probe-client.ts';
 import { until } from '../support/until.ts';
 import { composedOptions, gracePeriod } from './compose.ts';
-import { Container, freePorts, image } from './runtime.ts';
+import { Container, image } from './runtime.ts';
 
 interface Service {
   readonly container: Container;

@@ -9,8 +9,9 @@ import { parse } from 'yaml';
 import { get, newAccount, runClient } from '../support/closed-loop-client.ts';
 import { disposed } from '../support/disposed.ts';
 import { readPage } from '../support/markdown.ts';
+import { freePorts } from '../support/probe-client.ts';
 import { until } from '../support/until.ts';
-import { Container, freePorts, image, readOnly } from './runtime.ts';
+import { Container, image, readOnly } from './runtime.ts';
 
 interface PodSpec {
   readonly initContainers: readonly [{ readonly command: readonly [string, ...string[]] }];

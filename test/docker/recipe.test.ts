@@ -8,8 +8,9 @@ import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { disposed } from '../support/disposed.ts';
 import { blocksIn, readPage, root } from '../support/markdown.ts';
+import { freePorts } from '../support/probe-client.ts';
 import { composedOptions } from './compose.ts';
-import { ask, build, Container, freePorts, uniqueName } from './runtime.ts';
+import { ask, build, Container, uniqueName } from './runtime.ts';
 
 const execute = promisify(execFile);
 const page = readPage('docs/image.md');

@@ -2,8 +2,6 @@
 // containers that end with their test.
 import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { createServer, type AddressInfo } from 'node:net';
-import { once } from 'node:events';
 import { promisify } from 'node:util';
 import { CommandUnderTest } from '../support/command-under-test.ts';
 import { root } from '../support/markdown.ts';
@@ -95,15 +93,6 @@ export async function build(
 /** uniqueName is for an image or a container that nobody else has. */
 export function uniqueName(): string {
   return `lameduck-test-${randomBytes(4).toString('hex')}`;
-}
-
-/** freePorts returns ports that nobody listens on. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
 }
 
 /** State is what the runtime knows of a container. */

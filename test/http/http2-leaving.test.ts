@@ -7,9 +7,21 @@ import { text } from 'node:stream/consumers';
 import { it, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { Session } from '../../src/http/session.ts';
+import type { Parts } from '../../src/parts.ts';
 import type { Outcome } from '../support/http2-client.ts';
-import { describeKinds, describeKindsInTurn, HeldAnswer, serve, streamsInClearText } from '../support/serving-http2.ts';
+import {
+  describeKinds,
+  describeKindsInTurn,
+  HeldAnswer,
+  serve,
+  serveHeld,
+  streamsInClearText,
+} from '../support/serving-http2.ts';
 import { until } from '../support/until.ts';
+
+function sessionsOf({ traffic }: Parts): Session[] {
+  return [...traffic.connections].filter((one) => one instanceof Session);
+}
 
 describeKinds((kind) => {
   const steps = kind.isSecure ? 'one step' : 'two steps';
@@ -80,14 +92,8 @@ describeKinds((kind) => {
   });
 
   it('P-051 a client that ends its session while it is about to be told breaks nothing', async (t) => {
-    const held = new HeldAnswer('whole');
-    const serving = await serve(t, kind, {
-      listener: held.listener,
-    });
-    const client = await serving.dial();
-    const outcome = client.request('/');
-    await until(() => held.hasCome);
-    const [session] = [...serving.traffic.connections].filter((one) => one instanceof Session);
+    const { serving, held, client, outcome } = await serveHeld(t, kind, 'whole');
+    const [session] = sessionsOf(serving);
     const ended = serving.handle.shutdown('test');
     if (kind.isSecure) await until(() => session?.hold.isOn === true);
     held.finish();
@@ -126,9 +132,8 @@ describeKinds((kind) => {
       },
     });
     const client = await serving.dial();
-    const sessions = (): Session[] => [...serving.traffic.connections].filter((one) => one instanceof Session);
-    await until(() => sessions().length === 1);
-    const [session] = sessions();
+    await until(() => sessionsOf(serving).length === 1);
+    const [session] = sessionsOf(serving);
     const ended = serving.handle.shutdown('test');
     const stream = client.session.request({ ':path': '/', ':method': 'POST' }, { endStream: false });
     const body = text(stream);

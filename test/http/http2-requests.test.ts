@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { connect, type AddressInfo } from 'node:net';
 import { it } from 'node:test';
-import { describeKinds, HeldAnswer, serve } from '../support/serving-http2.ts';
+import { describeKinds, serve, serveHeld } from '../support/serving-http2.ts';
 import { until } from '../support/until.ts';
 
 describeKinds((kind) => {
@@ -58,11 +58,7 @@ describeKinds((kind) => {
   });
 
   it('P-055 a close() by the program during the drain neither breaks nor ends it', async (t) => {
-    const held = new HeldAnswer('whole');
-    const serving = await serve(t, kind, { listener: held.listener });
-    const client = await serving.dial();
-    const outcome = client.request('/');
-    await until(() => held.hasCome);
+    const { serving, held, outcome } = await serveHeld(t, kind, 'whole');
     const ended = serving.handle.shutdown('test');
     const closed = new Promise((resolve) => serving.server.close(resolve));
     held.finish();

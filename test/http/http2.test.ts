@@ -5,18 +5,12 @@ import { it, test } from 'node:test';
 import { certificate } from '../fixtures/certificate.ts';
 import { Http2Client } from '../support/http2-client.ts';
 import { manage } from '../support/manage.ts';
-import { describeKinds, describeKindsInTurn, HeldAnswer, noProbesOn, serve } from '../support/serving-http2.ts';
+import { describeKinds, describeKindsInTurn, noProbesOn, serve, serveHeld } from '../support/serving-http2.ts';
 import { until } from '../support/until.ts';
 
 describeKinds((kind) => {
   it('P-042 a request in flight is answered, the session is told by GOAWAY to leave and ends behind it', async (t) => {
-    const held = new HeldAnswer('whole');
-    const serving = await serve(t, kind, {
-      listener: held.listener,
-    });
-    const client = await serving.dial();
-    const outcome = client.request('/');
-    await until(() => held.hasCome);
+    const { serving, held, client, outcome } = await serveHeld(t, kind, 'whole');
     assert.equal(serving.traffic.counts.requestsInFlight, 1);
     const ended = serving.handle.shutdown('test');
     await until(() => client.goaways.length > 0);
@@ -188,14 +182,7 @@ describeKinds((kind) => {
   });
 
   it('P-019 with retry-after a new session gets 429 and GOAWAY while an old one is served', async (t) => {
-    const held = new HeldAnswer('old');
-    const serving = await serve(t, kind, {
-      shutdownSendRetryAfter: true,
-      listener: held.listener,
-    });
-    const old = await serving.dial();
-    const outcome = old.request('/');
-    await until(() => held.hasCome);
+    const { serving, held, outcome } = await serveHeld(t, kind, 'old', { shutdownSendRetryAfter: true });
     const ended = serving.handle.shutdown('test');
     await serving.handle.signals.notAcceptingNewRequest.signaled;
     await new Promise((resolve) => setImmediate(resolve));

@@ -6,21 +6,18 @@ import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { connect as connectSecure } from 'node:tls';
 import type { Http1Server } from '../../src/http/server.ts';
 import type { Parts } from '../../src/parts.ts';
-import { closeAfterTheDrain } from '../../src/register/close.ts';
-import { adapters, isSecure, type AdapterName } from '../support/adapters.ts';
+import { adapters, type AdapterName } from '../support/adapters.ts';
 import { manage } from '../support/manage.ts';
-import { Client, describeAdapters, listen, serve, shutdownOf } from '../support/serving.ts';
+import { clientOn, describeAdapters, listen, serve, shutdownOf, type Client } from '../support/serving.ts';
 import { until } from '../support/until.ts';
 
 let sockets = 0;
 
 /** manageOpen gives servers that listen already a lifecycle, which register is the one to do for its programs. */
 async function manageOpen(adapter: AdapterName, servers: readonly Http1Server[]): Promise<Parts> {
-  const parts = manage(servers, {}, { answersOnOwnServers: adapter !== 'register' });
-  if (adapter === 'register') for (const server of servers) closeAfterTheDrain(server, parts.handle);
+  const parts = manage(servers, {}, { isGuest: adapter === 'register' });
   parts.startup.begin();
   await parts.handle.signals.hasBeenReady.signaled;
   return parts;
@@ -29,11 +26,7 @@ async function manageOpen(adapter: AdapterName, servers: readonly Http1Server[])
 async function dial(adapter: AdapterName, server: Http1Server): Promise<Client> {
   const address = server.address() as AddressInfo | string;
   const raw = typeof address === 'string' ? connect(address) : connect(address.port, address.address);
-  await once(raw, 'connect');
-  if (!isSecure(adapter)) return new Client(raw);
-  const socket = connectSecure({ socket: raw, rejectUnauthorized: false });
-  await once(socket, 'secureConnect');
-  return new Client(socket, raw);
+  return clientOn(raw, adapter);
 }
 
 describeAdapters((adapter) => {

@@ -8,6 +8,7 @@ import type { Observer } from '../../src/observer.ts';
 import { silent } from '../../src/observers/logging.ts';
 import { createMetrics } from '../../src/observers/metrics/metrics.ts';
 import type { MetricsRegistry } from '../../src/observers/metrics/registry.ts';
+import { closeAfterTheDrain } from '../../src/register/close.ts';
 import { completeSettings } from '../../src/settings/complete.ts';
 import type { SettingsOptions } from '../../src/settings/table.ts';
 
@@ -16,14 +17,15 @@ export interface ManageOptions {
   readonly clock?: Clock;
   readonly observer?: Observer;
   readonly registry?: MetricsRegistry | undefined;
-  readonly answersOnOwnServers?: boolean;
+  /** As `register` does it to a program, whose servers listen by then. */
+  readonly isGuest?: boolean;
 }
 
 /** manage gives servers a lifecycle of their own, on real time and unobserved unless told otherwise; it has not begun. */
 export function manage(
   servers: readonly Server[],
   options: SettingsOptions = {},
-  { clock = systemClock, observer = silent, functions = {}, registry, answersOnOwnServers }: ManageOptions = {},
+  { clock = systemClock, observer = silent, functions = {}, registry, isGuest = false }: ManageOptions = {},
 ): Parts {
   const { settings, sources } = completeSettings(options, {});
   const warn = (message: string): void => {
@@ -36,12 +38,15 @@ export function manage(
     clock,
     observer,
     functions,
-    answersOnOwnServers,
+    answersOnOwnServers: !isGuest,
     metrics: createMetrics({ settings, clock, registry, warn }),
     onStart(addresses) {
       observer.onStart({ addresses, budgetSum: parts.budget().sum, sources });
     },
   });
-  for (const server of servers) installSeam(server, parts.traffic);
+  for (const server of servers) {
+    installSeam(server, parts.traffic);
+    if (isGuest) closeAfterTheDrain(server, parts.handle);
+  }
   return parts;
 }

@@ -1,4 +1,5 @@
 // A server of HTTP/2 with its lifecycle inside the test's own process, over each of Node's two APIs.
+import type { RequestListener } from 'node:http';
 import {
   createSecureServer,
   createServer,
@@ -8,16 +9,15 @@ import {
   type Http2ServerResponse,
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
-import { describe } from 'node:test';
-import Fastify from 'fastify';
 import type { RequestFunctions } from '../../src/http/request-functions.ts';
 import type { Parts } from '../../src/parts.ts';
-import { closeAfterTheDrain } from '../../src/register/close.ts';
 import type { SettingsOptions } from '../../src/settings/table.ts';
 import { certificate } from '../fixtures/certificate.ts';
+import { adapters } from './adapters.ts';
 import { Http2Client } from './http2-client.ts';
 import { manage } from './manage.ts';
-import { listen, noProbes, type Scope } from './serving.ts';
+import { describeEach, listen, noProbes, type Scope } from './serving.ts';
+import { until } from './until.ts';
 
 interface Answer {
   respond(status: number, type?: string): void;
@@ -55,12 +55,12 @@ type Cases = (kind: Kind) => void;
 
 /** describeKinds runs the same cases over every kind of server of HTTP/2, all at once, since they mostly wait. */
 export function describeKinds(cases: Cases): void {
-  describeEach(cases, true);
+  describeEachKind(cases, true);
 }
 
 /** describeKindsInTurn is for cases that take all that this process has. */
 export function describeKindsInTurn(cases: Cases): void {
-  describeEach(cases, false);
+  describeEachKind(cases, false);
 }
 
 /** noProbesOn says why a case in which a server is probed is to be skipped. */
@@ -68,14 +68,11 @@ export function noProbesOn({ by }: Kind): string | false {
   return by === 'register' && noProbes(by);
 }
 
-function describeEach(cases: Cases, concurrency: boolean): void {
-  describe('each kind of server', { concurrency }, () => {
-    for (const [name, kind] of Object.entries(kinds)) {
-      describe(name, { concurrency: 1 }, () => {
-        cases(kind);
-      });
-    }
-  });
+function describeEachKind(cases: Cases, concurrency: boolean): void {
+  const run = (name: string): void => {
+    cases(kinds[name] as Kind);
+  };
+  describeEach(Object.keys(kinds), run, concurrency);
 }
 
 export async function serve(
@@ -95,8 +92,7 @@ export async function serve(
   const server = by === 'Fastify' ? await fastifyServer(onRequest) : createServerOf(isSecure);
   if (isCompatible && by !== 'Fastify') server.on('request', onRequest);
   if (isGuest) await listen(server);
-  const parts: Parts = manage([server], settings, { functions, answersOnOwnServers: !isGuest });
-  if (isGuest) closeAfterTheDrain(server, parts.handle);
+  const parts: Parts = manage([server], settings, { functions, isGuest });
   prepare?.(parts);
   parts.startup.begin();
   if (!isCompatible) {
@@ -135,17 +131,9 @@ function createServerOf(isSecure: boolean): Http2Server | Http2SecureServer {
 async function fastifyServer(
   onRequest: (request: Http2ServerRequest, response: Http2ServerResponse) => void,
 ): Promise<Http2SecureServer> {
-  const app = Fastify({ http2: true, https: { ...certificate, allowHTTP1: true } });
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser('*', (_request, _payload, done) => {
-    done(null);
-  });
-  app.all('/*', (request, reply) => {
-    reply.hijack();
-    onRequest(request.raw, reply.raw);
-  });
-  await app.ready();
-  return app.server;
+  // The adapter has the types of node:http.
+  const server = await adapters['Fastify HTTP/2'](onRequest as unknown as RequestListener);
+  return server as unknown as Http2SecureServer;
 }
 
 /** HeldAnswer is a listener whose answer is sent when the test says so. */
@@ -169,4 +157,14 @@ export class HeldAnswer {
   finish(): void {
     this.#finish?.();
   }
+}
+
+/** serveHeld starts a server with a client whose one request is under way until the test finishes its answer. */
+export async function serveHeld(scope: Scope, kind: Kind, text: string, settings: SettingsOptions = {}) {
+  const held = new HeldAnswer(text);
+  const serving = await serve(scope, kind, { ...settings, listener: held.listener });
+  const client = await serving.dial();
+  const outcome = client.request('/');
+  await until(() => held.hasCome);
+  return { serving, held, client, outcome };
 }

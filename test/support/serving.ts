@@ -11,7 +11,6 @@ import type { Observer, ShutdownRecord, UnfinishedRequest } from '../../src/obse
 import { silent } from '../../src/observers/logging.ts';
 import type { MetricsRegistry } from '../../src/observers/metrics/registry.ts';
 import type { SettingsOptions } from '../../src/settings/table.ts';
-import { closeAfterTheDrain } from '../../src/register/close.ts';
 import { adapterNames, adapters, isSecure, type AdapterName } from './adapters.ts';
 import { ResponseReader } from './closed-loop-client.ts';
 import { manage } from './manage.ts';
@@ -42,7 +41,12 @@ export function noProbes(adapter: AdapterName): string | false {
   return adapter === 'register' && 'the servers of a program that knows of nothing answer no probe';
 }
 
-function describeEach(names: readonly AdapterName[], cases: Cases, concurrency: boolean): void {
+/** describeEach runs the same cases over each kind of server that is named, all at once or in turn. */
+export function describeEach<Name extends string>(
+  names: readonly Name[],
+  cases: (name: Name) => void,
+  concurrency: boolean,
+): void {
   describe('each kind of server', { concurrency }, () => {
     for (const name of names) {
       describe(name, { concurrency: 1 }, () => {
@@ -130,8 +134,7 @@ export async function serve(
   const isGuest = adapter === 'register';
   // A program that knows nothing of its lifecycle is given it once it listens.
   if (isGuest) await listen(server);
-  const parts = manage([server], options, { observer, functions, registry, answersOnOwnServers: !isGuest });
-  if (isGuest) closeAfterTheDrain(server, parts.handle);
+  const parts = manage([server], options, { observer, functions, registry, isGuest });
   parts.startup.begin();
   prepare?.(server, parts);
   const clients: Client[] = [];
@@ -149,15 +152,20 @@ export async function serve(
     signals,
     unfinished,
     async dial({ allowHalfOpen = false } = {}) {
-      const raw = connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen });
-      await once(raw, 'connect');
-      const socket = isSecure(adapter) ? connectSecure({ socket: raw, rejectUnauthorized: false }) : raw;
-      if (socket !== raw) await once(socket, 'secureConnect');
-      const client = new Client(socket, raw);
+      const client = await clientOn(connect({ port, host: '127.0.0.1', noDelay: true, allowHalfOpen }), adapter);
       clients.push(client);
       return client;
     },
   };
+}
+
+/** clientOn makes a client of a connection that is being made, with TLS where the adapter’s server speaks it. */
+export async function clientOn(raw: Socket, adapter: AdapterName): Promise<Client> {
+  await once(raw, 'connect');
+  if (!isSecure(adapter)) return new Client(raw);
+  const socket = connectSecure({ socket: raw, rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  return new Client(socket, raw);
 }
 
 /** listen resolves when a server listens on any free port. */

@@ -1,6 +1,11 @@
 {{/* What load balancers are told by annotations: how to ask for readiness, and how long they let requests of a pod that has
 left finish. Whatever the values give themselves wins. */}}
 
+{{/* The port that a load balancer asks for readiness. */}}
+{{- define "lameduck.healthCheckPort" -}}
+{{- include "lameduck.probePort" . | default (.Values.containerPort | int64 | toString) -}}
+{{- end -}}
+
 {{/* The health check of a load balancer: every 5 s, out after two failures, all in less than the least delay behind one. */}}
 {{- define "lameduck.serviceAnnotations" -}}
 {{- $b := include "lameduck.budget" . | fromJson -}}
@@ -11,7 +16,7 @@ service.beta.kubernetes.io/aws-load-balancer-nlb-target-type: ip
 service.beta.kubernetes.io/aws-load-balancer-target-group-attributes: deregistration_delay.timeout_seconds={{ int64 $b.frontDrainSeconds }}
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-protocol: http
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-path: {{ .Values.probes.readiness.path }}
-service.beta.kubernetes.io/aws-load-balancer-healthcheck-port: {{ include "lameduck.probePort" . | default (.Values.containerPort | int64 | toString) | quote }}
+service.beta.kubernetes.io/aws-load-balancer-healthcheck-port: {{ include "lameduck.healthCheckPort" . | quote }}
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-interval: "5"
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-timeout: "2"
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-unhealthy-threshold: "2"
@@ -29,15 +34,10 @@ alb.ingress.kubernetes.io/target-type: ip
 alb.ingress.kubernetes.io/target-group-attributes: deregistration_delay.timeout_seconds={{ int64 $b.frontDrainSeconds }}
 alb.ingress.kubernetes.io/load-balancer-attributes: idle_timeout.timeout_seconds={{ div (add (int64 $b.idle) 999) 1000 }}
 alb.ingress.kubernetes.io/healthcheck-path: {{ .Values.probes.readiness.path }}
-alb.ingress.kubernetes.io/healthcheck-port: {{ include "lameduck.probePort" . | default (.Values.containerPort | int64 | toString) | quote }}
+alb.ingress.kubernetes.io/healthcheck-port: {{ include "lameduck.healthCheckPort" . | quote }}
 alb.ingress.kubernetes.io/healthcheck-interval-seconds: "5"
 alb.ingress.kubernetes.io/healthcheck-timeout-seconds: "2"
 alb.ingress.kubernetes.io/healthy-threshold-count: "2"
 alb.ingress.kubernetes.io/unhealthy-threshold-count: "2"
 {{- end }}
-{{- end -}}
-
-{{/* Google's health check, in the words that BackendConfig has for it. */}}
-{{- define "lameduck.googlePort" -}}
-{{- include "lameduck.probePort" . | default (.Values.containerPort | int64 | toString) -}}
 {{- end -}}
