@@ -148,6 +148,8 @@ export const chartRules: Readonly<Record<string, string>> = {
   'HC-30': 'Alerts are unit-tested, and a dashboard is there.',
   'HC-31': 'The notes print the sum and its warnings.',
   'HC-32': 'The chart is linted, held against schemas and scanned, for Helm 3 and Helm 4.',
+  'HC-33':
+    'On a real cluster nobody loses a request in a rollout, rollback, deletion, drain or scale-down, on kept and on new connections.',
   'HC-34': 'The chart is published and signed, with what a catalogue of charts shows of it.',
   'HC-35':
     'The image has no shell, a user by number, an entrypoint in the exec form, a stop signal and code that is root’s.',

@@ -1,5 +1,5 @@
-// The one command line behind `npm test` and the Node matrix: every test file but the rollout, which needs a cluster, those
-// of the chart, which need Helm, and those of the image, which need a container runtime.
+// The one command line behind `npm test` and the Node matrix: every test file but those that need a cluster, those of the
+// chart, which need Helm, and those of the image, which need a container runtime.
 // Arguments choose among the files by the start of their path; flags go to node.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -12,7 +12,8 @@ const prefixes = process.argv.slice(2).filter((argument) => !argument.startsWith
 
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
   .map((file) => join(relative(root, import.meta.dirname), file))
-  .filter((file) => file.endsWith('.test.ts') && !file.startsWith(join('test', 'cluster', 'rollout')))
+  .filter((file) => file.endsWith('.test.ts'))
+  .filter((file) => !['rollout', 'stalls'].some((name) => file === join('test', 'cluster', `${name}.test.ts`)))
   .filter((file) => !file.startsWith(join('test', 'chart')))
   .filter((file) => !file.startsWith(join('test', 'docker')))
   .filter((file) => prefixes.length === 0 || prefixes.some((prefix) => file.startsWith(prefix)))

@@ -1,16 +1,41 @@
-// The judgement of the load client, case by case: the zero of the rollout is worth what the client's words are worth.
+// The judgement of the load's clients, case by case: the zero of the rollout is worth what their words are worth. Those on Go
+// and Python are judged where these are installed.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { describe, it, type TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import type { Line, Outcome } from './client.ts';
+import { after, before, describe, it, type TestContext } from 'node:test';
+import type { Job, Kind, Line, Outcome, Tally } from './client.ts';
 
 type Failure = Extract<Line, { type: 'failure' }>;
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
+
+const folder = mkdtempSync(join(tmpdir(), 'clients-'));
+const programs = join(import.meta.dirname, 'clients');
+const isInstalled = (program: string, ...args: string[]) => spawnSync(program, args).status === 0;
+
+const stacks: Readonly<Record<string, { command: string[]; kinds: Kind[]; isThere: boolean }>> = {
+  Node: {
+    command: [process.execPath, join(import.meta.dirname, 'client.ts')],
+    kinds: ['kept GET', 'kept POST', 'new GET', 'new POST'],
+    isThere: true,
+  },
+  Go: {
+    command: [join(folder, 'client')],
+    kinds: ['kept GET', 'kept POST', 'new GET'],
+    isThere: isInstalled('go', 'version'),
+  },
+  Python: {
+    command: ['python3', join(programs, 'client.py')],
+    kinds: ['kept GET', 'new POST'],
+    isThere: isInstalled('python3', '--version'),
+  },
+};
 
 const answerRightly: Answer = (request, response, body) => {
   response.statusCode = request.method === 'POST' ? 201 : 200;
@@ -18,7 +43,12 @@ const answerRightly: Answer = (request, response, body) => {
 };
 
 /** Gives the load right answers until it has begun, then those of `answer` until `isEnough`. */
-async function load(t: TestContext, answer: Answer, isEnough: (failures: Failure[], requests: number) => boolean) {
+async function load(
+  t: TestContext,
+  { command: [program = '', ...args], kinds }: { command: string[]; kinds: Kind[] },
+  answer: Answer,
+  isEnough: (failures: Failure[], requests: number) => boolean,
+): Promise<{ failures: Failure[]; tallies: Record<string, Tally> }> {
   let current = answerRightly;
   const server = createServer((request, response) => {
     let body = '';
@@ -28,9 +58,9 @@ async function load(t: TestContext, answer: Answer, isEnough: (failures: Failure
     });
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
-  const program = fileURLToPath(new URL('client.ts', import.meta.url));
-  const address = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-  const client = spawn(process.execPath, [program, address], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  const jobs: Job[] = kinds.map((kind) => ({ name: kind, kind, url, clients: 3, rest: 20 }));
+  const client = spawn(program, [...args, JSON.stringify(jobs)], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => {
     client.kill('SIGKILL');
     server.close().closeAllConnections();
@@ -40,71 +70,91 @@ async function load(t: TestContext, answer: Answer, isEnough: (failures: Failure
     const line = JSON.parse(text) as Line;
     if (line.type === 'started') current = answer;
     if (line.type === 'failure') failures.push(line);
-    if (line.type === 'summary') return { failures, kinds: line.kinds };
-    if (!client.killed && isEnough(failures, line.type === 'second' ? line.requests : 0)) client.kill('SIGTERM');
+    if (line.type === 'summary') return { failures, tallies: line.tallies };
+    const requests =
+      line.type === 'second' ? Object.values(line.tallies).reduce((sum, one) => sum + one.requests, 0) : 0;
+    if (!client.killed && isEnough(failures, requests)) client.kill('SIGTERM');
   }
   throw new Error('the client ended without its summary');
 }
 
-const failing: [title: string, outcome: Outcome, reason: RegExp, answer: Answer][] = [
-  ['a reset in place of an answer', 'lost', /^ECONNRESET$/, ({ socket }) => socket.resetAndDestroy()],
-  ['a connection ended without an answer', 'lost', /^ECONNRESET$/, ({ socket }) => socket.end()],
+const failing: [title: string, outcome: Outcome, answer: Answer][] = [
+  ['a reset in place of an answer', 'lost', ({ socket }) => socket.resetAndDestroy()],
+  ['a connection ended without an answer', 'lost', ({ socket }) => socket.end()],
   [
     'an answer that is cut short',
     'lost',
-    /^truncated answer$/,
     ({ socket }, response) => response.writeHead(200, { 'Content-Length': 100 }).write('{', () => socket.destroy()),
   ],
-  ['a whole 429', 'refused', /^429$/, (_, response) => response.writeHead(429).end()],
-  ['a whole 503', 'refused', /^503$/, (_, response) => response.writeHead(503).end()],
-  ['another status', 'wrong', /^status 500$/, (_, response) => response.writeHead(500).end()],
-  [
-    'an answer to another request',
-    'wrong',
-    /^not the order that was posted$|^status 201$/,
-    (_, response) => response.writeHead(201).end('another'),
-  ],
+  ['a whole 429', 'refused', (_, response) => response.writeHead(429).end()],
+  ['a whole 503', 'refused', (_, response) => response.writeHead(503).end()],
+  ['another status', 'wrong', (_, response) => response.writeHead(500).end()],
 ];
 
-describe('the load client', () => {
-  for (const [title, outcome, reason, answer] of failing) {
-    it(`takes ${title} for ${outcome}, on kept and on new connections`, async (t) => {
-      const kindsOf = (failures: Failure[]) => new Set(failures.map(({ kind }) => kind));
-      const { failures, kinds } = await load(t, answer, (seen) => kindsOf(seen).size === 4);
-      for (const failure of failures) {
-        assert.equal(failure.outcome, outcome);
-        assert.match(failure.reason ?? '', reason);
-      }
-      for (const tally of Object.values(kinds)) {
-        assert.ok(tally[outcome] > 0);
-        assert.equal(tally.answered + tally[outcome], tally.requests);
+for (const [name, stack] of Object.entries(stacks)) {
+  describe(`the load's clients on ${name}`, { skip: !stack.isThere && `${name} is not installed` }, () => {
+    before(() => {
+      if (name !== 'Go') return;
+      const built = spawnSync('go', ['build', '-trimpath', '-o', join(folder, 'client'), '.'], {
+        cwd: programs,
+        env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' },
+        encoding: 'utf8',
+      });
+      assert.equal(built.status, 0, built.stderr);
+    });
+
+    for (const [title, outcome, answer] of failing) {
+      it(`take ${title} for ${outcome}, on kept and on new connections`, async (t) => {
+        const namesOf = (failures: Failure[]) => new Set(failures.map((failure) => failure.name));
+        const isEnough = (seen: Failure[]) => namesOf(seen).size === stack.kinds.length;
+        const { failures, tallies } = await load(t, stack, answer, isEnough);
+        for (const failure of failures) {
+          assert.equal(failure.outcome, outcome, failure.reason);
+          assert.ok(failure.reason !== '');
+        }
+        for (const tally of Object.values(tallies)) {
+          assert.ok(tally[outcome] > 0);
+          assert.equal(tally.answered + tally[outcome], tally.requests);
+        }
+      });
+    }
+
+    it('take an answer to another request for wrong', async (t) => {
+      const posting = { ...stack, kinds: stack.kinds.filter((kind) => kind.endsWith('POST')) };
+      const swap: Answer = (_, response) => response.writeHead(201).end('another');
+      const { failures } = await load(t, posting, swap, (seen) => seen.length > 3);
+      assert.ok(failures.every((failure) => failure.outcome === 'wrong'));
+    });
+
+    it('take a connect that is refused for refused', async (t) => {
+      const leave: Answer = (request, response, body) => {
+        response.setHeader('Connection', 'close');
+        answerRightly(request, response, body);
+        // Not the close of http.Server, which ends connections whose clients are about to ask.
+        NetServer.prototype.close.call((request.socket as Socket & { server: NetServer }).server);
+      };
+      // The close itself may reset some connects (P-018): those are no refusals, and not what is looked for here.
+      const refused = (failures: Failure[]) => failures.filter(({ reason }) => /refused/i.test(reason));
+      const { failures } = await load(t, stack, leave, (seen) => refused(seen).length > 20);
+      assert.ok(refused(failures).every((failure) => failure.outcome === 'refused'));
+    });
+
+    it('open a new connection after `Connection: close`, and keep their connection otherwise', async (t) => {
+      let asked = 0;
+      const tell: Answer = (request, response, body) => {
+        if (++asked % 3 === 0) response.setHeader('Connection', 'close');
+        answerRightly(request, response, body);
+      };
+      const { failures, tallies } = await load(t, stack, tell, (_, requests) => requests > 300);
+      assert.deepEqual(failures, []);
+      for (const [kind, { connections, toldToClose, requests }] of Object.entries(tallies)) {
+        if (kind.startsWith('new')) assert.equal(connections, requests);
+        else assert.ok(connections < requests && toldToClose > 10 && connections - toldToClose <= 3, kind);
       }
     });
-  }
-
-  it('takes a connect that is refused for refused', async (t) => {
-    const leave: Answer = (request, response, body) => {
-      response.setHeader('Connection', 'close');
-      answerRightly(request, response, body);
-      // Not the close of http.Server, which ends connections whose clients are about to ask.
-      NetServer.prototype.close.call((request.socket as Socket & { server: NetServer }).server);
-    };
-    // The close itself may reset some connects (P-018): those are no refusals, and not what is looked for here.
-    const refused = (failures: Failure[]) => failures.filter(({ reason }) => reason === 'ECONNREFUSED');
-    const { failures } = await load(t, leave, (seen) => refused(seen).length > 20);
-    assert.ok(refused(failures).every(({ outcome }) => outcome === 'refused'));
   });
+}
 
-  it('opens a new connection after `Connection: close`, and keeps its connection otherwise', async (t) => {
-    const tell: Answer = (request, response, body) => {
-      if (request.method === 'POST') response.setHeader('Connection', 'close');
-      answerRightly(request, response, body);
-    };
-    const { failures, kinds } = await load(t, tell, (_, requests) => requests > 300);
-    assert.deepEqual(failures, []);
-    assert.equal(kinds['kept GET'].connections, 3);
-    assert.ok(kinds['kept POST'].toldToClose > 20);
-    assert.ok(kinds['kept POST'].connections - kinds['kept POST'].toldToClose <= 3);
-    assert.equal(kinds['new GET'].connections, kinds['new GET'].requests);
-  });
+after(() => {
+  rmSync(folder, { recursive: true });
 });

@@ -1,145 +1,114 @@
-// The load of the rollout: a dozen closed-loop clients that never retry, and the account of what each kind of them has
-// lost. It imports nothing but Node, so that a pod can run it from a ConfigMap, and writes JSON, one object on a line.
-import { randomUUID } from 'node:crypto';
-import { Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
+// The load's clients on Node: closed loops that never retry, and the account of what each kind of them has seen. It imports
+// nothing but Node and the files beside it, so that a pod can run it from a ConfigMap, and writes JSON, one object on a
+// line, as the clients on Go and Python do.
 import { setTimeout as pause } from 'node:timers/promises';
+import { httpClient } from './http-client.ts';
+import { http2Client } from './http2-client.ts';
+import { eventStreamClient, webSocketClient } from './stream-clients.ts';
 
-const kinds = ['kept GET', 'kept POST', 'new GET', 'new POST'] as const;
+/** What a client asks for, and whether it keeps its connection. */
+export type Kind = 'kept GET' | 'kept POST' | 'new GET' | 'new POST' | 'upload' | 'slow' | OtherKind;
+type OtherKind = 'HTTP/2' | 'event stream' | 'WebSocket';
 
-/** Whether a client keeps its connection, and what it asks for. */
-export type Kind = (typeof kinds)[number];
+/** Some clients of a kind: the row of the account that they share, and the milliseconds that each rests between requests. */
+export interface Job {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly url: string;
+  readonly clients: number;
+  readonly rest: number;
+}
 
 /**
  * How an exchange ended. *Lost*: sent on an accepted connection that had not announced its end, and not answered
- * completely. *Refused*: the connect failed, or the whole answer is a 429 or 503. *Wrong*: any other answer.
+ * completely. *Refused*: the connect failed, the whole answer is a 429 or 503, or HTTP/2 calls it one to be repeated.
+ * *Wrong*: any other answer.
  */
 export type Outcome = 'answered' | 'lost' | 'refused' | 'wrong';
 
-/** What all clients of one kind have seen: counts, and the longest time that one exchange took. */
+/** What all clients of one row have seen: counts, and the longest time that one exchange took. */
 export type Tally = Record<Outcome | 'requests' | 'connections' | 'toldToClose' | 'slowestMilliseconds', number>;
 
 /** A line of the output. */
 export type Line =
   | { type: 'started' }
-  | { type: 'second'; requests: number; pods: Record<string, { requests: number; kept: number }> }
-  | { type: 'failure'; at: string; kind: Kind; outcome: Outcome; reason: string | undefined; pod: string | undefined }
-  | { type: 'summary'; kinds: Record<Kind, Tally> };
+  | { type: 'second'; at: number; tallies: Record<string, Tally>; pods: Record<string, PodSecond> }
+  | { type: 'failure'; at: number; name: string; outcome: Outcome; reason: string; pod: string }
+  | { type: 'summary'; tallies: Record<string, Tally> };
 
-interface Verdict {
+/** What one pod has answered in a second, and how many connections are kept to it at the end of that. */
+export interface PodSecond {
+  readonly answered: number;
+  readonly kept: number;
+}
+
+/** An exchange, sent once: whatever became of it is the result. */
+export interface Exchange {
   outcome: Outcome;
   reason?: string;
   /** The pod that answered, which names itself in a header. */
   pod?: string | undefined;
-}
-
-interface Exchange extends Verdict {
-  reused: boolean;
+  isNewConnection: boolean;
+  /** The other side has announced the end of the connection, in the way of the protocol. */
   toldToClose: boolean;
-  milliseconds: number;
+  /** An ordinary request, and not a stream that lasts. */
+  isRequest: boolean;
 }
 
-const answerLimit = 10_000;
+/** One client, which asks again only after the answer to the question before. */
+export interface Client {
+  ask(): Promise<Exchange>;
+  /** Ends what would not end by itself. */
+  end(): void;
+}
+
 const startLimit = 60_000;
-const slowMilliseconds = 300;
 
-/** One request, sent once: whatever becomes of it is the result. */
-function exchange(target: URL, kind: Kind, slow: boolean, agent: Agent | false): Promise<Exchange> {
-  const { promise, resolve } = Promise.withResolvers<Exchange>();
-  const order = kind.endsWith('POST') ? randomUUID() : undefined;
-  const path = order ? '/orders' : slow ? `/slow?ms=${String(slowMilliseconds)}` : '/';
-  const began = performance.now();
-  let isConnected = false;
-  const request = httpRequest(new URL(path, target), {
-    agent,
-    method: order ? 'POST' : 'GET',
-    headers: order ? { 'Content-Type': 'application/json' } : {},
-    signal: AbortSignal.timeout(answerLimit),
-  });
-  const end = (verdict: Verdict, toldToClose: boolean) => {
-    const milliseconds = performance.now() - began;
-    resolve({ ...verdict, reused: request.reusedSocket, toldToClose, milliseconds });
-  };
-  request.once('socket', (socket) => {
-    isConnected = !socket.connecting;
-    if (!isConnected) socket.once('connect', () => (isConnected = true));
-  });
-  request.once('error', (error: NodeJS.ErrnoException) => {
-    end({ outcome: isConnected ? 'lost' : 'refused', reason: error.code ?? error.message }, false);
-  });
-  request.once('response', (response) => {
-    let text = '';
-    response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-    response.on('error', () => undefined); // `complete` tells what it would
-    response.once('close', () => {
-      end(judge(response, text, order), response.headers.connection === 'close');
-    });
-  });
-  send(request, order, slow);
-  return promise;
-}
-
-/** The body of a slow POST takes its time, so that some requests are under way whenever a pod is told to end. */
-function send(request: ClientRequest, order: string | undefined, slow: boolean): void {
-  const body = order && JSON.stringify({ id: order });
-  if (!body || !slow) {
-    request.end(body);
-    return;
-  }
-  request.write(body.slice(0, 10));
-  const rest = setTimeout(() => request.end(body.slice(10)), slowMilliseconds);
-  request.once('close', () => {
-    clearTimeout(rest);
-  });
-}
-
-function judge({ complete, statusCode, headers }: IncomingMessage, text: string, order: string | undefined): Verdict {
-  if (!complete) return { outcome: 'lost', reason: 'truncated answer' };
-  if (statusCode === 429 || statusCode === 503) return { outcome: 'refused', reason: String(statusCode) };
-  if (statusCode !== (order ? 201 : 200)) return { outcome: 'wrong', reason: `status ${String(statusCode)}` };
-  if (order && !text.includes(order)) return { outcome: 'wrong', reason: 'not the order that was posted' };
-  return { outcome: 'answered', pod: headers['x-served-by']?.toString() };
-}
-
-const noTally: Tally = {
-  ...{ requests: 0, answered: 0, lost: 0, refused: 0, wrong: 0 },
-  ...{ connections: 0, toldToClose: 0, slowestMilliseconds: 0 },
+const clients: Record<OtherKind, (target: URL) => Client> = {
+  'HTTP/2': http2Client,
+  'event stream': eventStreamClient,
+  WebSocket: webSocketClient,
 };
+
+/** Every third client takes its time over each request, so that some are under way whenever a pod is told to end. */
+function clientOf({ kind, url }: Job, index: number): Client {
+  const target = new URL(url);
+  return kind in clients ? clients[kind as OtherKind](target) : httpClient(target, kind as never, index % 3 === 2);
+}
 
 /** The account of one run, and its voice. */
 class Account {
-  readonly kinds = Object.fromEntries(kinds.map((kind) => [kind, { ...noTally }])) as Record<Kind, Tally>;
+  readonly tallies: Record<string, Tally> = {};
   readonly #kept = new Map<object, string>();
-  #requests = new Map<string, number>();
+  #answered = new Map<string, number>();
 
   /** Of an exchange without an answer the pod is known if its connection had been kept. */
-  add(client: object, kind: Kind, result: Exchange): void {
-    const { outcome, reason, pod, reused, toldToClose, milliseconds } = result;
-    const tally = this.kinds[kind];
+  add(client: object, { name, kind }: Job, result: Exchange, milliseconds: number): void {
+    const { outcome, reason = '', pod, isNewConnection, toldToClose, isRequest } = result;
+    const tally = (this.tallies[name] ??= {
+      ...{ requests: 0, answered: 0, lost: 0, refused: 0, wrong: 0 },
+      ...{ connections: 0, toldToClose: 0, slowestMilliseconds: 0 },
+    });
     tally.requests += 1;
     tally[outcome] += 1;
-    if (!reused) tally.connections += 1;
+    if (isNewConnection) tally.connections += 1;
     if (toldToClose) tally.toldToClose += 1;
     tally.slowestMilliseconds = Math.max(tally.slowestMilliseconds, Math.round(milliseconds));
-    const at = new Date().toISOString();
-    if (outcome !== 'answered')
-      say({ type: 'failure', at, kind, outcome, reason, pod: reused ? this.#kept.get(client) : undefined });
-    if (pod) this.#requests.set(pod, (this.#requests.get(pod) ?? 0) + 1);
-    if (pod && !toldToClose && kind.startsWith('kept')) this.#kept.set(client, pod);
+    const keptTo = isNewConnection ? '' : (this.#kept.get(client) ?? '');
+    if (outcome !== 'answered') say({ type: 'failure', at: Date.now(), name, outcome, reason, pod: pod ?? keptTo });
+    if (pod && isRequest) this.#answered.set(pod, (this.#answered.get(pod) ?? 0) + 1);
+    if (pod && !toldToClose && !kind.startsWith('new')) this.#kept.set(client, pod);
     else this.#kept.delete(client);
   }
 
   saySecond(): void {
     const kept = [...this.#kept.values()];
-    const names = new Set([...this.#requests.keys(), ...kept]);
-    const pods = Object.fromEntries(
-      [...names].map((name) => [
-        name,
-        { requests: this.#requests.get(name) ?? 0, kept: kept.filter((pod) => pod === name).length },
-      ]),
-    );
-    this.#requests = new Map();
-    const requests = Object.values(this.kinds).reduce((sum, tally) => sum + tally.requests, 0);
-    say({ type: 'second', requests, pods });
+    const pods: Record<string, PodSecond> = {};
+    for (const name of new Set([...this.#answered.keys(), ...kept])) {
+      pods[name] = { answered: this.#answered.get(name) ?? 0, kept: kept.filter((pod) => pod === name).length };
+    }
+    this.#answered = new Map();
+    say({ type: 'second', at: Date.now(), tallies: this.tallies, pods });
   }
 }
 
@@ -147,48 +116,57 @@ function say(line: Line): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-/** One client: the next request is sent only after the answer to the one before. */
-async function askUntil(stop: AbortSignal, target: URL, kind: Kind, slow: boolean, account: Account): Promise<void> {
-  const agent = kind.startsWith('kept') && new Agent({ keepAlive: true, maxSockets: 1 });
-  const client = {};
+/** The next request is sent only after the answer to the one before. */
+async function askUntil(stop: AbortSignal, job: Job, index: number, account: Account): Promise<void> {
+  const client = clientOf(job, index);
+  stop.addEventListener('abort', () => {
+    client.end();
+  });
   while (!stop.aborted) {
-    account.add(client, kind, await exchange(target, kind, slow, agent));
-    await pause(10 + Math.random() * 20); // leaves the machine room, or a slow kube-proxy would become slower still
+    const began = performance.now();
+    const result = await client.ask();
+    account.add(client, job, result, performance.now() - began);
+    await pause(job.rest * (0.5 + Math.random())); // leaves the machine room, or a slow kube-proxy becomes slower still
   }
-  if (agent) agent.destroy();
 }
 
 /** Until a Service is known to every proxy, a refusal says nothing about its pods. */
-async function firstAnswer(target: URL): Promise<void> {
+async function firstAnswer(job: Job): Promise<void> {
   const deadline = performance.now() + startLimit;
+  const client = clientOf(job, 0);
+  const end = setInterval(() => {
+    client.end();
+  }, 1000); // a stream is there when it has not failed
   for (;;) {
-    const { outcome, reason } = await exchange(target, 'new GET', false, false);
-    if (outcome === 'answered') return;
-    if (performance.now() > deadline)
-      throw new Error(`no answer from ${target.href} in ${String(startLimit)} ms: ${reason}`);
+    const { outcome, reason } = await client.ask();
+    if (outcome === 'answered') break;
+    if (performance.now() > deadline) throw new Error(`no answer to ${job.name} from ${job.url}: ${String(reason)}`);
     await pause(100);
   }
+  clearInterval(end);
+  client.end();
 }
 
-async function main(address: string | undefined): Promise<void> {
-  if (!address) throw new Error('usage: node client.ts URL; SIGTERM ends the load and prints its summary');
-  const target = new URL(address);
+async function main(argument: string | undefined): Promise<void> {
+  if (!argument) throw new Error('usage: node client.ts JOBS, as JSON; SIGTERM ends the load and prints its summary');
+  const jobs = JSON.parse(argument) as Job[];
   const stop = new AbortController();
   process.once('SIGTERM', () => {
     stop.abort();
   });
-  await firstAnswer(target);
+  await Promise.all(jobs.filter(({ kind }) => kind !== 'slow').map(firstAnswer));
   const account = new Account();
   say({ type: 'started' });
   const seconds = setInterval(() => {
     account.saySecond();
   }, 1000);
-  const clients = kinds.flatMap((kind) =>
-    [false, false, true].map((slow) => askUntil(stop.signal, target, kind, slow, account)),
+  const all = jobs.flatMap((job) =>
+    Array.from({ length: job.clients }, (_, index) => askUntil(stop.signal, job, index, account)),
   );
-  await Promise.all(clients);
+  await Promise.all(all);
   clearInterval(seconds);
-  say({ type: 'summary', kinds: account.kinds });
+  account.saySecond();
+  say({ type: 'summary', tallies: account.tallies });
 }
 
 await main(process.argv[2]);

@@ -1,78 +1,143 @@
-// What the rollout asks of Kubernetes: kubectl, a watch on the pods of one namespace, every log from its first line on.
-// The cluster is the one that KUBECONFIG names; how it came to be is no concern of this file.
-import { type ChildProcess, spawn } from 'node:child_process';
+// What the suite asks of Kubernetes: kubectl, and one namespace observed from its creation to its deletion: its pods, each
+// run of a container with its log from the first line on, its endpoints and its events. The cluster is the one that
+// KUBECONFIG names; how it came to be is no concern of this file.
 import { EventEmitter, once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { text } from 'node:stream/consumers';
+import { Api, feed, run } from './api.ts';
 
-/** The part of a pod that the rollout looks at. */
+export { run } from './api.ts';
+
+/** The part of a pod that is looked at. */
 export interface Pod {
   metadata: { uid: string; name: string; labels?: Record<string, string>; deletionTimestamp?: string };
   spec: { nodeName?: string };
-  status: { conditions?: { type: string; status: string }[]; containerStatuses?: ContainerStatus[] };
+  status: { podIP?: string; conditions?: { type: string; status: string }[]; containerStatuses?: ContainerStatus[] };
 }
 
 interface ContainerStatus {
+  containerID?: string;
   restartCount: number;
-  state: { running?: object; terminated?: { exitCode: number } };
+  state: { running?: object; terminated?: Termination };
+  lastState: { terminated?: Termination };
 }
 
-/** What is left to know of a pod whose container has run: most of it only while the pod is there to be asked. */
-export interface History {
-  name: string;
-  app: string | undefined;
-  /** In the last watch events before the deletion of the pod (P-122). */
+interface Termination {
+  containerID: string;
+  exitCode: number;
+}
+
+interface EndpointSlice {
+  metadata: { labels: Record<string, string> };
+  endpoints: { conditions: { ready?: boolean }; targetRef?: { name: string } }[] | null;
+}
+
+interface Watched<T> {
+  type: string;
+  object: T;
+}
+
+/** One run of a container, and what is left of it: most of it only while the pod is there to be asked. */
+export interface Run {
+  readonly pod: string;
+  /** The release that the pod belongs to. */
+  readonly instance: string | undefined;
+  readonly lines: string[];
+  /** In the last watch events before the deletion of the pod (P-122), or before the next run. */
   exitCode: number | undefined;
-  restartCount: number;
-  lastLine: string;
   isLogComplete: boolean;
 }
 
-/** Runs a command line that came as a setting, with arguments appended; rejects with what it said when it fails. */
-export async function run(commandLine: string, ...args: string[]): Promise<string> {
-  const child = start(commandLine, args);
-  const [output, complaint] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  if (child.exitCode !== 0) throw new Error(`${commandLine} ${args.join(' ')} failed: ${complaint || output}`);
-  return output;
+/** A pod that a service began or ceased to have among its ready endpoints. */
+export interface EndpointChange {
+  readonly service: string;
+  readonly pod: string;
+  readonly isReady: boolean;
+  readonly at: number;
 }
 
-function start(commandLine: string, args: string[]) {
-  // `exec` makes the command the child itself, so that ending the child ends the command.
-  return spawn('/bin/sh', ['-c', `exec ${commandLine} "$@"`, 'sh', ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+/** Something that Kubernetes says it has done or seen. */
+export interface KubernetesEvent {
+  readonly reason: string;
+  readonly message: string;
+  readonly involvedObject: { name: string };
 }
 
-/** One namespace, observed from its creation to its deletion; `line` is told for each line of each log. */
-export class Namespace extends EventEmitter<{ change: []; line: [pod: string, line: string] }> {
+/** The label by which pods know their release, and clients that they are none. */
+export const instanceLabel = 'app.kubernetes.io/instance';
+
+/** One namespace; `line` is told for each line of each log. */
+export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line: string] }> {
   /** The pods that exist, by uid, as the latest watch event has them. */
   readonly pods = new Map<string, Pod>();
-  /** The pods that have run, by uid. */
-  readonly histories = new Map<string, History>();
+  /** Every run of a container that there was, by its id. */
+  readonly runs = new Map<string, Run>();
+  readonly endpointChanges: EndpointChange[] = [];
+  readonly events: KubernetesEvent[] = [];
   readonly name: string;
   readonly #kubectl: string;
-  readonly #children = new Set<ChildProcess>();
+  readonly #ready = new Map<string, Set<string>>();
+  #api: Api | undefined;
 
   constructor(kubectl: string, name: string) {
     super();
+    this.setMaxListeners(0);
     this.#kubectl = `${kubectl} --namespace ${name}`;
     this.name = name;
   }
 
   async create(): Promise<void> {
+    this.#api = await Api.start(this.#kubectl);
     await this.kubectl('create', 'namespace', this.name);
-    this.#follow(['get', '--raw', `/api/v1/namespaces/${this.name}/pods?watch=1`], (line) => {
-      this.#onEvent(JSON.parse(line) as { type: string; object: Pod });
+    await this.#watch('/api/v1', 'pods', (event: Watched<Pod>) => {
+      this.#onPod(event);
+    });
+    await this.#watch('/apis/discovery.k8s.io/v1', 'endpointslices', ({ type, object }: Watched<EndpointSlice>) => {
+      this.#onEndpoints(type === 'DELETED' ? { ...object, endpoints: null } : object);
+    });
+    await this.#watch('/api/v1', 'events', ({ object }: Watched<KubernetesEvent>) => {
+      this.events.push(object);
+      this.emit('change');
     });
   }
 
-  /** Deletes everything in the namespace, and ends every process that observed it. */
+  /** Has everything in the namespace deleted, and ends what observed it. */
   async delete(): Promise<void> {
-    await this.kubectl('delete', 'namespace', this.name, '--ignore-not-found', '--timeout=90s').finally(() => {
-      for (const child of this.#children) child.kill();
-    });
+    try {
+      await this.kubectl('delete', 'namespace', this.name, '--ignore-not-found', '--wait=false');
+    } finally {
+      this.pods.clear();
+      await this.#api?.stop();
+    }
   }
 
   kubectl(...args: string[]): Promise<string> {
     return run(this.#kubectl, ...args);
+  }
+
+  /** Does the same, and resolves with what it complained of, though it did not fail. */
+  async complaintsOf(...args: string[]): Promise<string> {
+    return (await feed('', this.#kubectl, ...args)).complaint;
+  }
+
+  /** Creates an object. */
+  async add(object: object): Promise<void> {
+    await feed(JSON.stringify(object), this.#kubectl, 'create', '--filename', '-');
+  }
+
+  /** Asks a port of a pod; resolves with the body of a 200, else with undefined. */
+  async ask(pod: string, port: number, path: string): Promise<string | undefined> {
+    return this.#api?.get(`/api/v1/namespaces/${this.name}/pods/${pod}:${String(port)}/proxy${path}`);
+  }
+
+  /** Whether a service has the pod among its ready endpoints. */
+  isEndpoint(service: string, pod: string): boolean {
+    return this.#ready.get(service)?.has(pod) === true;
+  }
+
+  /** The containers that a probe had ended, as Kubernetes tells it. */
+  killsByProbe(): KubernetesEvent[] {
+    return this.events.filter(
+      ({ reason, message }) => reason === 'Killing' && / failed (liveness|startup) probe/.test(message),
+    );
   }
 
   /** Resolves once `claim` holds; rejects with `what` when it does not within `seconds`. */
@@ -85,40 +150,63 @@ export class Namespace extends EventEmitter<{ change: []; line: [pod: string, li
     }
   }
 
-  #onEvent({ type, object: pod }: { type: string; object: Pod }): void {
+  async #watch(group: string, resource: string, onEvent: (event: Watched<never>) => void): Promise<void> {
+    const lines = await this.#api?.follow(`${group}/namespaces/${this.name}/${resource}?watch=1`);
+    lines?.on('line', (line) => {
+      onEvent(JSON.parse(line) as Watched<never>);
+    });
+  }
+
+  #onPod({ type, object: pod }: Watched<Pod>): void {
     const { uid } = pod.metadata;
     if (type === 'DELETED') this.pods.delete(uid);
     else this.pods.set(uid, pod);
-    for (const { state, restartCount } of pod.status.containerStatuses ?? []) {
-      const history = this.histories.get(uid) ?? (state.running && this.#begin(pod));
-      if (!history) continue;
-      history.exitCode = state.terminated?.exitCode;
-      history.restartCount = restartCount;
+    for (const { containerID, state, lastState } of pod.status.containerStatuses ?? []) {
+      if (containerID && state.running && !this.runs.has(containerID)) void this.#begin(containerID, pod);
+      for (const ended of [state.terminated, lastState.terminated]) {
+        const known = ended && this.runs.get(ended.containerID);
+        if (known) known.exitCode = ended.exitCode;
+      }
     }
     this.emit('change');
   }
 
-  #begin({ metadata: { uid, name, labels } }: Pod): History {
-    const app = labels?.['app'];
-    const history: History = { name, app, exitCode: undefined, restartCount: 0, lastLine: '', isLogComplete: false };
-    this.histories.set(uid, history);
-    const lines = this.#follow(['logs', '--follow', name], (line) => {
-      history.lastLine = line;
-      this.emit('line', name, line);
+  async #begin(containerID: string, { metadata: { name, labels } }: Pod): Promise<void> {
+    const of: Run = {
+      pod: name,
+      instance: labels?.[instanceLabel],
+      lines: [],
+      exitCode: undefined,
+      isLogComplete: false,
+    };
+    this.runs.set(containerID, of);
+    const path = `/api/v1/namespaces/${this.name}/pods/${name}/log?follow=true`;
+    const onLine = (line: string) => {
+      of.lines.push(line);
+      this.emit('line', of, line);
       this.emit('change');
-    });
-    lines.once('close', () => {
-      history.isLogComplete = true;
-      this.emit('change');
-    });
-    return history;
+    };
+    try {
+      const lines = await this.#api?.follow(path);
+      if (lines) await once(lines.on('line', onLine), 'close');
+    } catch (error) {
+      onLine(String(error));
+    }
+    of.isLogComplete = true;
+    this.emit('change');
   }
 
-  #follow(args: string[], onLine: (line: string) => void) {
-    const child = start(this.#kubectl, args);
-    this.#children.add(child);
-    child.stderr.pipe(process.stderr);
-    return createInterface({ input: child.stdout }).on('line', onLine);
+  #onEndpoints({ metadata, endpoints }: EndpointSlice): void {
+    const service = metadata.labels['kubernetes.io/service-name'] ?? '';
+    const before = this.#ready.get(service) ?? new Set<string>();
+    const ready = (endpoints ?? []).filter(({ conditions }) => conditions.ready);
+    const now = new Set(ready.map(({ targetRef }) => targetRef?.name ?? ''));
+    const change = (pod: string, isReady: boolean) =>
+      this.endpointChanges.push({ service, pod, isReady, at: performance.now() });
+    for (const pod of now) if (!before.has(pod)) change(pod, true);
+    for (const pod of before) if (!now.has(pod)) change(pod, false);
+    this.#ready.set(service, now);
+    this.emit('change');
   }
 }
 

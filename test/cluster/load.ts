@@ -1,49 +1,123 @@
-// The load as the rollout sees it: client.ts in a pod of its own, known by what its log says.
-import { fileURLToPath } from 'node:url';
-import type { Kind, Line, Tally } from './client.ts';
-import type { Namespace } from './kubernetes.ts';
+// The load as the suite sees it: clients on Node, Go and Python, each in a pod of its own, known by what their logs say.
+import { referenceImage } from './images.ts';
+import type { Job, Line, PodSecond, Tally } from './client.ts';
+import type { Namespace, Run } from './kubernetes.ts';
+import { programs } from './release.ts';
 
 type Failure = Extract<Line, { type: 'failure' }>;
-type Second = Extract<Line, { type: 'second' }>;
+
+/** What all clients of a load have seen, row by row. */
+export type Tallies = Readonly<Record<string, Tally>>;
+
+const clientsImage = 'localhost/lameduck-clients:dev';
+
+const stacks = {
+  node: { image: referenceImage, command: ['/nodejs/bin/node', '/app/programs/client.ts'] },
+  go: { image: clientsImage, command: ['/client'] },
+  python: { image: clientsImage, command: ['/python3', '/client.py'] },
+} as const;
+
+/** What the clients are made of. */
+export type Stack = keyof typeof stacks;
+
+/** A second of one of the pods that ask. */
+interface Second {
+  readonly at: number;
+  readonly pods: Readonly<Record<string, PodSecond>>;
+}
 
 /** Clients that ask until they are told to end. */
 export class Load {
+  /** Those of which nobody has taken notice yet. */
   readonly failures: Failure[] = [];
-  /** What Node itself had to say about the program: nothing, if the load is to be believed. */
+  /** What a program had to say that is no line of the account: nothing, if the load is to be believed. */
   readonly warnings: string[] = [];
-  /** What the clients did in the last whole second. */
-  second: Second = { type: 'second', requests: 0, pods: {} };
-  #hasStarted = false;
-  #summary: Record<Kind, Tally> | undefined;
+  readonly seconds: Second[] = [];
+  readonly jobs: readonly Job[];
+  readonly #latest = new Map<string, Second & { readonly tallies: Tallies }>();
+  readonly #started = new Set<string>();
+  readonly #summaries = new Map<string, Tallies>();
   readonly #namespace: Namespace;
+  readonly #pods: readonly string[];
 
-  static async start(namespace: Namespace): Promise<Load> {
-    const load = new Load(namespace);
+  /** Starts the clients of each stack; resolves when every service has answered all of them. */
+  static async start(namespace: Namespace, jobs: Readonly<Partial<Record<Stack, readonly Job[]>>>): Promise<Load> {
+    const all = Object.entries(jobs) as [Stack, readonly Job[]][];
+    const load = new Load(namespace, all);
     namespace.on('line', load.#onLine);
-    await namespace.kubectl('create', '--filename', fileURLToPath(new URL('client.yaml', import.meta.url)));
-    await namespace.until('the Service answers the clients', 90, () => load.#hasStarted);
+    await Promise.all(all.map(([stack, its]) => namespace.add(clientPod(stack, its))));
+    await namespace.until('the services answer the clients', 90, () => load.#started.size === load.#pods.length);
     return load;
   }
 
-  private constructor(namespace: Namespace) {
+  private constructor(namespace: Namespace, all: readonly [Stack, readonly Job[]][]) {
     this.#namespace = namespace;
+    this.#pods = all.map(([stack]) => podOf(stack));
+    this.jobs = all.flatMap(([, its]) => its);
   }
 
-  /** Ends the clients after the answers that they wait for, and resolves with the account of each kind. */
-  async end(): Promise<Record<Kind, Tally>> {
-    await this.#namespace.kubectl('delete', 'pod', 'client');
-    await this.#namespace.until('the clients say what they have seen', 30, () => this.#summary !== undefined);
+  /** What has been seen until now, a second ago at most. */
+  get tallies(): Tallies {
+    return Object.assign({}, ...[...this.#latest.values()].map(({ tallies }) => tallies)) as Tallies;
+  }
+
+  /** How many connections the clients keep to a pod. */
+  keptTo(pod: string): number {
+    return [...this.#latest.values()].reduce((sum, { pods }) => sum + (pods[pod]?.kept ?? 0), 0);
+  }
+
+  /** Whether the pod has answered lately. */
+  reaches(pod: string): boolean {
+    return [...this.#latest.values()].some(({ pods }) => (pods[pod]?.answered ?? 0) > 0);
+  }
+
+  /** Ends the clients after the answers that they wait for, and resolves with the whole account. */
+  async end(): Promise<Tallies> {
+    await this.#namespace.kubectl('delete', 'pod', ...this.#pods);
+    const isOver = () => this.#summaries.size === this.#pods.length;
+    await this.#namespace.until('the clients say what they have seen', 60, isOver);
     this.#namespace.off('line', this.#onLine);
-    return this.#summary as Record<Kind, Tally>;
+    return Object.assign({}, ...this.#summaries.values()) as Tallies;
   }
 
-  readonly #onLine = (pod: string, text: string): void => {
-    if (pod !== 'client') return;
-    if (!text.startsWith('{')) return void this.warnings.push(text);
+  readonly #onLine = ({ pod }: Run, text: string): void => {
+    if (!this.#pods.includes(pod)) return;
+    if (!text.startsWith('{')) return void this.warnings.push(`${pod}: ${text}`);
     const line = JSON.parse(text) as Line;
-    if (line.type === 'started') this.#hasStarted = true;
-    else if (line.type === 'second') this.second = line;
+    if (line.type === 'started') this.#started.add(pod);
     else if (line.type === 'failure') this.failures.push(line);
-    else this.#summary = line.kinds;
+    else if (line.type === 'summary') this.#summaries.set(pod, line.tallies);
+    else {
+      this.seconds.push({ at: line.at, pods: line.pods });
+      this.#latest.set(pod, line);
+    }
+  };
+}
+
+function podOf(stack: Stack): string {
+  return `client-${stack}`;
+}
+
+function clientPod(stack: Stack, jobs: readonly Job[]): object {
+  const { image, command } = stacks[stack];
+  const client = {
+    name: 'client',
+    image,
+    imagePullPolicy: 'IfNotPresent',
+    command: [...command, JSON.stringify(jobs)],
+    volumeMounts: programs['extraVolumeMounts'],
+    // Twice what the chart asks for a server: with less it would starve where CPU is short, with more the servers.
+    resources: { requests: { cpu: '200m' } },
+  };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: podOf(stack) },
+    spec: {
+      restartPolicy: 'Never',
+      terminationGracePeriodSeconds: 60,
+      containers: [client],
+      volumes: programs['extraVolumes'],
+    },
   };
 }

@@ -1,0 +1,91 @@
+// The API server by way of `kubectl proxy`: watches, logs and scrapes, many at a time, without a process for each.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { Agent, get, type ClientRequest, type IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface, type Interface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+
+/** What a command has said. */
+export interface Said {
+  readonly output: string;
+  readonly complaint: string;
+}
+
+/** Runs a command line that came as a setting, with arguments appended; rejects with what it said when it fails. */
+export async function run(commandLine: string, ...args: string[]): Promise<string> {
+  return (await feed('', commandLine, ...args)).output;
+}
+
+/** Does the same with `input` as its standard input. */
+export async function feed(input: string, commandLine: string, ...args: string[]): Promise<Said> {
+  const child = start(commandLine, args);
+  child.stdin.on('error', () => undefined).end(input);
+  const [output, complaint] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  if (child.exitCode !== 0) throw new Error(`${commandLine} ${args.join(' ')} failed: ${complaint || output}`);
+  return { output, complaint };
+}
+
+function start(commandLine: string, args: string[]) {
+  // `exec` makes the command the child itself, so that ending the child ends the command.
+  return spawn('/bin/sh', ['-c', `exec ${commandLine} "$@"`, 'sh', ...args], { stdio: 'pipe' });
+}
+
+/** The API server, asked through a socket in a folder of its own. */
+export class Api {
+  readonly #proxy: ChildProcess;
+  readonly #folder: string;
+  readonly #agent = new Agent({ keepAlive: true });
+  readonly #requests = new Set<ClientRequest>();
+
+  static async start(kubectl: string): Promise<Api> {
+    const folder = await mkdtemp(join(tmpdir(), 'api-'));
+    const proxy = start(kubectl, ['proxy', `--unix-socket=${join(folder, 'socket')}`]);
+    proxy.stderr.pipe(process.stderr);
+    await Promise.race([
+      once(proxy.stdout, 'data'),
+      once(proxy, 'close').then(() => {
+        throw new Error('kubectl proxy has ended');
+      }),
+    ]);
+    return new Api(proxy, folder);
+  }
+
+  private constructor(proxy: ChildProcess, folder: string) {
+    this.#proxy = proxy;
+    this.#folder = folder;
+  }
+
+  /** Resolves with the body of a 200, or with undefined for whatever else becomes of the question. */
+  async get(path: string): Promise<string | undefined> {
+    const response = await this.#ask(path, AbortSignal.timeout(2000)).catch(() => undefined);
+    const body = response && (await text(response).catch(() => undefined));
+    return response?.statusCode === 200 ? body : undefined;
+  }
+
+  /** Follows a watch or a log to its end, line by line. */
+  async follow(path: string): Promise<Interface> {
+    const response = await this.#ask(path);
+    if (response.statusCode !== 200) throw new Error(`${path}: ${await text(response)}`);
+    return createInterface({ input: response }).on('error', () => undefined); // its end tells enough
+  }
+
+  async stop(): Promise<void> {
+    for (const request of this.#requests) request.destroy();
+    this.#agent.destroy();
+    this.#proxy.kill();
+    await rm(this.#folder, { recursive: true });
+  }
+
+  async #ask(path: string, signal?: AbortSignal): Promise<IncomingMessage> {
+    const options = { socketPath: join(this.#folder, 'socket'), path, agent: this.#agent, ...(signal && { signal }) };
+    const request = get(options);
+    this.#requests.add(request);
+    request.on('error', () => undefined).once('close', () => this.#requests.delete(request));
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    response.on('error', () => undefined);
+    return response;
+  }
+}

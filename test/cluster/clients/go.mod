@@ -1,0 +1,3 @@
+module lameduck.test/clients
+
+go 1.24

@@ -1,0 +1,86 @@
+// A client of HTTP/2 without TLS that keeps its session until it is told to leave, and never sends anything twice.
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
+import type { Client, Exchange } from './client.ts';
+
+const answerLimit = 30_000;
+const refusedStream = 'REFUSED_STREAM';
+
+/** The first GOAWAY of two names the highest stream that there can be, and so refuses none (RFC 9113 section 6.8). */
+const highest = 2 ** 31 - 1;
+
+/** http2Client returns a client that posts something and knows it again in the answer. */
+export function http2Client(target: URL): Client {
+  let session: ClientHttp2Session | undefined;
+  let lastStream: number | undefined;
+  const asking = new Set<Promise<Exchange>>();
+  return {
+    async ask(): Promise<Exchange> {
+      const isNewConnection = session === undefined || session.closed || session.destroyed;
+      const toldToClose = lastStream !== undefined;
+      if (isNewConnection) {
+        lastStream = undefined;
+        const made = await connected(target);
+        if (typeof made === 'string') return { ...failed('refused', made), isNewConnection, toldToClose };
+        session = made.on('goaway', (_code, last: number) => (lastStream = last));
+      }
+      const asked = exchange(session as ClientHttp2Session);
+      asking.add(asked);
+      const result = await asked;
+      asking.delete(asked);
+      // Node's client refuses by itself what it has not sent yet when the first GOAWAY comes: nobody else has seen it.
+      if (result.reason === refusedStream && lastStream === highest) return this.ask();
+      // A goodbye counts once, with the exchange that follows it on another session.
+      return { ...result, isNewConnection, toldToClose: toldToClose && isNewConnection };
+    },
+    end() {
+      // A session that its own client closes refuses what has just been asked.
+      void Promise.all(asking).then(() => session?.close());
+    },
+  };
+}
+
+function failed(outcome: 'lost' | 'refused' | 'wrong', reason: string): Exchange {
+  return { outcome, reason, isNewConnection: false, toldToClose: false, isRequest: true };
+}
+
+/** Resolves with the session, or with why there is none. */
+async function connected(target: URL): Promise<ClientHttp2Session | string> {
+  const session = connect(target);
+  try {
+    await once(session, 'connect', { signal: AbortSignal.timeout(answerLimit) });
+  } catch (error) {
+    session.destroy();
+    return (error as NodeJS.ErrnoException).code ?? String(error);
+  }
+  return session.on('error', () => undefined); // the streams tell
+}
+
+async function exchange(session: ClientHttp2Session): Promise<Exchange> {
+  const order = randomUUID();
+  let stream: ClientHttp2Stream;
+  try {
+    stream = session.request({ ':path': '/orders', ':method': 'POST', 'content-type': 'application/json' });
+  } catch (error) {
+    return failed('lost', (error as NodeJS.ErrnoException).code ?? String(error));
+  }
+  const seen = { text: '', status: 0, isComplete: false, pod: undefined as string | undefined };
+  stream.setTimeout(answerLimit, () => {
+    stream.close(constants.NGHTTP2_CANCEL);
+  });
+  stream.on('response', (headers) => {
+    seen.status = Number(headers[':status']);
+    seen.pod = headers['x-served-by']?.toString();
+  });
+  stream.setEncoding('utf8').on('data', (chunk: string) => (seen.text += chunk));
+  stream.on('end', () => (seen.isComplete = true)).on('error', () => undefined); // its code tells
+  stream.end(JSON.stringify({ id: order }));
+  await new Promise((resolve) => stream.once('close', resolve));
+  const { text, status, isComplete, pod } = seen;
+  if (stream.rstCode === constants.NGHTTP2_REFUSED_STREAM) return failed('refused', refusedStream);
+  if (!isComplete || status === 0) return failed('lost', `stream ended by ${String(stream.rstCode)}`);
+  if (status === 429 || status === 503) return failed('refused', String(status));
+  if (status !== 201 || !text.includes(order)) return failed('wrong', `status ${String(status)}`);
+  return { outcome: 'answered', pod, isNewConnection: false, toldToClose: false, isRequest: true };
+}

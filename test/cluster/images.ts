@@ -1,0 +1,29 @@
+// The images that the suites deploy, built from this repository and brought into the cluster.
+//
+//   CLUSTER_IMAGE_IMPORT  a command that imports the image archive which is appended (kind load image-archive)
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { run } from './api.ts';
+
+const imageImport = process.env['CLUSTER_IMAGE_IMPORT'];
+
+/** The image of the reference service, which has the package. */
+export const referenceImage = 'localhost/lameduck-reference-service:dev';
+
+/** Builds images by scripts that write an archive, and imports them. */
+export async function importImages(...scripts: string[]): Promise<void> {
+  assert.ok(imageImport, 'CLUSTER_IMAGE_IMPORT must name the command that imports an image archive into the cluster');
+  const folder = await mkdtemp(join(tmpdir(), 'images-'));
+  try {
+    for (const [index, script] of scripts.entries()) {
+      const archive = join(folder, `${String(index)}.tar`);
+      await run('bash', fileURLToPath(new URL(script, import.meta.url)), archive);
+      await run(imageImport, archive);
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}

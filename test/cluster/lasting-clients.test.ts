@@ -1,0 +1,162 @@
+// The judgement of the clients that keep something for long: HTTP/2, event streams and WebSockets.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { constants, createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
+import type { AddressInfo, Server } from 'node:net';
+import { after, describe, it, type TestContext } from 'node:test';
+import { WebSocketServer, type WebSocket as ServedWebSocket } from 'ws';
+import type { Client } from './client.ts';
+import { http2Client } from './http2-client.ts';
+import { eventStreamClient, webSocketClient } from './stream-clients.ts';
+
+async function urlOf(t: TestContext, server: Server): Promise<URL> {
+  const listening = server.listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  t.after(() => server.close());
+  return new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`);
+}
+
+const used: Client[] = [];
+
+/** What a client of a kind makes of its nth exchange. */
+async function judged(client: Client, exchanges = 1): Promise<string> {
+  used.push(client);
+  let last = '';
+  for (let count = 0; count < exchanges; count++) {
+    const { outcome, toldToClose, isNewConnection } = await client.ask();
+    last = [outcome, toldToClose && 'told to close', isNewConnection && 'on a new connection']
+      .filter(Boolean)
+      .join(', ');
+  }
+  return last;
+}
+
+after(() => {
+  for (const client of used) client.end();
+});
+
+describe('a client of an event stream', () => {
+  const streaming = async (t: TestContext, ...answers: RequestListener[]) => {
+    const server = createServer((request, response) => {
+      response.setHeader('Content-Type', 'text/event-stream');
+      answers.shift()?.(request, response);
+    });
+    t.after(() => {
+      server.closeAllConnections();
+    });
+    return eventStreamClient(await urlOf(t, server));
+  };
+  const whole =
+    (text: string): RequestListener =>
+    (_, response) =>
+      response.end(text);
+
+  it('takes a stream that ends for answered, and goes on behind its last event', async (t) => {
+    const client = await streaming(t, whole('id: 7\ndata: a\n\n'), ({ headers }, response) => {
+      assert.equal(headers['last-event-id'], '7');
+      response.end('id: 8\ndata: b\n\nretry: 900\n\n');
+    });
+    assert.equal(await judged(client, 2), 'answered, told to close, on a new connection');
+  });
+
+  it('takes a stream that is cut for lost', async (t) => {
+    const cut: RequestListener = ({ socket }, response) => response.write('id: 7\n\n', () => socket.destroy());
+    assert.match(await judged(await streaming(t, cut)), /^lost/);
+  });
+
+  it('takes an event that is missing for wrong', async (t) => {
+    const client = await streaming(t, whole('id: 7\n\n'), whole('id: 9\n\n'));
+    assert.match(await judged(client, 2), /^wrong/);
+  });
+
+  it('takes a connect that is refused for refused', async () => {
+    assert.match(await judged(eventStreamClient(new URL('http://127.0.0.1:1'))), /^refused/);
+  });
+});
+
+describe('a client of a WebSocket', () => {
+  const serving = async (t: TestContext, onMessage: (socket: ServedWebSocket, text: string) => void) => {
+    const server = createServer();
+    const sockets = new WebSocketServer({ server });
+    sockets.on('connection', (socket) => {
+      socket.on('message', (message: Buffer) => {
+        onMessage(socket, message.toString());
+      });
+    });
+    t.after(() => {
+      for (const socket of sockets.clients) socket.terminate();
+    });
+    return webSocketClient(await urlOf(t, server));
+  };
+  const fates: [title: string, verdict: RegExp, act: (socket: ServedWebSocket) => void][] = [
+    ['the close 1001 for a goodbye', /^answered, told to close$/, (socket) => socket.close(1001)],
+    ['another close for lost', /^lost$/, (socket) => socket.close(1011)],
+    ['a connection that ends without one for lost', /^lost$/, (socket) => socket.terminate()],
+    ['another echo for wrong', /^wrong$/, (socket) => socket.send('another')],
+  ];
+
+  for (const [title, verdict, act] of fates) {
+    it(`takes ${title}`, async (t) => {
+      let asked = 0;
+      const client = await serving(t, (socket, text) => {
+        asked += 1;
+        if (asked === 1) socket.send(`${text} pod`);
+        else act(socket);
+      });
+      assert.match(await judged(client, 2), verdict);
+    });
+  }
+
+  it('takes a connect that is refused for refused', async () => {
+    assert.match(await judged(webSocketClient(new URL('http://127.0.0.1:1'))), /^refused/);
+  });
+});
+
+describe('a client of HTTP/2', () => {
+  const serving = async (t: TestContext, act: (stream: ServerHttp2Stream) => void) => {
+    let asked = 0;
+    const server = createHttp2Server().on('stream', (stream: ServerHttp2Stream) => {
+      let body = '';
+      stream.on('error', () => undefined);
+      stream.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+      stream.on('end', () => {
+        asked += 1;
+        if (asked > 1) act(stream);
+        if (stream.closed || stream.destroyed || stream.headersSent) return;
+        stream.respond({ ':status': 201 });
+        stream.end(body);
+      });
+    });
+    return http2Client(await urlOf(t, server));
+  };
+  const fates: [title: string, verdict: RegExp, act: (stream: ServerHttp2Stream) => void, exchanges: number][] = [
+    ['a session that says goodbye for told', /^answered, told.*new/, ({ session }) => session?.close(), 3],
+    ['a session that breaks off for lost', /^lost$/, ({ session }) => session?.socket.destroy(), 2],
+    ['a stream that is refused for refused', /^refused$/, (s) => s.close(constants.NGHTTP2_REFUSED_STREAM), 2],
+    ['a stream that is reset for lost', /^lost$/, (s) => s.close(constants.NGHTTP2_INTERNAL_ERROR), 2],
+    ['a whole 503 for refused', /^refused$/, (s) => s.respond({ ':status': 503 }, { endStream: true }), 2],
+    ['another status for wrong', /^wrong$/, (s) => s.respond({ ':status': 500 }, { endStream: true }), 2],
+  ];
+
+  for (const [title, verdict, act, exchanges] of fates) {
+    it(`takes ${title}`, async (t) => {
+      assert.match(await judged(await serving(t, act), exchanges), verdict);
+    });
+  }
+
+  it('asks again on another session what it kept back itself when the first GOAWAY of two came', async (t) => {
+    let isLeaving = true;
+    const leave = (stream: ServerHttp2Stream) => {
+      if (!isLeaving) return;
+      isLeaving = false;
+      stream.session?.goaway(constants.NGHTTP2_NO_ERROR, 2 ** 31 - 1);
+      stream.close(constants.NGHTTP2_REFUSED_STREAM);
+    };
+    assert.match(await judged(await serving(t, leave), 2), /^answered, told.*new/);
+  });
+
+  it('takes a connect that is refused for refused', async () => {
+    assert.match(await judged(http2Client(new URL('http://127.0.0.1:1'))), /^refused/);
+  });
+});

@@ -1,0 +1,68 @@
+// The scrapes of some releases, by a program in a pod of its own, known by what its log says.
+import { referenceImage } from './images.ts';
+import { instanceLabel, type Namespace } from './kubernetes.ts';
+import { programs } from './release.ts';
+import type { Scrape } from './scrapes.ts';
+
+const name = 'scraper';
+
+/** The files that its pod runs. */
+export const scraperPrograms = ['scrapes.ts'] as const;
+
+/** The answered scrapes of each pod, by its name. */
+export class Scraper {
+  readonly pods = new Map<string, Scrape[]>();
+  /** What the program had to say that is no scrape: nothing, if the scrapes are to be believed. */
+  readonly warnings: string[] = [];
+
+  /** Starts to scrape the pods of the instances, those that there are and those that come. */
+  static async start(namespace: Namespace, instances: readonly string[]): Promise<Scraper> {
+    const scraper = new Scraper();
+    namespace.on('line', ({ pod }, line) => {
+      if (pod === name) scraper.#take(line);
+    });
+    for (const object of objectsFor(namespace.name, `${instanceLabel} in (${instances.join(', ')})`)) {
+      await namespace.add(object);
+    }
+    return scraper;
+  }
+
+  #take(line: string): void {
+    if (!line.startsWith('{')) return void this.warnings.push(line);
+    const scrape = JSON.parse(line) as Scrape;
+    const its = this.pods.get(scrape.pod);
+    if (its) its.push(scrape);
+    else this.pods.set(scrape.pod, [scrape]);
+  }
+}
+
+/** The pod, and what lets it know of the others. */
+function objectsFor(namespace: string, selector: string): object[] {
+  const authorization = 'rbac.authorization.k8s.io';
+  const metadata = { name };
+  const container = {
+    ...{ name, image: referenceImage, imagePullPolicy: 'IfNotPresent' },
+    command: ['/nodejs/bin/node', '/app/programs/scrapes.ts', selector],
+    volumeMounts: programs['extraVolumeMounts'],
+    resources: { requests: { cpu: '100m' } },
+  };
+  return [
+    { apiVersion: 'v1', kind: 'ServiceAccount', metadata },
+    {
+      ...{ apiVersion: `${authorization}/v1`, kind: 'Role', metadata },
+      rules: [{ apiGroups: [''], resources: ['pods'], verbs: ['watch'] }],
+    },
+    {
+      ...{ apiVersion: `${authorization}/v1`, kind: 'RoleBinding', metadata },
+      roleRef: { apiGroup: authorization, kind: 'Role', name },
+      subjects: [{ kind: 'ServiceAccount', name, namespace }],
+    },
+    {
+      ...{ apiVersion: 'v1', kind: 'Pod', metadata },
+      spec: {
+        ...{ serviceAccountName: name, restartPolicy: 'Never', terminationGracePeriodSeconds: 1 },
+        ...{ containers: [container], volumes: programs['extraVolumes'] },
+      },
+    },
+  ];
+}

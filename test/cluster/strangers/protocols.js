@@ -1,0 +1,24 @@
+// A service of what the others do not speak, which has never heard of lameduck either: HTTP/2 without TLS on its port, and
+// WebSockets two ports behind that.
+import { createServer } from 'node:http2';
+import { hostname } from 'node:os';
+import { WebSocketServer } from 'ws';
+
+const port = Number(process.env.PORT);
+
+const server = createServer((request, response) => {
+  let body = '';
+  request.setEncoding('utf8').on('data', (chunk) => (body += chunk));
+  request.on('end', () => {
+    response.writeHead(201, { 'Content-Type': 'application/json', 'X-Served-By': hostname() });
+    response.end(JSON.stringify({ accepted: JSON.parse(body) }));
+  });
+});
+server.listen(port);
+
+new WebSocketServer({ port: port + 2 }).on('connection', (socket) => {
+  socket.on('error', () => undefined);
+  socket.on('message', (message) => {
+    socket.send(`${message} ${hostname()}`);
+  });
+});
