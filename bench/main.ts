@@ -1,4 +1,5 @@
-// `npm run bench`: measures, prints, writes docs/benchmarks.md, and fails when a request has become too expensive.
+// `npm run bench`: measures, prints, writes docs/benchmarks.md, and fails when a request has become too expensive, a probe
+// late, or a stream was cut.
 // With --quick it measures lameduck alone, in less than a minute, and writes nothing.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';

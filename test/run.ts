@@ -1,21 +1,20 @@
-// The one command line behind `npm test` and the Node matrix: every test file but those that need a cluster, those of the
-// chart, which need Helm, and those of the image, which need a container runtime.
+// The one command line behind `npm test` and the Node matrix: every test file but those that need a cluster, Helm, a
+// container runtime, or clients that are not ours.
 // Arguments choose among the files by the start of their path; flags go to node.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
+const elsewhere = ['chart', 'cluster', 'docker', 'foreign'].map((name) => join('test', name));
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
 const prefixes = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
 
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
   .map((file) => join(relative(root, import.meta.dirname), file))
   .filter((file) => file.endsWith('.test.ts'))
-  .filter((file) => !['rollout', 'stalls'].some((name) => file === join('test', 'cluster', `${name}.test.ts`)))
-  .filter((file) => !file.startsWith(join('test', 'chart')))
-  .filter((file) => !file.startsWith(join('test', 'docker')))
+  .filter((file) => !elsewhere.includes(dirname(file)))
   .filter((file) => prefixes.length === 0 || prefixes.some((prefix) => file.startsWith(prefix)))
   .sort();
 

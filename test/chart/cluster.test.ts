@@ -6,7 +6,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { run } from '../cluster/kubernetes.ts';
+import { run } from '../support/command-line.ts';
 import { kustomized, writtenByHand } from './by-hand.ts';
 import { helms, objects, tools, type KubernetesObject } from './chart.ts';
 import { specOf } from './pods.ts';

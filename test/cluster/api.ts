@@ -1,5 +1,5 @@
-// The API server by way of `kubectl proxy`: watches, logs and scrapes, many at a time, without a process for each.
-import { spawn, type ChildProcess } from 'node:child_process';
+// The API server by way of `kubectl proxy`: watches and logs, many at a time, without a process for each.
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, get, type ClientRequest, type IncomingMessage } from 'node:http';
@@ -7,31 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-
-/** What a command has said. */
-export interface Said {
-  readonly output: string;
-  readonly complaint: string;
-}
-
-/** Runs a command line that came as a setting, with arguments appended; rejects with what it said when it fails. */
-export async function run(commandLine: string, ...args: string[]): Promise<string> {
-  return (await feed('', commandLine, ...args)).output;
-}
-
-/** Does the same with `input` as its standard input. */
-export async function feed(input: string, commandLine: string, ...args: string[]): Promise<Said> {
-  const child = start(commandLine, args);
-  child.stdin.on('error', () => undefined).end(input);
-  const [output, complaint] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  if (child.exitCode !== 0) throw new Error(`${commandLine} ${args.join(' ')} failed: ${complaint || output}`);
-  return { output, complaint };
-}
-
-function start(commandLine: string, args: string[]) {
-  // `exec` makes the command the child itself, so that ending the child ends the command.
-  return spawn('/bin/sh', ['-c', `exec ${commandLine} "$@"`, 'sh', ...args], { stdio: 'pipe' });
-}
+import { start } from '../support/command-line.ts';
 
 /** The API server, asked through a socket in a folder of its own. */
 export class Api {

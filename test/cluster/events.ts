@@ -112,8 +112,8 @@ async function signalInside(scene: Scene): Promise<void> {
   await settle(scene);
 }
 
-/** The events, by what they are called in the table. */
-export const events: Readonly<Record<string, (scene: Scene) => Promise<void>>> = {
+/** The events, by what they are called in the table, in their order: what scales up comes ahead of what scales down again. */
+export const events = {
   'rolling update': rollOut,
   rollback: rollBack,
   'pod deletion': deletePod,
@@ -122,4 +122,7 @@ export const events: Readonly<Record<string, (scene: Scene) => Promise<void>>> =
   'scale up': scaleUp,
   'killed starting': killStarting,
   'scale down': scaleDown,
-};
+} satisfies Record<string, (scene: Scene) => Promise<void>>;
+
+export type EventName = keyof typeof events;
+export const eventNames = Object.keys(events) as EventName[];

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { run } from './api.ts';
+import { run } from '../support/command-line.ts';
 
 const imageImport = process.env['CLUSTER_IMAGE_IMPORT'];
 

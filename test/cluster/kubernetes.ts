@@ -1,10 +1,14 @@
 // What the suite asks of Kubernetes: kubectl, and one namespace observed from its creation to its deletion: its pods, each
 // run of a container with its log from the first line on, its endpoints and its events. The cluster is the one that
 // KUBECONFIG names; how it came to be is no concern of this file.
+//
+//   KUBECTL  optional: how to call kubectl where its name is not enough (minikube kubectl --)
 import { EventEmitter, once } from 'node:events';
-import { Api, feed, run } from './api.ts';
+import { randomBytes } from 'node:crypto';
+import { feed, run } from '../support/command-line.ts';
+import { Api } from './api.ts';
 
-export { run } from './api.ts';
+const kubectl = process.env['KUBECTL'] ?? 'kubectl';
 
 /** The part of a pod that is looked at. */
 export interface Pod {
@@ -77,11 +81,12 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
   readonly #ready = new Map<string, Set<string>>();
   #api: Api | undefined;
 
-  constructor(kubectl: string, name: string) {
+  /** There may be others of the title. */
+  constructor(title: string) {
     super();
     this.setMaxListeners(0);
-    this.#kubectl = `${kubectl} --namespace ${name}`;
-    this.name = name;
+    this.name = `${title}-${randomBytes(3).toString('hex')}`;
+    this.#kubectl = `${kubectl} --namespace ${this.name}`;
   }
 
   async create(): Promise<void> {

@@ -1,6 +1,6 @@
 // The load as the suite sees it: clients on Node, Go and Python, each in a pod of its own, known by what their logs say.
 import { referenceImage } from './images.ts';
-import type { Job, Line, PodSecond, Tally } from './client.ts';
+import type { Job, Line, PodSecond, Tally } from './programs/exchange.ts';
 import type { Namespace, Run } from './kubernetes.ts';
 import { programs } from './release.ts';
 

@@ -3,7 +3,7 @@
 //   HELM  optional: how to call Helm where its name is not enough
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
-import { feed, run } from './api.ts';
+import { feed, run } from '../support/command-line.ts';
 import { instanceLabel, isServing, type Namespace, type Pod, type Run } from './kubernetes.ts';
 
 const helm = process.env['HELM'] ?? 'helm';
@@ -12,16 +12,16 @@ const chart = fileURLToPath(new URL('../../helm/lameduck', import.meta.url));
 /** Values of the chart, as a file would have them. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** Programs of this folder, for the image that has the package, in a folder from which they can import it. */
+/** The programs of the folder, for the image that has the package, in a folder from which they can import it. */
 export const programs: Values = {
   extraVolumes: [{ name: 'programs', configMap: { name: 'programs' } }],
   extraVolumeMounts: [{ name: 'programs', mountPath: '/app/programs' }],
 };
 
-/** Puts programs of this folder into the namespace. */
-export async function addPrograms(namespace: Namespace, ...names: string[]): Promise<void> {
-  const files = names.map((name) => `--from-file=${fileURLToPath(new URL(name, import.meta.url))}`);
-  await namespace.kubectl('create', 'configmap', 'programs', ...files);
+/** Puts the programs that pods run into the namespace. */
+export async function addPrograms(namespace: Namespace): Promise<void> {
+  const folder = fileURLToPath(new URL('programs', import.meta.url));
+  await namespace.kubectl('create', 'configmap', 'programs', `--from-file=${folder}`);
 }
 
 /** A release whose objects have its own name. */

@@ -5,30 +5,29 @@
 //   CLUSTER_IMAGE_IMPORT  see images.ts
 //   CLUSTER_PROXY_LAG     optional: a command that makes every kube-proxy act only every S seconds for the next N, with
 //                         S and N appended; 0 0 ends it
-//   KUBECTL, HELM         optional: how to call them where their names are not enough (minikube kubectl --)
-//   ALL=1                 every event for every release, with a slow and with a prompt kube-proxy
+//   KUBECTL, HELM         see kubernetes.ts and release.ts
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import { run } from './api.ts';
-import type { Job, Kind } from './client.ts';
+import { run } from '../support/command-line.ts';
+import type { Job, Kind } from './programs/exchange.ts';
 import { assertEndedWell, assertScraped, assertToldAlike, recordOf } from './ends.ts';
-import { events, settle } from './events.ts';
+import { type EventName, eventNames, events, settle } from './events.ts';
 import { importImages } from './images.ts';
 import { Namespace } from './kubernetes.ts';
 import { Load, type Tallies } from './load.ts';
 import { addPrograms, programs, Release } from './release.ts';
-import { Scraper, scraperPrograms } from './scraper.ts';
+import { Scraper } from './scraper.ts';
 import { type Column, failed, sum, table } from './table.ts';
 
-const { KUBECTL: kubectl = 'kubectl', CLUSTER_PROXY_LAG: proxyLag } = process.env;
+const { CLUSTER_PROXY_LAG: proxyLag } = process.env;
+/** Whether every event is played for every release, as run.ts is told by --all. */
 const isWhole = process.env['ALL'] === '1';
 
 /** As late as the kube-proxy of a large cluster; the chart's delay of 10 s is there to outlast it. */
 const proxyLagSeconds = 3;
 const leastRequests = 200_000;
 
-const namespace = new Namespace(kubectl, `rollout-${randomBytes(3).toString('hex')}`);
+const namespace = new Namespace('rollout');
 const stranger = { image: { repository: 'localhost/lameduck-strangers', tag: 'dev' }, inject: { enabled: true } };
 const reference = new Release(namespace, 'reference', 3, {});
 const protocols = new Release(namespace, 'protocols', 2, { ...stranger, args: ['protocols.js'] }, false);
@@ -80,27 +79,25 @@ function assertNothingFailed(load: Load): void {
   assert.equal(failures.length, 0, `${String(failures.length)} requests failed, first:\n${first.join('\n')}`);
 }
 
-const allEvents = Object.keys(events);
-const update = ['rolling update'];
+const update = ['rolling update'] as const;
 
-/** What is done to whom: everything to the reference service where the proxy is slow, to the others what is theirs to show. */
-const proxies = [
-  {
-    ...{ proxy: 'prompt', isSlow: false },
-    usual: new Map([
-      [reference, update],
-      [protocols, update],
-    ]),
-  },
-  {
-    ...{ proxy: 'slow', isSlow: true },
-    usual: new Map([
-      [reference, allEvents],
-      [protocols, [...update, 'pod deletion', 'node drain', 'SIGTERM inside']],
-      [express, update],
-    ]),
-  },
-];
+/** What is done to whom: everything to the reference service, to the others what is theirs to show. */
+const plan = new Map<Release, readonly EventName[]>([
+  [reference, eventNames],
+  [protocols, [...update, 'pod deletion', 'node drain', 'SIGTERM inside']],
+  [express, update],
+]);
+
+/** Where the proxies can be made slow, what is done while they are prompt is done once. */
+const proxies = proxyLag
+  ? [
+      {
+        proxy: 'prompt',
+        usual: new Map<Release, readonly EventName[]>([reference, protocols].map((release) => [release, update])),
+      },
+      { proxy: 'slow', usual: plan },
+    ]
+  : [{ proxy: 'prompt', usual: plan }];
 
 describe('on a real cluster', () => {
   let load: Load;
@@ -111,8 +108,7 @@ describe('on a real cluster', () => {
   before(async () => {
     await importImages('../../docker/build-archive.sh', 'clients/build-archive.sh', 'strangers/build-archive.sh');
     await namespace.create();
-    const files = ['client.ts', 'http-client.ts', 'http2-client.ts', 'stream-clients.ts'];
-    await addPrograms(namespace, ...files, ...scraperPrograms, 'naive-server.ts');
+    await addPrograms(namespace);
     scraper = await Scraper.start(
       namespace,
       releases.map(({ name }) => name),
@@ -132,28 +128,28 @@ describe('on a real cluster', () => {
   });
 
   /** One event: what it has cost is a column of the table, also where it went wrong. */
-  async function play(event: string, proxy: string, casts: readonly Release[]): Promise<void> {
+  async function play(event: EventName, proxy: string, casts: readonly Release[]): Promise<void> {
     const was = structuredClone(load.tallies);
     try {
-      await events[event]?.({ namespace, load, releases: casts });
+      await events[event]({ namespace, load, releases: casts });
     } finally {
       columns.push({ event: `${event}, ${proxy}`, before: was, after: structuredClone(load.tallies) });
     }
     assertNothingFailed(load);
   }
 
-  proxies.forEach(({ proxy, isSlow, usual }) => {
-    const casts = (event: string) => releases.filter((release) => isWhole || usual.get(release)?.includes(event));
-    describe(`with a ${proxy} kube-proxy`, { skip: isSlow && !proxyLag && 'CLUSTER_PROXY_LAG is not set' }, () => {
+  for (const { proxy, usual } of proxies) {
+    const casts = (event: EventName) => releases.filter((release) => isWhole || usual.get(release)?.includes(event));
+    describe(`with a ${proxy} kube-proxy`, () => {
       before(async () => {
-        if (proxyLag) await run(proxyLag, ...(isSlow ? [String(proxyLagSeconds), '1800'] : ['0', '0']));
+        if (proxyLag) await run(proxyLag, ...(proxy === 'slow' ? [String(proxyLagSeconds), '1800'] : ['0', '0']));
       });
 
-      for (const event of allEvents.filter((one) => casts(one).length > 0)) {
+      for (const event of eventNames.filter((name) => casts(name).length > 0)) {
         it(`HC-33 loses and refuses nothing: ${event}`, () => play(event, proxy, casts(event)));
       }
     });
-  });
+  }
 
   describe('when all is over', () => {
     const ended = () => releases.flatMap((release) => release.runs()).filter(({ exitCode }) => exitCode !== undefined);

@@ -2,12 +2,9 @@
 import { referenceImage } from './images.ts';
 import { instanceLabel, type Namespace } from './kubernetes.ts';
 import { programs } from './release.ts';
-import type { Scrape } from './scrapes.ts';
+import type { Scrape } from './programs/scrapes.ts';
 
 const name = 'scraper';
-
-/** The files that its pod runs. */
-export const scraperPrograms = ['scrapes.ts'] as const;
 
 /** The answered scrapes of each pod, by its name. */
 export class Scraper {

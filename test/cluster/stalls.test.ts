@@ -3,14 +3,13 @@
 //
 //   CLUSTER_IMAGE_IMPORT, KUBECTL, HELM  see images.ts, rollout.test.ts and release.ts
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
-import type { Flood } from './flood.ts';
+import type { Flood } from './programs/flood.ts';
 import { importImages } from './images.ts';
 import { Namespace } from './kubernetes.ts';
 import { addPrograms, programs, Release } from './release.ts';
 
-const namespace = new Namespace(process.env['KUBECTL'] ?? 'kubectl', `stalls-${randomBytes(3).toString('hex')}`);
+const namespace = new Namespace('stalls');
 const node = '/nodejs/bin/node';
 
 /** Sooner than by default, but still beyond a block of ten seconds. */
@@ -51,7 +50,7 @@ describe('on a real cluster', () => {
   before(async () => {
     await importImages('../../docker/build-archive.sh');
     await namespace.create();
-    await addPrograms(namespace, 'stalling-server.ts', 'flood.ts');
+    await addPrograms(namespace);
     await release.apply();
     await namespace.until('four pods serve', 60, () => release.hasSettled(4));
     pods = release.pods().map(({ metadata }) => metadata.name);

@@ -1,5 +1,5 @@
 // The table of what was lost: a row for each kind of client, a column for each event.
-import type { Tally } from './client.ts';
+import type { Tally } from './programs/exchange.ts';
 import type { Tallies } from './load.ts';
 
 /** What was seen during one event. */

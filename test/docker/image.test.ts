@@ -33,8 +33,7 @@ test('H-171 HC-35 the stop signal is SIGTERM, and is said', () => {
 test('H-168 H-170 HC-35 what is started is node itself, by a full path, without a shell, npm or an init', () => {
   const [program, ...args] = config.Entrypoint;
   assert.equal(program, '/nodejs/bin/node');
-  const [started, ...rest] = args.slice(-1);
-  assert.deepEqual([started, rest], ['/app/examples/reference-service/main.ts', []]);
+  assert.deepEqual(args, ['--require', '/app/docker/pid-1.cjs', '/app/examples/reference-service/main.ts']);
   for (const path of args.filter((arg) => !arg.startsWith('--'))) {
     assert.ok(
       files.some((file) => `/${file.path}` === path),

@@ -53,7 +53,7 @@ test('H-166 H-168 H-176 a service of one’s own, built by the recipe, serves, a
   const container = disposed(t, new Container(composedOptions(ports), name));
   await container.printed(/"name":"HasBeenReady"/);
   assert.equal(await (await fetch(`http://127.0.0.1:${String(port)}/`)).text(), 'hello');
-  while ((await container.health()) !== 'healthy') assert.ok(await container.state());
+  await container.becomes('healthy');
   await container.stop(20);
   assert.deepEqual(await container.exit, { code: 0, signal: null }, container.output);
   assert.match(container.output, /"reason":"SIGTERM","exitCode":0/);

@@ -1,7 +1,9 @@
 // The container runtime, by the part of its command line that podman and docker share: images as they were built, and
 // containers that end with their test.
+import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { CommandUnderTest } from '../support/command-under-test.ts';
 import { root } from '../support/markdown.ts';
@@ -95,13 +97,6 @@ export function uniqueName(): string {
   return `lameduck-test-${randomBytes(4).toString('hex')}`;
 }
 
-/** State is what the runtime knows of a container. */
-export interface State {
-  readonly Pid: number;
-  readonly Running: boolean;
-  readonly ExitCode: number;
-}
-
 /** Container is one on the host’s network, whose standard outputs are those of the command. */
 export class Container extends CommandUnderTest {
   readonly name: string;
@@ -110,11 +105,6 @@ export class Container extends CommandUnderTest {
     const name = uniqueName();
     super(runtime, [...always, 'run', '--name', name, '--network', 'host', ...limits, ...options, of, ...args]);
     this.name = name;
-  }
-
-  async state(): Promise<State> {
-    const [{ State: state }] = JSON.parse(await ask('container', 'inspect', this.name)) as [{ State: State }];
-    return state;
   }
 
   /** stop asks as `compose down` does: by the image’s own signal, and by SIGKILL when the time is over. */
@@ -127,8 +117,17 @@ export class Container extends CommandUnderTest {
     return ask('exec', this.name, '/nodejs/bin/node', '--eval', script);
   }
 
-  /** health makes one health check where nothing makes them by itself, and resolves with what the runtime now says. */
-  async health(): Promise<string> {
+  /** becomes waits as long as a runtime that makes the checks by itself takes for three of them and the start period. */
+  async becomes(state: string): Promise<void> {
+    const limit = Date.now() + 60_000;
+    for (let health = ''; health !== state; health = await this.#health()) {
+      assert.ok(Date.now() < limit, `${health} and not ${state}`);
+      await pause(500);
+    }
+  }
+
+  // Makes one health check where nothing makes them by itself.
+  async #health(): Promise<string> {
     if (isPodman) await ask('healthcheck', 'run', this.name).catch(() => undefined);
     return (await ask('inspect', '--format', '{{.State.Health.Status}}', this.name)).trim();
   }

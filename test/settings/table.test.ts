@@ -29,7 +29,7 @@ for (const name of names) {
   });
 }
 
-test('the defaults are those of the design', () => {
+test('the defaults outside a cluster and in one', () => {
   const outside = Object.fromEntries(names.map((name) => [name, settingsTable[name].default(false)]));
   assert.deepEqual(outside, {
     shutdownDelayDuration: 0,

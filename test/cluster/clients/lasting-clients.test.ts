@@ -6,9 +6,9 @@ import { constants, createServer as createHttp2Server, type ServerHttp2Stream } 
 import type { AddressInfo, Server } from 'node:net';
 import { after, describe, it, type TestContext } from 'node:test';
 import { WebSocketServer, type WebSocket as ServedWebSocket } from 'ws';
-import type { Client } from './client.ts';
-import { http2Client } from './http2-client.ts';
-import { eventStreamClient, webSocketClient } from './stream-clients.ts';
+import type { Client } from '../programs/exchange.ts';
+import { http2Client } from '../programs/http2-client.ts';
+import { eventStreamClient, webSocketClient } from '../programs/stream-clients.ts';
 
 async function urlOf(t: TestContext, server: Server): Promise<URL> {
   const listening = server.listen(0, '127.0.0.1');

@@ -2,69 +2,14 @@
 // nothing but Node and the files beside it, so that a pod can run it from a ConfigMap, and writes JSON, one object on a
 // line, as the clients on Go and Python do.
 import { setTimeout as pause } from 'node:timers/promises';
-import { httpClient } from './http-client.ts';
+import type { Client, Exchange, Job, LastingKind, Line, PodSecond, Tally } from './exchange.ts';
+import { httpClient, type HttpKind } from './http-client.ts';
 import { http2Client } from './http2-client.ts';
 import { eventStreamClient, webSocketClient } from './stream-clients.ts';
 
-/** What a client asks for, and whether it keeps its connection. */
-export type Kind = 'kept GET' | 'kept POST' | 'new GET' | 'new POST' | 'upload' | 'slow' | OtherKind;
-type OtherKind = 'HTTP/2' | 'event stream' | 'WebSocket';
-
-/** Some clients of a kind: the row of the account that they share, and the milliseconds that each rests between requests. */
-export interface Job {
-  readonly name: string;
-  readonly kind: Kind;
-  readonly url: string;
-  readonly clients: number;
-  readonly rest: number;
-}
-
-/**
- * How an exchange ended. *Lost*: sent on an accepted connection that had not announced its end, and not answered
- * completely. *Refused*: the connect failed, the whole answer is a 429 or 503, or HTTP/2 calls it one to be repeated.
- * *Wrong*: any other answer.
- */
-export type Outcome = 'answered' | 'lost' | 'refused' | 'wrong';
-
-/** What all clients of one row have seen: counts, and the longest time that one exchange took. */
-export type Tally = Record<Outcome | 'requests' | 'connections' | 'toldToClose' | 'slowestMilliseconds', number>;
-
-/** A line of the output. */
-export type Line =
-  | { type: 'started' }
-  | { type: 'second'; at: number; tallies: Record<string, Tally>; pods: Record<string, PodSecond> }
-  | { type: 'failure'; at: number; name: string; outcome: Outcome; reason: string; pod: string }
-  | { type: 'summary'; tallies: Record<string, Tally> };
-
-/** What one pod has answered in a second, and how many connections are kept to it at the end of that. */
-export interface PodSecond {
-  readonly answered: number;
-  readonly kept: number;
-}
-
-/** An exchange, sent once: whatever became of it is the result. */
-export interface Exchange {
-  outcome: Outcome;
-  reason?: string;
-  /** The pod that answered, which names itself in a header. */
-  pod?: string | undefined;
-  isNewConnection: boolean;
-  /** The other side has announced the end of the connection, in the way of the protocol. */
-  toldToClose: boolean;
-  /** An ordinary request, and not a stream that lasts. */
-  isRequest: boolean;
-}
-
-/** One client, which asks again only after the answer to the question before. */
-export interface Client {
-  ask(): Promise<Exchange>;
-  /** Ends what would not end by itself. */
-  end(): void;
-}
-
 const startLimit = 60_000;
 
-const clients: Record<OtherKind, (target: URL) => Client> = {
+const clients: Record<LastingKind, (target: URL) => Client> = {
   'HTTP/2': http2Client,
   'event stream': eventStreamClient,
   WebSocket: webSocketClient,
@@ -73,7 +18,7 @@ const clients: Record<OtherKind, (target: URL) => Client> = {
 /** Every third client takes its time over each request, so that some are under way whenever a pod is told to end. */
 function clientOf({ kind, url }: Job, index: number): Client {
   const target = new URL(url);
-  return kind in clients ? clients[kind as OtherKind](target) : httpClient(target, kind as never, index % 3 === 2);
+  return kind in clients ? clients[kind as LastingKind](target) : httpClient(target, kind as HttpKind, index % 3 === 2);
 }
 
 /** The account of one run, and its voice. */

@@ -2,9 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
-import type { Client, Exchange } from './client.ts';
+import { answerLimit, type Client, type Exchange } from './exchange.ts';
 
-const answerLimit = 30_000;
 const refusedStream = 'REFUSED_STREAM';
 
 /** The first GOAWAY of two names the highest stream that there can be, and so refuses none (RFC 9113 section 6.8). */

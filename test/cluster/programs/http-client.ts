@@ -1,9 +1,10 @@
 // A client of HTTP/1.1 that keeps its connection, or makes one for each request, and never repeats anything.
 import { randomUUID } from 'node:crypto';
 import { Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
-import type { Client, Exchange, Kind, Outcome } from './client.ts';
+import { answerLimit, type Client, type Exchange, type Kind, type LastingKind, type Outcome } from './exchange.ts';
 
-type HttpKind = Extract<Kind, `kept ${string}` | `new ${string}` | 'upload' | 'slow'>;
+/** What is asked for and answered. */
+export type HttpKind = Exclude<Kind, LastingKind>;
 
 interface Verdict {
   outcome: Outcome;
@@ -11,7 +12,6 @@ interface Verdict {
   pod?: string | undefined;
 }
 
-const answerLimit = 30_000;
 const slowMilliseconds = 300;
 
 /** Longer than the delay of a shutdown, so that it is under way when the listener closes. */

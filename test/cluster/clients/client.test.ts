@@ -10,18 +10,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, it, type TestContext } from 'node:test';
-import type { Job, Kind, Line, Outcome, Tally } from './client.ts';
+import type { Job, Kind, Line, Outcome, Tally } from '../programs/exchange.ts';
 
 type Failure = Extract<Line, { type: 'failure' }>;
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
 const folder = mkdtempSync(join(tmpdir(), 'clients-'));
-const programs = join(import.meta.dirname, 'clients');
 const isInstalled = (program: string, ...args: string[]) => spawnSync(program, args).status === 0;
 
 const stacks: Readonly<Record<string, { command: string[]; kinds: Kind[]; isThere: boolean }>> = {
   Node: {
-    command: [process.execPath, join(import.meta.dirname, 'client.ts')],
+    command: [process.execPath, join(import.meta.dirname, '..', 'programs', 'client.ts')],
     kinds: ['kept GET', 'kept POST', 'new GET', 'new POST'],
     isThere: true,
   },
@@ -31,7 +30,7 @@ const stacks: Readonly<Record<string, { command: string[]; kinds: Kind[]; isTher
     isThere: isInstalled('go', 'version'),
   },
   Python: {
-    command: ['python3', join(programs, 'client.py')],
+    command: ['python3', join(import.meta.dirname, 'client.py')],
     kinds: ['kept GET', 'new POST'],
     isThere: isInstalled('python3', '--version'),
   },
@@ -96,7 +95,7 @@ for (const [name, stack] of Object.entries(stacks)) {
     before(() => {
       if (name !== 'Go') return;
       const built = spawnSync('go', ['build', '-trimpath', '-o', join(folder, 'client'), '.'], {
-        cwd: programs,
+        cwd: import.meta.dirname,
         env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-buildvcs=false' },
         encoding: 'utf8',
       });

@@ -2,10 +2,9 @@
 // closed with 1001 and nothing else.
 import { randomUUID } from 'node:crypto';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
-import type { Client, Exchange } from './client.ts';
+import { answerLimit, type Client, type Exchange } from './exchange.ts';
 
 const ended = { isNewConnection: true, toldToClose: true, isRequest: false } as const;
-const answerLimit = 30_000;
 
 /** eventStreamClient returns a client that goes on where its last stream ended; an exchange is one stream. */
 export function eventStreamClient(target: URL): Client {
