@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { constants, createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
-import type { AddressInfo, Server } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import { after, describe, it, type TestContext } from 'node:test';
 import { WebSocketServer, type WebSocket as ServedWebSocket } from 'ws';
 import type { Client } from '../programs/exchange.ts';
@@ -114,25 +114,31 @@ describe('a client of a WebSocket', () => {
 });
 
 describe('a client of HTTP/2', () => {
-  const serving = async (t: TestContext, act: (stream: ServerHttp2Stream) => void) => {
+  type Act = (stream: ServerHttp2Stream, connection: Socket) => void;
+  const serving = async (t: TestContext, act: Act) => {
     let asked = 0;
+    let connection: Socket;
     const server = createHttp2Server().on('stream', (stream: ServerHttp2Stream) => {
       let body = '';
       stream.on('error', () => undefined);
       stream.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
       stream.on('end', () => {
         asked += 1;
-        if (asked > 1) act(stream);
+        if (asked > 1) act(stream, connection);
         if (stream.closed || stream.destroyed || stream.headersSent) return;
         stream.respond({ ':status': 201 });
         stream.end(body);
       });
     });
+    server.on('connection', (socket: Socket) => {
+      connection = socket;
+      t.after(() => socket.destroy());
+    });
     return http2Client(await urlOf(t, server));
   };
-  const fates: [title: string, verdict: RegExp, act: (stream: ServerHttp2Stream) => void, exchanges: number][] = [
+  const fates: [title: string, verdict: RegExp, act: Act, exchanges: number][] = [
     ['a session that says goodbye for told', /^answered, told.*new/, ({ session }) => session?.close(), 3],
-    ['a session that breaks off for lost', /^lost$/, ({ session }) => session?.socket.destroy(), 2],
+    ['a session that breaks off for lost', /^lost$/, (_, connection) => connection.destroy(), 2],
     ['a stream that is refused for refused', /^refused$/, (s) => s.close(constants.NGHTTP2_REFUSED_STREAM), 2],
     ['a stream that is reset for lost', /^lost$/, (s) => s.close(constants.NGHTTP2_INTERNAL_ERROR), 2],
     ['a whole 503 for refused', /^refused$/, (s) => s.respond({ ':status': 503 }, { endStream: true }), 2],

@@ -114,6 +114,10 @@ async function opened(url: string): Promise<Opened | undefined> {
     socket.addEventListener('close', ({ code }) => {
       resolve(code);
     });
+    // Not every Node tells of a close where there was no connection.
+    socket.addEventListener('error', () => {
+      if (socket.readyState !== WebSocket.OPEN) resolve(1006);
+    });
   });
   const open = new Promise<Opened>((resolve) => {
     socket.addEventListener('open', () => {
