@@ -2,33 +2,52 @@
 import { connect } from 'node:net';
 import { systemClock } from '../clock.ts';
 
+/** Unanswered is why there is no answer. */
+export type Unanswered = { readonly kind: 'unreachable'; readonly reason: string } | { readonly kind: 'late' };
+
 /** Outcome is an answer, or why there is none. */
 export type Outcome =
   | { readonly kind: 'answered'; readonly status: number; readonly age: string | undefined; readonly body: string }
-  | { readonly kind: 'unreachable'; readonly reason: string }
-  | { readonly kind: 'late' };
+  | Unanswered;
 
-/** Question is where to ask what, and until when, in milliseconds since the process was started. */
-export interface Question {
-  readonly target: string;
+/** Place is where to ask, and until when, in milliseconds since the process was started. */
+export interface Place {
   readonly port: number;
   /** Asked one after another, until one can be reached. */
   readonly hosts: readonly string[];
   readonly limit: number;
 }
 
-// As much of an answer as the kubelet reads (K-016).
-const longestAnswer = 10_240;
+/** Question is which endpoint to ask for. */
+export interface Question extends Place {
+  readonly target: string;
+}
+
+/** longestAnswer is as much of an answer as the kubelet reads (K-016), in bytes. */
+export const longestAnswer = 10_240;
 
 /** ask resolves within its limit. It never rejects. */
-export async function ask({ hosts, ...question }: Question): Promise<Outcome> {
-  let first: Outcome | undefined;
+export function ask({ hosts, ...question }: Question): Promise<Outcome> {
+  return inTurn(hosts, (host) => askHost(host, question));
+}
+
+/** inTurn asks one host after another, until one can be reached; when none can, it says why the first could not. */
+export async function inTurn<Answer extends { readonly kind: string }>(
+  hosts: readonly string[],
+  askOne: (host: string) => Promise<Answer>,
+): Promise<Answer | Unanswered> {
+  let first: Answer | undefined;
   for (const host of hosts) {
-    const outcome = await askHost(host, question);
+    const outcome = await askOne(host);
     if (outcome.kind !== 'unreachable') return outcome;
     first ??= outcome;
   }
   return first ?? { kind: 'late' };
+}
+
+/** addressOf writes a host and a port as one. */
+export function addressOf(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
 }
 
 function askHost(host: string, { target, port, limit }: Omit<Question, 'hosts'>): Promise<Outcome> {
@@ -55,10 +74,8 @@ function askHost(host: string, { target, port, limit }: Omit<Question, 'hosts'>)
       if (text.length > longestAnswer) read();
     });
     socket.on('end', read);
-    const name = host.includes(':') ? `[${host}]` : host;
-    socket.write(
-      `GET /${target} HTTP/1.1\r\nHost: ${name}:${String(port)}\r\nAccept: */*\r\nConnection: close\r\n\r\n`,
-    );
+    const head = [`GET /${target} HTTP/1.1`, `Host: ${addressOf(host, port)}`, 'Accept: */*', 'Connection: close'];
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
   });
 }
 

@@ -1,26 +1,30 @@
-// `lameduck probe`: one probe of the probe port, for an exec probe or a HEALTHCHECK. It loads as little as it can.
+// `lameduck probe`: one probe of the probe port, or of a gRPC health service, for an exec probe or a HEALTHCHECK.
+// It loads as little as it can.
 import { standardError, standardOutput } from '../standard-output.ts';
-import { parseDuration } from '../settings/duration.ts';
-import { valueOf, type Environment } from '../settings/environment.ts';
-import { host as hostKind, port as portKind, type Kind } from '../settings/kinds.ts';
+import { nameShown, valueOf, type Environment } from '../settings/environment.ts';
+import { host as hostKind, limit as limitKind, port as portKind, type Kind } from '../settings/kinds.ts';
 import { usualProbePort } from '../settings/probe-port.ts';
-import { ask, type Outcome } from './ask.ts';
+import { ask, type Outcome, type Place } from './ask.ts';
+import type { GrpcOutcome } from './ask-grpc.ts';
 import { say } from './command.ts';
 
 // Ahead of the second that the kubelet gives a probe which does not say, in milliseconds since the process was started.
 const usualLimit = 900;
 
-const usage = 'usage: lameduck probe [readyz | livez | healthz] [--port 8081] [--timeout 900ms]';
+const usage =
+  'usage: lameduck probe [readyz | livez | healthz] [--port 8081] [--timeout 900ms], or lameduck probe grpc --port 9090 [--service livez] [--timeout 900ms]';
+
+const options: readonly string[] = ['--port', '--service', '--timeout'];
 
 const passed = 0;
 const failed = 1;
 const misused = 2;
 
-interface Asked {
+interface Asked extends Place {
+  /** The endpoint, or `grpc` with its service. */
   readonly target: string;
-  readonly port: number;
-  readonly hosts: readonly string[];
-  readonly limit: number;
+  /** Of the gRPC health service; undefined for an endpoint. */
+  readonly service: string | undefined;
 }
 
 /** probe exits with 0 when the endpoint passes, 1 when it fails or does not answer, and 2 when it was called in a wrong way. */
@@ -34,17 +38,30 @@ export async function probe(args: readonly string[], environment: Environment): 
     say(standardError, `lameduck probe: ${asked}; ${usage}`);
     return misused;
   }
-  const { text, isPassed } = verdict(asked, await ask(asked));
+  const { text, isPassed } = verdict(asked, await outcomeOf(asked));
   say(standardOutput, text);
   return isPassed ? passed : failed;
 }
 
-function verdict({ target, port, limit }: Asked, outcome: Outcome): { text: string; isPassed: boolean } {
+async function outcomeOf({ service, ...asked }: Asked): Promise<Outcome | GrpcOutcome> {
+  if (service === undefined) return ask(asked);
+  const { askGrpc } = await import('./ask-grpc.ts');
+  return askGrpc({ ...asked, service });
+}
+
+function verdict({ target, port, limit }: Asked, outcome: Outcome | GrpcOutcome): { text: string; isPassed: boolean } {
   if (outcome.kind === 'late') {
     return { text: `${target}: no answer on port ${String(port)} within ${String(limit)} ms`, isPassed: false };
   }
   if (outcome.kind === 'unreachable') {
     return { text: `${target}: nothing answers on port ${String(port)}: ${outcome.reason}`, isPassed: false };
+  }
+  if (outcome.kind === 'said') {
+    const { failure } = outcome;
+    return {
+      text: `${target}: ${failure === undefined ? 'ok' : `failed: ${failure}`}`,
+      isPassed: failure === undefined,
+    };
   }
   const { status, age, body } = outcome;
   const failing = [...body.matchAll(/^\[-\](\S+) failed/gm)].map(([, name = '']) => name);
@@ -61,23 +78,33 @@ function read(args: readonly string[], environment: Environment): Asked | string
   const rest = args.flatMap((arg) => (/^--\w+=/.test(arg) ? arg.split(/=(.*)/s, 2) : [arg]));
   while (rest.length > 0) {
     const arg = rest.shift() as string;
-    if (arg === '--port' || arg === '--timeout') {
+    if (options.includes(arg)) {
       const value = rest.shift();
       if (value === undefined) return `${arg} has no value`;
       given[arg] = value;
-    } else if (target === undefined && /^\/?(readyz|livez|healthz)([/?][!-~]*)?$/.test(arg)) target = arg;
+    } else if (target === undefined && /^(\/?(readyz|livez|healthz)([/?][!-~]*)?|grpc)$/.test(arg)) target = arg;
     else return `${JSON.stringify(arg.slice(0, 100))} is no endpoint and no option`;
   }
-  const port = readAs(
-    portKind,
-    given['--port'] ?? valueOf(environment, 'LAMEDUCK_PROBE_PORT') ?? String(usualProbePort),
-  );
-  if (typeof port === 'string') return `port: ${port}`;
-  if (port === 0) return 'the probe port is off';
-  const limit = given['--timeout'] === undefined ? usualLimit : parseDuration(given['--timeout']);
-  if (limit === undefined || limit < 1) return '--timeout: allowed is a duration such as 900ms or 2s';
+  const isGrpc = target === 'grpc';
+  const service = isGrpc ? (given['--service'] ?? '') : given['--service'];
+  if (!isGrpc && service !== undefined) return '--service is for grpc alone';
+  const port = portOf(given['--port'], isGrpc, environment);
+  if (typeof port === 'string') return port;
+  const limit = given['--timeout'] === undefined ? usualLimit : readAs(limitKind, given['--timeout']);
+  if (typeof limit === 'string') return `--timeout: ${limit}`;
   const hosts = hostsOf(valueOf(environment, 'LAMEDUCK_PROBE_HOST'));
-  return typeof hosts === 'string' ? hosts : { target: (target ?? 'readyz').replace(/^\//, ''), port, hosts, limit };
+  if (typeof hosts === 'string') return hosts;
+  const named = service === undefined || service === '' ? '' : ` ${nameShown(service)}`;
+  return { target: `${(target ?? 'readyz').replace(/^\//, '')}${named}`, service, port, hosts, limit };
+}
+
+// No variable says where the program serves gRPC.
+function portOf(given: string | undefined, isGrpc: boolean, environment: Environment): number | string {
+  const usual = isGrpc ? 'off' : (valueOf(environment, 'LAMEDUCK_PROBE_PORT') ?? String(usualProbePort));
+  const port = readAs(portKind, given ?? usual);
+  if (typeof port === 'string') return `port: ${port}`;
+  if (port !== 0) return port;
+  return isGrpc ? 'grpc needs --port, from 1 to 65535, which no variable says' : 'the probe port is off';
 }
 
 function readAs<Value>(kind: Kind<Value>, text: string): Value | string {

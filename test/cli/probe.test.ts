@@ -1,4 +1,4 @@
-// `lameduck probe` as the kubelet runs it: a process of its own, whose exit code and one line are all that counts.
+// `lameduck probe` of the three endpoints, as the kubelet runs it.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -7,31 +7,9 @@ import { createServer as createTcpServer, type AddressInfo, type Socket } from '
 import { dirname, join, relative } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import ts from 'typescript';
-import { CommandUnderTest } from '../support/command-under-test.ts';
-import { disposed } from '../support/disposed.ts';
+import { lameduck, main, probeOnce } from '../support/lameduck-command.ts';
 import { freePort } from '../support/probe-client.ts';
 import { ProbedProcess } from '../support/probed-process.ts';
-
-const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
-
-async function lameduck(
-  t: TestContext,
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<{ code: number | null; output: string }> {
-  const command = disposed(t, new CommandUnderTest(process.execPath, [main, ...args], { env }));
-  const { code } = await command.exit;
-  return { code, output: command.output };
-}
-
-/** probeOnce runs `lameduck probe` with more patience than a loaded machine needs to start it. */
-function probeOnce(
-  t: TestContext,
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): ReturnType<typeof lameduck> {
-  return lameduck(t, ['probe', ...args, '--timeout=20s'], env);
-}
 
 /** answers lets a server answer every request so, and returns its port. */
 async function answers(t: TestContext, listener: RequestListener, host = '127.0.0.1'): Promise<string> {
@@ -145,8 +123,13 @@ for (const [args, env, line] of [
   [['probe', 'readyz?a b'], {}, /^lameduck probe: "readyz\?a b" is no endpoint/],
   [['probe', '--port'], {}, /^lameduck probe: --port has no value/],
   [['probe', '--port', '99999'], {}, /^lameduck probe: port: "99999": allowed is a TCP port/],
-  [['probe', '--timeout', '5'], {}, /^lameduck probe: --timeout: allowed is a duration/],
-  [['probe', '--timeout=-1s'], {}, /^lameduck probe: --timeout: allowed is a duration/],
+  [
+    ['probe', '--timeout', '5'],
+    {},
+    /^lameduck probe: --timeout: "5": allowed is a duration with its unit; did you mean 5s/,
+  ],
+  [['probe', '--timeout', '600h'], {}, /^lameduck probe: --timeout: "600h": allowed is a duration .* to 596h/],
+  [['probe', '--timeout=-1s'], {}, /^lameduck probe: --timeout: "-1s": allowed is a duration/],
   [['probe'], { LAMEDUCK_PROBE_PORT: 'off' }, /^lameduck probe: the probe port is off/],
   [['probe'], { LAMEDUCK_PROBE_HOST: 'a b' }, /^lameduck probe: LAMEDUCK_PROBE_HOST: allowed is/],
   [['prob'], {}, /^usage: lameduck probe/],

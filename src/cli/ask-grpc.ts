@@ -1,0 +1,113 @@
+// One question to a gRPC health service, on `node:http2` in clear text. Only who asks it loads this, since that takes its time.
+import { connect, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
+import { connect as connectSocket } from 'node:net';
+import { systemClock } from '../clock.ts';
+import { addressOf, inTurn, longestAnswer, type Place, type Unanswered } from './ask.ts';
+import { requestOf, statusIn } from './health-message.ts';
+
+/** GrpcOutcome is what was said, with the reason where that is a failure, or why nothing was. */
+export type GrpcOutcome = { readonly kind: 'said'; readonly failure: string | undefined } | Unanswered;
+
+type Headers = IncomingHttpHeaders & { readonly ':status'?: number | undefined };
+
+/** GrpcQuestion is which service to ask for. */
+export interface GrpcQuestion extends Place {
+  readonly service: string;
+}
+
+/** askGrpc resolves within its limit. It never rejects. */
+export function askGrpc({ hosts, ...question }: GrpcQuestion): Promise<GrpcOutcome> {
+  return inTurn(hosts, (host) => askHost(host, question));
+}
+
+function askHost(host: string, { service, port, limit }: Omit<GrpcQuestion, 'hosts'>): Promise<GrpcOutcome> {
+  return new Promise((resolve) => {
+    let isReached = false;
+    const socket = connectSocket({ host, port });
+    // Before the session, which wraps what it is told by its socket.
+    socket.on('error', ({ message }) => {
+      fail(message, message);
+    });
+    const session = connect('http://localhost', { createConnection: () => socket });
+    const end = (outcome: GrpcOutcome): void => {
+      cancel();
+      session.destroy();
+      resolve(outcome);
+    };
+    const fail = (failure: string, reason = 'what answers is no HTTP/2 in clear text'): void => {
+      end(isReached ? { kind: 'said', failure } : { kind: 'unreachable', reason });
+    };
+    const cancel = systemClock.after(Math.max(0, limit - systemClock.now()), () => {
+      end({ kind: 'late' });
+    });
+    // Settings are the first that a peer says.
+    session.once('remoteSettings', () => {
+      isReached = true;
+    });
+    session.on('goaway', (code: number) => {
+      if (code !== 0) fail(`GOAWAY with error code ${String(code)}`);
+    });
+    session.on('error', ({ message }: Error) => {
+      fail(message);
+    });
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': '/grpc.health.v1.Health/Check',
+      ':authority': addressOf(host, port),
+      'content-type': 'application/grpc',
+      'user-agent': 'lameduck-probe',
+      te: 'trailers',
+    });
+    stream.end(requestOf(service));
+    readAnswer(stream, fail, (failure) => {
+      end({ kind: 'said', failure });
+    });
+  });
+}
+
+function readAnswer(
+  stream: ClientHttp2Stream,
+  fail: (failure: string) => void,
+  judge: (failure: string | undefined) => void,
+): void {
+  let headers: Headers = {};
+  let trailers: Headers = {};
+  let body = Buffer.alloc(0);
+  stream.on('response', (said) => {
+    headers = said;
+  });
+  stream.on('trailers', (said: Headers) => {
+    trailers = said;
+  });
+  stream.on('data', (chunk: Buffer) => {
+    body = Buffer.concat([body, chunk]);
+    if (body.length > longestAnswer) judge('the answer is too long');
+  });
+  let isWhole = false;
+  stream.on('end', () => {
+    isWhole = true;
+  });
+  stream.on('error', ({ message }: Error) => {
+    fail(message);
+  });
+  // Only now it is known whether the end was a reset.
+  stream.on('close', () => {
+    if (isWhole && stream.rstCode === 0 && headers[':status'] !== undefined) judge(failureIn(headers, trailers, body));
+    else fail('it ended without an answer');
+  });
+}
+
+function failureIn(headers: Headers, trailers: Headers, body: Buffer): string | undefined {
+  const { ':status': status, 'content-type': type = '' } = headers;
+  if (status !== 200) return `status ${String(status)}`;
+  if (!/^application\/grpc(\+proto)?\s*(;|$)/i.test(type)) return 'what answers is no gRPC';
+  // A server that has no more to say than this says it in its only headers.
+  const code = (body.length === 0 ? { ...headers, ...trailers } : trailers)['grpc-status'];
+  if (typeof code !== 'string' || !/^\d{1,3}$/.test(code)) return 'the answer is malformed';
+  if (Number(code) !== 0) return meanings[Number(code)] ?? `grpc-status ${code}`;
+  const said = statusIn(body) ?? 'the answer is malformed';
+  return said === 'SERVING' ? undefined : said;
+}
+
+// What a health service says by its code, and what a server without one does. Others have their number in gRPC's list.
+const meanings: Readonly<Record<number, string>> = { 5: 'unknown service', 12: 'there is no health service' };

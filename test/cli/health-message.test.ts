@@ -1,0 +1,75 @@
+// The bytes of a health check, held against those of the library that lameduck/grpc answers with.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { service as health } from 'grpc-health-check';
+import { requestOf, statusIn } from '../../src/cli/health-message.ts';
+
+interface Method {
+  requestDeserialize(bytes: Buffer): { service: string };
+  responseSerialize(reply: object): Buffer;
+}
+
+const check = health['Check'] as unknown as Method;
+
+/** frame puts a message behind the five bytes in front of it. */
+function frame(message: Iterable<number>): Buffer {
+  const bytes = Buffer.from([...message]);
+  const head = Buffer.alloc(5);
+  head.writeUInt32BE(bytes.length, 1);
+  return Buffer.concat([head, bytes]);
+}
+
+test('K-032 the request names the service, of any length and in any language, and the default one by no byte', () => {
+  for (const service of ['livez', 'shop.Orders', 'é€😀', 'x'.repeat(127), 'x'.repeat(128), 'x'.repeat(20_000)]) {
+    const request = requestOf(service);
+    assert.equal(request[0], 0);
+    assert.equal(request.readUInt32BE(1), request.length - 5);
+    assert.deepEqual(check.requestDeserialize(request.subarray(5)), { service });
+  }
+  assert.deepEqual([...requestOf('')], [0, 0, 0, 0, 0]);
+});
+
+test('K-033 each status is read as the library writes it', () => {
+  for (const status of ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN']) {
+    assert.equal(statusIn(frame(check.responseSerialize({ status }))), status);
+  }
+});
+
+for (const [what, message, status] of [
+  ['nothing', [], 'UNKNOWN'],
+  ['a status in more bytes than it needs', [0x08, 0x81, 0x80, 0x00], 'SERVING'],
+  ['two statuses, of which the last counts', [0x08, 0x01, 0x08, 0x02], 'NOT_SERVING'],
+  ['a status that is not in the list', [0x08, 0x07], 'ServingStatus 7'],
+  ['a status of which only the low 32 bits are 1', [0x08, 0x81, 0x80, 0x80, 0x80, 0x10], 'ServingStatus 4294967297'],
+  ['a negative status', [0x08, ...Array<number>(9).fill(0xff), 0x01], 'ServingStatus 18446744073709552000'],
+  ['field 1 of another type', [0x0a, 0x01, 0x01], 'UNKNOWN'],
+  ['fields of other numbers around it', [0x10, 0x05, 0x08, 0x01, 0x1a, 0x02, 0x08, 0x02], 'SERVING'],
+  ['fixed fields around it', [0x11, 8, 2, 8, 2, 8, 2, 8, 2, 0x08, 0x01, 0x1d, 8, 2, 8, 2], 'SERVING'],
+  ['field 17, whose tag has two bytes', [0x88, 0x01, 0x02, 0x08, 0x01], 'SERVING'],
+  ['a tag without a value', [0x08], undefined],
+  ['a value without an end', [0x08, 0x81], undefined],
+  ['a value of eleven bytes', [0x08, ...Array<number>(10).fill(0x80), 0x01], undefined],
+  ['a text that is longer than the message', [0x08, 0x01, 0x12, 0x05, 0x00], undefined],
+  ['a text longer than anything', [0x08, 0x01, 0x12, ...Array<number>(9).fill(0xff), 0x01], undefined],
+  ['half a fixed field', [0x08, 0x01, 0x11, 0, 0, 0], undefined],
+  ['a group', [0x0b, 0x08, 0x01, 0x0c], undefined],
+  ['a type that does not exist', [0x08, 0x01, 0x0f], undefined],
+  ['a tag of more than 32 bits', [0x08, 0x01, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01, 0x01], undefined],
+  ['field 0', [0x08, 0x01, 0x00, 0x01], undefined],
+] as const) {
+  test(`a message of ${what} says ${status ?? 'nothing that counts'}`, () => {
+    assert.equal(statusIn(frame(message)), status);
+  });
+}
+
+test('K-033 what is not one whole frame, and not in clear, says nothing that counts', () => {
+  const serving = frame([0x08, 0x01]);
+  assert.equal(statusIn(serving), 'SERVING');
+  for (let length = 0; length < serving.length; length++) {
+    assert.equal(statusIn(serving.subarray(0, length)), undefined, String(length));
+  }
+  assert.equal(statusIn(Buffer.concat([serving, serving])), undefined);
+  assert.equal(statusIn(Buffer.concat([serving, Buffer.from([0])])), undefined);
+  assert.equal(statusIn(Buffer.from([1, ...serving.subarray(1)])), undefined);
+  assert.equal(statusIn(Buffer.from([0, 0xff, 0xff, 0xff, 0xff, 0x08, 0x01])), undefined);
+});
