@@ -23,5 +23,5 @@ export type { LameduckOptions } from './manage.ts';
  * LAMEDUCK_ERR_BUDGET_TOO_SHORT, or LAMEDUCK_ERR_SERVER_INVALID, _CLOSED or _TAKEN, before anything is changed.
  */
 export function lameduck(server: Server | readonly Server[], options: LameduckOptions = {}): Lameduck {
-  return manage((Array.isArray(server) ? server : [server]) as readonly Server[], options, process.env).handle;
+  return manage((Array.isArray(server) ? server : [server]) as readonly Server[], options, process.env).parts.handle;
 }

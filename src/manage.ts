@@ -13,8 +13,8 @@ import { registryAllowed, type MetricsRegistry } from './observers/metrics/regis
 import { several } from './observers/several.ts';
 import { ProbePort } from './probe-worker/probe-port.ts';
 import { closeWithGraceWarning } from './process/close-with-grace.ts';
+import { isEnding, join, type SignalHold } from './process/ending.ts';
 import { launcherWarning } from './process/launcher.ts';
-import { isEnding, join, type SignalHold } from './process/program.ts';
 import { terminationText, writeTerminationMessage } from './process/termination-message.ts';
 import { checkOptions } from './registration.ts';
 import { checkBudget, explainBudget } from './settings/budget.ts';
@@ -43,7 +43,11 @@ const functionOptions = {
  * manage gives servers a lifecycle that ends with this process: what `lameduck()` does, with all the parts in hand. It
  * throws what `lameduck()` throws, before anything is changed.
  */
-export function manage(servers: readonly Server[], options: LameduckOptions, environment: Environment): Parts {
+export function manage(
+  servers: readonly Server[],
+  options: LameduckOptions,
+  environment: Environment,
+): ManagedLifecycle {
   checkOptions('lameduck()', options);
   servers.forEach((one, index) => {
     checkServer(one, index);
@@ -70,7 +74,7 @@ export function install(
   { settings, sources, functions, warnings }: CompletedSettings<Functions>,
   environment: Environment,
   guest?: Guest,
-): Parts {
+): ManagedLifecycle {
   const logging = createLogging(functions.logger);
   const warn = (message: string): void => {
     logging.onWarning(message);
@@ -103,7 +107,7 @@ export function install(
     },
   });
   for (const one of servers) putUnder(parts, one);
-  const leave = joinProgram(parts, logging, probePort, guest?.hold);
+  const leave = joinProcess(parts, logging, probePort, guest?.hold);
   void parts.handle.ended.then(() => {
     // With the process the probe port ends, too: last of all.
     if (!isEnding()) {
@@ -113,12 +117,13 @@ export function install(
     leave();
   });
   const releaseProbePort = async (): Promise<void> => probePort?.release();
-  for (const one of [...servers, parts.handle]) lifecycles.set(one, { parts, servers, leave, releaseProbePort });
+  const lifecycle: ManagedLifecycle = { parts, servers, leave, releaseProbePort };
+  for (const one of [...servers, parts.handle]) lifecycles.set(one, lifecycle);
   parts.startup.begin();
-  return parts;
+  return lifecycle;
 }
 
-function joinProgram(
+function joinProcess(
   parts: Parts,
   logging: Logging,
   probePort: ProbePort | undefined,
@@ -149,7 +154,7 @@ function joinProgram(
 function createProbePort(
   settings: Settings,
   logging: Logging,
-  isAskedFor: boolean,
+  mayEndProcess: boolean,
   parts: () => Parts,
 ): ProbePort | undefined {
   if (settings.probePort === 0) return undefined;
@@ -170,8 +175,9 @@ function createProbePort(
     },
     onFailure(error) {
       const isLeaving = parts().handle.signals.shutdownInitiated.hasSignaled;
-      if (isLeaving || !isAskedFor) logging.onProbePortFailure(error);
-      // Asked for by name: as when a server of the program's own cannot listen and nobody handles that.
+      // A guest is never ended for it, not even one that has asked for the port by name.
+      if (isLeaving || !mayEndProcess) logging.onProbePortFailure(error);
+      // As when a server of the program's own cannot listen and nobody handles that.
       else
         process.nextTick(() => {
           throw error;
@@ -191,7 +197,7 @@ function putUnder({ settings, traffic }: Parts, server: Server): void {
   applyKeepAliveTimeout(server, settings.keepAliveTimeout);
 }
 
-/** ManagedLifecycle is the lifecycle of a server, for whoever has nothing but the server. */
+/** ManagedLifecycle is a lifecycle that ends with this process, and what takes it out again. */
 export interface ManagedLifecycle {
   readonly parts: Parts;
   /** All that were given together. */
@@ -211,9 +217,9 @@ export function lifecycleOf(it: object): ManagedLifecycle | undefined {
 
 // LAMEDUCK_DISABLED=1: nothing starts, no process signal is listened for and no probe is answered; post-start hooks are not
 // called and no signal fires by itself. `shutdown()` calls the other hooks. The grace period is one that refuses no hook.
-function disabled(): Parts {
+function disabled(): ManagedLifecycle {
   const { settings, sources } = completeSettings({ terminationGracePeriodSeconds: 2_000_000 }, {});
-  return createParts({
+  const parts = createParts({
     servers: [],
     settings,
     sources,
@@ -222,4 +228,5 @@ function disabled(): Parts {
     functions: {},
     onStart: () => undefined,
   });
+  return { parts, servers: [], leave: () => undefined, releaseProbePort: () => Promise.resolve() };
 }

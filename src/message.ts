@@ -1,4 +1,4 @@
-// A request and its response as far as lameduck knows them, over whatever protocol they came.
+// A request, its response and an answer as far as lameduck knows them, over whatever protocol they go.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -45,4 +45,11 @@ export interface Response {
   destroy(): unknown;
   on(event: 'close', listener: (this: Response) => void): unknown;
   once(event: 'close', listener: () => void): unknown;
+}
+
+/** Answer is a whole answer that lameduck gives itself, for whatever carries it. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
 }

@@ -1,7 +1,6 @@
 // One lifecycle, put together from its parts. It knows neither process nor log.
 import type { Clock } from './clock.ts';
 import { createHandle, type Lameduck } from './handle.ts';
-import type { Answer } from './health/endpoint.ts';
 import { Health } from './health/health.ts';
 import type { FlushFunction } from './health/log-check.ts';
 import { Hooks } from './hooks/hooks.ts';
@@ -11,6 +10,7 @@ import { guarded, type RequestFunctions } from './http/request-functions.ts';
 import type { Server } from './http/server.ts';
 import { Traffic, type TrafficOptions } from './http/traffic.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle/signals.ts';
+import type { Answer } from './message.ts';
 import type { Observer } from './observer.ts';
 import type { Metrics } from './observers/metrics/metrics.ts';
 import { several } from './observers/several.ts';

@@ -133,8 +133,7 @@ function lifecycleFor(server: Server, app: FastifyApp | undefined): ManagedLifec
     const allowed = 'one in which lameduck/fastify is registered, or the server of any other';
     refuse('LAMEDUCK_ERR_SERVER_INVALID', 'a Fastify application without lameduck', allowed);
   }
-  manage([server], { logger: quiet }, process.env);
-  return lifecycleOf(server) as ManagedLifecycle;
+  return manage([server], { logger: quiet }, process.env);
 }
 
 type Refusal = 'LAMEDUCK_ERR_DISABLED' | 'LAMEDUCK_ERR_SERVER_CLOSED' | 'LAMEDUCK_ERR_SERVER_INVALID';

@@ -1,6 +1,7 @@
 // `lameduck probe`: one probe of the probe port, or of a gRPC health service, for an exec probe or a HEALTHCHECK.
 // It loads as little as it can.
 import { standardError, standardOutput } from '../standard-output.ts';
+import { failingIn } from '../health/report.ts';
 import { nameShown, valueOf, type Environment } from '../settings/environment.ts';
 import { host as hostKind, limit as limitKind, port as portKind, type Kind } from '../settings/kinds.ts';
 import { usualProbePort } from '../settings/probe-port.ts';
@@ -64,7 +65,7 @@ function verdict({ target, port, limit }: Asked, outcome: Outcome | GrpcOutcome)
     };
   }
   const { status, age, body } = outcome;
-  const failing = [...body.matchAll(/^\[-\](\S+) failed/gm)].map(([, name = '']) => name);
+  const failing = failingIn(body);
   const isPassed = status >= 200 && status < 400;
   const aged = age === undefined || age === '0' ? '' : `, as of ${age} s ago: the event loop does not answer`;
   const why = failing.length === 0 ? `status ${String(status)}` : failing.join(', ');

@@ -2,7 +2,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { FastifyInstance } from 'fastify';
 import type { Lameduck } from '../handle.ts';
-import { checkServer, type Server } from '../http/server.ts';
+import { isFree, type Server } from '../http/server.ts';
 import { addServer } from '../manage.ts';
 import type { Parts } from '../parts.ts';
 import { leaveToTheDrain } from './leave-to-the-drain.ts';
@@ -32,16 +32,6 @@ export function joinServers(app: FastifyInstance, parts: Parts): void {
     hasEnded = true;
     unsubscribe(channel, onListen);
   });
-}
-
-// One with a lifecycle of its own keeps that.
-function isFree(server: Server): boolean {
-  try {
-    checkServer(server);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /**

@@ -1,16 +1,11 @@
 // One health endpoint: its checks, and the answer to a probe in the apiserver's format. It knows no transport.
 import type { Clock } from '../clock.ts';
 import { LameduckError } from '../errors.ts';
+import type { Answer } from '../message.ts';
 import type { Observer } from '../observer.ts';
 import type { Check, CheckResult } from './check.ts';
 import { Exclusions } from './exclusions.ts';
-
-/** Answer is the answer to a probe, or to another question at a path of ours, for whatever carries it. */
-export interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
+import { lineOf } from './report.ts';
 
 /** EndpointName is the first part of the path. */
 export type EndpointName = 'readyz' | 'livez' | 'healthz';
@@ -179,11 +174,6 @@ async function settle(part: Part<CheckResult | Promise<CheckResult>>): Promise<P
   return { ...part, result: await part.result };
 }
 
-function lineOf({ name, exclusion, result }: Part<CheckResult>): string {
-  if (exclusion !== undefined) return `[+]${name} ${exclusion}: ok\n`;
-  return result === undefined ? `[+]${name} ok\n` : `[-]${name} failed: reason withheld\n`;
-}
-
 const plain = {
   'Content-Type': 'text/plain; charset=utf-8',
   // The apiserver's value, and no-store, so that no cache in between ever answers for us (P-086).
@@ -201,7 +191,7 @@ export const notFound: Answer = { status: 404, headers: rootHeaders, body: '404 
 /** failing is the answer of an endpoint of which nothing is known but one check that fails. */
 export function failing(endpoint: EndpointName, path: string, check: string): Answer {
   if (!isRoot(path)) return failedOne;
-  const line = lineOf({ name: check, exclusion: undefined, isRun: true, result: new Error(check) });
+  const line = lineOf({ name: check, exclusion: undefined, result: new Error(check) });
   return { status: 500, headers: rootHeaders, body: `${line}${endpoint} check failed\n` };
 }
 

@@ -1,11 +1,12 @@
 // The three health endpoints of a server, the checks that every server has, and the way from a URL to an answer.
 import type { Clock } from '../clock.ts';
 import type { LifecycleSignals } from '../lifecycle/signals.ts';
+import type { Answer } from '../message.ts';
 import type { Observer } from '../observer.ts';
 import { checkFunction, checkName, checkOptions } from '../registration.ts';
 import { Check, type CheckFunction, type CheckOptions } from './check.ts';
 import { DependencyWarnings } from './dependency-warnings.ts';
-import { Endpoint, notFound, type Answer, type EndpointName } from './endpoint.ts';
+import { Endpoint, notFound, type EndpointName } from './endpoint.ts';
 import { LogCheck, type FlushFunction } from './log-check.ts';
 import { parseProbeUrl } from './probe-url.ts';
 import { shutdownCheck } from './readyz.ts';

@@ -37,8 +37,8 @@ export interface Unfinished {
   readonly arrivedAt: number;
 }
 
-/** RequestInFlight is one of the program's requests that has no complete answer. */
-export interface RequestInFlight extends Unfinished {
+/** UnansweredRequest is one of the program's requests that has no complete answer. */
+export interface UnansweredRequest extends Unfinished {
   readonly response: Response;
 }
 
@@ -89,8 +89,8 @@ export class Connection {
     return this.responses.length > 0;
   }
 
-  /** The program's requests that have no complete answer yet, long-running or not. */
-  get requestsInFlight(): number {
+  /** How many of the program's requests have no complete answer yet, long-running or not. */
+  get unansweredCount(): number {
     return this.responses.length - (this.#apart?.size ?? 0);
   }
 
@@ -156,7 +156,7 @@ export class Connection {
   }
 
   /** requests lists the program's requests that have no complete answer. */
-  requests(): RequestInFlight[] {
+  requests(): UnansweredRequest[] {
     return this.responses
       .map((response, index) => ({ request: response.req, response, arrivedAt: this.arrivals[index] as number }))
       .filter(({ response }) => this.#apart?.has(response) !== true);

@@ -15,8 +15,8 @@ const patience = 1_000;
 
 const interval = 50;
 
-// Over very many connections a sweep takes long itself; the next one waits so many times as long.
-const leastPause = 10;
+// Over very many connections a sweep takes long itself; the next one then waits this many times as long as it took.
+const pauseFactor = 10;
 
 // The apiserver's floor for ending watches, for the idle: their clients reconnect elsewhere (P-007).
 const idlesPerSecond = 200;
@@ -120,7 +120,7 @@ export class Drain {
     this.#idlesPerSweep = Math.max(this.#idlesPerSweep, perSweep(silent.length));
     const ending = this.#isLastCall(now) ? silent : withoutHalfHeads(silent);
     for (const connection of ending.slice(0, this.#idlesPerSweep)) connection.end();
-    this.#schedule(Math.max(interval, (this.#clock.now() - now) * leastPause));
+    this.#schedule(Math.max(interval, (this.#clock.now() - now) * pauseFactor));
     this.#noteProgress();
   }
 

@@ -2,7 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Connection } from './connection.ts';
-import { socketsInMessage, type Server } from './server.ts';
+import { socketsInMessage } from './hidden-fields.ts';
+import type { Server } from './server.ts';
 
 // How much of a body, in bytes and milliseconds, is still read on a connection that waits for nothing else (P-026).
 const mostBytes = 1_048_576;

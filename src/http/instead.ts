@@ -1,19 +1,18 @@
 // Answering, or ending an answer, in place of a handler that goes on running and must not notice.
 import type { EventEmitter } from 'node:events';
-import type { OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { LameduckError } from '../errors.ts';
-import type { Response } from '../message.ts';
+import type { Answer, Response } from '../message.ts';
 import { hasLength, isChunked } from './head.ts';
+import { sendWhole } from './send-whole.ts';
 import { StreamResponse } from './stream-response.ts';
 
 /** answerInstead sends a whole answer for a handler that has sent no headers yet. What the handler does later is ignored. */
-export function answerInstead(response: Response, status: number, headers: OutgoingHttpHeaders, body: string): void {
+export function answerInstead(response: Response, answer: Answer): void {
   response.req.resume();
   for (const name of response.getHeaderNames()) response.removeHeader(name);
-  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
-  response.end(body);
+  sendWhole(response, answer);
   mute(response);
 }
 
@@ -44,7 +43,7 @@ function mute(response: Response): void {
     muteOne(response as unknown as EventEmitter);
     return;
   }
-  response.takeOver();
+  response.ignoreErrors();
   muteOne(response.stream);
   if (response.compatible !== undefined) muteOne(response.compatible as EventEmitter);
 }
@@ -60,12 +59,12 @@ function muteOne(response: EventEmitter): void {
     ...{ respond: none, respondWithFD: none, respondWithFile: none, additionalHeaders: none },
     ...{ setTrailer: none, createPushResponse: none, pushStream: none },
     write(...args: unknown[]) {
-      refuse(args);
+      failCallback(args);
       // As Node's own does; one that is told to go on would perhaps never let go of the event loop.
       return false;
     },
     end(...args: unknown[]) {
-      refuse(args);
+      failCallback(args);
       return response;
     },
   });
@@ -75,7 +74,7 @@ function muteOne(response: EventEmitter): void {
 // ends its source. What it does to the response then must not take the end of the answer away, which is on its way.
 function tellThoseWhoWait(response: EventEmitter & { destroy: (reason?: unknown) => unknown }): void {
   if (response.listenerCount('error') === 0) return;
-  const cause = ended();
+  const cause = requestEnded();
   const error = Object.assign(new Error(cause.message, { cause }), { code: 'ERR_STREAM_PREMATURE_CLOSE' });
   const destroy = response.destroy.bind(response);
   let isOut = false;
@@ -93,21 +92,21 @@ function tellThoseWhoWait(response: EventEmitter & { destroy: (reason?: unknown)
 export function dropWrites(socket: Socket): void {
   Object.assign(socket, {
     write(...args: unknown[]) {
-      refuse(args);
+      failCallback(args);
       return false;
     },
     end(...args: unknown[]) {
-      refuse(args);
+      failCallback(args);
       return socket;
     },
   });
 }
 
-function refuse(args: readonly unknown[]): void {
+function failCallback(args: readonly unknown[]): void {
   const callback = args.findLast((arg) => typeof arg === 'function') as ((error: Error) => void) | undefined;
-  if (callback !== undefined) process.nextTick(callback, ended());
+  if (callback !== undefined) process.nextTick(callback, requestEnded());
 }
 
-function ended(): LameduckError {
+function requestEnded(): LameduckError {
   return new LameduckError('LAMEDUCK_ERR_REQUEST_ENDED', 'the request has been answered in place of its handler');
 }

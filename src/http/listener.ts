@@ -1,7 +1,8 @@
 // Ending a listener without resetting the connections that wait in its backlog.
 import { Server as NetServer } from 'node:net';
 import { wait, type Clock } from '../clock.ts';
-import { checkingInterval, type Server } from './server.ts';
+import { checkingInterval } from './hidden-fields.ts';
+import type { Server } from './server.ts';
 
 // How long accepting goes on after requests have begun to be held, so that whoever was connecting is done.
 const acceptWindow = 30;

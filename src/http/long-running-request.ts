@@ -52,7 +52,7 @@ export class LongRunningRequest {
     const response = this.#response;
     if (response === undefined) this.connection.end();
     else if (response.writableEnded) return;
-    else if (!response.headersSent) answerInstead(response, ...comeBackSoon);
+    else if (!response.headersSent) answerInstead(response, comeBackSoon);
     else if (!hasLength(response)) endInstead(response);
   }
 

@@ -16,7 +16,7 @@ const lastWord = 500;
 // What is ended for its handler has this long until everything is destroyed.
 const reserve = 250;
 
-/** DrainOptions is what bounds the drain of the long-running requests, in milliseconds. */
+/** LongRunningDrainOptions is what bounds the drain of the long-running requests, in milliseconds. */
 export interface LongRunningDrainOptions {
   readonly grace: number;
   /** When whatever is left will be destroyed. */

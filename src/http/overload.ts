@@ -4,8 +4,8 @@ import { parseDuration } from '../settings/duration.ts';
 import { connectionOf } from './connection.ts';
 import { answerInstead, breakOff } from './instead.ts';
 import { abortRequest } from './request-signal.ts';
-import { timedOut, tooManyRequests, type WholeAnswer } from './rejection.ts';
-import type { Response } from '../message.ts';
+import { timedOut, tooManyRequests } from './rejection.ts';
+import type { Answer, Response } from '../message.ts';
 
 /** OverloadLimits is what a server allows; 0 is no limit. */
 export interface OverloadLimits {
@@ -50,7 +50,7 @@ export class Overload {
     const { maxRequestsInflight, requestTimeout } = this.#limits;
     if (maxRequestsInflight > 0 && this.#load.inFlight > maxRequestsInflight) {
       this.requestsRejected++;
-      answerInstead(response, ...tooManyRequests);
+      answerInstead(response, tooManyRequests);
       return true;
     }
     if (requestTimeout > 0) {
@@ -82,14 +82,14 @@ export class Overload {
     if (this.#isAnswered(response)) return;
     this.requestsTimedOut++;
     if (response.headersSent) breakOff(response);
-    else answerInstead(response, ...closing(response, timedOut));
+    else answerInstead(response, closing(response, timedOut));
   }
 }
 
 // The handler that goes on may do what it likes to the socket, and must not meet the next request there.
-function closing(response: Response, [status, headers, body]: WholeAnswer): WholeAnswer {
+function closing(response: Response, answer: Answer): Answer {
   const isLast = connectionOf(response.req.socket)?.responses.at(-1) === response;
-  return [status, isLast ? { ...headers, Connection: 'close' } : headers, body];
+  return isLast ? { ...answer, headers: { ...answer.headers, Connection: 'close' } } : answer;
 }
 
 // A client may ask for less time than there is, by a Go duration in its query; anything else in a parameter of that

@@ -1,42 +1,38 @@
 // The answers to requests that no handler answers. A client, and a test, tells them apart by Retry-After and body (A-176).
-import { STATUS_CODES, type OutgoingHttpHeaders } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Request, Response } from '../message.ts';
-
-/** WholeAnswer is status, headers and body. */
-export type WholeAnswer = readonly [status: number, headers: OutgoingHttpHeaders, body: string];
+import type { Answer, Request, Response } from '../message.ts';
+import { sendWhole } from './send-whole.ts';
 
 const plain = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
 
 /** tooManyRequests is for a request beyond the limit: this server may have room in a second (A-174). */
-export const tooManyRequests: WholeAnswer = [
-  429,
-  { ...plain, 'Retry-After': '1' },
-  'There are too many requests in flight, please try again later.\n',
-];
+export const tooManyRequests: Answer = {
+  status: 429,
+  headers: { ...plain, 'Retry-After': '1' },
+  body: 'There are too many requests in flight, please try again later.\n',
+};
 
 /** timedOut is for a request whose handler has sent nothing in time (A-171). */
-export const timedOut: WholeAnswer = [504, plain, 'The request was not completed in time.\n'];
+export const timedOut: Answer = { status: 504, headers: plain, body: 'The request was not completed in time.\n' };
 
 /** comeBackSoon is for a long-running request whose handler has sent nothing when the drain ends it (P-035). */
-export const comeBackSoon: WholeAnswer = [
-  503,
-  { ...plain, 'Retry-After': '1' },
-  'The server is shutting down, please ask again.\n',
-];
+export const comeBackSoon: Answer = {
+  status: 503,
+  headers: { ...plain, 'Retry-After': '1' },
+  body: 'The server is shutting down, please ask again.\n',
+};
 
-const shuttingDown: WholeAnswer = [
-  429,
-  { ...plain, 'Retry-After': '5', Connection: 'close' },
-  'The server is shutting down, please try again later.\n',
-];
+const shuttingDown: Answer = {
+  status: 429,
+  headers: { ...plain, 'Retry-After': '5', Connection: 'close' },
+  body: 'The server is shutting down, please try again later.\n',
+};
 
 /** answerRetryAfter tells the client to come back later, on another connection (A-122, P-019). */
 export function answerRetryAfter(request: Request, response: Response): void {
-  const [status, headers, body] = shuttingDown;
   request.resume();
-  response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
-  response.end(body);
+  sendWhole(response, shuttingDown);
 }
 
 /**
@@ -44,7 +40,7 @@ export function answerRetryAfter(request: Request, response: Response): void {
  * as any other request there, on an older one as one that can be sent again at once, elsewhere. Who calls it ends the socket.
  */
 export function refuseUpgrade(socket: Duplex, isLate: boolean): void {
-  const [status, headers, body] = isLate ? shuttingDown : comeBackSoon;
+  const { status, headers, body } = isLate ? shuttingDown : comeBackSoon;
   const all = { ...headers, Connection: 'close', 'Content-Length': Buffer.byteLength(body) };
   const head = Object.entries(all).map(([name, value]) => `${name}: ${String(value)}\r\n`);
   socket.write(`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${head.join('')}\r\n${body}`);

@@ -137,7 +137,7 @@ export class Requests {
   /** releaseAll sees everything out that was on a connection which has closed. */
   releaseAll(connection: Connection): void {
     this.#ends?.noteGone(connection);
-    this.inFlight -= connection.requestsInFlight;
+    this.inFlight -= connection.unansweredCount;
     for (const response of connection.responses) {
       if (!this.longRunning.delete(response)) continue;
       this.inFlight++;

@@ -6,7 +6,8 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Server as TlsServer } from 'node:tls';
 import { continued } from './expect.ts';
-import { connectionsOf, isHttp2, take, type Server } from './server.ts';
+import { connectionsOf } from './hidden-fields.ts';
+import { isHttp2, take, type Server } from './server.ts';
 
 /**
  * SeamEvents is what passes the seam. A method that returns true has dealt with the event, and the program never sees

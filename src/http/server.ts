@@ -2,8 +2,9 @@
 import { Server as HttpServer } from 'node:http';
 import type { Http2SecureServer, Http2Server } from 'node:http2';
 import { Server as HttpsServer } from 'node:https';
-import { Server as NetServer, type Socket } from 'node:net';
+import { Server as NetServer } from 'node:net';
 import { LameduckError, quoted, type LameduckErrorCode } from '../errors.ts';
+import { hasBeenClosed } from './hidden-fields.ts';
 
 /** Server is a server that the seam can be put on. */
 export type Server = Http1Server | Http2Server | Http2SecureServer;
@@ -40,6 +41,16 @@ export function checkServer(server: unknown, index = 0): asserts server is Serve
   }
 }
 
+/** isFree tells whether `checkServer` lets a server pass: one that has a lifecycle keeps that. */
+export function isFree(server: unknown): server is Server {
+  try {
+    checkServer(server);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** checkDistinct throws LAMEDUCK_ERR_SERVER_TAKEN for a server that is given twice at once. */
 export function checkDistinct(servers: readonly Server[]): void {
   servers.forEach((server, index) => {
@@ -63,46 +74,3 @@ function classOf(given: unknown): string {
   const { constructor } = given as { constructor?: unknown };
   return typeof constructor === 'function' && constructor.name !== '' ? constructor.name : 'an object';
 }
-
-interface ConnectionsList {
-  all(): readonly Parser[];
-  active(): readonly Parser[];
-}
-
-interface Parser {
-  readonly socket?: Socket | null;
-}
-
-/** connectionsOf lists the connections that a server has; Node keeps them where only it looks, hence the guards. */
-export function connectionsOf(server: Server): Socket[] {
-  return (listOf(server)?.all() ?? []).flatMap(({ socket }) => socket ?? []);
-}
-
-/** socketsInMessage lists the connections on which a request has begun that is not whole, and those never used. */
-export function socketsInMessage(server: Server): Socket[] {
-  return (listOf(server)?.active() ?? []).flatMap(({ socket }) => socket ?? []);
-}
-
-function listOf(server: Server): ConnectionsList | undefined {
-  return hidden(server, 'http.server.connections') as ConnectionsList | undefined;
-}
-
-/** hasBeenClosed tells a closed server from one that has never listened, which nothing public does. */
-export function hasBeenClosed(server: Server): boolean {
-  return !server.listening && checkingInterval(server)?._destroyed === true;
-}
-
-/**
- * checkingInterval returns Node's interval that looks for requests that take too long; it is there once a server has
- * listened.
- */
-export function checkingInterval(server: Server): Interval | undefined {
-  return hidden(server, 'http.server.connectionsCheckingInterval') as Interval | undefined;
-}
-
-function hidden(server: Server, description: string): unknown {
-  const key = Object.getOwnPropertySymbols(server).find((symbol) => symbol.description === description);
-  return key === undefined ? undefined : (server as unknown as Record<symbol, unknown>)[key];
-}
-
-type Interval = NodeJS.Timeout & { _destroyed?: boolean };

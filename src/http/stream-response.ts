@@ -116,21 +116,21 @@ export class StreamResponse implements Response {
   }
 
   /**
-   * takeOver makes lameduck the owner of the stream: its errors are of its peer's making, and would end the process where
-   * nobody listens for them.
+   * ignoreErrors is for a stream that lameduck answers or keeps waiting: its errors are of its peer's making, and would
+   * end the process where nobody listens for them. It stays so when the handler gets the stream.
    */
-  takeOver(): void {
+  ignoreErrors(): void {
     this.stream.on('error', () => undefined);
   }
 
-  /** withhold keeps a stream that waits for its handler from ending its request while nobody listens. */
-  withhold(): void {
+  /** deferReading keeps a stream that waits for its handler from ending its request while nobody listens. */
+  deferReading(): void {
     // Node reads behind the last byte as soon as that has come, and says `end` at once where there is nothing to read.
     this.stream.read = () => null;
   }
 
-  /** handOver lets a withheld stream be read. */
-  handOver(): void {
+  /** allowReading lets such a stream be read. */
+  allowReading(): void {
     Reflect.deleteProperty(this.stream, 'read');
   }
 

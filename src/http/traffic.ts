@@ -4,8 +4,7 @@ import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../clock.ts';
-import type { Answer } from '../health/endpoint.ts';
-import { socketOf, type Response } from '../message.ts';
+import { socketOf, type Answer, type Response } from '../message.ts';
 import type { TrafficCounts, UnfinishedRequest } from '../observer.ts';
 import { Connection, connectionOf, type Leaving } from './connection.ts';
 import { Hold } from './hold.ts';
@@ -160,12 +159,12 @@ export class Traffic implements SeamEvents {
     const answer = this.#answer(response.req.url, response.req.method);
     this.requests.admit(connection, response, answer !== undefined);
     const isHeld = this.hold.isOn || connection.hold.isOn || connection.isLate;
-    if (answer !== undefined || isHeld) response.takeOver();
+    if (answer !== undefined || isHeld) response.ignoreErrors();
     if (response.req.method === 'CONNECT') this.requests.markLongRunning(stream);
     if (Math.random() < this.#options.limits.goawayChance) connection.end();
     if (answer !== undefined) answerProbe(response.req, response, answer);
     else if (isHeld) {
-      response.withhold();
+      response.deferReading();
       connection.hold.pass(() => {
         this.#detain(connection, response, proceed);
       });
@@ -210,7 +209,7 @@ export class Traffic implements SeamEvents {
   // What came late is refused, and what comes while the listener closes waits until it has.
   #detain(connection: Connection, response: Response, proceed: () => void): void {
     this.hold.pass(() => {
-      if (response instanceof StreamResponse) response.handOver();
+      if (response instanceof StreamResponse) response.allowReading();
       // A client that has left meanwhile could not be answered, so its request is not executed either.
       if (connection.socket.destroyed || (response instanceof StreamResponse && response.stream.destroyed)) return;
       if (connection.isLate) this.#refuse(connection, response);

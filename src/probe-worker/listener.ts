@@ -1,7 +1,7 @@
 // The listener of the probe port: one answer on each connection, and no connection that stays.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Answer } from '../health/endpoint.ts';
+import type { Answer } from '../message.ts';
 
 // At so many connections a new one takes the place of the oldest that has asked nothing.
 const mostConnections = 256;

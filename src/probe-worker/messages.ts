@@ -1,5 +1,5 @@
 // What the main thread and the probe thread say to each other.
-import type { Answer } from '../health/endpoint.ts';
+import type { Answer } from '../message.ts';
 import type { ShutdownRecord } from '../observer.ts';
 
 /** ThreadData is what the probe thread is started with. Lengths of time are in milliseconds, and 0 is no limit. */

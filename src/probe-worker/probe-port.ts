@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../clock.ts';
 import { LameduckError, messageOf } from '../errors.ts';
-import type { Answer } from '../health/endpoint.ts';
+import type { Answer } from '../message.ts';
 import type { Observer, ShutdownRecord } from '../observer.ts';
 import { silent } from '../observers/logging.ts';
 import type { EventLoopCounts } from '../observers/metrics/readers.ts';

@@ -1,6 +1,6 @@
 // What the probe thread asks the main thread: each question once at a time, and the last answer to each.
 import type { Clock } from '../clock.ts';
-import type { Answer } from '../health/endpoint.ts';
+import type { Answer } from '../message.ts';
 
 // So many different questions wait for the main thread at most, and so many answers are kept, each of so many characters.
 const mostOpen = 64;

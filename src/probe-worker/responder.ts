@@ -1,9 +1,10 @@
 // How the probe thread answers: with what the main thread says, and with what is known without it when it says nothing.
 import { wait, type Clock } from '../clock.ts';
-import { failing, isRoot, notFound, passed, type Answer } from '../health/endpoint.ts';
+import { failing, isRoot, notFound, passed } from '../health/endpoint.ts';
 import { Exclusions } from '../health/exclusions.ts';
 import { parseProbeUrl, type ProbeUrl } from '../health/probe-url.ts';
 import { stallCheck } from '../health/stall-check.ts';
+import type { Answer } from '../message.ts';
 import { probePortMetricsPath } from '../settings/probe-port.ts';
 import type { LastAnswer, Question, Questions } from './questions.ts';
 

@@ -1,6 +1,6 @@
 // Process signals that are kept from the program's own listeners until the drain has ended: one override of `process.emit`,
 // made before the program runs, since Node keeps the `emit` that it finds when a signal has its first listener (P-111).
-import type { SignalHold } from './program.ts';
+import type { SignalHold } from './ending.ts';
 
 const usual = ['SIGTERM', 'SIGINT'] as const;
 

@@ -1,7 +1,7 @@
 // The one lifecycle that a program gets without knowing of it: all its servers drain as one, and its own cleanup is next.
 import { heldSignals } from '../process/held-signals.ts';
-import { checkServer, type Server } from '../http/server.ts';
-import { addServer, install, lifecycleOf } from '../manage.ts';
+import { isFree, type Server } from '../http/server.ts';
+import { addServer, install } from '../manage.ts';
 import type { Parts } from '../parts.ts';
 import { cutDelay, explainBudget } from '../settings/budget.ts';
 import { formatDuration } from '../settings/duration.ts';
@@ -24,26 +24,18 @@ export function accommodate(server: unknown, environment: Environment): void {
   closeAfterTheDrain(server, parts.handle);
 }
 
-function isFree(server: unknown): server is Server {
-  try {
-    checkServer(server);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function begin(server: Server, environment: Environment): Parts {
   const { problems, ...completed } = readSettings({}, environment, {}, { probePort: usualProbePort });
   const problem = problems.length === 0 ? undefined : `settings have their defaults: ${problems.join('; ')}`;
-  const begun = install([server], withinBudget(completed), environment, { hold: heldSignals, problem });
+  const guest = { hold: heldSignals, problem };
+  const lifecycle = install([server], withinBudget(completed), environment, guest);
   if (completed.sources.probePort === 'default') {
     giveWay(usualProbePort, async () => {
-      await lifecycleOf(server)?.releaseProbePort();
-      begun.warn(`the program listens on ${String(usualProbePort)} itself: there is no probe port`);
+      await lifecycle.releaseProbePort();
+      lifecycle.parts.warn(`the program listens on ${String(usualProbePort)} itself: there is no probe port`);
     });
   }
-  return begun;
+  return lifecycle.parts;
 }
 
 // A program that does not know of us cannot be refused; it gets the drain that fits (P-075).

@@ -149,7 +149,8 @@ export const settingsTable = {
   }),
   /**
    * The TCP port on which a thread of its own answers `/readyz`, `/livez`, `/healthz` and `/metrics`, also while the event
-   * loop is blocked. `off`, or `0`, is none. A port that is set and cannot be had ends the process.
+   * loop is blocked. `off`, or `0`, is none. A port that is set and cannot be had ends the process; under
+   * `lameduck/register` it is one line in the log.
    *
    * @default `off`
    */

@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { Server as TlsServer } from 'node:tls';
 import { LameduckError } from '../errors.ts';
+import { failingIn } from '../health/report.ts';
 import type { Server } from '../http/server.ts';
 import type { Parts } from '../parts.ts';
 import { formatDuration } from '../settings/duration.ts';
@@ -35,7 +36,7 @@ export const listenPlainly: Listen = (server, address) => {
 
 async function neverReady({ health, handle }: Parts, milliseconds: number): Promise<LameduckError> {
   const report = (await health.answer('/readyz?verbose'))?.body ?? '';
-  const failing = [...report.matchAll(/^\[-\](\S+) failed/gm)].map(([, name = '']) => name);
+  const failing = failingIn(report);
   const when = handle.signals.shutdownInitiated.hasSignaled
     ? 'when its shutdown began'
     : `after ${formatDuration(milliseconds)}`;

@@ -6,7 +6,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { closeListener, stopListening } from '../../src/http/listener.ts';
-import { hasBeenClosed } from '../../src/http/server.ts';
+import { hasBeenClosed } from '../../src/http/hidden-fields.ts';
 import { get, newAccount, runClient } from '../support/closed-loop-client.ts';
 import { isSecure } from '../support/adapters.ts';
 import { describeAdapters, describeAdaptersInTurn, serve, shutdownOf } from '../support/serving.ts';

@@ -19,8 +19,8 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   'registration.ts': ['errors.ts', 'settings'],
   'observer.ts': ['lifecycle', 'message.ts'],
   hooks: ['clock.ts', 'errors.ts', 'registration.ts', 'observer.ts', 'settings'],
-  health: ['clock.ts', 'errors.ts', 'lifecycle', 'registration.ts', 'observer.ts', 'settings'],
-  http: ['clock.ts', 'deadline.ts', 'errors.ts', 'health', 'observer.ts', 'settings', 'message.ts'],
+  health: ['clock.ts', 'errors.ts', 'lifecycle', 'registration.ts', 'observer.ts', 'settings', 'message.ts'],
+  http: ['clock.ts', 'deadline.ts', 'errors.ts', 'observer.ts', 'settings', 'message.ts'],
   process: ['clock.ts', 'errors.ts', 'exit-codes.ts', 'observer.ts', 'settings', 'standard-output.ts'],
   observers: ['clock.ts', 'errors.ts', 'lifecycle', 'observer.ts', 'settings', 'standard-output.ts', 'message.ts'],
   'recorder.ts': ['clock.ts', 'deadline.ts', 'exit-codes.ts', 'hooks', 'http', 'lifecycle', 'observer.ts'],
@@ -40,12 +40,12 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   'manage.ts': [
     ...['clock.ts', 'http', 'observers', 'parts.ts', 'probe-worker', 'process', 'registration.ts', 'settings'],
   ],
-  // Asks what serves, and is none of it.
-  cli: ['clock.ts', 'process', 'settings', 'standard-output.ts'],
+  // Asks what serves, and is none of it; of health it knows the form of the report.
+  cli: ['clock.ts', 'health', 'process', 'settings', 'standard-output.ts'],
   // A thread of its own, and the side of the main thread that it talks to.
   'probe-worker': [
     ...['address.ts', 'clock.ts', 'errors.ts', 'health', 'observer.ts', 'observers', 'process', 'settings'],
-    'standard-output.ts',
+    ...['message.ts', 'standard-output.ts'],
   ],
   'handle.ts': [
     ...['errors.ts', 'health', 'hooks', 'http', 'lifecycle', 'observer.ts', 'registration.ts', 'settings'],
@@ -54,7 +54,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   // Puts one lifecycle together; what touches the process, and what logs, meets it only in manage.ts.
   'parts.ts': [
     ...['clock.ts', 'handle.ts', 'health', 'hooks', 'http', 'lifecycle', 'observer.ts', 'observers', 'recorder.ts'],
-    ...['settings', 'shutdown.ts', 'startup.ts'],
+    ...['message.ts', 'settings', 'shutdown.ts', 'startup.ts'],
   ],
   // What only the framework knows; fastify.ts puts it together.
   fastify: ['errors.ts', 'handle.ts', 'http', 'lifecycle', 'manage.ts', 'observers', 'parts.ts', 'message.ts'],
@@ -63,7 +63,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   // A lifecycle for a program that knows nothing of it; register.ts loads it when the first server listens.
   register: ['handle.ts', 'http', 'manage.ts', 'parts.ts', 'process', 'settings'],
   // Starts a server in a test and looks at its requests; testing.ts puts it together.
-  testing: ['clock.ts', 'errors.ts', 'http', 'parts.ts', 'settings', 'observer.ts'],
+  testing: ['clock.ts', 'errors.ts', 'health', 'http', 'parts.ts', 'settings', 'observer.ts'],
 };
 
 // An entry file wires the others together and may import them all; nothing imports an entry file.

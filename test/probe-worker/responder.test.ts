@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { passed, type Answer } from '../../src/health/endpoint.ts';
+import { passed } from '../../src/health/endpoint.ts';
+import type { Answer } from '../../src/message.ts';
 import { Questions } from '../../src/probe-worker/questions.ts';
 import { Responder } from '../../src/probe-worker/responder.ts';
 import { FakeClock, settled } from '../support/fake-clock.ts';

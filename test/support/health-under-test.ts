@@ -1,8 +1,8 @@
 // The health endpoints of one lifecycle on a fake clock, asked without a server.
 import assert from 'node:assert/strict';
-import type { Answer } from '../../src/health/endpoint.ts';
 import { Health, type HealthOptions } from '../../src/health/health.ts';
 import { createLifecycle, type Lifecycle } from '../../src/lifecycle/signals.ts';
+import type { Answer } from '../../src/message.ts';
 import { FakeClock } from './fake-clock.ts';
 import { RecordingObserver } from './recording-observer.ts';
 

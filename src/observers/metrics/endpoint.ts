@@ -1,16 +1,10 @@
 // Serving metrics at their path. Loads prom-client with the first scrape, and never before.
 import { wait, type Clock } from '../../clock.ts';
 import { messageOf } from '../../errors.ts';
+import type { Answer } from '../../message.ts';
 import type * as PromClient from 'prom-client';
 import type { RegistryMetric } from './metric.ts';
 import type { MetricsRegistry } from './registry.ts';
-
-/** MetricsAnswer is the answer to a scrape, for whatever carries it. */
-export interface MetricsAnswer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
 
 /** MetricsEndpointOptions is what is served, and where. */
 export interface MetricsEndpointOptions {
@@ -47,7 +41,7 @@ export class MetricsEndpoint {
   }
 
   /** answer returns the answer to a scrape, or undefined when the URL is none of ours. */
-  answer(url: string, method: string, path = this.#options.path): MetricsAnswer | Promise<MetricsAnswer> | undefined {
+  answer(url: string, method: string, path = this.#options.path): Answer | Promise<Answer> | undefined {
     if (path === '') return undefined;
     if (!url.startsWith(path)) return undefined;
     const [below] = url.slice(path.length).split('?', 1);
@@ -56,7 +50,7 @@ export class MetricsEndpoint {
     return this.#answer(below);
   }
 
-  async #answer(below: '' | '/slis'): Promise<MetricsAnswer> {
+  async #answer(below: '' | '/slis'): Promise<Answer> {
     try {
       const renderer = below === '' ? await this.#metrics() : await this.#healthMetrics();
       const body = await this.#rendered(renderer);
@@ -123,10 +117,10 @@ function contentTypeOf({ contentType }: Renderer): string {
 const noStore = { 'Cache-Control': 'no-store' };
 const plain = { ...noStore, 'Content-Type': 'text/plain; charset=utf-8' };
 
-const notAllowed: MetricsAnswer = {
+const notAllowed: Answer = {
   status: 405,
   headers: { ...plain, Allow: 'GET, HEAD' },
   body: 'allowed are GET and HEAD\n',
 };
 
-const failed: MetricsAnswer = { status: 500, headers: plain, body: 'metrics cannot be served: see the log\n' };
+const failed: Answer = { status: 500, headers: plain, body: 'metrics cannot be served: see the log\n' };

@@ -1,9 +1,10 @@
 // The metrics of one lifecycle, from counters of our own: who counts, who reads, and where they can be scraped.
 import type { Clock } from '../../clock.ts';
+import type { Answer } from '../../message.ts';
 import type { Observer, RequestObserver } from '../../observer.ts';
 import type { Settings } from '../../settings/table.ts';
 import { probePortMetricsPath } from '../../settings/probe-port.ts';
-import { MetricsEndpoint, type MetricsAnswer, type Renderer } from './endpoint.ts';
+import { MetricsEndpoint, type Renderer } from './endpoint.ts';
 import { Events } from './events.ts';
 import { createMetric, type MetricRow, type RegistryMetric } from './metric.ts';
 import { healthReaders, metricsReaders, slisReaders, type EventLoopCounts, type Readers } from './readers.ts';
@@ -27,9 +28,9 @@ export interface Metrics {
   readonly observer: Observer;
   readonly requests: RequestObserver;
   /** The answer to a scrape; undefined for any other URL. */
-  answer(url: string, method: string): MetricsAnswer | Promise<MetricsAnswer> | undefined;
+  answer(url: string, method: string): Answer | Promise<Answer> | undefined;
   /** The same on the probe port, which has paths of its own. */
-  answerProbePort(url: string, method: string): MetricsAnswer | Promise<MetricsAnswer> | undefined;
+  answerProbePort(url: string, method: string): Answer | Promise<Answer> | undefined;
   /** watch begins to read a lifecycle; called once, before anything happens in it. */
   watch(watched: Watched): void;
 }
@@ -83,11 +84,11 @@ class LifecycleMetrics implements Metrics {
     });
   }
 
-  answer(url: string, method: string): MetricsAnswer | Promise<MetricsAnswer> | undefined {
+  answer(url: string, method: string): Answer | Promise<Answer> | undefined {
     return this.#endpoint?.answer(url, method);
   }
 
-  answerProbePort(url: string, method: string): MetricsAnswer | Promise<MetricsAnswer> | undefined {
+  answerProbePort(url: string, method: string): Answer | Promise<Answer> | undefined {
     return this.#endpoint?.answer(url, method, probePortMetricsPath);
   }
 

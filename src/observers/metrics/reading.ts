@@ -10,7 +10,7 @@ import { methodLabel, type RequestDurations } from './request-durations.ts';
 // Nearly all requests.
 const usualShare = 0.99;
 
-interface RequestInFlight {
+interface UnansweredRequest {
   readonly request: Request;
   readonly response: Response;
   readonly arrivedAt: number;
@@ -26,7 +26,7 @@ export interface Watched {
   readonly shutdown: { readonly deadlines: { readonly drainBy: number; readonly endBy: number } | undefined };
   readonly traffic: {
     readonly counts: TrafficCounts;
-    readonly connections: Iterable<{ readonly isBusy: boolean; requests(): Iterable<RequestInFlight> }>;
+    readonly connections: Iterable<{ readonly isBusy: boolean; requests(): Iterable<UnansweredRequest> }>;
     readonly connectionsAccepted: number;
     readonly requests: {
       readonly longRunning: { has(response: Response): boolean };
@@ -106,7 +106,7 @@ export async function read(watched: Watched, options: ReadingOptions): Promise<R
   };
 }
 
-function* inFlight({ connections, requests: { longRunning } }: Watched['traffic']): Generator<RequestInFlight> {
+function* inFlight({ connections, requests: { longRunning } }: Watched['traffic']): Generator<UnansweredRequest> {
   for (const connection of connections) {
     if (!connection.isBusy) continue;
     for (const one of connection.requests()) if (!longRunning.has(one.response)) yield one;

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { createRequire, registerHooks } from 'node:module';
 import { test } from 'node:test';
+import type { Answer } from '../../../src/message.ts';
 import { createMetric } from '../../../src/observers/metrics/metric.ts';
-import { MetricsEndpoint, type MetricsAnswer, type Renderer } from '../../../src/observers/metrics/endpoint.ts';
+import { MetricsEndpoint, type Renderer } from '../../../src/observers/metrics/endpoint.ts';
 import { Exposition } from '../../support/exposition.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
@@ -15,7 +16,7 @@ const gauge = (name: string) =>
 interface UnderTest {
   readonly clock: FakeClock;
   readonly warnings: string[];
-  readonly ask: (url: string, method?: string) => Promise<MetricsAnswer | undefined>;
+  readonly ask: (url: string, method?: string) => Promise<Answer | undefined>;
 }
 
 function endpointUnderTest(registry?: Renderer): UnderTest {

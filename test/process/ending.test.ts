@@ -1,7 +1,7 @@
 // How a process ends is seen in scenarios/process-*.test.ts, from outside; here is what is listened for, and for how long.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isEnding, join, type Member } from '../../src/process/program.ts';
+import { isEnding, join, type Member } from '../../src/process/ending.ts';
 
 function memberFor(...shutdownSignals: NodeJS.Signals[]): Member {
   return {
@@ -50,7 +50,7 @@ test('P-070 a process that has been left can be joined again', () => {
 });
 
 test('P-056 copies of the package in one process listen and end as one', async () => {
-  const copy = new URL('../../src/process/program.ts?copy', import.meta.url).href;
+  const copy = new URL('../../src/process/ending.ts?copy', import.meta.url).href;
   const other = (await import(copy)) as { join: typeof join; isEnding: typeof isEnding };
   assert.notEqual(other.join, join);
   const leave = join(memberFor('SIGTERM'));

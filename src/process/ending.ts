@@ -1,4 +1,4 @@
-// The program: all lifecycles of this process, the process signals that end them, and the end of the process itself.
+// The end of this process: all its lifecycles, the process signals that end them, and what is left to do then.
 import { Socket } from 'node:net';
 import { systemClock } from '../clock.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -64,32 +64,32 @@ let isDrained = false;
 let hold: SignalHold | undefined;
 
 /** What the copies of this package in one process have in common. It has a new name when Member changes. */
-interface Program {
+interface Shared {
   join(member: Member): () => void;
   isEnding(): boolean;
 }
 
-const key = Symbol.for('lameduck.program/v1');
+const key = Symbol.for('lameduck.ending/v1');
 
 // Two copies would end the process under each other's drain, and each take the other for a program that handles uncaught
 // errors itself: the first that is used does it for all.
-function program(): Program {
-  const shared = globalThis as unknown as Record<symbol, Program | undefined>;
-  return (shared[key] ??= { join: joinHere, isEnding: () => ending !== undefined });
+function shared(): Shared {
+  const registry = globalThis as unknown as Record<symbol, Shared | undefined>;
+  return (registry[key] ??= { join: joinHere, isEnding: () => ending !== undefined });
 }
 
 /**
- * join makes a lifecycle part of the program: its process signals are listened for from now on, before the server
- * listens (P-066). A program may have several (A-032). The returned function takes it out again and, with the last one,
+ * join lets a lifecycle end with this process: its process signals are listened for from now on, before the server
+ * listens (P-066). A process may have several (A-032). The returned function takes it out again and, with the last one,
  * every listener (P-070).
  */
 export function join(member: Member): () => void {
-  return program().join(member);
+  return shared().join(member);
 }
 
 /** isEnding tells whether the process ends after the shutdown, since a process signal or an uncaught error began it. */
 export function isEnding(): boolean {
-  return program().isEnding();
+  return shared().isEnding();
 }
 
 function joinHere(member: Member): () => void {

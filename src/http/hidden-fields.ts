@@ -1,0 +1,45 @@
+// What Node keeps of a server where only it looks; each is guarded, since it may go.
+import type { Server, Socket } from 'node:net';
+
+interface ConnectionsList {
+  all(): readonly Parser[];
+  active(): readonly Parser[];
+}
+
+interface Parser {
+  readonly socket?: Socket | null;
+}
+
+type Interval = NodeJS.Timeout & { _destroyed?: boolean };
+
+/** connectionsOf lists the connections that a server has. */
+export function connectionsOf(server: Server): Socket[] {
+  return (listOf(server)?.all() ?? []).flatMap(({ socket }) => socket ?? []);
+}
+
+/** socketsInMessage lists the connections on which a request has begun that is not whole, and those never used. */
+export function socketsInMessage(server: Server): Socket[] {
+  return (listOf(server)?.active() ?? []).flatMap(({ socket }) => socket ?? []);
+}
+
+function listOf(server: Server): ConnectionsList | undefined {
+  return hidden(server, 'http.server.connections') as ConnectionsList | undefined;
+}
+
+/** hasBeenClosed tells a closed server from one that has never listened, which nothing public does. */
+export function hasBeenClosed(server: Server): boolean {
+  return !server.listening && checkingInterval(server)?._destroyed === true;
+}
+
+/**
+ * checkingInterval returns Node's interval that looks for requests that take too long; it is there once a server has
+ * listened.
+ */
+export function checkingInterval(server: Server): Interval | undefined {
+  return hidden(server, 'http.server.connectionsCheckingInterval') as Interval | undefined;
+}
+
+function hidden(server: Server, description: string): unknown {
+  const key = Object.getOwnPropertySymbols(server).find((symbol) => symbol.description === description);
+  return key === undefined ? undefined : (server as unknown as Record<symbol, unknown>)[key];
+}

@@ -1,0 +1,27 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { failingIn, lineOf } from '../../src/health/report.ts';
+import { fails, HealthUnderTest, passes } from '../support/health-under-test.ts';
+
+test('what fails in a report is read back by name, in its order', () => {
+  const under = new HealthUnderTest();
+  under.health.addLivez('queue/depth_1.5-a', fails);
+  under.health.addLivez('worker', passes);
+  under.health.addLivez('database', fails);
+  assert.deepEqual(failingIn(under.bodyOf('/livez')), ['queue/depth_1.5-a', 'database']);
+  assert.deepEqual(failingIn(under.bodyOf('/livez?exclude=database')), ['queue/depth_1.5-a']);
+  assert.deepEqual(failingIn(under.bodyOf('/livez?verbose&exclude=database&exclude=queue/depth_1.5-a')), []);
+});
+
+test('a name that is asked for and looks like a line of a report fails nothing', () => {
+  const under = new HealthUnderTest();
+  const name = encodeURIComponent('x\n[-]database failed: reason withheld\n');
+  assert.deepEqual(failingIn(under.bodyOf(`/livez?verbose&exclude=${name}`)), []);
+});
+
+test('a line without a failing check is none', () => {
+  const line = lineOf({ name: 'database', exclusion: undefined, result: new Error('why') });
+  assert.deepEqual(failingIn(`a page that says ${line}`), []);
+  assert.deepEqual(failingIn(''), []);
+  assert.deepEqual(failingIn(line), ['database']);
+});
