@@ -96,6 +96,8 @@ export const differences: Readonly<Record<string, string>> = {
     'The chart is installed from the repository: there is no registry to which it is published, and so nothing to sign.',
   'HC-36': 'The bases are pinned by whoever publishes, as build arguments (H-165); the rest is so.',
   'HC-37': 'The labels are there; platforms, the list of parts, provenance and signature come with a registry (H-174).',
+  'K-197':
+    'Behind a pause of a second or more the first probe waits up to 200 ms for a main thread that is busy, since its answer is worth more than an old one; who asks again sooner is answered at once.',
   'K-199': 'A failing answer is 500, as the apiserver’s: to the kubelet it is the same.',
   'K-203':
     'Connections are told to close one by one over the delay and not all at its beginning (A-120); an upgraded socket is ended in its turn; the listener is closed before what is in flight has ended only without `shutdownSendRetryAfter`.',

@@ -162,6 +162,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-248':
     'A post-start hook that blocks until its context ends keeps `/readyz` red for ever, and nothing says that it had to return.',
   'K-012': 'A probe over HTTP passes with a status from 200 to 399.',
+  'K-015': 'An answer whose body does not arrive whole is an error to the kubelet, whatever its status, and no pass.',
   'K-016': 'Of an answer the kubelet reads 10 KiB at most; what is longer is cut, without effect on the result.',
   'K-021':
     'Each probe of the kubelet comes on a connection of its own and says `Connection: close`; nothing is compressed.',

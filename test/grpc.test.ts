@@ -143,6 +143,22 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     assert.deepEqual(await watch.end, ['SERVING', 'NOT_SERVING', `code ${String(codes.OK)}`]);
   });
 
+  test('A-042, P-087 a post-start hook that has not ended fails livez only behind the grace, as it does over HTTP', async (t) => {
+    for (const [livezGracePeriod, status] of [
+      ['1m', 'SERVING'],
+      ['1ms', 'NOT_SERVING'],
+    ] as const) {
+      const it = subject(t, { livezGracePeriod });
+      const hook = Promise.withResolvers<undefined>();
+      it.duck.addPostStartHook('warm-up', () => hook.promise);
+      const client = await ownPort(t, it);
+      let found = await client.check('livez');
+      while (found !== status) found = await client.check('livez');
+      assert.equal(await client.check('readyz'), 'NOT_SERVING');
+      hook.resolve(undefined);
+    }
+  });
+
   test('who watches is told of a check that changes', async (t) => {
     const it = subject(t);
     let isReady = true;
@@ -176,6 +192,24 @@ void describe("a gRPC server of the program's own", { concurrency: 4 }, () => {
     own.waiting[0]?.(null, 'served');
     assert.equal(await calling.answer, 'served');
     assert.equal((await ended).exitCode, 0);
+  });
+
+  test('P-046 who watches again when the stream has ended does not hold the drain', async (t) => {
+    const it = subject(t);
+    const own = await ownServer(t, it);
+    const client = clientOf(t, own.port);
+    const ends: string[] = [];
+    const watchOn = async (): Promise<void> => {
+      for (let end = `code ${String(codes.OK)}`; end === `code ${String(codes.OK)}`; ends.push(end)) {
+        end = (await client.watch().end).at(-1) ?? '';
+      }
+    };
+    const watching = watchOn();
+    while ((await client.check()) !== 'SERVING');
+    const { exitCode, unfinished } = await it.duck.shutdown();
+    await watching;
+    assert.deepEqual({ exitCode, unfinished }, { exitCode: 0, unfinished: [] });
+    assert.equal(ends.at(-1), `code ${String(codes.UNAVAILABLE)}`);
   });
 
   test('P-023 a call that does not end is cut at the deadline, and the exit code says so', async (t) => {

@@ -62,18 +62,20 @@ function askHost(host: string, { target, port, limit }: Omit<Question, 'hosts'>)
     const cancel = systemClock.after(Math.max(0, limit - systemClock.now()), () => {
       end({ kind: 'late' });
     });
-    const read = (): void => {
-      end(parse(text) ?? { kind: 'unreachable', reason: 'what answers is no HTTP' });
+    const read = (otherwise: string): void => {
+      end(parse(text) ?? { kind: 'unreachable', reason: otherwise });
     };
     socket.setEncoding('utf8');
     socket.on('error', ({ message }) => {
-      end(parse(text) ?? { kind: 'unreachable', reason: message });
+      read(message);
     });
     socket.on('data', (chunk: string) => {
       text += chunk;
-      if (text.length > longestAnswer) read();
+      if (text.length > longestAnswer) read('what answers is no HTTP');
     });
-    socket.on('end', read);
+    socket.on('end', () => {
+      read('what answers is no HTTP');
+    });
     const head = [`GET /${target} HTTP/1.1`, `Host: ${addressOf(host, port)}`, 'Accept: */*', 'Connection: close'];
     socket.write(`${head.join('\r\n')}\r\n\r\n`);
   });
@@ -83,6 +85,12 @@ function parse(text: string): Outcome | undefined {
   const [head = '', ...rest] = text.split('\r\n\r\n');
   const [, status] = /^HTTP\/1\.[01] (\d{3})\b/.exec(head) ?? [];
   if (status === undefined || rest.length === 0) return undefined;
+  const body = rest.join('\r\n\r\n');
+  const [, length] = /^content-length: *(\d+)$/im.exec(head) ?? [];
+  // An error, as it is to the kubelet (K-015), which reads no more than so much (K-016).
+  if (Buffer.byteLength(body) < Math.min(Number(length ?? 0), longestAnswer - head.length)) {
+    return { kind: 'unreachable', reason: 'the answer is cut short' };
+  }
   const [, age] = /^age: (\d+)$/im.exec(head) ?? [];
-  return { kind: 'answered', status: Number(status), age, body: rest.join('\r\n\r\n') };
+  return { kind: 'answered', status: Number(status), age, body };
 }

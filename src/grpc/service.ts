@@ -18,6 +18,7 @@ const mostWatchers = 1_000;
 export class HealthService {
   readonly #statuses: Statuses;
   readonly #streams = new Map<ServerWritableStream<Request, Reply>, () => void>();
+  #takesWatches = true;
 
   constructor(statuses: Statuses) {
     this.#statuses = statuses;
@@ -38,8 +39,9 @@ export class HealthService {
     };
   }
 
-  /** endWatches ends every stream; what they were told last is ahead of the end. */
+  /** endWatches ends every stream, behind what it was told last, and takes no more: a server that drains waits for each. */
   endWatches(): void {
+    this.#takesWatches = false;
     for (const [stream, forget] of this.#streams) {
       forget();
       stream.end();
@@ -53,14 +55,18 @@ export class HealthService {
   }
 
   async #list(callback: sendUnaryData<object>): Promise<void> {
-    const statuses: Record<string, Reply> = {};
-    for (const name of this.#statuses.names) {
-      statuses[name] = { status: (await this.#statuses.of(name)) ?? 'SERVICE_UNKNOWN' };
-    }
-    callback(null, { statuses });
+    const reply = async (name: string): Promise<[string, Reply]> => [
+      name,
+      { status: (await this.#statuses.of(name)) ?? 'SERVICE_UNKNOWN' },
+    ];
+    callback(null, { statuses: Object.fromEntries(await Promise.all(this.#statuses.names.map(reply))) });
   }
 
   #watch(stream: ServerWritableStream<Request, Reply>): void {
+    if (!this.#takesWatches) {
+      stream.emit('error', { code: grpc.status.UNAVAILABLE, details: 'the server is about to end' });
+      return;
+    }
     if (this.#streams.size >= mostWatchers) {
       stream.emit('error', { code: grpc.status.RESOURCE_EXHAUSTED, details: 'too many watches' });
       return;

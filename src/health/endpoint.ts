@@ -102,7 +102,9 @@ export class Endpoint {
   /** passes tells whether every check, or every one of a group, passes now, probed or not (P-088). */
   async passes(group?: string): Promise<boolean> {
     const entries = [...this.#entries.values()].filter(({ check }) => group === undefined || check.group === group);
-    const results = await Promise.all(entries.map(async (entry) => this.#run(entry)));
+    const results = await Promise.all(
+      entries.map(async (entry) => (this.#isInGrace(entry) ? undefined : this.#run(entry))),
+    );
     return results.every((result) => result === undefined) && this.#last?.run() === undefined;
   }
 

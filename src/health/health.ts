@@ -6,7 +6,7 @@ import type { Observer } from '../observer.ts';
 import { checkFunction, checkName, checkOptions } from '../registration.ts';
 import { Check, type CheckFunction, type CheckOptions } from './check.ts';
 import { DependencyWarnings } from './dependency-warnings.ts';
-import { Endpoint, notFound, type EndpointName } from './endpoint.ts';
+import { Endpoint, type EndpointName } from './endpoint.ts';
 import { LogCheck, type FlushFunction } from './log-check.ts';
 import { parseProbeUrl } from './probe-url.ts';
 import { shutdownCheck } from './readyz.ts';
@@ -108,8 +108,7 @@ export class Health {
     if (letter !== r && letter !== l && letter !== h) return undefined;
     const asked = parseProbeUrl(url);
     if (asked === undefined) return undefined;
-    const path = decoded(asked.path);
-    return path === undefined ? notFound : this[asked.endpoint].answer(path, new URLSearchParams(asked.query));
+    return this[asked.endpoint].answer(asked.path, new URLSearchParams(asked.query));
   }
 
   #create(kind: EndpointName, name: string, run: CheckFunction, options: CheckOptions | undefined): Check {
@@ -131,13 +130,3 @@ export class Health {
 const r = 0x72;
 const l = 0x6c;
 const h = 0x68;
-
-// The apiserver compares decoded paths; one that cannot be decoded names no check.
-function decoded(path: string): string | undefined {
-  if (!path.includes('%')) return path;
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,6 +1,6 @@
 // Which endpoint a URL asks for.
 
-/** ProbeUrl is a URL of a probe: its endpoint, the path below that as it was written, and the query. */
+/** ProbeUrl is a URL of a probe: its endpoint, the path below that, decoded, and the query. */
 export interface ProbeUrl {
   readonly endpoint: 'readyz' | 'livez' | 'healthz';
   readonly path: string;
@@ -16,9 +16,19 @@ export function parseProbeUrl(url: string): ProbeUrl | undefined {
   if (match === null) return undefined;
   return {
     endpoint: (match[1] as string).toLowerCase() as ProbeUrl['endpoint'],
-    path: match[2] ?? '',
+    path: decoded(match[2] ?? ''),
     query: match[3],
   };
+}
+
+// The apiserver compares decoded paths. One that cannot be decoded stays as it is, and names no check.
+function decoded(path: string): string {
+  if (!path.includes('%')) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 const probeUrl = /^\/(readyz|livez|healthz)(\/[^?]*)?(?:\?([^]*))?$/i;

@@ -74,13 +74,22 @@ export class Responder {
 
   async #ask(question: Question, last: LastAnswer | undefined): Promise<Answer | undefined> {
     const { clock, checkTimeout, questions, stalledMs } = this.#options;
-    if (last === undefined) return this.#within(checkTimeout + checkMargin, question);
+    if (last === undefined) return this.#first(question, checkTimeout + checkMargin);
     if (stalledMs() >= patience) return this.#within(0, question);
     if (clock.now() - last.at >= youngAge) return this.#within(patience, question);
     const isBusy = questions.waitedMs > busyWait;
     const soon = await this.#within(isBusy ? 0 : turnLimit, question);
     // Checks that take long are waited for: what they say is news. On a busy main thread it is that which takes long.
     return soon !== undefined || isBusy || questions.isInLine(question) ? soon : this.#within(patience, question);
+  }
+
+  // A first answer is worth the time of the checks, but not that of a loop which does not turn and so runs none.
+  async #first(question: Question, limit: number): Promise<Answer | undefined> {
+    for (let rest = limit; rest > 0; rest -= patience) {
+      const answer = await this.#within(Math.min(patience, rest), question);
+      if (answer !== undefined || this.#options.stalledMs() >= patience) return answer;
+    }
+    return undefined;
   }
 
   // The live answer, if it comes in time. Who joins a question that has been waited for long enough waits no more.

@@ -95,6 +95,20 @@ test('a port on which nothing listens, or no HTTP is spoken, is exit code 1 with
   }
 });
 
+test('K-015 an answer that is cut short is exit code 1, whatever its status', async (t) => {
+  const head = 'HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n';
+  for (const [said, output] of [
+    [`${head}ok`, /^livez: nothing answers on port \d+: the answer is cut short\n$/],
+    [`${head}ok\n`, /^livez: ok\n$/],
+  ] as const) {
+    const server = createTcpServer((socket: Socket) => socket.resume().end(said)).listen(0, '127.0.0.1');
+    t.after(() => server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    assert.match((await probeOnce(t, ['livez', '--port', String(port)])).output, output);
+  }
+});
+
 test('K-016 an answer without an end is cut behind 10 KiB, and its status counts', async (t) => {
   const port = await answers(t, (_request, response) => {
     response.writeHead(500);

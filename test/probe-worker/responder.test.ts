@@ -180,6 +180,20 @@ test('P-090 without any answer before, /livez and /healthz pass when a check wou
   }
 });
 
+test('P-090, K-198 a loop that has not turned since the start is waited for 200 ms, and no check', async () => {
+  for (const [path, status] of [
+    ['/livez', 200],
+    ['/readyz', 500],
+  ] as const) {
+    const under = new ResponderUnderTest();
+    under.clock.after(150, () => {
+      under.stalledMs = 300;
+    });
+    const answer = await under.respond(path);
+    assert.deepEqual([answer.status, answer.tookMs], [status, 200]);
+  }
+});
+
 test('P-090 /readyz fails at once at its stall limit, and /livez and /healthz at theirs', async () => {
   const under = new ResponderUnderTest();
   for (const path of ['/readyz', '/livez', '/healthz']) await under.respond(path, passed);
@@ -210,14 +224,15 @@ test('P-090 /readyz fails at once at its stall limit, and /livez and /healthz at
 
 test('P-077 no answer of /readyz from before the shutdown is given after its beginning, unless the check is excluded', async () => {
   const under = new ResponderUnderTest();
-  const paths = ['/readyz', '/readyz/shutdown', '/readyz?exclude=shutdown', '/readyz/ping', '/livez', '/healthz'];
+  const leaving = ['/readyz', '/readyz/shutdown', '/readyz/%73hutdown'];
+  const paths = [...leaving, '/readyz?exclude=shutdown', '/readyz/ping', '/livez', '/healthz'];
   for (const path of paths) await under.respond(path, passed);
   under.isShuttingDown = true;
   const late = await under.respond('/readyz', passed);
   assert.deepEqual([late.status, late.body], [500, '[-]shutdown failed: reason withheld\nreadyz check failed\n']);
   under.stalledMs = 1_000;
   const statuses = await Promise.all(paths.map(async (path) => (await under.respond(path)).status));
-  assert.deepEqual(statuses, [500, 500, 200, 200, 200, 200]);
+  assert.deepEqual(statuses, [500, 500, 500, 200, 200, 200, 200]);
 });
 
 test('a scrape is waited for longer than a probe, and its last answer is given with its age', async () => {

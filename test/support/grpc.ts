@@ -52,6 +52,7 @@ export class GrpcHealthClient {
     const told: string[] = [];
     stream.on('data', ({ status }: { status: string }) => told.push(status));
     const first = once(stream, 'data');
+    first.catch(() => undefined); // `end` tells of it, too
     const end = new Promise<string[]>((resolve) => {
       stream.on('error', () => undefined);
       stream.on('status', ({ code }) => {
