@@ -159,6 +159,17 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     }
   });
 
+  test('of a thousand watches each is told, and the next is refused until one has gone', async (t) => {
+    const client = await ownPort(t, subject(t));
+    const watches = Array.from({ length: 1_000 }, () => client.watch());
+    await Promise.all(watches.map(({ first }) => first));
+    const refused = [`code ${String(codes.RESOURCE_EXHAUSTED)}`];
+    assert.deepEqual(await client.watch().end, refused);
+    watches[0]?.cancel();
+    let more = client.watch();
+    while ((await Promise.race([more.first.then(() => 'told'), more.end])) !== 'told') more = client.watch();
+  });
+
   test('who watches is told of a check that changes', async (t) => {
     const it = subject(t);
     let isReady = true;

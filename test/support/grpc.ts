@@ -19,6 +19,14 @@ interface HealthStub {
   close(): void;
 }
 
+/** Watch is one stream. */
+export interface Watch {
+  readonly told: string[];
+  readonly first: Promise<unknown>;
+  readonly end: Promise<string[]>;
+  readonly cancel: () => void;
+}
+
 const HealthClient = makeGenericClientConstructor(service, 'Health');
 
 export class GrpcHealthClient {
@@ -47,7 +55,7 @@ export class GrpcHealthClient {
   }
 
   /** watch collects what a stream says; `end` resolves with all of it, and its last word is how it ended. */
-  watch(of = ''): { readonly told: string[]; readonly first: Promise<unknown>; readonly end: Promise<string[]> } {
+  watch(of = ''): Watch {
     const stream = this.stub.watch({ service: of });
     const told: string[] = [];
     stream.on('data', ({ status }: { status: string }) => told.push(status));
@@ -59,7 +67,10 @@ export class GrpcHealthClient {
         resolve([...told, `code ${String(code)}`]);
       });
     });
-    return { told, first, end };
+    const cancel = (): void => {
+      stream.cancel();
+    };
+    return { told, first, end, cancel };
   }
 }
 
