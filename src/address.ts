@@ -1,9 +1,13 @@
-// Where something listens, in the words of the log.
+// Where something listens, as it is written.
 import type { AddressInfo } from 'node:net';
+
+/** hostAndPort writes the two as one, as a URL has them. */
+export function hostAndPort(host: string, port: number): string {
+  return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
+}
 
 /** addressText writes what `address()` of a server returns: a host with a port, or the path of a socket. */
 export function addressText(address: AddressInfo | string | null): string {
   if (address === null || typeof address === 'string') return `unix:${address ?? ''}`;
-  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
-  return `${host}:${String(address.port)}`;
+  return hostAndPort(address.address, address.port);
 }

@@ -1,8 +1,9 @@
 // One question to a gRPC health service, on `node:http2` in clear text. Only who asks it loads this, since that takes its time.
 import { connect, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
 import { connect as connectSocket } from 'node:net';
+import { hostAndPort } from '../address.ts';
 import { systemClock } from '../clock.ts';
-import { addressOf, inTurn, longestAnswer, type Place, type Unanswered } from './ask.ts';
+import { inTurn, longestAnswer, type Place, type Unanswered } from './ask.ts';
 import { requestOf, statusIn } from './health-message.ts';
 
 /** GrpcOutcome is what was said, with the reason where that is a failure, or why nothing was. */
@@ -53,7 +54,7 @@ function askHost(host: string, { service, port, limit }: Omit<GrpcQuestion, 'hos
     const stream = session.request({
       ':method': 'POST',
       ':path': '/grpc.health.v1.Health/Check',
-      ':authority': addressOf(host, port),
+      ':authority': hostAndPort(host, port),
       'content-type': 'application/grpc',
       'user-agent': 'lameduck-probe',
       te: 'trailers',

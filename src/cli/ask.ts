@@ -1,5 +1,6 @@
 // One question over HTTP on a plain socket: the client of `node:http` takes longer to load than the answer to come.
 import { connect } from 'node:net';
+import { hostAndPort } from '../address.ts';
 import { systemClock } from '../clock.ts';
 
 /** Unanswered is why there is no answer. */
@@ -45,11 +46,6 @@ export async function inTurn<Answer extends { readonly kind: string }>(
   return first ?? { kind: 'late' };
 }
 
-/** addressOf writes a host and a port as one. */
-export function addressOf(host: string, port: number): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
-}
-
 function askHost(host: string, { target, port, limit }: Omit<Question, 'hosts'>): Promise<Outcome> {
   return new Promise((resolve) => {
     let text = '';
@@ -62,7 +58,7 @@ function askHost(host: string, { target, port, limit }: Omit<Question, 'hosts'>)
     const cancel = systemClock.after(Math.max(0, limit - systemClock.now()), () => {
       end({ kind: 'late' });
     });
-    const read = (otherwise: string): void => {
+    const read = (otherwise = 'what answers is no HTTP'): void => {
       end(parse(text) ?? { kind: 'unreachable', reason: otherwise });
     };
     socket.setEncoding('utf8');
@@ -71,12 +67,12 @@ function askHost(host: string, { target, port, limit }: Omit<Question, 'hosts'>)
     });
     socket.on('data', (chunk: string) => {
       text += chunk;
-      if (text.length > longestAnswer) read('what answers is no HTTP');
+      if (text.length > longestAnswer) read();
     });
     socket.on('end', () => {
-      read('what answers is no HTTP');
+      read();
     });
-    const head = [`GET /${target} HTTP/1.1`, `Host: ${addressOf(host, port)}`, 'Accept: */*', 'Connection: close'];
+    const head = [`GET /${target} HTTP/1.1`, `Host: ${hostAndPort(host, port)}`, 'Accept: */*', 'Connection: close'];
     socket.write(`${head.join('\r\n')}\r\n\r\n`);
   });
 }

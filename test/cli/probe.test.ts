@@ -1,22 +1,29 @@
 // `lameduck probe` of the three endpoints, as the kubelet runs it.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
-import { createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import ts from 'typescript';
 import { lameduck, main, probeOnce } from '../support/lameduck-command.ts';
+import { listen } from '../support/listening.ts';
 import { freePort } from '../support/probe-client.ts';
 import { ProbedProcess } from '../support/probed-process.ts';
 
 /** answers lets a server answer every request so, and returns its port. */
 async function answers(t: TestContext, listener: RequestListener, host = '127.0.0.1'): Promise<string> {
-  const server = createServer(listener).listen(0, host);
-  t.after(() => server.close());
-  await once(server, 'listening');
-  return String((server.address() as AddressInfo).port);
+  return String(await listen(t, createServer(listener), host));
+}
+
+/** says lets a server say so and no more, whatever is asked, and returns its port. */
+async function says(t: TestContext, text: string): Promise<string> {
+  return String(
+    await listen(
+      t,
+      createTcpServer((socket) => socket.resume().end(text)),
+    ),
+  );
 }
 
 test('K-035 an endpoint that passes is exit code 0, and one that fails 1 with the checks that fail', async (t) => {
@@ -85,11 +92,7 @@ test('a port on which nothing listens, or no HTTP is spoken, is exit code 1 with
     output: `readyz: nothing answers on port ${free}: connect ECONNREFUSED 127.0.0.1:${free}\n`,
   });
   for (const said of ['', 'SSH-2.0-OpenSSH\r\n', 'HTTP/1.1 200 OK\r\n']) {
-    const server = createTcpServer((socket: Socket) => socket.resume().end(said)).listen(0, '127.0.0.1');
-    t.after(() => server.close());
-    await once(server, 'listening');
-    const port = String((server.address() as AddressInfo).port);
-    const ended = await probeOnce(t, ['--port', port]);
+    const ended = await probeOnce(t, ['--port', await says(t, said)]);
     assert.equal(ended.code, 1, said);
     assert.match(ended.output, /^readyz: nothing answers on port \d+: what answers is no HTTP\n$/);
   }
@@ -101,11 +104,7 @@ test('K-015 an answer that is cut short is exit code 1, whatever its status', as
     [`${head}ok`, /^livez: nothing answers on port \d+: the answer is cut short\n$/],
     [`${head}ok\n`, /^livez: ok\n$/],
   ] as const) {
-    const server = createTcpServer((socket: Socket) => socket.resume().end(said)).listen(0, '127.0.0.1');
-    t.after(() => server.close());
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    assert.match((await probeOnce(t, ['livez', '--port', String(port)])).output, output);
+    assert.match((await probeOnce(t, ['livez', '--port', await says(t, said)])).output, output);
   }
 });
 

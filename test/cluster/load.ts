@@ -2,7 +2,7 @@
 import { referenceImage } from './images.ts';
 import type { Job, Line, PodSecond, Tally } from './programs/exchange.ts';
 import type { Namespace, Run } from './kubernetes.ts';
-import { programs } from './release.ts';
+import { programPod } from './program-pods.ts';
 
 type Failure = Extract<Line, { type: 'failure' }>;
 
@@ -100,24 +100,7 @@ function podOf(stack: Stack): string {
 
 function clientPod(stack: Stack, jobs: readonly Job[]): object {
   const { image, command } = stacks[stack];
-  const client = {
-    name: 'client',
-    image,
-    imagePullPolicy: 'IfNotPresent',
-    command: [...command, JSON.stringify(jobs)],
-    volumeMounts: programs['extraVolumeMounts'],
-    // Twice what the chart asks for a server: with less it would starve where CPU is short, with more the servers.
-    resources: { requests: { cpu: '200m' } },
-  };
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name: podOf(stack) },
-    spec: {
-      restartPolicy: 'Never',
-      terminationGracePeriodSeconds: 60,
-      containers: [client],
-      volumes: programs['extraVolumes'],
-    },
-  };
+  // Twice what the chart asks for a server: with less it would starve where CPU is short, with more the servers.
+  const client = { image, command: [...command, JSON.stringify(jobs)], cpu: '200m' };
+  return programPod(podOf(stack), client, { terminationGracePeriodSeconds: 60 });
 }

@@ -12,18 +12,6 @@ const chart = fileURLToPath(new URL('../../helm/lameduck', import.meta.url));
 /** Values of the chart, as a file would have them. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** The programs of the folder, for the image that has the package, in a folder from which they can import it. */
-export const programs: Values = {
-  extraVolumes: [{ name: 'programs', configMap: { name: 'programs' } }],
-  extraVolumeMounts: [{ name: 'programs', mountPath: '/app/programs' }],
-};
-
-/** Puts the programs that pods run into the namespace. */
-export async function addPrograms(namespace: Namespace): Promise<void> {
-  const folder = fileURLToPath(new URL('programs', import.meta.url));
-  await namespace.kubectl('create', 'configmap', 'programs', `--from-file=${folder}`);
-}
-
 /** A release whose objects have its own name. */
 export class Release {
   readonly namespace: Namespace;

@@ -15,7 +15,8 @@ import { type EventName, eventNames, events, settle } from './events.ts';
 import { importImages } from './images.ts';
 import { Namespace } from './kubernetes.ts';
 import { Load, type Tallies } from './load.ts';
-import { addPrograms, programs, Release } from './release.ts';
+import { addPrograms, programs } from './program-pods.ts';
+import { Release } from './release.ts';
 import { Scraper } from './scraper.ts';
 import { type Column, failed, sum, table } from './table.ts';
 

@@ -1,7 +1,7 @@
 // The scrapes of some releases, by a program in a pod of its own, known by what its log says.
 import { referenceImage } from './images.ts';
 import { instanceLabel, type Namespace } from './kubernetes.ts';
-import { programs } from './release.ts';
+import { programPod } from './program-pods.ts';
 import type { Scrape } from './programs/scrapes.ts';
 
 const name = 'scraper';
@@ -37,12 +37,7 @@ export class Scraper {
 function objectsFor(namespace: string, selector: string): object[] {
   const authorization = 'rbac.authorization.k8s.io';
   const metadata = { name };
-  const container = {
-    ...{ name, image: referenceImage, imagePullPolicy: 'IfNotPresent' },
-    command: ['/nodejs/bin/node', '/app/programs/scrapes.ts', selector],
-    volumeMounts: programs['extraVolumeMounts'],
-    resources: { requests: { cpu: '100m' } },
-  };
+  const command = ['/nodejs/bin/node', '/app/programs/scrapes.ts', selector];
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata },
     {
@@ -54,12 +49,10 @@ function objectsFor(namespace: string, selector: string): object[] {
       roleRef: { apiGroup: authorization, kind: 'Role', name },
       subjects: [{ kind: 'ServiceAccount', name, namespace }],
     },
-    {
-      ...{ apiVersion: 'v1', kind: 'Pod', metadata },
-      spec: {
-        ...{ serviceAccountName: name, restartPolicy: 'Never', terminationGracePeriodSeconds: 1 },
-        ...{ containers: [container], volumes: programs['extraVolumes'] },
-      },
-    },
+    programPod(
+      name,
+      { image: referenceImage, command, cpu: '100m' },
+      { serviceAccountName: name, terminationGracePeriodSeconds: 1 },
+    ),
   ];
 }

@@ -7,7 +7,8 @@ import { after, before, describe, it } from 'node:test';
 import type { Flood } from './programs/flood.ts';
 import { importImages } from './images.ts';
 import { Namespace } from './kubernetes.ts';
-import { addPrograms, programs, Release } from './release.ts';
+import { addPrograms, programs } from './program-pods.ts';
+import { Release } from './release.ts';
 
 const namespace = new Namespace('stalls');
 const node = '/nodejs/bin/node';

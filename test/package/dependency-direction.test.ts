@@ -41,7 +41,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
     ...['clock.ts', 'http', 'observers', 'parts.ts', 'probe-worker', 'process', 'registration.ts', 'settings'],
   ],
   // Asks what serves, and is none of it; of health it knows the form of the report.
-  cli: ['clock.ts', 'health', 'process', 'settings', 'standard-output.ts'],
+  cli: ['address.ts', 'clock.ts', 'health', 'process', 'settings', 'standard-output.ts'],
   // A thread of its own, and the side of the main thread that it talks to.
   'probe-worker': [
     ...['address.ts', 'clock.ts', 'errors.ts', 'health', 'observer.ts', 'observers', 'process', 'settings'],

@@ -1,20 +1,17 @@
 // The judgement of the clients that keep something for long: HTTP/2, event streams and WebSockets.
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import { constants, createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
-import type { AddressInfo, Server, Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { after, describe, it, type TestContext } from 'node:test';
 import { WebSocketServer, type WebSocket as ServedWebSocket } from 'ws';
+import { listen } from '../../support/listening.ts';
 import type { Client } from '../programs/exchange.ts';
 import { http2Client } from '../programs/http2-client.ts';
 import { eventStreamClient, webSocketClient } from '../programs/stream-clients.ts';
 
 async function urlOf(t: TestContext, server: Server): Promise<URL> {
-  const listening = server.listen(0, '127.0.0.1');
-  await once(listening, 'listening');
-  t.after(() => server.close());
-  return new URL(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`);
+  return new URL(`http://127.0.0.1:${String(await listen(t, server))}`);
 }
 
 const used: Client[] = [];
@@ -41,9 +38,6 @@ describe('a client of an event stream', () => {
     const server = createServer((request, response) => {
       response.setHeader('Content-Type', 'text/event-stream');
       answers.shift()?.(request, response);
-    });
-    t.after(() => {
-      server.closeAllConnections();
     });
     return eventStreamClient(await urlOf(t, server));
   };
@@ -83,9 +77,6 @@ describe('a client of a WebSocket', () => {
       socket.on('message', (message: Buffer) => {
         onMessage(socket, message.toString());
       });
-    });
-    t.after(() => {
-      for (const socket of sockets.clients) socket.terminate();
     });
     return webSocketClient(await urlOf(t, server));
   };
@@ -130,10 +121,7 @@ describe('a client of HTTP/2', () => {
         stream.end(body);
       });
     });
-    server.on('connection', (socket: Socket) => {
-      connection = socket;
-      t.after(() => socket.destroy());
-    });
+    server.on('connection', (socket: Socket) => (connection = socket));
     return http2Client(await urlOf(t, server));
   };
   const fates: [title: string, verdict: RegExp, act: Act, exchanges: number][] = [
