@@ -35,7 +35,7 @@ const reasons: readonly Reason[] = [
     text: 'It is about the text of HTTP/1.1: its `Connection` header, its pipelines, its heads in pieces. A session of HTTP/2 leaves as P-042 to P-044 say.',
   },
   {
-    numbers: [7, 18, 20, 47, 49, 50, 53],
+    numbers: [7, 18, 20, 47, 49, 50],
     kinds: onlyHttp2,
     text: 'It is about listeners and connections, before any protocol is spoken; shown with HTTP/1.1 on every other kind.',
   },

@@ -1,4 +1,5 @@
 // What Node keeps of a server where only it looks; each is guarded, since it may go.
+import type { Http2Session } from 'node:http2';
 import type { Server, Socket } from 'node:net';
 
 interface ConnectionsList {
@@ -37,6 +38,12 @@ export function hasBeenClosed(server: Server): boolean {
  */
 export function checkingInterval(server: Server): Interval | undefined {
   return hidden(server, 'http.server.connectionsCheckingInterval') as Interval | undefined;
+}
+
+/** socketUnder returns the socket of a session of HTTP/2, of which Node shows one that can be neither written to nor destroyed. */
+export function socketUnder({ socket }: Http2Session): Socket {
+  // An emitter returns itself, and not what stands in for it.
+  return socket.off('close', socketUnder);
 }
 
 function hidden(server: Server, description: string): unknown {

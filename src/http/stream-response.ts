@@ -49,6 +49,7 @@ export class StreamResponse implements Response {
   readonly req: StreamRequest;
   /** What the program was given by the compatibility API, if it uses that. */
   compatible: object | undefined;
+  #hasEnded = false;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, socket: Socket) {
     this.stream = stream;
@@ -123,15 +124,22 @@ export class StreamResponse implements Response {
     this.stream.on('error', () => undefined);
   }
 
-  /** deferReading keeps a stream that waits for its handler from ending its request while nobody listens. */
-  deferReading(): void {
-    // Node reads behind the last byte as soon as that has come, and says `end` at once where there is nothing to read.
-    this.stream.read = () => null;
+  /** deferEnd keeps the end of a request that waits for its handler until somebody can listen. */
+  deferEnd(): void {
+    // Of a body without a byte Node says `end` though nobody reads, and may have that on its way when it shows the stream.
+    const { stream } = this;
+    const emit = stream.emit.bind(stream) as (event: string | symbol, ...args: unknown[]) => boolean;
+    stream.emit = (event: string | symbol, ...args: unknown[]) => {
+      if (event !== 'end') return emit(event, ...args);
+      this.#hasEnded = true;
+      return false;
+    };
   }
 
-  /** allowReading lets such a stream be read. */
-  allowReading(): void {
-    Reflect.deleteProperty(this.stream, 'read');
+  /** allowEnd lets such an end be told, behind whatever the caller does at once. */
+  allowEnd(): void {
+    Reflect.deleteProperty(this.stream, 'emit');
+    if (this.#hasEnded) process.nextTick(() => this.stream.emit('end'));
   }
 
   /** onHead calls back when the headers of the answer have been sent. */

@@ -7,6 +7,7 @@ import type { Clock } from '../clock.ts';
 import { socketOf, type Answer, type Response } from '../message.ts';
 import type { TrafficCounts, UnfinishedRequest } from '../observer.ts';
 import { Connection, connectionOf, type Leaving } from './connection.ts';
+import { socketUnder } from './hidden-fields.ts';
 import { Hold } from './hold.ts';
 import { answerProbe } from './probe.ts';
 import { answerRetryAfter, refuseUpgrade } from './rejection.ts';
@@ -146,13 +147,16 @@ export class Traffic implements SeamEvents {
 
   // The connection on which HTTP could begin has become a session; one that is older than the seam has no record yet.
   onSession(session: ServerHttp2Session): Session {
-    const before = connectionOf(session.socket);
+    const socket = socketUnder(session);
+    const before = connectionOf(socket);
     if (before !== undefined) this.connections.delete(before);
-    return this.#add(new Session(session, before?.socket ?? session.socket, this.#clock), before);
+    return this.#add(new Session(session, socket, this.#clock), before);
   }
 
   onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean {
-    const session = stream.session as ServerHttp2Session;
+    const session = stream.session as ServerHttp2Session | undefined;
+    // Its client has cancelled it in the same breath; many a handler would throw, since nothing can be answered any more.
+    if (session === undefined) return true;
     const known = connectionOf(session.socket);
     const connection = known instanceof Session ? known : this.onSession(session);
     const response = new StreamResponse(stream, headers, connection.socket);
@@ -164,7 +168,7 @@ export class Traffic implements SeamEvents {
     if (Math.random() < this.#options.limits.goawayChance) connection.end();
     if (answer !== undefined) answerProbe(response.req, response, answer);
     else if (isHeld) {
-      response.deferReading();
+      response.deferEnd();
       connection.hold.pass(() => {
         this.#detain(connection, response, proceed);
       });
@@ -209,7 +213,7 @@ export class Traffic implements SeamEvents {
   // What came late is refused, and what comes while the listener closes waits until it has.
   #detain(connection: Connection, response: Response, proceed: () => void): void {
     this.hold.pass(() => {
-      if (response instanceof StreamResponse) response.allowReading();
+      if (response instanceof StreamResponse) response.allowEnd();
       // A client that has left meanwhile could not be answered, so its request is not executed either.
       if (connection.socket.destroyed || (response instanceof StreamResponse && response.stream.destroyed)) return;
       if (connection.isLate) this.#refuse(connection, response);

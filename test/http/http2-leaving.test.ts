@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { it, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
@@ -10,6 +9,7 @@ import { Session } from '../../src/http/session.ts';
 import type { Parts } from '../../src/parts.ts';
 import type { Outcome } from '../support/http2-client.ts';
 import {
+  answerBehindBody,
   describeKinds,
   describeKindsInTurn,
   HeldAnswer,
@@ -73,15 +73,7 @@ describeKinds((kind) => {
 
   const skip = !kind.isCompatible && 'Node says no 100 by itself to a stream';
   it('P-024 a client that waits for 100 gets it during the drain', { skip }, async (t) => {
-    const serving = await serve(t, kind, {
-      shutdownDelayDuration: '300ms',
-      listener: (_, answer, request) => {
-        (request as Readable).resume().on('end', () => {
-          answer.respond(200);
-          answer.end('read');
-        });
-      },
-    });
+    const serving = await serve(t, kind, { shutdownDelayDuration: '300ms', listener: answerBehindBody });
     const client = await serving.dial();
     const ended = serving.handle.shutdown('test');
     const headers = { ':path': '/', ':method': 'POST', expect: '100-continue' };
@@ -122,15 +114,7 @@ describeKinds((kind) => {
   });
 
   it('P-022, P-043 an upload without a byte that ends while it is held is served, too', async (t) => {
-    const serving = await serve(t, kind, {
-      listener: (_, answer, request) => {
-        const readable = request as Readable;
-        readable.resume().on('end', () => {
-          answer.respond(200);
-          answer.end('read');
-        });
-      },
-    });
+    const serving = await serve(t, kind, { listener: answerBehindBody });
     const client = await serving.dial();
     await until(() => sessionsOf(serving).length === 1);
     const [session] = sessionsOf(serving);

@@ -9,6 +9,7 @@ import {
   type Http2ServerResponse,
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
 import type { RequestFunctions } from '../../src/http/request-functions.ts';
 import type { Parts } from '../../src/parts.ts';
 import type { SettingsOptions } from '../../src/settings/table.ts';
@@ -135,6 +136,14 @@ async function fastifyServer(
   const server = await adapters['Fastify HTTP/2'](onRequest as unknown as RequestListener);
   return server as unknown as Http2SecureServer;
 }
+
+/** answerBehindBody is a listener that answers when the body has come whole. */
+export const answerBehindBody: Listener = (_, answer, request) => {
+  (request as Readable).resume().on('end', () => {
+    answer.respond(200);
+    answer.end('read');
+  });
+};
 
 /** HeldAnswer is a listener whose answer is sent when the test says so. */
 export class HeldAnswer {
