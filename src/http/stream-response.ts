@@ -43,13 +43,17 @@ export class StreamRequest implements Request {
   }
 }
 
+type Event = [name: string | symbol, ...args: unknown[]];
+
+const none: readonly Event[] = [];
+
 /** StreamResponse is the answer on a stream, whoever writes it: the program, node:http2's compatibility API, or lameduck. */
 export class StreamResponse implements Response {
   readonly stream: ServerHttp2Stream;
   readonly req: StreamRequest;
   /** What the program was given by the compatibility API, if it uses that. */
   compatible: object | undefined;
-  #hasEnded = false;
+  #deferred = none;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, socket: Socket) {
     this.stream = stream;
@@ -124,22 +128,24 @@ export class StreamResponse implements Response {
     this.stream.on('error', () => undefined);
   }
 
-  /** deferEnd keeps the end of a request that waits for its handler until somebody can listen. */
-  deferEnd(): void {
+  /** deferEvents keeps what Node says of a request that waits for its handler until somebody can listen. */
+  deferEvents(): void {
     // Of a body without a byte Node says `end` though nobody reads, and may have that on its way when it shows the stream.
     const { stream } = this;
-    const emit = stream.emit.bind(stream) as (event: string | symbol, ...args: unknown[]) => boolean;
-    stream.emit = (event: string | symbol, ...args: unknown[]) => {
-      if (event !== 'end') return emit(event, ...args);
-      this.#hasEnded = true;
+    const emit = stream.emit.bind(stream) as (...event: Event) => boolean;
+    stream.emit = (...event: Event) => {
+      if (event[0] !== 'end' && event[0] !== 'trailers') return emit(...event);
+      this.#deferred = [...this.#deferred, event];
       return false;
     };
   }
 
-  /** allowEnd lets such an end be told, behind whatever the caller does at once. */
-  allowEnd(): void {
-    Reflect.deleteProperty(this.stream, 'emit');
-    if (this.#hasEnded) process.nextTick(() => this.stream.emit('end'));
+  /** allowEvents lets that be said, behind whatever the caller does at once. */
+  allowEvents(): void {
+    const { stream } = this;
+    Reflect.deleteProperty(stream, 'emit');
+    for (const event of this.#deferred)
+      process.nextTick(() => stream.emit(...(event as Parameters<typeof stream.emit>)));
   }
 
   /** onHead calls back when the headers of the answer have been sent. */

@@ -168,7 +168,7 @@ export class Traffic implements SeamEvents {
     if (Math.random() < this.#options.limits.goawayChance) connection.end();
     if (answer !== undefined) answerProbe(response.req, response, answer);
     else if (isHeld) {
-      response.deferEnd();
+      response.deferEvents();
       connection.hold.pass(() => {
         this.#detain(connection, response, proceed);
       });
@@ -213,7 +213,7 @@ export class Traffic implements SeamEvents {
   // What came late is refused, and what comes while the listener closes waits until it has.
   #detain(connection: Connection, response: Response, proceed: () => void): void {
     this.hold.pass(() => {
-      if (response instanceof StreamResponse) response.allowEnd();
+      if (response instanceof StreamResponse) response.allowEvents();
       // A client that has left meanwhile could not be answered, so its request is not executed either.
       if (connection.socket.destroyed || (response instanceof StreamResponse && response.stream.destroyed)) return;
       if (connection.isLate) this.#refuse(connection, response);

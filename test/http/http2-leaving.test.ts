@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { it, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
@@ -127,6 +128,33 @@ describeKinds((kind) => {
     assert.equal(await body, 'read');
     assert.equal((await ended).exitCode, 0);
   });
+
+  it('P-022, P-043 the trailers of an upload that is held are there when it is served', async (t) => {
+    const serving = await serve(t, kind, {
+      listener: (_, answer, request) => {
+        let { trailers } = request as { trailers?: object };
+        const readable = request as Readable;
+        readable.on('trailers', (said: object) => (trailers = said));
+        readable.resume().on('end', () => {
+          answer.respond(200);
+          answer.end(JSON.stringify({ ...trailers }));
+        });
+      },
+    });
+    const { session } = await serving.dial();
+    const { hold } = serving.traffic;
+    hold.begin();
+    const options = { endStream: false, waitForTrailers: true };
+    const stream = session.request({ ':path': '/', ':method': 'POST' }, options);
+    stream.on('wantTrailers', () => {
+      stream.sendTrailers({ checksum: '1' });
+      // What is answered has been read up to here.
+      session.ping(() => {
+        hold.end();
+      });
+    });
+    assert.equal(await text(stream.end('body')), '{"checksum":"1"}');
+  });
 });
 
 // Closed loops leave nothing for anybody else.
@@ -145,7 +173,12 @@ describeKindsInTurn((kind) => {
     const outcomes: Outcome[] = [];
     const loops = clients.flatMap((client) =>
       Array.from({ length: 20 }, async () => {
-        while (client.goaways.length === 0 && !client.session.closed) outcomes.push(await client.request('/x'));
+        while (client.goaways.length === 0 && !client.session.closed) {
+          const outcome = await client.request('/x');
+          // Node's client keeps back what it has not sent when it is told to send nothing new.
+          const isKeptBack = outcome.code === 7 && client.goaways.join() === String(2 ** 31 - 1);
+          if (!isKeptBack) outcomes.push(outcome);
+        }
       }),
     );
     await until(() => outcomes.length > 200);
