@@ -21,10 +21,12 @@ label() { arguments+=(--label "org.opencontainers.image.$1=$2"); }
 secrets=$(mktemp -d)
 trap 'rm -r "$secrets"' EXIT
 chmod 700 "$secrets"
-npm_setting() { npm config get "$1" 2>/dev/null; }
+# Where there is no npm, the builder's own knows a registry.
+npm_setting() { npm config get "$1" 2>/dev/null || true; }
 authorities=$(npm_setting cafile)
 [ -f "$authorities" ] || authorities=${NODE_EXTRA_CA_CERTS:-}
-printf 'registry=%s\n' "$(npm_setting registry)" >"$secrets/npmrc"
+registry=$(npm_setting registry)
+printf '%s' "${registry:+registry=$registry$'\n'}" >"$secrets/npmrc"
 arguments=(--secret "id=npmrc,src=$secrets/npmrc" --tag "$image" --file "$dockerfile")
 if [ -f "$authorities" ]; then
   printf 'cafile=/etc/ssl/certs/ca-certificates.crt\n' >>"$secrets/npmrc"

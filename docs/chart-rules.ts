@@ -9,7 +9,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-015': 'The selector has only what never changes, since it cannot be changed without downtime.',
   'H-016': 'No version stands on the pods: a new version of the chart would roll all of them.',
   'H-017': 'The pod of `helm test` belongs to no selector, or it would get traffic.',
-  'H-018': 'Labels of the user’s never override those of the selector.',
+  'H-018': 'Labels of the user’s never override those of the selector, and none is there twice.',
   'H-019': 'No object names its namespace: Helm’s own is the only one.',
   'H-024': 'Helm reads numbers from files as floats and prints large ones with an exponent: each is made whole first.',
   'H-025': 'Zero and `false` are values, and are not replaced by the default.',
@@ -45,7 +45,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-073': 'Pods that end leave their Service, and probes ask the pod itself.',
   'H-074':
     'The server never closes a connection that the front still uses, and the front cuts no request of the server’s.',
-  'H-075': 'No environment variable, volume or mount is there twice.',
+  'H-075': 'No environment variable, volume, mount or container is there twice.',
   'H-076': 'Ports that are meant to be two are two.',
   'H-077': 'An image is named by a digest or by a tag that does not move.',
   'H-079': 'A route that leads nowhere, or that nothing takes, is refused.',

@@ -141,6 +141,9 @@ describe('H-148 HC-31 the notes', () => {
     assert.deepEqual(moments, [2, 17, 47, 50, 55]);
     assert.match(text, /rollout status deployment\/shop-lameduck/);
     assert.doesNotMatch(text, /Mind:/);
+    assert.match(text, /^A rollout of 2 pods takes about 20 s /m);
+    const faster = await notes(['--set', 'replicaCount=21,strategy.maxSurge=25%']);
+    assert.match(faster, /^A rollout of 21 pods takes about 40 s /m);
   });
 
   it('H-081 warn of what loses nothing by itself', async () => {
@@ -169,5 +172,13 @@ describe('H-148 HC-31 the notes', () => {
       assert.match(warnings[index] ?? '', pattern);
     });
     assert.match(await notes(['--set', 'lameduck.front=aws']), /pod-readiness-gate-inject=enabled/);
+    assert.match(
+      await notes(['--set', 'autoscaling.enabled=true,resources.requests.cpu=null']),
+      /nothing is scaled by CPU/,
+    );
+    const route = 'lameduck.front=gateway,httpRoute.enabled=true,httpRoute.parentRefs[0].name=public';
+    const waits = /timeouts\.request is longer than lameduck\.longestRequestDuration \(30s\)/;
+    assert.match(await notes(['--set', `${route},httpRoute.timeouts.request=31s`]), waits);
+    assert.doesNotMatch(await notes(['--set', `${route},httpRoute.timeouts.request=30s`]), waits);
   });
 });

@@ -97,6 +97,6 @@ export async function complaint(values: Values, rendering: Rendering = {}): Prom
 /** refusals returns the lines of the one message with which the chart refuses values. */
 export async function refusals(values: Values, rendering: Rendering = {}): Promise<string[]> {
   const text = await complaint(values, rendering);
-  assert.match(text, /lameduck: \d+ of the values cannot stay as they are:/);
+  assert.match(text, /lameduck: (a value cannot stay as it is|\d+ of the values cannot stay as they are):/);
   return text.split('\n').flatMap((line) => (line.startsWith('  - ') ? [line.slice(4)] : []));
 }

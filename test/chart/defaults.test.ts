@@ -5,6 +5,7 @@ import { describe, it, test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { chart, helms, object, objects, run, template, type KubernetesObject } from './chart.ts';
 import { containerOf, environmentOf, specOf } from './pods.ts';
+import { valueSets } from './value-sets.ts';
 
 const golden = join(import.meta.dirname, 'defaults.yaml');
 
@@ -21,9 +22,11 @@ test('H-150 the defaults render to what is in defaults.yaml, with each Helm', as
 
 test('H-151 HC-32 helm lint finds nothing, however strict', async () => {
   for (const helm of helms) {
-    const { code, output } = await run(helm, ['lint', '--strict', chart]);
-    assert.equal(code, 0, output);
-    assert.doesNotMatch(output, /\[(WARNING|ERROR)\]/);
+    for (const [name, values] of Object.entries(valueSets)) {
+      const { code, output } = await run(helm, ['lint', '--strict', chart, '--values', '-'], JSON.stringify(values));
+      assert.equal(code, 0, `${name}: ${output}`);
+      assert.doesNotMatch(output, /\[(WARNING|ERROR)\]/, name);
+    }
   }
 });
 

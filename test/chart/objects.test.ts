@@ -62,6 +62,7 @@ describe('any image', () => {
     const environment = environmentOf(deployment);
     assert.equal(environment['PORT'], '3000');
     assert.equal(environment['LIMIT'], '10000000');
+    assert.deepEqual([environment['RATIO'], environment['OFFSET'], environment['CHANCE']], ['10.5', '-0.5', '0.00002']);
     assert.equal(environment['LOG_COLOURS'], 'false');
     assert.equal(environment['LAMEDUCK_SHUTDOWN_DELAY_DURATION'], '12s500ms');
     assert.equal(environment['LAMEDUCK_GOAWAY_CHANCE'], '0.001');
@@ -162,6 +163,26 @@ test('H-142 HC-16 a ServiceMonitor has a Service of its own, which keeps pods th
   );
 });
 
+test('H-142 each of the two paths that are scraped has series of its own, also of whether it is up', async () => {
+  const relabelings = [{ action: 'labeldrop', regex: 'endpoint' }];
+  const { spec } = (await object('PodMonitor', { podMonitor: { enabled: true, relabelings } })) as unknown as {
+    spec: { podMetricsEndpoints: { path: string; relabelings: object[] }[] };
+  };
+  const label = { sourceLabels: ['__metrics_path__'], targetLabel: 'metrics_path' };
+  assert.deepEqual(
+    spec.podMetricsEndpoints.map(({ path, relabelings: all }) => [path, all]),
+    ['/metrics', '/metrics/slis'].map((path) => [path, [label, ...relabelings]]),
+  );
+});
+
+test('HC-27 the pod of helm test gets its image, and a node, as the pods of the service do', async () => {
+  const values = valueSets['any image'] ?? {};
+  const { spec } = (await object('Pod', values)) as unknown as { spec: Record<string, unknown> };
+  for (const field of ['imagePullSecrets', 'nodeSelector', 'tolerations']) {
+    assert.deepEqual(spec[field], values[field], field);
+  }
+});
+
 test('H-141 HC-29 a NetworkPolicy goes in both directions, and lets names be looked up and probes be made', async () => {
   const spec = (await object('NetworkPolicy', { networkPolicy: { enabled: true } }))['spec'] as Record<string, unknown>;
   assert.deepEqual(spec['policyTypes'], ['Ingress', 'Egress']);
@@ -199,6 +220,10 @@ test('H-027 a value that is set to null is left out', async () => {
   for (const field of ['resources', 'securityContext', 'lifecycle']) assert.ok(!Object.keys(container).includes(field));
   assert.equal(container.readinessProbe.httpGet.port, 'http');
   assert.doesNotMatch(await template(values), /null|nil/);
+  const env = { LEFT: 'x', GONE: null, PORT: null, NODE_OPTIONS: null };
+  const environment = environmentOf(await object('Deployment', { env, inject: { enabled: true } }));
+  assert.deepEqual([environment['LEFT'], 'GONE' in environment, environment['PORT']], ['x', false, '8080']);
+  assert.equal(environment['NODE_OPTIONS'], '--import=/opt/lameduck/package/dist/register.js');
 });
 
 test('injection loads the package behind the NODE_OPTIONS that are there, from a copy that only it can write', async () => {

@@ -57,6 +57,21 @@ refused('time', [
     /^lameduck\.frontDrainDuration \(29s\): must be from lameduck\.longestRequestDuration \(30s\) to 3600s/,
   ),
   refusal(
+    'H-024 no number is one that YAML takes for another',
+    { lameduck: { preStopSeconds: '010' } },
+    /^lameduck\.preStopSeconds \(010\): allowed is a whole number of seconds/,
+  ),
+  refusal(
+    'H-024 no port is written so that it is another one as a text',
+    { lameduck: { probePort: '08080' } },
+    /^lameduck\.probePort \(08080\): allowed is a TCP port/,
+  ),
+  refusal(
+    'H-061 the sum is no longer than a pod can have',
+    { lameduck: { longestRequestDuration: '596h' } },
+    /^lameduck \(2145618s\): a pod has at most 2000000 seconds: preStopSeconds 0s \+ .* = 2145618s; lower the longest/,
+  ),
+  refusal(
     'the front is one of four',
     { lameduck: { front: 'azure' } },
     /^lameduck\.front \(azure\): allowed is none, gateway, aws or gce; /,
@@ -64,6 +79,21 @@ refused('time', [
 ]);
 
 refused('probes', [
+  refusal(
+    'H-082 the probe port is asked for what it knows',
+    { probes: { startup: { path: '/health' } } },
+    /^probes\.startup\.path \(\/health\): is not answered on lameduck\.probePort, .*, or set lameduck\.probePort to off/,
+  ),
+  refusal(
+    'H-070 P-122 a pod that drains is not ready',
+    { probes: { readiness: { path: '/healthz' } } },
+    /^probes\.readiness\.path \(\/healthz\): must be \/readyz: .*; use \/readyz$/,
+  ),
+  refusal(
+    'H-070 liveness does not ask for a part of readiness',
+    { probes: { liveness: { path: '/readyz/ping' } } },
+    /^probes\.liveness\.path \(\/readyz\/ping\): must not be the path of the readiness probe/,
+  ),
   refusal(
     'H-070 liveness does not ask for readiness',
     { probes: { liveness: { path: '/readyz' } } },

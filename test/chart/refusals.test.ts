@@ -68,6 +68,11 @@ refused('rollouts and replicas', [
     /^podDisruptionBudget\.minAvailable \(100%\): /,
   ),
   refusal(
+    'H-067 a budget does not keep all pods by a percentage that is rounded up to all',
+    { replicaCount: 4, podDisruptionBudget: { maxUnavailable: null, minAvailable: '76%' } },
+    /^podDisruptionBudget\.minAvailable \(76%\): must be below the least number of replicas \(4\)/,
+  ),
+  refusal(
     'H-069 a slow start is no failed rollout',
     { progressDeadlineSeconds: 124 },
     /^progressDeadlineSeconds \(124\): must be at least .* \+ 60 \(125\)/,
@@ -249,5 +254,7 @@ test('each opt-out lets through what it is for', async () => {
   await template({ allowSingleReplica: true, replicaCount: 1 });
   await template({ strategy: { allowDowntime: true, maxUnavailable: 1 } });
   await template({ strategy: { allowDowntime: true, type: 'Recreate' } });
+  await template({ replicaCount: 4, podDisruptionBudget: { maxUnavailable: null, minAvailable: '75%' } });
+  await template({ replicaCount: null, podDisruptionBudget: { maxUnavailable: null, minAvailable: '99%' } });
   await template({ lameduck: { allowShortDelay: true, shutdownDelayDuration: '0s' } });
 });

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
 import { chart, helms, object, objects, template, type Values } from './chart.ts';
 import { specOf } from './pods.ts';
 
@@ -85,11 +86,38 @@ test('H-015 HC-19 the selector, and the names of ports, Service and ServiceAccou
 
 test('H-013 every name fits and begins with a letter, whatever the release is called', async () => {
   const values = { ...everythingBeside, tests: { enabled: true }, podMonitor: {}, serviceMonitor: { enabled: true } };
-  for (const release of ['1x', 'a'.repeat(53), `lameduck-${'b'.repeat(44)}`]) {
+  // One with a dot, and two that YAML would take for a number.
+  const more = ['shop.v2', '2024', '1e3'];
+  for (const release of ['1x', 'a'.repeat(53), `lameduck-${'b'.repeat(44)}`, ...more]) {
     for (const { kind, metadata } of await objects(values, { release })) {
       assert.match(metadata.name, /^[a-z][-a-z0-9]{0,61}[a-z0-9]$/, `${kind} of ${release}`);
+      assert.equal(metadata.labels['app.kubernetes.io/instance'], release, kind);
     }
   }
+});
+
+test('H-013 a dependency may have an alias in any letters', async () => {
+  const parent = mkdtempSync(join(tmpdir(), 'chart-'));
+  try {
+    cpSync(chart, join(parent, 'charts', 'lameduck'), { recursive: true });
+    const dependencies = [{ name: 'lameduck', version: '*', alias: 'orderApi', condition: 'orderApi.enabled' }];
+    const parentChart = { apiVersion: 'v2', name: 'parent', version: '1.0.0', dependencies };
+    writeFileSync(join(parent, 'Chart.yaml'), JSON.stringify(parentChart));
+    const values = { global: { team: 'shop' }, orderApi: { enabled: true, lameduck: { front: 'gateway' } } };
+    const deployment = await object('Deployment', values, { chart: parent });
+    assert.equal(deployment.metadata.name, 'shop-orderapi');
+    assert.equal(specOf(deployment).template.spec.terminationGracePeriodSeconds, 53);
+  } finally {
+    rmSync(parent, { recursive: true });
+  }
+});
+
+test('H-018 an object’s own labels win over those of all objects, and no label is there twice', async () => {
+  const values = { commonLabels: { team: 'shop', tier: 'web' }, service: { labels: { team: 'orders' } } };
+  for (const document of parseAllDocuments(await template(values))) assert.deepEqual(document.errors, []);
+  const { labels } = (await object('Service', values)).metadata;
+  assert.deepEqual([labels['team'], labels['tier']], ['orders', 'web']);
+  assert.equal((await object('Deployment', values)).metadata.labels['team'], 'shop');
 });
 
 test('H-158 HC-18 no list has a key twice that server-side apply merges by', async () => {

@@ -145,7 +145,7 @@ describe('H-059 HC-03 the chart refuses a wrong value in the package’s own wor
     path: ['metrics', '/readyz', '/metrics/'],
     'process signals': ['SIGKILL', 'TERM', 'SIGTERM;SIGINT'],
     port: ['65536', 'http', '-1'],
-    host: ['localhost', 'a:b:z'],
+    host: ['localhost', 'a:b:z', 'a:b', '999.0.0.1', '1::2::3'],
     file: ['termination-log', '/dev/'],
   };
   for (const name of names.filter((one) => one !== 'terminationGracePeriodSeconds')) {

@@ -15,7 +15,7 @@ service.beta.kubernetes.io/aws-load-balancer-type: external
 service.beta.kubernetes.io/aws-load-balancer-nlb-target-type: ip
 service.beta.kubernetes.io/aws-load-balancer-target-group-attributes: deregistration_delay.timeout_seconds={{ int64 $b.frontDrainSeconds }}
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-protocol: http
-service.beta.kubernetes.io/aws-load-balancer-healthcheck-path: {{ .Values.probes.readiness.path }}
+service.beta.kubernetes.io/aws-load-balancer-healthcheck-path: {{ .Values.probes.readiness.path | quote }}
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-port: {{ include "lameduck.healthCheckPort" . | quote }}
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-interval: "5"
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-timeout: "2"
@@ -33,7 +33,7 @@ cloud.google.com/backend-config: '{"default": "{{ include "lameduck.fullname" . 
 alb.ingress.kubernetes.io/target-type: ip
 alb.ingress.kubernetes.io/target-group-attributes: deregistration_delay.timeout_seconds={{ int64 $b.frontDrainSeconds }}
 alb.ingress.kubernetes.io/load-balancer-attributes: idle_timeout.timeout_seconds={{ div (add (int64 $b.idle) 999) 1000 }}
-alb.ingress.kubernetes.io/healthcheck-path: {{ .Values.probes.readiness.path }}
+alb.ingress.kubernetes.io/healthcheck-path: {{ .Values.probes.readiness.path | quote }}
 alb.ingress.kubernetes.io/healthcheck-port: {{ include "lameduck.healthCheckPort" . | quote }}
 alb.ingress.kubernetes.io/healthcheck-interval-seconds: "5"
 alb.ingress.kubernetes.io/healthcheck-timeout-seconds: "2"

@@ -38,7 +38,7 @@ volumeMounts:
 
 {{/* Behind what is there already, so that a tracer is loaded first. */}}
 {{- define "lameduck.nodeOptions" -}}
-{{- $given := get (default dict .Values.env) "NODE_OPTIONS" -}}
+{{- $given := get (default dict .Values.env) "NODE_OPTIONS" | default "" -}}
 {{- printf "%s --import=%s/package/dist/register.js" $given (include "lameduck.injectedFolder" .) | trim -}}
 {{- end -}}
 
@@ -49,7 +49,7 @@ volumeMounts:
 {{- if not (include "lameduck.probePort" $) -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.probePort" $v.lameduck.probePort "a program that knows nothing of lameduck answers no probes on its own port" "set it to a port, such as 8081") -}}
 {{- end -}}
-{{- if or (regexMatch ":latest$" $v.inject.image) (not (regexMatch "[^/]+(:[^/:]+|@sha256:[0-9a-f]{64})$" $v.inject.image)) -}}
+{{- if or (regexMatch ":latest$" $v.inject.image) (not (regexMatch "^[^@]+(:[^/:@]+|@sha256:[0-9a-f]{64})$" $v.inject.image)) -}}
 {{- include "lameduck.refuse" (list $problems "inject.image" $v.inject.image "its tag or digest must say which package is injected" "name one that does not move") -}}
 {{- end -}}
 {{- range $v.extraEnv -}}

@@ -16,9 +16,11 @@
 {{- else if eq $kind "chance" -}}
 {{- if not (and (regexMatch "^[0-9]*[.]?[0-9]+$" $text) (le (float64 $text) 0.02)) -}}a number from 0, which is off, to 0.02{{- end -}}
 {{- else if eq $kind "port" -}}
-{{- if not (or (eq $text "off") (and (regexMatch "^[0-9]{1,5}$" $text) (le (int64 $text) 65535))) -}}a TCP port from 1 to 65535, or off{{- end -}}
+{{- if not (or (eq $text "off") (and (regexMatch "^(0|[1-9][0-9]{0,4})$" $text) (le (int64 $text) 65535))) -}}a TCP port from 1 to 65535, or off{{- end -}}
 {{- else if eq $kind "host" -}}
-{{- if not (regexMatch "^([0-9]{1,3}([.][0-9]{1,3}){3}|[0-9a-fA-F:.]*:[0-9a-fA-F:.]*)$" $text) -}}an IP address such as 0.0.0.0 or ::1{{- end -}}
+{{- $byte := "(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])" -}}
+{{- $groups := "([0-9a-f]{1,4}(:[0-9a-f]{1,4}){0,6})?" -}}
+{{- if not (regexMatch (printf "(?i)^(%s([.]%s){3}|%s::%s|[0-9a-f]{1,4}(:[0-9a-f]{1,4}){7})$" $byte $byte $groups $groups) $text) -}}an IP address such as 0.0.0.0 or ::1{{- end -}}
 {{- else if eq $kind "path" -}}
 {{- if not (or (eq $text "off") (and (regexMatch "^(/[A-Za-z0-9._~-]+)+$" $text) (not (regexMatch "(?i)^/(readyz|livez|healthz)(/|$)" $text)))) -}}a path such as /metrics that is no probe path, or off{{- end -}}
 {{- else if eq $kind "file" -}}
@@ -44,7 +46,7 @@ a duration with its unit; did you mean {{ $text }}{{ ternary "s" "ms" (lt (float
 {{- end -}}
 
 {{- define "lameduck.allowedSeconds" -}}
-{{- if not (and (regexMatch "^[0-9]{1,7}$" .) (le (int64 .) 2000000)) -}}
+{{- if not (and (regexMatch "^(0|[1-9][0-9]{0,6})$" .) (le (int64 .) 2000000)) -}}
 {{- $meant := include "lameduck.milliseconds" . -}}
 a whole number of seconds{{- if ne $meant "" }}, without a unit; did you mean {{ div (int64 $meant) 1000 }}?{{ else }} from 0 to 2000000{{ end -}}
 {{- end -}}

@@ -1,4 +1,5 @@
-{{/* How Prometheus scrapes the probe port, which answers until the process ends: (list $ monitor). */}}
+{{/* How Prometheus scrapes the probe port, which answers until the process ends: (list $ monitor). Two paths of one port are
+two targets, whose `up` would be one series but for a label that tells them apart. */}}
 {{- define "lameduck.scrape" -}}
 {{- $monitor := index . 1 -}}
 {{- range $path := list "/metrics" "/metrics/slis" }}
@@ -6,10 +7,12 @@
   path: {{ $path }}
   interval: {{ $monitor.interval }}
   scrapeTimeout: {{ $monitor.scrapeTimeout }}
-  {{- with $monitor.relabelings }}
   relabelings:
+    - sourceLabels: [__metrics_path__]
+      targetLabel: metrics_path
+    {{- with $monitor.relabelings }}
     {{- toYaml . | nindent 4 }}
-  {{- end }}
+    {{- end }}
   {{- with $monitor.metricRelabelings }}
   metricRelabelings:
     {{- toYaml . | nindent 4 }}

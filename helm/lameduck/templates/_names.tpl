@@ -6,38 +6,41 @@ application's version stands in it, nor on the pods. */}}
 {{- end -}}
 
 {{/* The longest suffix is `-metrics`: the base is cut so that every name with one fits in 63 characters. A Service's name
-begins with a letter. */}}
+begins with a letter, and has no dot and no capital, as a release or the alias of a dependency may. */}}
 {{- define "lameduck.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- $full := .Values.fullnameOverride -}}
 {{- if not $full -}}
 {{- $full = ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
-{{- if not (regexMatch "^[a-z]" $full) -}}{{- $full = printf "r%s" $full -}}{{- end -}}
+{{- if not (regexMatch "^[a-zA-Z]" $full) -}}{{- $full = printf "r%s" $full -}}{{- end -}}
 {{- end -}}
-{{- $full | trunc 54 | trimSuffix "-" -}}
+{{- regexReplaceAll "[^a-z0-9-]" (lower $full) "-" | trunc 54 | trimSuffix "-" -}}
 {{- end -}}
 
 {{- define "lameduck.selectorLabels" -}}
-app.kubernetes.io/name: {{ include "lameduck.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "lameduck.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/component: server
 {{- end -}}
 
-{{/* The labels of every object but the pods. */}}
-{{- define "lameduck.labels" -}}
+{{/* What the chart itself labels every object with but the pods. */}}
+{{- define "lameduck.ownLabels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{ include "lameduck.selectorLabels" . }}
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
 {{- end -}}
 
-{{/* The labels of an object that Prometheus or Grafana finds by labels of its own: (list $ labels). */}}
+{{/* The labels of every object but the pods. */}}
+{{- define "lameduck.labels" -}}
+{{- include "lameduck.labelsWith" (list . dict) -}}
+{{- end -}}
+
+{{/* The labels of an object that has labels of its own, which win over those of all objects: (list $ labels). */}}
 {{- define "lameduck.labelsWith" -}}
-{{- include "lameduck.labels" (index . 0) }}
-{{- with index . 1 }}
+{{- $ := index . 0 -}}
+{{- include "lameduck.ownLabels" $ }}
+{{- with merge dict (default dict (index . 1)) (default dict $.Values.commonLabels) }}
 {{ toYaml . }}
 {{- end }}
 {{- end -}}
@@ -54,6 +57,6 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- define "lameduck.image" -}}
 {{- $image := .Values.image -}}
 {{- $image.repository -}}
-{{- with $image.tag }}:{{ . }}{{ end -}}
+{{- with include "lameduck.text" $image.tag }}:{{ . }}{{ end -}}
 {{- with $image.digest }}@{{ . }}{{ end -}}
 {{- end -}}

@@ -14,7 +14,7 @@ metadata:
   {{- end }}
 spec:
   terminationGracePeriodSeconds: {{ (include "lameduck.budget" . | fromJson).grace | int64 }}
-  serviceAccountName: {{ include "lameduck.serviceAccountName" . }}
+  serviceAccountName: {{ include "lameduck.serviceAccountName" . | quote }}
   automountServiceAccountToken: {{ .Values.serviceAccount.automount }}
   # A Service called lameduck would put variables into the pods that look like settings.
   enableServiceLinks: false
@@ -27,7 +27,7 @@ spec:
     {{- toYaml . | nindent 4 }}
   {{- end }}
   {{- with .Values.priorityClassName }}
-  priorityClassName: {{ . }}
+  priorityClassName: {{ . | quote }}
   {{- end }}
   {{- with .Values.readinessGates }}
   readinessGates:
@@ -128,7 +128,7 @@ lifecycle:
 terminationMessagePolicy: FallbackToLogsOnError
 {{- with .Values.lameduck.terminationMessagePath }}
 {{- if ne . "off" }}
-terminationMessagePath: {{ . }}
+terminationMessagePath: {{ . | quote }}
 {{- end }}
 {{- end }}
 {{- with .Values.resources }}

@@ -6,7 +6,7 @@
 {{- $seen := dict -}}
 {{- range $name := $names -}}
 {{- if hasKey $seen $name -}}
-{{- include "lameduck.refuse" (list $problems $path $name $rule "remove one, or rename it") -}}
+{{- include "lameduck.refuse" (list $problems $path $name $rule "remove one, or change it") -}}
 {{- end -}}
 {{- $_ := set $seen $name true -}}
 {{- end -}}
@@ -16,7 +16,8 @@
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $v := $.Values -}}
 {{- $own := list "PORT" "POD_NAME" "POD_NAMESPACE" "NODE_NAME" -}}
-{{- $given := keys (default dict $v.env) | sortAlpha -}}
+{{- $given := list -}}
+{{- range $name, $value := $v.env -}}{{- if not (kindIs "invalid" $value) -}}{{- $given = append $given $name -}}{{- end -}}{{- end -}}
 {{- range $v.extraEnv -}}{{- $given = append $given .name -}}{{- end -}}
 {{- range $name := $given -}}
 {{- if hasPrefix "LAMEDUCK_" $name -}}
@@ -31,17 +32,49 @@
 {{- if eq (include "lameduck.probePort" $) (toString (int64 $v.containerPort)) -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.probePort" $v.lameduck.probePort "must not be containerPort: a thread of its own listens on it" "choose another one") -}}
 {{- end -}}
-{{- $selector := include "lameduck.selectorLabels" $ | fromYaml -}}
-{{- range $path := list "podLabels" "commonLabels" -}}
-{{- range $label, $value := default dict (get $v $path) -}}
-{{- if hasKey $selector $label -}}
-{{- include "lameduck.refuse" (list $problems (printf "%s.%s" $path $label) $value "the selector has this label" "choose another one, or set nameOverride") -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
+{{- include "lameduck.refuseLabels" . -}}
 {{- if $v.service.publishNotReadyAddresses -}}
 {{- include "lameduck.refuse" (list $problems "service.publishNotReadyAddresses" true "pods that end would stay in the Service" "leave it out") -}}
 {{- end -}}
+{{- end -}}
+
+{{/* The pods have only the labels of the selector from the chart, every other object has all of them. */}}
+{{- define "lameduck.refuseLabels" -}}
+{{- $ := index . 0 -}}{{- $problems := index . 1 -}}
+{{- $v := $.Values -}}
+{{- $selector := include "lameduck.selectorLabels" $ | fromYaml -}}
+{{- $own := include "lameduck.ownLabels" $ | fromYaml -}}
+{{- $given := dict "podLabels" $v.podLabels "commonLabels" $v.commonLabels -}}
+{{- range list "service" "podMonitor" "serviceMonitor" "prometheusRule" "logRules" "dashboard" -}}
+{{- $_ := set $given (printf "%s.labels" .) (get $v .).labels -}}
+{{- end -}}
+{{- range $path, $labels := $given -}}
+{{- range $label, $value := default dict $labels -}}
+{{- if hasKey $selector $label -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.%s" $path $label) $value "the selector has this label" "choose another one, or set nameOverride") -}}
+{{- else if and (ne $path "podLabels") (hasKey $own $label) -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.%s" $path $label) $value "every object has this label from the chart" "choose another one") -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Containers of a pod share their ports; init containers only where they go on running beside the others. */}}
+{{- define "lameduck.refuseContainers" -}}
+{{- $ := index . 0 -}}{{- $problems := index . 1 -}}
+{{- $v := $.Values -}}
+{{- $names := ternary (list "server" "lameduck") (list "server") $v.inject.enabled -}}
+{{- range concat (default list $v.initContainers) (default list $v.extraContainers) -}}{{- $names = append $names .name -}}{{- end -}}
+{{- include "lameduck.refuseDuplicates" (list $problems "initContainers, extraContainers" $names "the pod would have this container twice") -}}
+{{- $ports := list (toString (int64 $v.containerPort)) (include "lameduck.probePort" $) | compact | uniq -}}
+{{- $others := default list $v.extraContainers -}}
+{{- range $v.initContainers -}}{{- if eq (toString .restartPolicy) "Always" -}}{{- $others = append $others . -}}{{- end -}}{{- end -}}
+{{- range $others -}}
+{{- range .ports -}}
+{{- if eq (default "TCP" .protocol) "TCP" -}}{{- $ports = append $ports (include "lameduck.text" .containerPort) -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- include "lameduck.refuseDuplicates" (list $problems "initContainers, extraContainers" $ports "two containers of the pod would listen on this port") -}}
 {{- end -}}
 
 {{- define "lameduck.refuseImage" -}}
@@ -51,7 +84,7 @@
 {{- if not (regexMatch "^sha256:[0-9a-f]{64}$" $image.digest) -}}
 {{- include "lameduck.refuse" (list $problems "image.digest" $image.digest "must be sha256: and 64 hexadecimal digits" "copy it from the registry") -}}
 {{- end -}}
-{{- else if has (toString $image.tag) (list "" "latest") -}}
+{{- else if has (include "lameduck.text" $image.tag) (list "" "latest") -}}
 {{- include "lameduck.refuse" (list $problems "image.tag" $image.tag "without a digest the tag must say which image: the pods of one rollout could run different ones" "set image.digest, or a tag that never moves") -}}
 {{- end -}}
 {{- end -}}
@@ -63,6 +96,9 @@
 {{- if and (get $v $name).enabled (not $v.service.enabled) -}}
 {{- include "lameduck.refuse" (list $problems (printf "%s.enabled" $name) true "it routes to the Service, which is switched off" "set service.enabled") -}}
 {{- end -}}
+{{- end -}}
+{{- if and $v.service.externalTrafficPolicy (eq $v.service.type "ClusterIP") -}}
+{{- include "lameduck.refuse" (list $problems "service.externalTrafficPolicy" $v.service.externalTrafficPolicy "no traffic comes from outside to a Service of type ClusterIP" "leave it out, or set service.type") -}}
 {{- end -}}
 {{- if and $v.ingress.enabled (not $v.ingress.hosts) -}}
 {{- include "lameduck.refuse" (list $problems "ingress.hosts" $v.ingress.hosts "must name at least one host: nothing would be routed" "add one") -}}
@@ -92,13 +128,23 @@
 {{- if not (include "lameduck.probePort" $) -}}
 {{- include "lameduck.refuse" (list $problems (printf "%s.enabled" $name) true "metrics are scraped at lameduck.probePort, which is off" "set lameduck.probePort") -}}
 {{- end -}}
+{{- $unread := list -}}
+{{- range $field := list "interval" "scrapeTimeout" -}}
+{{- if not (regexMatch "^([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$" (get $monitor $field | default "none")) -}}
+{{- $unread = append $unread $field -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.%s" $name $field) (get $monitor $field) "Prometheus takes durations of whole numbers, in the order of their units" "write it as 15s or 1m30s") -}}
+{{- end -}}
+{{- end -}}
+{{- if not $unread -}}
 {{- $interval := include "lameduck.milliseconds" $monitor.interval | default "0" | int64 -}}
 {{- $timeout := include "lameduck.milliseconds" $monitor.scrapeTimeout | default "0" | int64 -}}
-{{- if or (lt $interval 1000) (gt $interval (add (int64 $b.delay) (int64 $b.longest))) -}}
-{{- include "lameduck.refuse" (list $problems (printf "%s.interval" $name) $monitor.interval "must be a duration from 1s to shutdownDelayDuration + longestRequestDuration, or a drain ends unseen" "shorten it") -}}
+{{- $most := add (int64 $b.delay) (int64 $b.longest) -}}
+{{- if or (lt $interval 1000) (gt $interval $most) -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.interval" $name) $monitor.interval (printf "must be a duration from 1s to shutdownDelayDuration + longestRequestDuration (%s), or a drain ends unseen" (include "lameduck.duration" $most)) (ternary "raise it" "shorten it" (lt $interval 1000))) -}}
 {{- end -}}
 {{- if or (lt $timeout 1) (gt $timeout $interval) -}}
-{{- include "lameduck.refuse" (list $problems (printf "%s.scrapeTimeout" $name) $monitor.scrapeTimeout (printf "must be a duration of at most interval (%s)" $monitor.interval) "shorten it") -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.scrapeTimeout" $name) $monitor.scrapeTimeout (printf "must be a duration of at most interval (%s)" $monitor.interval) (ternary "raise it" "shorten it" (lt $timeout 1))) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

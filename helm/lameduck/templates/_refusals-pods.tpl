@@ -2,7 +2,7 @@
 
 {{/* Whether a number or a percentage is nothing. */}}
 {{- define "lameduck.isNone" -}}
-{{- if has (include "lameduck.text" .) (list "0" "0%") -}}yes{{- end -}}
+{{- if regexMatch "^0+%?$" (include "lameduck.text" .) -}}yes{{- end -}}
 {{- end -}}
 
 {{/* How many replicas there are at least. */}}
@@ -67,7 +67,13 @@
 {{- else -}}
 {{- $text := include "lameduck.text" $pdb.minAvailable -}}
 {{- $least := include "lameduck.leastReplicas" $ | int64 -}}
-{{- if or (eq $text "100%") (and (regexMatch "^[0-9]+$" $text) (ge (int64 $text) $least)) -}}
+{{- $kept := regexReplaceAll "^0+([0-9])" (trimSuffix "%" $text) "${1}" | int64 -}}
+{{- /* A percentage is rounded up; of how many is unknown where somebody else scales. */ -}}
+{{- $isShare := hasSuffix "%" $text -}}
+{{- $isScaled := and (kindIs "invalid" $.Values.replicaCount) (not $.Values.autoscaling.enabled) -}}
+{{- $of := ternary 100 $least (and $isShare $isScaled) | int64 -}}
+{{- if $isShare -}}{{- $kept = div (add (mul $kept $of) 99) 100 -}}{{- end -}}
+{{- if ge $kept $of -}}
 {{- include "lameduck.refuse" (list $problems "podDisruptionBudget.minAvailable" $pdb.minAvailable (printf "must be below the least number of replicas (%d): no node could ever be drained" $least) "lower it, or set maxUnavailable instead") -}}
 {{- end -}}
 {{- end -}}

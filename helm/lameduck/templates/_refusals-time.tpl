@@ -82,8 +82,18 @@
 {{- include "lameduck.refuse" (list $problems (printf "probes.%s.timeoutSeconds" $name) $probe.timeoutSeconds (printf "must not exceed periodSeconds (%d)" (int64 $probe.periodSeconds)) "lower it, or raise periodSeconds") -}}
 {{- end -}}
 {{- end -}}
-{{- if eq $probes.liveness.path $probes.readiness.path -}}
+{{- if or (eq $probes.liveness.path $probes.readiness.path) (regexMatch "(?i)^/readyz([/?]|$)" $probes.liveness.path) -}}
 {{- include "lameduck.refuse" (list $problems "probes.liveness.path" $probes.liveness.path "must not be the path of the readiness probe: a server that drains is not ready, and must not be restarted for it" "use /livez") -}}
+{{- end -}}
+{{- if include "lameduck.probePort" $ -}}
+{{- range $name := list "readiness" "liveness" "startup" -}}
+{{- $path := (get $probes $name).path -}}
+{{- if not (regexMatch "(?i)^/(readyz|livez|healthz)([/?]|$)" $path) -}}
+{{- include "lameduck.refuse" (list $problems (printf "probes.%s.path" $name) $path "is not answered on lameduck.probePort, which knows /readyz, /livez and /healthz, so that the pod would never be ready" "use one of them, or set lameduck.probePort to off, and the port of the service is asked") -}}
+{{- else if and (eq $name "readiness") (not (regexMatch "(?i)^/readyz" $path)) -}}
+{{- include "lameduck.refuse" (list $problems "probes.readiness.path" $path "must be /readyz: everything else stays green while the process drains, and a pod that is not deleted would stay in its services" "use /readyz") -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 {{- $readyz := include "lameduck.term" (list $l.readyzEventLoopStallLimit "5s") | int64 -}}
 {{- $livez := include "lameduck.term" (list $l.livezEventLoopStallLimit "30s") | int64 -}}

@@ -21,11 +21,12 @@ keeps silent about it: only rendering tells. */}}
 {{- include "lameduck.refuseReplicas" $arguments -}}
 {{- include "lameduck.refuseDisruption" $arguments -}}
 {{- include "lameduck.refuseNames" $arguments -}}
+{{- include "lameduck.refuseContainers" $arguments -}}
 {{- include "lameduck.refuseImage" $arguments -}}
 {{- include "lameduck.refuseInjection" $arguments -}}
 {{- include "lameduck.refuseRoutes" $arguments -}}
 {{- include "lameduck.refuseMonitors" $arguments -}}
 {{- if $problems.lines -}}
-{{- fail (printf "\n\nlameduck: %d of the values cannot stay as they are:\n  - %s\n" (len $problems.lines) (join "\n  - " $problems.lines)) -}}
+{{- fail (printf "\n\nlameduck: %s:\n  - %s\n" (eq (len $problems.lines) 1 | ternary "a value cannot stay as it is" (printf "%d of the values cannot stay as they are" (len $problems.lines))) (join "\n  - " $problems.lines)) -}}
 {{- end -}}
 {{- end -}}

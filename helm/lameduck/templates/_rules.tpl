@@ -14,7 +14,7 @@ namespace="{{ .Release.Namespace }}",pod=~"{{ include "lameduck.fullname" . }}-[
   expr: {{ index . 4 | quote }}
   for: {{ index . 3 }}
   labels:
-    severity: {{ index . 2 }}
+    severity: {{ index . 2 | quote }}
     {{- with $.Values.alerts.labels }}
     {{- toYaml . | nindent 4 }}
     {{- end }}

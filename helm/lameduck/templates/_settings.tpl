@@ -36,10 +36,15 @@ frontDrainDuration: duration
 LAMEDUCK_{{ regexReplaceAll "[A-Z]" . "_${0}" | upper }}
 {{- end -}}
 
-{{/* A value as the package reads it: whole numbers without exponent, which Helm would print from a million on. */}}
+{{/* A value as the package reads it: numbers without exponent, which Helm would print for a million or a millionth. */}}
 {{- define "lameduck.text" -}}
 {{- if or (kindIs "float64" .) (kindIs "int64" .) (kindIs "int" .) -}}
-{{- if eq (floor .) (float64 .) -}}{{- int64 . -}}{{- else -}}{{- printf "%.9f" (float64 .) | trimAll "0" | printf "0%s" -}}{{- end -}}
+{{- if and (eq (floor .) (float64 .)) (lt (float64 .) 9e15) -}}
+{{- int64 . -}}
+{{- else -}}
+{{- $text := toString . -}}
+{{- ternary (regexReplaceAll "[.]?0+$" (printf "%.15f" (float64 .)) "") $text (contains "e" $text) -}}
+{{- end -}}
 {{- else if not (kindIs "invalid" .) -}}
 {{- toString . -}}
 {{- end -}}
@@ -90,8 +95,10 @@ disagree. What is left out stays as the program's own code has it: the environme
   value: {{ include "lameduck.nodeOptions" . | quote }}
 {{- end }}
 {{- range $name, $value := ternary (omit (default dict .Values.env) "NODE_OPTIONS") .Values.env .Values.inject.enabled }}
+{{- if not (kindIs "invalid" $value) }}
 - name: {{ $name | quote }}
   value: {{ include "lameduck.text" $value | quote }}
+{{- end }}
 {{- end }}
 {{- with .Values.extraEnv }}
 {{ toYaml . }}

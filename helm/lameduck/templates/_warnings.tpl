@@ -37,6 +37,16 @@
 {{- if not (contains "SIGTERM" (default "SIGTERM" $v.lameduck.shutdownSignals)) }}
 - "lameduck.shutdownSignals has no SIGTERM, which the kubelet sends unless the image has another STOPSIGNAL."
 {{- end }}
+{{- if $v.httpRoute.enabled }}
+{{- $longest := (include "lameduck.budget" . | fromJson).longest | int64 }}
+{{- if gt (include "lameduck.term" (list (get (default dict $v.httpRoute.timeouts) "request") "0") | int64) $longest }}
+- {{ printf "httpRoute.timeouts.request is longer than lameduck.longestRequestDuration (%s): the drain cuts what the Gateway still waits for." (include "lameduck.duration" $longest) | quote }}
+{{- end }}
+{{- end }}
+{{- $resources := default dict $v.resources }}
+{{- if and $v.autoscaling.enabled (not $v.autoscaling.metrics) (not (dig "requests" "cpu" "" $resources)) (not (dig "limits" "cpu" "" $resources)) }}
+- "autoscaling is on and resources.requests.cpu is not set: nothing is scaled by CPU without it."
+{{- end }}
 {{- if and (not $v.podMonitor.enabled) (not $v.serviceMonitor.enabled) $v.prometheusRule.enabled }}
 - "prometheusRule is on and no monitor is: its alerts need something that scrapes the pods."
 {{- end }}

@@ -1,0 +1,172 @@
+// What the chart only passes on arrives where it belongs: a value that got lost would be accepted by every API server.
+import assert from 'node:assert/strict';
+import { before, describe, it, test } from 'node:test';
+import { object, objects, type KubernetesObject, type Values } from './chart.ts';
+import { specOf } from './pods.ts';
+
+const labels = { team: 'shop' };
+const annotations = { 'example.com/owner': 'shop' };
+const peer = [{ podSelector: { matchLabels: labels } }];
+
+/** Each value, the kind of object that has it, and where there. */
+const passedOn: readonly [value: string, given: unknown, kind: string, where: string][] = [
+  ['ingress.className', 'internal', 'Ingress', 'spec.ingressClassName'],
+  ['ingress.annotations', annotations, 'Ingress', 'metadata.annotations'],
+  ['ingress.tls', [{ hosts: ['a.example'], secretName: 'a' }], 'Ingress', 'spec.tls'],
+  ['httpRoute.annotations', annotations, 'HTTPRoute', 'metadata.annotations'],
+  ['httpRoute.parentRefs', [{ name: 'public' }], 'HTTPRoute', 'spec.parentRefs'],
+  ['httpRoute.hostnames', ['a.example'], 'HTTPRoute', 'spec.hostnames'],
+  ['httpRoute.matches', [{ method: 'GET' }], 'HTTPRoute', 'spec.rules.0.matches'],
+  ['httpRoute.filters', [{ type: 'URLRewrite' }], 'HTTPRoute', 'spec.rules.0.filters'],
+  ['httpRoute.timeouts', { request: '30s' }, 'HTTPRoute', 'spec.rules.0.timeouts'],
+  ['service.port', 8443, 'HTTPRoute', 'spec.rules.0.backendRefs.0.port'],
+  ['networkPolicy.from', peer, 'NetworkPolicy', 'spec.ingress.0.from'],
+  ['networkPolicy.probesFrom', peer, 'NetworkPolicy', 'spec.ingress.1.from'],
+  ['networkPolicy.egress', [{ to: peer }], 'NetworkPolicy', 'spec.egress.-1'],
+  ['autoscaling.metrics', [{ type: 'External' }], 'HorizontalPodAutoscaler', 'spec.metrics'],
+  ['autoscaling.minReplicas', 3, 'HorizontalPodAutoscaler', 'spec.minReplicas'],
+  ['autoscaling.maxReplicas', 30, 'HorizontalPodAutoscaler', 'spec.maxReplicas'],
+  ['service.type', 'NodePort', 'Service', 'spec.type'],
+  ['service.labels', labels, 'Service', 'metadata.labels'],
+  ['service.annotations', annotations, 'Service', 'metadata.annotations'],
+  ['service.appProtocol', 'kubernetes.io/h2c', 'Service', 'spec.ports.0.appProtocol'],
+  ['service.trafficDistribution', 'PreferClose', 'Service', 'spec.trafficDistribution'],
+  ['service.externalTrafficPolicy', 'Local', 'Service', 'spec.externalTrafficPolicy'],
+  ['serviceAccount.name', 'runner', 'ServiceAccount', 'metadata.name'],
+  ['serviceAccount.annotations', annotations, 'ServiceAccount', 'metadata.annotations'],
+  ['serviceAccount.automount', true, 'ServiceAccount', 'automountServiceAccountToken'],
+  ['commonLabels', { tier: 'web' }, 'Deployment', 'metadata.labels'],
+  ['minReadySeconds', 7, 'Deployment', 'spec.minReadySeconds'],
+  ['progressDeadlineSeconds', 900, 'Deployment', 'spec.progressDeadlineSeconds'],
+  ['revisionHistoryLimit', 5, 'Deployment', 'spec.revisionHistoryLimit'],
+  ['strategy.maxSurge', '25%', 'Deployment', 'spec.strategy.rollingUpdate.maxSurge'],
+  ['podLabels', labels, 'Deployment', 'spec.template.metadata.labels'],
+  ['podAnnotations', annotations, 'Deployment', 'spec.template.metadata.annotations'],
+  ['imagePullSecrets', [{ name: 'registry' }], 'Deployment', 'spec.template.spec.imagePullSecrets'],
+  ['priorityClassName', 'high', 'Deployment', 'spec.template.spec.priorityClassName'],
+  ['readinessGates', [{ conditionType: 'a' }], 'Deployment', 'spec.template.spec.readinessGates'],
+  ['nodeSelector', { 'kubernetes.io/os': 'linux' }, 'Deployment', 'spec.template.spec.nodeSelector'],
+  ['tolerations', [{ operator: 'Exists' }], 'Deployment', 'spec.template.spec.tolerations'],
+  ['affinity', { nodeAffinity: {} }, 'Deployment', 'spec.template.spec.affinity'],
+  ['initContainers', [{ name: 'migrate' }], 'Deployment', 'spec.template.spec.initContainers'],
+  ['extraContainers', [{ name: 'beside' }], 'Deployment', 'spec.template.spec.containers.-1'],
+  ['extraVolumes', [{ name: 'cache', emptyDir: {} }], 'Deployment', 'spec.template.spec.volumes.-1'],
+  ['podSecurityContext', { fsGroup: 2000 }, 'Deployment', 'spec.template.spec.securityContext'],
+  ['tmp', { medium: 'Memory' }, 'Deployment', 'spec.template.spec.volumes.0.emptyDir'],
+  ['image.pullPolicy', 'Always', 'Deployment', 'spec.template.spec.containers.0.imagePullPolicy'],
+  ['command', ['/bin/a'], 'Deployment', 'spec.template.spec.containers.0.command'],
+  ['args', ['b'], 'Deployment', 'spec.template.spec.containers.0.args'],
+  ['extraEnv', [{ name: 'A', value: 'x' }], 'Deployment', 'spec.template.spec.containers.0.env.-1'],
+  ['extraEnvFrom', [{ secretRef: { name: 'a' } }], 'Deployment', 'spec.template.spec.containers.0.envFrom'],
+  [
+    'extraVolumeMounts',
+    [{ name: 'cache', mountPath: '/c' }],
+    'Deployment',
+    `spec.template.spec.containers.0.volumeMounts.-1`,
+  ],
+  ['securityContext', { runAsUser: 5 }, 'Deployment', 'spec.template.spec.containers.0.securityContext'],
+  ['resources', { requests: { memory: '1Gi' } }, 'Deployment', 'spec.template.spec.containers.0.resources'],
+  [
+    'probes.startup.failureThreshold',
+    90,
+    'Deployment',
+    'spec.template.spec.containers.0.startupProbe.failureThreshold',
+  ],
+  ['podMonitor.labels', labels, 'PodMonitor', 'metadata.labels'],
+  ['podMonitor.interval', '20s', 'PodMonitor', 'spec.podMetricsEndpoints.0.interval'],
+  ['podMonitor.scrapeTimeout', '9s', 'PodMonitor', 'spec.podMetricsEndpoints.1.scrapeTimeout'],
+  ['podMonitor.metricRelabelings', [{ action: 'drop' }], 'PodMonitor', 'spec.podMetricsEndpoints.0.metricRelabelings'],
+  ['prometheusRule.labels', labels, 'PrometheusRule', 'metadata.labels'],
+  ['dashboard.labels', labels, 'ConfigMap', 'metadata.labels'],
+  ['dashboard.annotations', annotations, 'ConfigMap', 'metadata.annotations'],
+];
+
+// −1 is what a list ends with, as long as what was given.
+function at(value: unknown, path: string, given: unknown): unknown {
+  return path.split('.').reduce<unknown>((found, key) => {
+    if (key === '-1') return (found as unknown[]).slice(-(given as unknown[]).length);
+    return (found as Record<string, unknown> | undefined)?.[key];
+  }, value);
+}
+
+function set(values: Values, path: string, given: unknown): void {
+  const [first = '', ...rest] = path.split('.');
+  if (rest.length === 0) values[first] = given;
+  else set((values[first] ??= {}) as Values, rest.join('.'), given);
+}
+
+describe('H-122 H-138 H-141 HC-28 HC-29 what is passed on arrives', () => {
+  const all: KubernetesObject[] = [];
+
+  before(async () => {
+    const values: Values = { ingress: { hosts: [{ host: 'a.example' }] } };
+    for (const [value, given] of passedOn) set(values, value, given);
+    const switched = [
+      'ingress',
+      'httpRoute',
+      'networkPolicy',
+      'autoscaling',
+      'podMonitor',
+      'prometheusRule',
+      'dashboard',
+    ];
+    for (const name of switched) set(values, `${name}.enabled`, true);
+    all.push(...(await objects(values)));
+  });
+
+  for (const [value, given, kind, where] of passedOn) {
+    it(`${value} is in the ${kind}`, () => {
+      const found = at(
+        all.find((one) => one.kind === kind),
+        where,
+        given,
+      );
+      // Maps are merged with what is there by default.
+      if (typeof given === 'object' && !Array.isArray(given)) assert.partialDeepStrictEqual(found, given);
+      else assert.deepEqual(found, given);
+    });
+  }
+});
+
+test('H-136 HC-07 a Gateway of Google is told the same as its Ingress', async () => {
+  const httpRoute = { enabled: true, parentRefs: [{ name: 'public' }] };
+  const all = await objects({ lameduck: { front: 'gce' }, httpRoute });
+  const policyOf = (kind: string): unknown =>
+    (all.find((one) => one.kind === kind)?.['spec'] as { default: unknown } | undefined)?.default;
+  assert.deepEqual(policyOf('GCPBackendPolicy'), { connectionDraining: { drainingTimeoutSec: 53 } });
+  assert.partialDeepStrictEqual(policyOf('HealthCheckPolicy'), {
+    config: { type: 'HTTP', httpHealthCheck: { port: 8081, requestPath: '/readyz' } },
+  });
+});
+
+test('H-135 HC-07 a load balancer of AWS asks the probe port for readiness, by either kind', async () => {
+  const service = await object('Service', { lameduck: { front: 'aws' }, service: { type: 'LoadBalancer' } });
+  const ingress = { enabled: true, hosts: [{ host: 'a.example' }] };
+  const asked = [service, await object('Ingress', { lameduck: { front: 'aws' }, ingress })].map(({ metadata }) => {
+    const told = Object.entries(metadata.annotations ?? {});
+    return ['healthcheck-path', 'healthcheck-port'].map((name) => told.find(([key]) => key.endsWith(name))?.[1]);
+  });
+  assert.deepEqual(asked, Array(2).fill(['/readyz', '8081']));
+});
+
+test('H-136 HC-07 the Service behind an Ingress of Google has endpoints of its own there', async () => {
+  const ingress = { enabled: true, hosts: [{ host: 'a.example' }] };
+  const { metadata } = await object('Service', { lameduck: { front: 'gce' }, ingress });
+  assert.equal(metadata.annotations?.['cloud.google.com/neg'], '{"ingress": true}');
+});
+
+test('without metrics of its own the autoscaler aims at the CPU of the container that serves', async () => {
+  const autoscaling = { enabled: true, targetCPUUtilizationPercentage: 55 };
+  const { metrics } = (await object('HorizontalPodAutoscaler', { autoscaling }))['spec'] as { metrics: object[] };
+  const target = { type: 'Utilization', averageUtilization: 55 };
+  assert.deepEqual(metrics, [
+    { type: 'ContainerResource', containerResource: { container: 'server', name: 'cpu', target } },
+  ]);
+});
+
+test('H-112 without a ServiceAccount of their own the pods have the one that is named, or the default', async () => {
+  for (const [name, expected] of Object.entries({ runner: 'runner', '': 'default' })) {
+    const deployment = await object('Deployment', { serviceAccount: { create: false, name } });
+    assert.equal(specOf(deployment).template.spec.serviceAccountName, expected);
+  }
+});
