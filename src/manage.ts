@@ -15,7 +15,7 @@ import { ProbePort } from './probe-worker/probe-port.ts';
 import { closeWithGraceWarning } from './process/close-with-grace.ts';
 import { isEnding, join, type SignalHold } from './process/ending.ts';
 import { launcherWarning } from './process/launcher.ts';
-import { terminationText, writeTerminationMessage } from './process/termination-message.ts';
+import { errorText, terminationText, writeTerminationMessage } from './process/termination-message.ts';
 import { checkOptions } from './registration.ts';
 import { checkBudget, explainBudget } from './settings/budget.ts';
 import { completeSettings, type CompletedSettings } from './settings/complete.ts';
@@ -112,6 +112,7 @@ export function install(
     // With the process the probe port ends, too: last of all.
     if (!isEnding()) {
       parts.recorder.report();
+      probePort?.noteReport();
       probePort?.close();
     }
     leave();
@@ -130,21 +131,23 @@ function joinProcess(
   hold: SignalHold | undefined,
 ): () => void {
   const { settings, recorder, shutdown } = parts;
-  let uncaught: { readonly error: unknown } | undefined;
   return join({
     shutdownSignals: settings.shutdownSignals,
     begin: (reason) => shutdown.begin(reason),
     beginAfterUncaughtError(error) {
-      uncaught ??= { error };
+      recorder.noteUncaughtError(errorText(error));
       logging.onUncaughtError(error);
-      return shutdown.begin('uncaught error', { isUncaughtError: true });
+      const ended = shutdown.begin('uncaught error', { isUncaughtError: true });
+      // Of one that runs already the thread has not heard of the error.
+      probePort?.tellOfShutdown();
+      return ended;
     },
     report(heldBy, exitCode) {
       const record = recorder.report(heldBy, exitCode);
       logging.flush();
       probePort?.noteReport();
       if (record === undefined || record.exitCode === 0) return;
-      writeTerminationMessage(settings.terminationMessagePath, terminationText(record, uncaught));
+      writeTerminationMessage(settings.terminationMessagePath, terminationText(record, recorder.uncaughtError));
     },
     warn: parts.warn,
     hold,
@@ -165,7 +168,8 @@ function createProbePort(
       const { recorder, shutdown } = parts();
       const endBy = shutdown.deadlines?.endBy;
       if (endBy === undefined) return undefined;
-      return { record: recorder.soFar(), remainingMs: endBy - systemClock.now() };
+      const { uncaughtError } = recorder;
+      return { record: recorder.soFar(), uncaughtError, remainingMs: endBy - systemClock.now() };
     },
     onListening: (address) => {
       logging.onProbePort(address);

@@ -25,6 +25,7 @@ export class Recorder {
   #endBy: Deadline | undefined;
   #lastSignalAt: number;
   #record: ShutdownRecord | undefined;
+  #uncaughtError: string | undefined;
   #isReported = false;
 
   constructor(parts: RecorderParts) {
@@ -59,6 +60,15 @@ export class Recorder {
     const unfinished = [...traffic.unfinished(), ...others];
     if (unfinished.length > 0) observer.onUnfinished(unfinished);
     this.unfinished.push(...unfinished);
+  }
+
+  /** The first uncaught error, as a text. It stands beside the record, since the log has a line of its own for it. */
+  get uncaughtError(): string | undefined {
+    return this.#uncaughtError;
+  }
+
+  noteUncaughtError(text: string): void {
+    this.#uncaughtError ??= text;
   }
 
   /** end closes the record with the exit code that the shutdown asks for. */

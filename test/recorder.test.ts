@@ -93,3 +93,10 @@ test('what a hook failed of is in the record by kind, name and message', async (
     { kind: 'destroy', name: 'pool', error: 'destroy hook "pool" failed: no connection' },
   ]);
 });
+
+test('of uncaught errors the first stands beside the record', async () => {
+  const { recorder } = await readyUnderTest();
+  assert.equal(recorder.uncaughtError, undefined);
+  for (const text of ['first', 'second']) recorder.noteUncaughtError(text);
+  assert.equal(recorder.uncaughtError, 'first');
+});

@@ -3,7 +3,9 @@ import { createRequire } from 'node:module';
 import type * as Grpc from '@grpc/grpc-js';
 import type * as GrpcHealthCheck from 'grpc-health-check';
 
-const require = createRequire(import.meta.url);
+// Bundled as CommonJS, a module has no URL.
+const { url } = import.meta as { readonly url?: string };
+const require = createRequire(url ?? __filename);
 
 /** grpc is @grpc/grpc-js. */
 export const grpc = load('@grpc/grpc-js') as typeof Grpc;

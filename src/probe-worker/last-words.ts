@@ -2,13 +2,21 @@
 import type { Clock } from '../clock.ts';
 import type { ShutdownRecord } from '../observer.ts';
 import { lineText } from '../observers/line-writer.ts';
-import { terminationText, writeTerminationMessage } from '../process/termination-message.ts';
+import {
+  takeBackTerminationMessage,
+  terminationText,
+  writeTerminationMessage,
+} from '../process/termination-message.ts';
+import type { ShutdownSoFar } from './messages.ts';
 import type { SharedState } from './shared-state.ts';
 
 // So long behind the end of the budget the main thread may still come to its own end, and so long it has to be silent, in
 // milliseconds: ahead of the kubelet's SIGKILL, whose exit code this is.
 const patience = 500;
 const killed = 137;
+
+// A termination message is written in far less, in milliseconds.
+const longestWrite = 500;
 
 /** LastWordsOptions is who says them, and when. */
 export interface LastWordsOptions {
@@ -23,32 +31,55 @@ export interface LastWordsOptions {
 /** LastWords keeps what the main thread last said of its shutdown. */
 export class LastWords {
   readonly #options: LastWordsOptions;
-  #last: { readonly record: ShutdownRecord; readonly at: number; readonly endBy: number } | undefined;
+  #last: { readonly soFar: ShutdownSoFar; readonly at: number; readonly endBy: number } | undefined;
+  #isWritten = false;
   #isSaid = false;
 
   constructor(options: LastWordsOptions) {
     this.#options = options;
   }
 
-  /** note keeps the record of a shutdown that runs, and what is left of its budget. */
-  note(record: ShutdownRecord, remainingMs: number): void {
+  /** note keeps what there is to say of a shutdown that runs. */
+  note(soFar: ShutdownSoFar): void {
     const at = this.#options.clock.now();
-    this.#last = { record, at, endBy: at + remainingMs };
+    this.#last = { soFar, at, endBy: at + soFar.remainingMs };
   }
 
   /** tick looks whether they have to be said. */
   tick(): void {
-    const { clock, state, stalledMs, write, terminationMessagePath } = this.#options;
+    const { clock, state, stalledMs, write } = this.#options;
     const now = clock.now();
     if (this.#last === undefined || this.#isSaid || state.get('isReported') === 1) return;
     if (now < this.#last.endBy + patience || stalledMs() < patience) return;
-    const { record, at } = this.#last;
-    const durationMs = record.durationMs + Math.round(now - at);
-    const final: ShutdownRecord = { ...record, exitCode: killed, durationMs, heldBy: ['event loop'] };
+    const { soFar, at } = this.#last;
+    const durationMs = soFar.record.durationMs + Math.round(now - at);
+    const final: ShutdownRecord = { ...soFar.record, exitCode: killed, durationMs, heldBy: ['event loop'] };
     // Ahead of the line, which may have to be offered again; the file takes one message only.
-    writeTerminationMessage(terminationMessagePath, terminationText(final));
-    this.#isSaid = write(lastLine(final));
+    this.#leaveMessage(terminationText(final, soFar.uncaughtError));
+    if (state.get('isReported') === 0) this.#isSaid = write(lastLine(final));
   }
+
+  // What the main thread is about to take back has to be whole, and what it has not seen must not be written any more.
+  #leaveMessage(message: string): void {
+    const { state, terminationMessagePath } = this.#options;
+    if (this.#isWritten) return;
+    this.#isWritten = true;
+    state.message = message;
+    state.set('isSpeaking', 1);
+    if (state.get('isReported') === 0) writeTerminationMessage(terminationMessagePath, message);
+    state.set('isSpeaking', 0);
+  }
+}
+
+/**
+ * takeBackLastWords keeps the probe thread from saying them, since the main thread has said how the process ends, and takes
+ * the termination message away if they have been said. The line stays: it is not the last one any more.
+ */
+export function takeBackLastWords(state: SharedState, terminationMessagePath: string): void {
+  state.set('isReported', 1);
+  state.waitWhile('isSpeaking', 1, longestWrite);
+  const { message } = state;
+  if (message !== '') takeBackTerminationMessage(terminationMessagePath, message);
 }
 
 /** lastLine is the final line of a process that cannot write it itself. */

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Answer } from '../message.ts';
 
-// At so many connections a new one takes the place of the oldest that has asked nothing.
+// At so many connections a new one takes the place of the oldest that has asked nothing, or of the oldest of all.
 const mostConnections = 256;
 
 // A request has so long to arrive, and a connection may do nothing for so long, in milliseconds.
@@ -34,9 +34,10 @@ export function createListener(respond: (url: string, method: string) => Promise
   });
   server.timeout = silenceLimit;
   server.on('connection', (socket) => {
+    // Before it is one of them itself, and has asked nothing yet.
+    if (sockets.size >= mostConnections) oldestOf(sockets, asking)?.destroy();
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
-    if (sockets.size > mostConnections) oldestOf(sockets, asking)?.destroy();
   });
   return server;
 }

@@ -14,6 +14,15 @@ export interface ThreadData {
   readonly terminationMessagePath: string;
 }
 
+/** ShutdownSoFar is what there is to say of a shutdown while it runs, for a time when the main thread cannot say it. */
+export interface ShutdownSoFar {
+  readonly record: ShutdownRecord;
+  /** The error that began it, or came in it, as errorText has it. */
+  readonly uncaughtError: string | undefined;
+  /** What is left of its budget, in milliseconds. */
+  readonly remainingMs: number;
+}
+
 /** FromThread is what the probe thread says. */
 export type FromThread =
   | { readonly kind: 'listening'; readonly address: string }
@@ -32,5 +41,5 @@ export type ToThread =
       /** How long the checks took; the rest of the time the question waited for its turn. */
       readonly tookMs: number;
     }
-  | { readonly kind: 'shutdown'; readonly record: ShutdownRecord; readonly remainingMs: number }
+  | (ShutdownSoFar & { readonly kind: 'shutdown' })
   | { readonly kind: 'close' };

@@ -4,12 +4,13 @@ import { Worker } from 'node:worker_threads';
 import type { Clock } from '../clock.ts';
 import { LameduckError, messageOf } from '../errors.ts';
 import type { Answer } from '../message.ts';
-import type { Observer, ShutdownRecord } from '../observer.ts';
+import type { Observer } from '../observer.ts';
 import { silent } from '../observers/logging.ts';
 import type { EventLoopCounts } from '../observers/metrics/readers.ts';
 import type { Settings } from '../settings/table.ts';
 import { Heartbeat } from './heartbeat.ts';
-import type { FromThread, ThreadData, ToThread } from './messages.ts';
+import { takeBackLastWords } from './last-words.ts';
+import type { FromThread, ShutdownSoFar, ThreadData, ToThread } from './messages.ts';
 import { SharedState } from './shared-state.ts';
 
 /** ProbePortOptions is what the probe port is made from, and who is told of it. */
@@ -26,8 +27,8 @@ export interface ProbePortOptions {
   readonly clock: Clock;
   /** The answer to a question at a path of ours; undefined for any other. */
   readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
-  /** What there is to say of the shutdown, and what is left of its budget in milliseconds; undefined unless one runs. */
-  readonly shutdown: () => { readonly record: ShutdownRecord; readonly remainingMs: number } | undefined;
+  /** Undefined unless a shutdown runs. */
+  readonly shutdown: () => ShutdownSoFar | undefined;
   readonly onListening: (address: string) => void;
   /** Called once when there is no probe port, or no longer. */
   readonly onFailure: (error: LameduckError) => void;
@@ -60,14 +61,14 @@ export class ProbePort {
       after: (...timer) => clock.after(...timer),
     };
     this.#heartbeat = new Heartbeat(this.#state, options.clock, () => {
-      this.#tellOfShutdown();
+      this.tellOfShutdown();
     });
     this.observer = {
       ...silent,
       onSignal: ({ name }) => {
         if (name !== 'ShutdownInitiated') return;
         this.#state.set('isShuttingDown', 1);
-        this.#tellOfShutdown();
+        this.tellOfShutdown();
       },
     };
   }
@@ -87,9 +88,15 @@ export class ProbePort {
     }
   }
 
-  /** noteReport says that the final line has been written. */
+  /** tellOfShutdown keeps the thread informed of a shutdown that runs, ahead of a block that nobody can see coming. */
+  tellOfShutdown(): void {
+    const shutdown = this.#state.get('isShuttingDown') === 1 ? this.#options.shutdown() : undefined;
+    if (shutdown !== undefined) this.#worker?.postMessage({ kind: 'shutdown', ...shutdown } satisfies ToThread);
+  }
+
+  /** noteReport says that the final line has been written: no other word counts any more. */
   noteReport(): void {
-    this.#state.set('isReported', 1);
+    takeBackLastWords(this.#state, this.#options.settings.terminationMessagePath);
   }
 
   /** close ends the probe thread, behind the answers that it owes. */
@@ -147,12 +154,6 @@ export class ProbePort {
     const settled = answer instanceof Promise ? await answer : answer;
     const tookMs = clock.now() - since;
     this.#worker?.postMessage({ kind: 'answer', id, answer: settled, tookMs } satisfies ToThread);
-  }
-
-  // Ahead of a block that nobody can see coming.
-  #tellOfShutdown(): void {
-    const shutdown = this.#state.get('isShuttingDown') === 1 ? this.#options.shutdown() : undefined;
-    if (shutdown !== undefined) this.#worker?.postMessage({ kind: 'shutdown', ...shutdown } satisfies ToThread);
   }
 
   #fail(cause: unknown): void {

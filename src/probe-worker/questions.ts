@@ -2,7 +2,8 @@
 import type { Clock } from '../clock.ts';
 import type { Answer } from '../message.ts';
 
-// So many different questions wait for the main thread at most, and so many answers are kept, each of so many characters.
+// So many different questions that nobody asks usually wait for the main thread at most, and so many answers are kept, each
+// of so many characters.
 const mostOpen = 64;
 const mostKept = 64;
 const longestKept = 1_000_000;
@@ -12,7 +13,7 @@ export interface Question {
   readonly key: string;
   readonly url: string;
   readonly method: string;
-  /** Whether the last answer is kept whatever else is asked. */
+  /** Whether it is asked, and its last answer is kept, whatever else is asked. */
   readonly isUsual: boolean;
 }
 
@@ -60,7 +61,8 @@ export class Questions {
   ask(question: Question): { readonly answered: Promise<Answer>; readonly since: number } | undefined {
     const open = this.#open.get(question.key);
     if (open !== undefined) return open;
-    if (this.#open.size >= mostOpen) return undefined;
+    // The usual ones are few, and whatever else is asked must not keep their answers from growing new.
+    if (this.#open.size >= mostOpen && !question.isUsual) return undefined;
     const { promise: answered, resolve } = Promise.withResolvers<Answer>();
     const asked = { ...question, id: this.#nextId++, since: this.#clock.now(), answered, resolve };
     this.#open.set(question.key, asked);

@@ -1,28 +1,55 @@
 // The memory that the main thread and the probe thread share, so that neither has to wait for the other to be told.
+import { longestMessage } from '../process/termination-message.ts';
 
-const slots = { beats: 0, isShuttingDown: 1, isReported: 2, isDebugged: 3, taken: 4, stalls: 5, stalledMs: 6 } as const;
+const slots = {
+  ...{ beats: 0, isShuttingDown: 1, isReported: 2, isDebugged: 3, taken: 4 },
+  ...{ stalls: 5, stalledMs: 6, isSpeaking: 7, messageLength: 8 },
+} as const;
+const numbersLength = Object.keys(slots).length * Int32Array.BYTES_PER_ELEMENT;
 
 type Slot = keyof typeof slots;
 
-/** SharedState is a few numbers. The probe thread writes the last two, the main thread the others. */
+/**
+ * SharedState is a few numbers and a text. The probe thread writes the text and the numbers from `stalls` on, the main
+ * thread the others.
+ */
 export class SharedState {
   readonly memory: SharedArrayBuffer;
   readonly #numbers: Int32Array<SharedArrayBuffer>;
+  readonly #message: Uint8Array<SharedArrayBuffer>;
 
-  constructor(memory = new SharedArrayBuffer(Object.keys(slots).length * Int32Array.BYTES_PER_ELEMENT)) {
+  constructor(memory = new SharedArrayBuffer(numbersLength + longestMessage)) {
     this.memory = memory;
-    this.#numbers = new Int32Array(memory);
+    this.#numbers = new Int32Array(memory, 0, Object.keys(slots).length);
+    this.#message = new Uint8Array(memory, numbersLength);
+  }
+
+  /** The termination message of the probe thread, cut to its length; empty unless it has written one. */
+  get message(): string {
+    return Buffer.from(this.#message.subarray(0, this.get('messageLength'))).toString();
+  }
+
+  set message(text: string) {
+    const { written } = new TextEncoder().encodeInto(text, this.#message);
+    this.set('messageLength', written);
   }
 
   get(slot: Slot): number {
     return Atomics.load(this.#numbers, slots[slot]);
   }
 
+  /** set also wakes who waits for another number. */
   set(slot: Slot, value: number): void {
     Atomics.store(this.#numbers, slots[slot], value);
+    Atomics.notify(this.#numbers, slots[slot]);
   }
 
   add(slot: Slot, value: number): void {
     Atomics.add(this.#numbers, slots[slot], value);
+  }
+
+  /** waitWhile waits as long as the number is this one, but no longer than so many milliseconds. */
+  waitWhile(slot: Slot, value: number, milliseconds: number): void {
+    Atomics.wait(this.#numbers, slots[slot], value, milliseconds);
   }
 }

@@ -2,7 +2,8 @@
 import type { Clock } from '../clock.ts';
 import type { SharedState } from './shared-state.ts';
 
-// A tick that comes later than this was held up with everything else: a frozen machine is no stalled loop.
+// A tick that comes later than this was held up with everything else, and counts for so much: a frozen machine is no stalled
+// loop.
 const longestTick = 1_000;
 
 /** StallWatchOptions is what is watched, and who is told. */
@@ -24,6 +25,7 @@ export class StallWatch {
   readonly #options: StallWatchOptions;
   #at: number;
   #beats: number;
+  #sum = 0;
 
   constructor(options: StallWatchOptions) {
     this.#options = options;
@@ -35,24 +37,28 @@ export class StallWatch {
   tick(): void {
     const { clock, state, threshold, onStall, onStallEnd } = this.#options;
     const now = clock.now();
-    const passed = Math.min(now - this.#at, longestTick);
+    const passed = now - this.#at;
     this.#at = now;
     const before = this.stalledMs;
     const beats = state.get('beats');
     if (beats !== this.#beats) {
       this.#beats = beats;
+      this.#sum = 0;
       this.stalledMs = 0;
       if (before >= threshold) onStallEnd(Math.round(before));
       return;
     }
     if (state.get('isDebugged') === 1) return;
-    this.stalledMs += passed;
+    this.#sum += Math.min(passed, longestTick);
+    // The loop has been free for no longer than this thread, and says by the next tick whether it turns.
+    if (passed > longestTick) return;
+    this.stalledMs = this.#sum;
     if (this.stalledMs < threshold) return;
     if (before < threshold) {
       state.add('stalls', 1);
       onStall(Math.round(this.stalledMs));
     }
     // A stall counts from its beginning, but only once it is known to be one.
-    state.add('stalledMs', Math.round(before < threshold ? this.stalledMs : passed));
+    state.add('stalledMs', Math.round(before < threshold ? this.stalledMs : this.stalledMs - before));
   }
 }

@@ -95,7 +95,7 @@ function close(listener: Server): void {
 
 main.on('message', (message: ToThread) => {
   if (message.kind === 'answer') questions.answer(message.id, message.answer ?? notFound, message.tookMs);
-  else if (message.kind === 'shutdown') lastWords.note(message.record, message.remainingMs);
+  else if (message.kind === 'shutdown') lastWords.note(message);
   else close(server);
 });
 server.on('error', ({ message }) => {

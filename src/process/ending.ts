@@ -165,6 +165,8 @@ function onUncaughtError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): 
 function takeUncaughtError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): void {
   writeOut(standardError, describeUncaught(error, origin));
   if (hasUncaughtError || isDrained) {
+    // Too late to begin anything, but not to be in the log and in the termination message.
+    for (const member of members) void member.beginAfterUncaughtError(error);
     const when = isDrained ? 'uncaught error after the drain' : 'second uncaught error';
     exitNow(exitCodes.uncaughtError, `${when}: exiting at once`);
     return;

@@ -1,17 +1,17 @@
 // The termination message: what the kubelet shows of a container that has ended badly. It is written once, in place.
-import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { messageOf } from '../errors.ts';
 import type { ShutdownRecord } from '../observer.ts';
 import { formatDuration } from '../settings/duration.ts';
 
-// What stays whole beside the messages of three other containers (K-115, K-212).
-const longestMessage = 3_072;
+/** longestMessage is what stays whole beside the messages of three other containers (K-115, K-212), in bytes. */
+export const longestMessage = 3_072;
 
-/** terminationText says why a shutdown ended badly, the cause first. */
-export function terminationText(record: ShutdownRecord, uncaught?: { readonly error: unknown }): string {
+/** terminationText says why a shutdown ended badly, the cause first. An uncaught error is given as errorText has it. */
+export function terminationText(record: ShutdownRecord, uncaughtError?: string): string {
   const { reason, exitCode, requests, unfinished, hookFailures, heldBy } = record;
   const lines = [
-    ...(uncaught === undefined ? [] : [`uncaught error: ${stackOf(uncaught.error)}`]),
+    ...(uncaughtError === undefined ? [] : [`uncaught error: ${uncaughtError}`]),
     ...(requests.cut === 0 ? [] : [`requests without an answer when the time was up: ${String(requests.cut)}`]),
     ...hookFailures.map(({ error }) => error),
     ...(heldBy.length === 0 ? [] : [`held by: ${heldBy.join(', ')}`]),
@@ -28,13 +28,27 @@ export function terminationText(record: ShutdownRecord, uncaught?: { readonly er
  * container there is no such file, and one that has been written to has the program's own message.
  */
 export function writeTerminationMessage(path: string, message: string): void {
+  withFile(path, constants.O_WRONLY, (descriptor, size) => {
+    if (size === 0) writeSync(descriptor, cut(message));
+  });
+}
+
+/** takeBackTerminationMessage empties the file if it has that message and nothing else. It never throws. */
+export function takeBackTerminationMessage(path: string, message: string): void {
+  const written = cut(message);
+  withFile(path, constants.O_RDWR, (descriptor, size) => {
+    if (size === written.length && readFileSync(descriptor).equals(written)) ftruncateSync(descriptor);
+  });
+}
+
+function withFile(path: string, access: number, use: (descriptor: number, size: number) => void): void {
   if (path === '') return;
   try {
     // Neither created nor waited for, whatever stands there.
-    const descriptor = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+    const descriptor = openSync(path, access | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(descriptor);
-      if (stats.isFile() && stats.size === 0) writeSync(descriptor, cut(message));
+      if (stats.isFile()) use(descriptor, stats.size);
     } finally {
       closeSync(descriptor);
     }
@@ -51,9 +65,15 @@ function cut(message: string): Buffer {
   return bytes.subarray(0, end);
 }
 
+/** errorText is the stack of an error, and what else was thrown as it is, no longer than a message. It never throws. */
+export function errorText(error: unknown): string {
+  return stackOf(error).slice(0, longestMessage);
+}
+
 function stackOf(error: unknown): string {
   try {
-    return error instanceof Error ? (error.stack ?? messageOf(error)) : messageOf(error);
+    const stack: unknown = error instanceof Error ? error.stack : undefined;
+    return typeof stack === 'string' ? stack : messageOf(error);
   } catch {
     return messageOf(error);
   }

@@ -1,14 +1,17 @@
 // What remains of a process whose event loop is blocked when its time is up.
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import type { ShutdownRecord } from '../../src/observer.ts';
-import { LastWords } from '../../src/probe-worker/last-words.ts';
+import { LastWords, takeBackLastWords } from '../../src/probe-worker/last-words.ts';
 import { SharedState } from '../../src/probe-worker/shared-state.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { ProbedProcess } from '../support/probed-process.ts';
+import type { Line } from '../support/process-under-test.ts';
 
 const shortBudget = {
   LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4',
@@ -16,13 +19,20 @@ const shortBudget = {
   LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',
 };
 
-test('P-118, K-212 the final line and the termination message are there although the event loop is blocked at the end of the budget', async (t) => {
+function emptyFile(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'last-words-'));
   t.after(() => {
     rmSync(folder, { recursive: true });
   });
   const path = join(folder, 'termination-log');
   writeFileSync(path, '');
+  return path;
+}
+
+const isFinal = ({ schema }: Line): boolean => schema === 'lameduck/shutdown/v1';
+
+test('P-118, K-212 the final line and the termination message are there although the event loop is blocked at the end of the budget', async (t) => {
+  const path = emptyFile(t);
   const program = await ProbedProcess.start(t, {
     ...shortBudget,
     BLOCK_AT_SHUTDOWN: '60000',
@@ -30,7 +40,7 @@ test('P-118, K-212 the final line and the termination message are there although
   });
   const since = performance.now();
   program.kill('SIGTERM');
-  const final = await program.line('the final line', ({ schema }) => schema === 'lameduck/shutdown/v1');
+  const final = await program.line('the final line', isFinal);
   const took = performance.now() - since;
   // Ahead of the kubelet's SIGKILL.
   assert.ok(took > 2_400 && took < 4_000, String(took));
@@ -53,7 +63,7 @@ test('P-118, K-212 the final line and the termination message are there although
 test('P-118 the line has what had happened until shortly before the loop was blocked', async (t) => {
   const program = await ProbedProcess.start(t, { ...shortBudget, DESTROY: '300', BLOCK_AT_DESTROY: '60000' });
   program.kill('SIGTERM');
-  const final = await program.line('the final line', ({ schema }) => schema === 'lameduck/shutdown/v1');
+  const final = await program.line('the final line', isFinal);
   assert.equal(final['exitCode'], 137);
   assert.ok('InFlightRequestsDrained' in (final['phases'] as object));
 });
@@ -75,22 +85,97 @@ test('P-118 of a process that has written its final line and is blocked then, no
   );
 });
 
+describe('a loop that turns again behind the last words', () => {
+  for (const { how, signal, block, exitCode, codes, message } of [
+    {
+      how: 'has no message in their place where the process ends well',
+      signal: 'SIGTERM',
+      block: 'BLOCK_AT_END',
+      ...{ exitCode: 0, codes: [137, 0], message: /^$/ },
+    },
+    {
+      how: 'has no message in their place where it is not the process that ends',
+      signal: 'SIGUSR2',
+      block: 'BLOCK_AT_DESTROY',
+      ...{ exitCode: 0, codes: [137, 81], message: /^$/ },
+    },
+    {
+      how: 'has its own message in their place where the process ends badly',
+      signal: 'SIGTERM',
+      block: 'BLOCK_AT_DESTROY',
+      ...{ exitCode: 81, codes: [137, 81] },
+      message: /^destroy hook "slow" had not .*\nshutdown by .* exit code 81$/,
+    },
+  ] as const) {
+    test(`K-212 ${how}, and its line follows`, async (t) => {
+      const path = emptyFile(t);
+      const program = await ProbedProcess.start(t, {
+        ...shortBudget,
+        ...{ [block]: '3500', LAMEDUCK_TERMINATION_MESSAGE_PATH: path },
+      });
+      program.kill(signal);
+      await program.line('the last words', isFinal);
+      assert.match(readFileSync(path, 'utf8'), /^held by: event loop\n.* exit code 137$/);
+      assert.deepEqual(await program.exit, { code: exitCode, signal: null });
+      assert.deepEqual(
+        program.lines.filter(isFinal).map((line) => line['exitCode']),
+        codes,
+      );
+      assert.match(readFileSync(path, 'utf8'), message);
+    });
+  }
+});
+
+describe('an uncaught error and then a blocked loop', () => {
+  for (const [when, signals, reason] of [
+    ['before any shutdown', ['SIGUSR2'], 'uncaught error'],
+    ['in a shutdown that runs', ['SIGTERM', 'SIGUSR2'], 'SIGTERM'],
+  ] as const) {
+    test(`K-211, K-212, P-118 ${when} the last words have the error, and have it first`, async (t) => {
+      const path = emptyFile(t);
+      const env = {
+        ...{ LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '6', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' },
+        ...{ LAMEDUCK_PRE_SHUTDOWN_HOOK_TIMEOUT: '500ms', LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms' },
+        LAMEDUCK_TERMINATION_MESSAGE_PATH: path,
+      };
+      const program = await ProbedProcess.start(t, env, { fixture: 'throws-and-blocks.ts' });
+      for (const signal of signals) {
+        program.kill(signal);
+        await program.signaled('ShutdownInitiated');
+      }
+      await program.line('the last words', isFinal);
+      const [first, ...rest] = readFileSync(path, 'utf8').split('\n');
+      assert.equal(first, 'uncaught error: TypeError: thrown');
+      assert.match(rest.at(-2) ?? '', /^held by: event loop$/);
+      assert.match(rest.at(-1) ?? '', new RegExp(`^shutdown by ${reason} took 4\\.\\d+s of 4s; exit code 137$`));
+    });
+  }
+});
+
 class WordsUnderTest {
   readonly clock = new FakeClock();
-  readonly state = new SharedState();
+  readonly state: SharedState;
   readonly lines: string[] = [];
   stalledMs = 10_000;
   isWritable = true;
-  readonly words = new LastWords({
-    clock: this.clock,
-    state: this.state,
-    stalledMs: () => this.stalledMs,
-    write: (line) => {
-      if (this.isWritable) this.lines.push(line);
-      return this.isWritable;
-    },
-    terminationMessagePath: '',
-  });
+  readonly words: LastWords;
+
+  constructor(terminationMessagePath = '', state = new SharedState()) {
+    this.state = state;
+    this.words = new LastWords({
+      ...{ clock: this.clock, state, terminationMessagePath },
+      stalledMs: () => this.stalledMs,
+      write: (line) => {
+        if (this.isWritable) this.lines.push(line);
+        return this.isWritable;
+      },
+    });
+  }
+
+  /** note says that a shutdown runs, with so many milliseconds left. */
+  note(remainingMs: number, uncaughtError?: string): void {
+    this.words.note({ record, uncaughtError, remainingMs });
+  }
 
   /** saidAfter tells, for each of these moments behind the last word of the main thread, how many lines there are by then. */
   async saidAfter(moments: readonly number[]): Promise<number[]> {
@@ -107,16 +192,13 @@ class WordsUnderTest {
 }
 
 const record = {
-  schema: 'lameduck/shutdown/v1',
-  durationMs: 100,
-  heldBy: [],
-  exitCode: 0,
+  ...{ schema: 'lameduck/shutdown/v1', reason: 'SIGTERM', durationMs: 100, budgetMs: 2_000, exitCode: 0 },
+  ...{ heldBy: [], hookFailures: [], unfinished: [], requests: { cut: 0 } },
 } as unknown as ShutdownRecord;
-const said = { ...record, hookFailures: [], unfinished: [], requests: { cut: 0 } } as unknown as ShutdownRecord;
 
 test('nothing is said before the end of the budget, and one line behind it', async () => {
   const under = new WordsUnderTest();
-  under.words.note(said, 2_000);
+  under.note(2_000);
   assert.deepEqual(await under.saidAfter([0, 2_000, 2_499, 2_500, 2_600, 60_000]), [0, 0, 0, 1, 1, 1]);
   const { durationMs, exitCode } = JSON.parse(under.lines[0] ?? '') as Record<string, unknown>;
   assert.deepEqual([durationMs, exitCode], [2_600, 137]);
@@ -127,19 +209,91 @@ test('nothing is said of a process that does not shut down, turns, or has said i
   assert.deepEqual(await idle.saidAfter([60_000]), [0]);
   const turning = new WordsUnderTest();
   turning.stalledMs = 400;
-  turning.words.note(said, 0);
+  turning.note(0);
   assert.deepEqual(await turning.saidAfter([60_000]), [0]);
   const reported = new WordsUnderTest();
-  reported.words.note(said, 0);
-  reported.state.set('isReported', 1);
+  reported.note(0);
+  takeBackLastWords(reported.state, '');
   assert.deepEqual(await reported.saidAfter([60_000]), [0]);
 });
 
 test('a line that nobody takes is offered again', async () => {
   const under = new WordsUnderTest();
   under.isWritable = false;
-  under.words.note(said, 0);
+  under.note(0);
   assert.deepEqual(await under.saidAfter([600, 700]), [0, 0]);
   under.isWritable = true;
   assert.deepEqual(await under.saidAfter([100, 200]), [1, 1]);
+});
+
+test('K-212 the message that is taken back is the one that stands there, however often the line was offered', async (t) => {
+  // The second is cut in the middle of a character.
+  for (const uncaughtError of [undefined, `x${'é'.repeat(3_000)}`]) {
+    const path = emptyFile(t);
+    const under = new WordsUnderTest(path);
+    under.isWritable = false;
+    under.note(0, uncaughtError);
+    await under.saidAfter([600, 700, 800]);
+    assert.notEqual(readFileSync(path, 'utf8'), '');
+    takeBackLastWords(under.state, path);
+    assert.equal(readFileSync(path, 'utf8'), '');
+  }
+});
+
+test('K-212 a message of the program’s own is neither written over nor taken back', async (t) => {
+  const path = emptyFile(t);
+  writeFileSync(path, 'from before');
+  const late = new WordsUnderTest(path);
+  late.note(0);
+  assert.deepEqual(await late.saidAfter([600]), [1]);
+  takeBackLastWords(late.state, path);
+  assert.equal(readFileSync(path, 'utf8'), 'from before');
+  writeFileSync(path, '');
+  const early = new WordsUnderTest(path);
+  early.note(0);
+  await early.saidAfter([600]);
+  // As long as the one in its place.
+  const own = 'o'.repeat(readFileSync(path).length);
+  writeFileSync(path, own);
+  takeBackLastWords(early.state, path);
+  assert.equal(readFileSync(path, 'utf8'), own);
+});
+
+test('K-212 a main thread that reports in the moment in which the thread begins is the only one to say something', async (t) => {
+  class Hurried extends SharedState {
+    override set(...[slot, value]: Parameters<SharedState['set']>): void {
+      super.set(slot, value);
+      if (slot === 'isSpeaking') super.set('isReported', 1);
+    }
+  }
+  const path = emptyFile(t);
+  const under = new WordsUnderTest(path, new Hurried());
+  under.note(0);
+  assert.deepEqual(await under.saidAfter([600, 700]), [0, 0]);
+  assert.equal(readFileSync(path, 'utf8'), '');
+  assert.equal(under.state.get('isSpeaking'), 0);
+});
+
+test('K-212 a main thread that reports while the thread writes waits for that, and takes it back', async (t) => {
+  const path = emptyFile(t);
+  const state = new SharedState();
+  state.message = 'half written';
+  state.set('isSpeaking', 1);
+  const writing = `
+    import { writeFileSync } from 'node:fs';
+    import { parentPort, workerData } from 'node:worker_threads';
+    import { SharedState } from ${JSON.stringify(new URL('../../src/probe-worker/shared-state.ts', import.meta.url).href)};
+    const state = new SharedState(workerData.memory);
+    parentPort.postMessage('ready');
+    state.waitWhile('isReported', 0, 10_000);
+    writeFileSync(workerData.path, 'half written');
+    state.set('isSpeaking', 0);
+  `;
+  const url = new URL(`data:text/javascript,${encodeURIComponent(writing)}`);
+  const worker = new Worker(url, { workerData: { memory: state.memory, path } });
+  await once(worker, 'message');
+  takeBackLastWords(state, path);
+  assert.equal(state.get('isSpeaking'), 0);
+  assert.equal(readFileSync(path, 'utf8'), '');
+  await once(worker, 'exit');
 });

@@ -148,6 +148,22 @@ test('of 1000 half-open connections no more than 256 stay, the oldest go first, 
   assert.match(await patientText, /^HTTP\/1\.1 200 OK\r\n/, 'one that waits for its answer keeps its place');
 });
 
+test('where 256 connections wait for an answer the oldest of them makes room, and the next probe is answered', async (t) => {
+  const { port, asked, dial } = await listen(t, () =>
+    asked.length <= 256 ? new Promise<Answer>(() => undefined) : Promise.resolve(passed),
+  );
+  const waiting: Socket[] = [];
+  for (let index = 1; index <= 256; index++) {
+    const socket = await dial();
+    socket.resume().write('GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n');
+    waiting.push(socket);
+    await until(() => asked.length === index);
+  }
+  assert.equal((await probe(port, '/livez')).status, 200);
+  await until(() => waiting[0]?.closed === true);
+  assert.equal(waiting.filter((socket) => socket.closed).length, 1);
+});
+
 test('half a request is ended after five seconds, with whatever it drips', async (t) => {
   const { asked, dial } = await listen(t);
   const socket = await dial();

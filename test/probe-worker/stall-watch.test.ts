@@ -8,13 +8,15 @@ class WatchUnderTest {
   readonly clock = new FakeClock();
   readonly state = new SharedState();
   readonly told: string[] = [];
-  readonly watch = new StallWatch({
-    clock: this.clock,
-    state: this.state,
-    threshold: 5_000,
-    onStall: (stalledMs) => this.told.push(`stalled ${String(stalledMs)}`),
-    onStallEnd: (stalledMs) => this.told.push(`ended ${String(stalledMs)}`),
-  });
+  readonly watch: StallWatch;
+
+  constructor(threshold = 5_000) {
+    this.watch = new StallWatch({
+      ...{ clock: this.clock, state: this.state, threshold },
+      onStall: (stalledMs) => this.told.push(`stalled ${String(stalledMs)}`),
+      onStallEnd: (stalledMs) => this.told.push(`ended ${String(stalledMs)}`),
+    });
+  }
 
   /** pass lets so many ticks pass, each so long after the last, with a beat before each or with none. */
   async pass(ticks: number, milliseconds: number, { beats = false } = {}): Promise<void> {
@@ -54,11 +56,29 @@ test('a stall that is shorter is nobody’s business', async () => {
 });
 
 test('P-090 a machine that stands still for an hour, and the thread with it, is no stalled loop', async () => {
-  const under = new WatchUnderTest();
+  // The shortest limit that there is, and the order in which the thread goes on first.
+  const under = new WatchUnderTest(1_000);
   await under.pass(1, 3_600_000);
-  assert.equal(under.watch.stalledMs, 1_000);
+  assert.equal(under.watch.stalledMs, 0);
   await under.pass(1, 100, { beats: true });
   assert.deepEqual(under.told, []);
+});
+
+test('P-090 a stall in which the machine stands still for an hour has a second of that, once the loop had time to turn', async () => {
+  const under = new WatchUnderTest();
+  await under.pass(48, 100);
+  await under.pass(1, 3_600_000);
+  assert.deepEqual([under.watch.stalledMs, under.told], [4_800, []]);
+  await under.pass(2, 100);
+  assert.deepEqual([under.watch.stalledMs, under.told], [6_000, ['stalled 5900']]);
+  await under.pass(1, 3_600_000);
+  await under.pass(1, 100);
+  assert.equal(under.watch.stalledMs, 7_100);
+  await under.pass(1, 100, { beats: true });
+  assert.deepEqual(under.told, ['stalled 5900', 'ended 7100']);
+  assert.deepEqual([under.state.get('stalls'), under.state.get('stalledMs')], [1, 7_100]);
+  await under.pass(1, 100);
+  assert.equal(under.watch.stalledMs, 100);
 });
 
 test('P-090 nothing is counted while a debugger may hold the loop, and what was counted before stays', async () => {

@@ -5,7 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import type { ShutdownRecord } from '../../src/observer.ts';
-import { terminationText, writeTerminationMessage } from '../../src/process/termination-message.ts';
+import {
+  errorText,
+  takeBackTerminationMessage,
+  terminationText,
+  writeTerminationMessage,
+} from '../../src/process/termination-message.ts';
 import { disposed } from '../support/disposed.ts';
 import { HeldRequest } from '../support/held-request.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
@@ -49,8 +54,22 @@ test('K-212 the cause stands first, and what follows from it behind', () => {
       'unanswered for 31s: GET /report from 10.0.3.17:40022',
     ].join('\n'),
   );
-  assert.match(terminationText(record, { error: new TypeError('no') }), /^uncaught error: TypeError: no\n/);
-  assert.match(terminationText(record, { error: 'a string' }), /^uncaught error: a string\n/);
+  assert.match(terminationText(record, errorText(new TypeError('no'))), /^uncaught error: TypeError: no\n/);
+  assert.match(terminationText(record, errorText('a string')), /^uncaught error: a string\n/);
+});
+
+test('K-212 whatever was thrown has a text, of bounded length', () => {
+  const withStack = (stack: unknown): Error => Object.assign(new Error('message'), { stack });
+  for (const stack of [undefined, Symbol('s'), () => undefined, Object.create(null)]) {
+    assert.equal(errorText(withStack(stack)), 'message');
+  }
+  const throwing = Object.defineProperty(new Error('message'), 'stack', {
+    get() {
+      throw new Error('no stack');
+    },
+  });
+  assert.equal(errorText(throwing), 'message');
+  assert.equal(errorText(withStack('x'.repeat(1_000_000))).length, 3_072);
 });
 
 test('K-115, K-212 a message is cut to 3072 bytes and to whole characters', (t) => {
@@ -75,12 +94,31 @@ test('K-212 the file is written in place, is not made, and one that says somethi
   assert.equal(existsSync(missing), false);
 });
 
+test('K-212 a message is taken back in place, as long as nothing else stands there', (t) => {
+  const path = emptyFile(t);
+  const { ino } = statSync(path);
+  const text = `x${'é'.repeat(3_000)}`;
+  writeTerminationMessage(path, text);
+  takeBackTerminationMessage(path, 'x'.repeat(3_071));
+  assert.equal(readFileSync(path).length, 3_071);
+  takeBackTerminationMessage(path, text);
+  assert.equal(readFileSync(path, 'utf8'), '');
+  assert.equal(statSync(path).ino, ino);
+  writeFileSync(path, 'message and more');
+  takeBackTerminationMessage(path, 'message');
+  assert.equal(readFileSync(path, 'utf8'), 'message and more');
+});
+
 test('K-212 neither a folder nor a pipe that nobody reads is an error, or waited for', (t) => {
   const path = folder(t);
   mkdirSync(join(path, 'folder'));
   execFileSync('mkfifo', [join(path, 'pipe')]);
-  for (const name of ['folder', 'pipe']) writeTerminationMessage(join(path, name), 'message');
+  for (const name of ['folder', 'pipe', 'missing']) {
+    writeTerminationMessage(join(path, name), 'message');
+    takeBackTerminationMessage(join(path, name), 'message');
+  }
   writeTerminationMessage('', 'message');
+  takeBackTerminationMessage('', 'message');
 });
 
 describe('a process', () => {
@@ -101,6 +139,18 @@ describe('a process', () => {
     program.kill('SIGUSR2');
     assert.deepEqual(await program.exit, { code: 82, signal: null });
     assert.match(readFileSync(path, 'utf8'), /^uncaught error: TypeError: thrown\n[^]*; exit code 82$/);
+  });
+
+  test('K-211, K-212 that ends by an uncaught error behind its drain says which', async (t) => {
+    const path = emptyFile(t);
+    const env = { LAMEDUCK_TERMINATION_MESSAGE_PATH: path };
+    const program = disposed(t, new ProcessUnderTest('throws-after-its-drain.ts', env));
+    await program.signaled('HasBeenReady');
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, { code: 82, signal: null });
+    assert.match(readFileSync(path, 'utf8'), /^uncaught error: Error: the pool is closed\n[^]*; exit code 82$/);
+    const { err } = await program.line('the error', ({ msg }) => msg === 'uncaught error');
+    assert.equal((err as Error).message, 'the pool is closed');
   });
 
   test('K-212 that is ended by a second process signal says how', async (t) => {
