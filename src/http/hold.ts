@@ -1,4 +1,5 @@
 // Requests that are held back for a moment, so that their clients make no new connection meanwhile.
+import { AsyncResource } from 'node:async_hooks';
 
 /** Hold keeps what goes on later, while it is on. */
 export class Hold {
@@ -20,7 +21,8 @@ export class Hold {
   /** pass goes on now, or when the hold ends. */
   pass(goOn: () => void): void {
     if (this.#held === undefined) goOn();
-    else this.#held.push(goOn);
+    // In the context in which it has come: what a tracer, or the program, has put there belongs to that request alone.
+    else this.#held.push(AsyncResource.bind(goOn));
   }
 
   get isOn(): boolean {

@@ -6,6 +6,7 @@ import { answerInstead, endInstead } from './instead.ts';
 import type { Request, Response } from '../message.ts';
 import { comeBackSoon } from './rejection.ts';
 import { abortRequest, hasAbortSignal } from './request-signal.ts';
+import { StreamResponse } from './stream-response.ts';
 import { Upgraded } from './upgraded.ts';
 
 /** LongRunningRequest is told to end when its turn comes, and ended when its time is up. */
@@ -46,13 +47,17 @@ export class LongRunningRequest {
     });
   }
 
-  /** end ends what is still open when the time is up. A handler that has said nothing yet is answered for (P-035). */
+  /**
+   * end ends what is still open when the time is up. A handler that has said nothing yet is answered for (P-035). Called
+   * again, it has no more patience with a client that goes on sending where its answer has ended.
+   */
   end(): void {
     abortRequest(this.#request, 'the server is shutting down');
     const response = this.#response;
     if (response === undefined) this.connection.end();
-    else if (response.writableEnded) return;
-    else if (!response.headersSent) answerInstead(response, comeBackSoon);
+    else if (response.writableEnded) {
+      if (response instanceof StreamResponse) response.stopReading();
+    } else if (!response.headersSent) answerInstead(response, comeBackSoon);
     else if (!hasLength(response)) endInstead(response);
   }
 
@@ -64,6 +69,6 @@ export class LongRunningRequest {
   #tellHandler(): void {
     if (hasAbortSignal(this.#request)) abortRequest(this.#request, 'the server is shutting down');
     else if (this.connection instanceof Upgraded) this.connection.endWhenAnswered();
-    else if (this.#response?.headersSent !== false) this.end();
+    else if (this.#response?.headersSent !== false && this.#response?.writableEnded !== true) this.end();
   }
 }

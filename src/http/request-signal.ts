@@ -15,7 +15,10 @@ export function abortSignalOf(request: object): AbortSignal {
   const controller = new AbortController();
   controllers.set(keyOf(request), controller);
   const connection = connectionOf(socketOf(request));
-  if (connection === undefined) return controller.signal;
+  if (connection === undefined) {
+    if (isGoneStream(keyOf(request))) abortRequest(request, 'it has ended');
+    return controller.signal;
+  }
   const response = connection.responseTo(request);
   if (response === undefined && !connection.isUpgraded) {
     abortRequest(request, 'it has ended');
@@ -39,4 +42,9 @@ export function abortRequest(request: object, why: string): void {
   const controller = controllers.get(keyOf(request));
   if (controller === undefined || controller.signal.aborted) return;
   controller.abort(new LameduckError('LAMEDUCK_ERR_REQUEST_ENDED', `the request has to end: ${why}`));
+}
+
+// With its end a stream of HTTP/2 forgets the session that it was on.
+function isGoneStream({ rstCode, destroyed }: { rstCode?: number; destroyed?: boolean }): boolean {
+  return rstCode !== undefined && destroyed === true;
 }

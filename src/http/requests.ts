@@ -115,9 +115,19 @@ export class Requests {
     // Only here does it matter at once that an event stream is no ordinary request.
     if (!this.#isLeaving) onHead(response, this.#onHead);
     if (!this.overload.rejects(response)) return false;
-    connection.setApart(response);
-    this.inFlight--;
+    this.#setApart(connection, response);
     return true;
+  }
+
+  /** refuse counts an admitted request that lameduck answers in the place of its handler, and waits for it no more. */
+  refuse(connection: Connection, response: Response): void {
+    this.refused++;
+    this.#setApart(connection, response);
+  }
+
+  #setApart(connection: Connection, response: Response): void {
+    connection.setApart(response);
+    if (!this.longRunning.delete(response)) this.inFlight--;
   }
 
   /** release sees a response out that has ended, whole or not; false when its connection had ended before it. */

@@ -12,6 +12,9 @@ import type { StreamResponse } from './stream-response.ts';
 // A client that has opened no stream for so many milliseconds since the last one ended asks nothing in a closed loop.
 const quiet = 100;
 
+// How many milliseconds a client has to take the rest of what lameduck has answered itself, where that is all that is left.
+const longestOwn = 1_000;
+
 /** Session is a Connection that speaks HTTP/2. */
 export class Session extends Connection {
   readonly #session: ServerHttp2Session;
@@ -22,7 +25,8 @@ export class Session extends Connection {
   #changedAt: number;
   #hasReleased = false;
   #isLeaving = false;
-  #endedAt: number | undefined;
+  /** Since when nothing but answers of lameduck's is left on a session that is to end. */
+  #aloneSince: number | undefined;
 
   constructor(session: ServerHttp2Session, socket: Socket, clock: Clock) {
     super(socket, clock.now());
@@ -75,6 +79,7 @@ export class Session extends Connection {
     this.#hasReleased = false;
     const isQuiet = now - this.#changedAt >= quiet || now >= this.#leaveBy;
     if (now >= this.leaveAt && (isQuiet || this.#canAnnounce)) this.#leaveNow();
+    this.#endOwn(now);
   }
 
   #leaveNow(): void {
@@ -122,9 +127,9 @@ export class Session extends Connection {
     this.socket.destroy();
   }
 
-  override isStale(now: number, patience: number): boolean {
-    if (this.isBusy) return false;
-    this.#endedAt ??= now;
-    return now - this.#endedAt >= patience;
+  // An answer of lameduck's that its client does not take would keep the session, and nobody waits for that (P-078).
+  #endOwn(now: number): void {
+    if (!this.isOver || !this.isBusy || this.unansweredCount > 0) this.#aloneSince = undefined;
+    else if (now - (this.#aloneSince ??= now) >= longestOwn) for (const own of this.responses) own.destroy();
   }
 }

@@ -120,6 +120,11 @@ export class StreamResponse implements Response {
     return this;
   }
 
+  /** stopReading asks the client of a whole answer, as soon as that is out, to send no more (RFC 9113, 8.1). */
+  stopReading(): void {
+    this.stream.close();
+  }
+
   /**
    * ignoreErrors is for a stream that lameduck answers or keeps waiting: its errors are of its peer's making, and would
    * end the process where nobody listens for them. It stays so when the handler gets the stream.
@@ -130,7 +135,8 @@ export class StreamResponse implements Response {
 
   /** deferEvents keeps what Node says of a request that waits for its handler until somebody can listen. */
   deferEvents(): void {
-    // Of a body without a byte Node says `end` though nobody reads, and may have that on its way when it shows the stream.
+    // Of a body without a byte Node says `end` though nobody reads, and may have that on its way when it shows the stream;
+    // trailers it tells once and keeps nowhere.
     const { stream } = this;
     const emit = stream.emit.bind(stream) as (...event: Event) => boolean;
     stream.emit = (...event: Event) => {

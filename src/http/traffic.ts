@@ -114,12 +114,14 @@ export class Traffic implements SeamEvents {
 
   onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean {
     const connection = connectionOf(request.socket) ?? this.#adopt(request.socket);
+    // A program may pass on itself what it was given as another event, perhaps when the client has gone.
+    if (connection?.responses.includes(response) === true) return false;
     if (connection?.isOver === true) {
       request.resume();
       return true;
     }
     const answer = this.#answer(request.url ?? '', request.method ?? '');
-    if (connection === undefined) {
+    if (connection === undefined || connection.socket.destroyed) {
       if (answer !== undefined) answerProbe(request, response, answer);
       return answer !== undefined;
     }
@@ -156,7 +158,11 @@ export class Traffic implements SeamEvents {
   onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean {
     const session = stream.session as ServerHttp2Session | undefined;
     // Its client has cancelled it in the same breath; many a handler would throw, since nothing can be answered any more.
-    if (session === undefined) return true;
+    if (session === undefined) {
+      // It may end with an error yet, for which the handler would have listened.
+      stream.on('error', () => undefined);
+      return true;
+    }
     const known = connectionOf(session.socket);
     const connection = known instanceof Session ? known : this.onSession(session);
     const response = new StreamResponse(stream, headers, connection.socket);
@@ -215,7 +221,7 @@ export class Traffic implements SeamEvents {
     this.hold.pass(() => {
       if (response instanceof StreamResponse) response.allowEvents();
       // A client that has left meanwhile could not be answered, so its request is not executed either.
-      if (connection.socket.destroyed || (response instanceof StreamResponse && response.stream.destroyed)) return;
+      if (connection.socket.destroyed || (response instanceof StreamResponse && response.stream.closed)) return;
       if (connection.isLate) this.#refuse(connection, response);
       else if (!this.requests.isRejected(connection, response)) proceed();
     });
@@ -238,7 +244,7 @@ export class Traffic implements SeamEvents {
   }
 
   #refuse(connection: Connection, response: Response): void {
-    this.requests.refused++;
+    this.requests.refuse(connection, response);
     answerRetryAfter(response.req, response);
     if (connection instanceof Session) connection.end();
   }

@@ -71,8 +71,9 @@ export class Upgraded extends Connection {
     return now - Math.max(this.#saidAt, waitsSince) >= patience;
   }
 
+  // What is no socket of the system's counts no bytes, and is left to the program to have answered.
   get #isAnswered(): boolean {
-    return this.socket.bytesWritten > this.#writtenBefore;
+    return !(this.socket.bytesWritten <= this.#writtenBefore);
   }
 
   get #isOut(): boolean {

@@ -7,11 +7,12 @@ import { duplexPair, type Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { it, type TestContext } from 'node:test';
 import { connect as connectSecure } from 'node:tls';
-import { frame, settings, uint32 } from '../support/http2-by-rote.ts';
+import type { StreamResponse } from '../../src/http/stream-response.ts';
+import type { Parts } from '../../src/parts.ts';
+import { frame, preface, settings, uint32 } from '../support/http2-by-rote.ts';
 import { answerBehindBody, describeKinds, serve } from '../support/serving-http2.ts';
 import { until } from '../support/until.ts';
 
-const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 // GET, http, / and the authority `a`.
 const question = [0x82, 0x86, 0x84, 0x01, 0x01, 0x61];
 
@@ -24,6 +25,10 @@ function dialInProcess(t: TestContext, server: Server, isSecure: boolean): Duple
   });
   server.emit('connection', far);
   return isSecure ? connectSecure({ socket: near, ALPNProtocols: ['h2'], rejectUnauthorized: false }) : near;
+}
+
+function heldBy({ traffic }: Pick<Parts, 'traffic'>): StreamResponse[] {
+  return [...traffic.connections].flatMap(({ responses }) => responses as StreamResponse[]);
 }
 
 describeKinds((kind) => {
@@ -52,13 +57,36 @@ describeKinds((kind) => {
     assert.equal(await body, 'read');
   });
 
-  it('P-021, P-051 a stream that is cancelled as it is opened is not executed, and nobody’s error', async (t) => {
-    const { serving, executed } = await open(t);
-    const socket = dialInProcess(t, serving.server, kind.isSecure);
-    const ask = (id: number): Buffer => frame('headers', question, { flags: 5, id });
-    socket.resume().write(Buffer.concat([preface, settings, ask(1), frame('reset', uint32(8)), ask(3)]));
-    await until(() => executed() > 0);
-    assert.equal(executed(), 1);
+  it('P-021 a stream that its client closes without an error while it is held is not executed', async (t) => {
+    let executed = 0;
+    const serving = await serve(t, kind, { listener: () => executed++ });
+    const client = await serving.dial();
+    const { hold } = serving.traffic;
+    hold.begin();
+    const post = client.session.request({ ':path': '/', ':method': 'POST' }, { endStream: false });
+    post.write('half');
+    const streams = [post, client.session.request({ ':path': '/' })];
+    await until(() => heldBy(serving).length === 2);
+    for (const stream of streams) {
+      stream.on('error', () => undefined);
+      stream.close();
+    }
+    await until(() => heldBy(serving).every(({ stream }) => stream.closed));
+    hold.end();
     await until(() => serving.traffic.counts.requestsInFlight === 0);
+    assert.equal(executed, 0);
   });
+
+  // CANCEL is no error to Node, and REFUSED_STREAM is one.
+  for (const code of [8, 7]) {
+    it(`P-021, P-051 a stream that is cancelled by ${String(code)} as it is opened is not executed, and nobody’s error`, async (t) => {
+      const { serving, executed } = await open(t);
+      const socket = dialInProcess(t, serving.server, kind.isSecure);
+      const ask = (id: number): Buffer => frame('headers', question, { flags: 5, id });
+      socket.resume().write(Buffer.concat([preface, settings, ask(1), frame('reset', uint32(code)), ask(3)]));
+      await until(() => executed() > 0);
+      assert.equal(executed(), 1);
+      await until(() => serving.traffic.counts.requestsInFlight === 0);
+    });
+  }
 });

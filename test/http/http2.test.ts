@@ -167,6 +167,18 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
+  it('P-021, P-028 the AbortSignal of a request whose client has gone is aborted, though nobody has asked for it before', async (t) => {
+    let given: object | undefined;
+    const serving = await serve(t, kind, { listener: (_path, _answer, request) => (given = request) });
+    const client = await serving.dial();
+    const stream = client.session.request({ ':path': '/' });
+    stream.on('error', () => undefined);
+    await until(() => given !== undefined);
+    stream.close(8);
+    await until(() => serving.traffic.counts.requestsInFlight === 0);
+    assert.equal(serving.handle.abortSignal(given as never).aborted, true);
+  });
+
   it('P-023, P-027, P-044 a stream that never ends is named and cut at the deadline with its session', async (t) => {
     const serving = await serve(t, kind, { listener: () => undefined });
     const client = await serving.dial();

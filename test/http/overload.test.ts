@@ -42,6 +42,34 @@ describeAdapters((adapter) => {
     await until(() => serving.traffic.counts.requestsInFlight === 0);
   });
 
+  it('A-174, P-024, P-030 a request that the program passes on from checkContinue counts once, or not at all when its client has gone', async (t) => {
+    let gone = 0;
+    const serving = await serve(t, {
+      adapter,
+      maxRequestsInflight: 1,
+      listener: (_, response) => response.end('ok'),
+      prepare: (server) =>
+        server.on('checkContinue', (request, response) => {
+          const passOn = (): unknown => server.emit('request', request, response);
+          if (request.url === '/now') passOn();
+          else
+            response.on('close', () => {
+              gone++;
+              passOn();
+            });
+        }),
+    });
+    const [first, second] = [await serving.dial(), await serving.dial()];
+    first.get('/later', 'Expect: 100-continue\r\n');
+    await until(() => serving.traffic.counts.requestsInFlight === 1);
+    first.reset();
+    await until(() => gone === 1);
+    assert.equal(serving.traffic.counts.requestsInFlight, 0);
+    second.get('/now', 'Expect: 100-continue\r\n');
+    assert.equal((await second.reader.next())?.body, 'ok');
+    await until(() => serving.traffic.counts.requestsInFlight === 0);
+  });
+
   it('A-170, A-171 a request without an answer at its timeout gets 504, and its handler does not notice', async (t) => {
     let response: ServerResponse | undefined;
     let signal: AbortSignal | undefined;

@@ -5,6 +5,8 @@ import type { RequestListener, ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { duplexPair } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { it } from 'node:test';
 import type { Http1Server } from '../../src/http/server.ts';
 import type { Parts } from '../../src/parts.ts';
@@ -14,6 +16,24 @@ import { clientOn, describeAdapters, listen, serve, shutdownOf, type Client } fr
 import { until } from '../support/until.ts';
 
 let sockets = 0;
+
+it('P-040 an upgraded stream that is no socket of the system gets its end, and nothing is written into it', async (t) => {
+  const switched = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n';
+  const { server, traffic, handle } = await serve(t, {
+    listener: () => undefined,
+    prepare: (one) => one.on('upgrade', (_, socket) => socket.resume().write(switched)),
+  });
+  const [near, far] = duplexPair();
+  t.after(() => near.destroy());
+  server.emit('connection', far);
+  const body = text(near);
+  near.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
+  await until(() => traffic.counts.longRunningRequests === 1);
+  const ended = handle.shutdown('test');
+  assert.equal(await body, switched);
+  near.end();
+  assert.equal((await ended).exitCode, 0);
+});
 
 /** manageOpen gives servers that listen already a lifecycle, which register is the one to do for its programs. */
 async function manageOpen(adapter: AdapterName, servers: readonly Http1Server[]): Promise<Parts> {

@@ -1,7 +1,7 @@
 // A peer that speaks HTTP/2 by rote, for what no library would say.
 import { createServer, type Server, type Socket } from 'node:net';
 
-const kinds = { data: 0, headers: 1, reset: 3, settings: 4, goaway: 7, continuation: 9 } as const;
+const kinds = { data: 0, headers: 1, reset: 3, settings: 4, goaway: 7, window: 8, continuation: 9 } as const;
 
 /** frame is one frame of HTTP/2, unless told otherwise of the first call. */
 export function frame(kind: keyof typeof kinds, payload: Iterable<number>, { flags = 0, id = 1 } = {}): Buffer {
@@ -13,6 +13,9 @@ export function frame(kind: keyof typeof kinds, payload: Iterable<number>, { fla
 export function uint32(value: number): number[] {
   return [24, 16, 8, 0].map((shift) => (value >>> shift) & 0xff);
 }
+
+/** preface is what a client says before anything else. */
+export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
 /** settings is what a peer says first. */
 export const settings = frame('settings', [], { id: 0 });

@@ -1,5 +1,11 @@
 // A client of HTTP/2 that says of each request how it ended, and of each session when it was told to leave.
-import { connect, type ClientHttp2Session, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http2';
+import {
+  connect,
+  type ClientHttp2Session,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  type Settings,
+} from 'node:http2';
 import { once } from 'node:events';
 
 /** Outcome is how a request ended; `code` is the stream's reset code, 0 for none, 7 for one that was never executed. */
@@ -17,8 +23,9 @@ export class Http2Client {
   readonly goaways: number[] = [];
   readonly closed: Promise<void>;
 
-  constructor(port: number, isSecure = false) {
-    this.session = connect(`${isSecure ? 'https' : 'http'}://127.0.0.1:${String(port)}`, { rejectUnauthorized: false });
+  constructor(port: number, isSecure = false, settings: Settings = {}) {
+    const address = `${isSecure ? 'https' : 'http'}://127.0.0.1:${String(port)}`;
+    this.session = connect(address, { rejectUnauthorized: false, settings });
     this.session.on('goaway', (_code, last: number) => this.goaways.push(last));
     this.session.on('error', () => undefined);
     this.closed = new Promise((resolve) => this.session.on('close', resolve));

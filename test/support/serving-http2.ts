@@ -7,6 +7,7 @@ import {
   type Http2Server,
   type Http2ServerRequest,
   type Http2ServerResponse,
+  type Settings,
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -116,8 +117,8 @@ export async function serve(
     for (const client of clients) client.session.destroy();
     await parts.handle.shutdown('end of the test', { budget: 1 });
   });
-  const dial = async (): Promise<Http2Client> => {
-    const client = new Http2Client(port, isSecure);
+  const dial = async (asked: Settings = {}): Promise<Http2Client> => {
+    const client = new Http2Client(port, isSecure, asked);
     clients.push(client);
     await client.connected();
     return client;
