@@ -220,6 +220,11 @@ export class Connection {
     return undefined;
   }
 
+  /** endUploads ends what goes on behind whole answers for too long, each by itself where that is possible. */
+  endUploads(_now: number): void {
+    return undefined;
+  }
+
   /** Whether the connection ends by its silence, once it may. */
   get endsBySilence(): boolean {
     return !this.isUpgraded;

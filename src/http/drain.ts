@@ -114,6 +114,7 @@ export class Drain {
       if (!connection.isBusy) connection.hear(now);
       askWhetherGone(connection, now);
       connection.leave(now);
+      if (this.#deadline !== undefined) connection.endUploads(now);
       if (connection.isOver && connection.isStale(now, patience)) connection.destroy();
       else if (this.#canEnd(connection, now)) silent.push(connection);
     }

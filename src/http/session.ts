@@ -12,6 +12,9 @@ import type { StreamResponse } from './stream-response.ts';
 // A client that has opened no stream for so many milliseconds since the last one ended asks nothing in a closed loop.
 const quiet = 100;
 
+// How long the body of a request is still read, in milliseconds of the drain, when its answer is out (P-026).
+const longestUpload = 1_000;
+
 // How many milliseconds a client has to take the rest of what lameduck has answered itself, where that is all that is left.
 const longestOwn = 1_000;
 
@@ -25,6 +28,7 @@ export class Session extends Connection {
   #changedAt: number;
   #hasReleased = false;
   #isLeaving = false;
+  readonly #uploads = new WeakMap<Response, number>();
   /** Since when nothing but answers of lameduck's is left on a session that is to end. */
   #aloneSince: number | undefined;
 
@@ -125,6 +129,15 @@ export class Session extends Connection {
   override destroy(): void {
     this.#session.destroy();
     this.socket.destroy();
+  }
+
+  override endUploads(now: number): void {
+    for (const response of this.responses as StreamResponse[]) {
+      if (!response.writableFinished || response.req.complete) continue;
+      const since = this.#uploads.get(response) ?? now;
+      this.#uploads.set(response, since);
+      if (now - since >= longestUpload) response.stopReading();
+    }
   }
 
   // An answer of lameduck's that its client does not take would keep the session, and nobody waits for that (P-078).

@@ -133,4 +133,24 @@ describeKinds((kind) => {
     assert.ok(performance.now() - since < 5_000);
     assert.deepEqual([await body, stream.rstCode], ['half ', 0]);
   });
+
+  it('P-026 what goes on sending behind a whole answer is asked to stop a second into the drain', async (t) => {
+    const serving = await serve(t, kind, {
+      listener: (_, answer, request) => {
+        streamOf(request).resume();
+        answer.respond(200);
+        answer.end('enough');
+      },
+    });
+    const client = await serving.dial();
+    const stream = client.session.request({ ':path': '/', ':method': 'POST' }, { endStream: false });
+    const body = text(stream);
+    await once(stream, 'response');
+    const since = performance.now();
+    const record = await serving.handle.shutdown('test');
+    assert.deepEqual([record.exitCode, record.requests.cut, record.requests.answered], [0, 0, 1]);
+    const took = performance.now() - since;
+    assert.ok(took > 900 && took < 5_000, String(took));
+    assert.deepEqual([await body, stream.rstCode], ['enough', 0]);
+  });
 });
