@@ -30,7 +30,7 @@ const onlyHttp2: readonly ServerKind[] = ['node:http2 in clear text'];
 /** reasons say why a statement has no test on a kind of server; each is a note below the table. */
 const reasons: readonly Reason[] = [
   {
-    numbers: [1, 2, 4, 9, 10, 12, 13, 15, 16, 17, 26, 29, 30, 52],
+    numbers: [1, 2, 4, 9, 10, 12, 13, 15, 16, 17, 29, 30, 52],
     kinds: onlyHttp2,
     text: 'It is about the text of HTTP/1.1: its `Connection` header, its pipelines, its heads in pieces. A session of HTTP/2 leaves as P-042 to P-044 say.',
   },
@@ -44,7 +44,7 @@ const reasons: readonly Reason[] = [
     kinds: onlyHttp2,
     text: 'One limiter ends requests of either protocol; P-036 shows it at work on this one.',
   },
-  { numbers: [39, 40, 41], kinds: onlyHttp2, text: 'Nothing is upgraded on HTTP/2.' },
+  { numbers: [39, 41], kinds: onlyHttp2, text: 'Nothing is upgraded on HTTP/2.' },
   { numbers: [14], kinds: secure, text: 'A TLS socket of Node has no half-open state.' },
   { numbers: [14], kinds: onlyHttp2, text: 'A stream is half closed by END_STREAM, as nearly every request is.' },
   {

@@ -31,61 +31,63 @@ function emptyFile(t: TestContext): string {
 
 const isFinal = ({ schema }: Line): boolean => schema === 'lameduck/shutdown/v1';
 
-test('P-118, K-212 the final line and the termination message are there although the event loop is blocked at the end of the budget', async (t) => {
-  const path = emptyFile(t);
-  const program = await ProbedProcess.start(t, {
-    ...shortBudget,
-    BLOCK_AT_SHUTDOWN: '60000',
-    LAMEDUCK_TERMINATION_MESSAGE_PATH: path,
+describe('a process that is blocked', { concurrency: true }, () => {
+  test('P-118, K-212 the final line and the termination message are there although the event loop is blocked at the end of the budget', async (t) => {
+    const path = emptyFile(t);
+    const program = await ProbedProcess.start(t, {
+      ...shortBudget,
+      BLOCK_AT_SHUTDOWN: '60000',
+      LAMEDUCK_TERMINATION_MESSAGE_PATH: path,
+    });
+    const since = performance.now();
+    program.kill('SIGTERM');
+    const final = await program.line('the final line', isFinal);
+    const took = performance.now() - since;
+    // Ahead of the kubelet's SIGKILL.
+    assert.ok(took > 2_400 && took < 4_000, String(took));
+    assert.deepEqual(
+      [final['reason'], final['exitCode'], final['heldBy'], final['budgetMs'], final['level']],
+      ['SIGTERM', 137, ['event loop'], 2_000, 50],
+    );
+    assert.ok(Math.abs(Number(final['durationMs']) - took) < 500, String(final['durationMs']));
+    assert.deepEqual(Object.keys(final['phases'] as object), ['ShutdownInitiated']);
+    assert.match(
+      readFileSync(path, 'utf8'),
+      /^held by: event loop\nshutdown by SIGTERM took 2\.\d+s of 2s; exit code 137$/,
+    );
+    assert.equal((await program.probe('/readyz')).status, 500);
+    program.kill('SIGKILL');
+    assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });
+    assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
   });
-  const since = performance.now();
-  program.kill('SIGTERM');
-  const final = await program.line('the final line', isFinal);
-  const took = performance.now() - since;
-  // Ahead of the kubelet's SIGKILL.
-  assert.ok(took > 2_400 && took < 4_000, String(took));
-  assert.deepEqual(
-    [final['reason'], final['exitCode'], final['heldBy'], final['budgetMs'], final['level']],
-    ['SIGTERM', 137, ['event loop'], 2_000, 50],
-  );
-  assert.ok(Math.abs(Number(final['durationMs']) - took) < 500, String(final['durationMs']));
-  assert.deepEqual(Object.keys(final['phases'] as object), ['ShutdownInitiated']);
-  assert.match(
-    readFileSync(path, 'utf8'),
-    /^held by: event loop\nshutdown by SIGTERM took 2\.\d+s of 2s; exit code 137$/,
-  );
-  assert.equal((await program.probe('/readyz')).status, 500);
-  program.kill('SIGKILL');
-  assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });
-  assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
+
+  test('P-118 the line has what had happened until shortly before the loop was blocked', async (t) => {
+    const program = await ProbedProcess.start(t, { ...shortBudget, DESTROY: '300', BLOCK_AT_DESTROY: '60000' });
+    program.kill('SIGTERM');
+    const final = await program.line('the final line', isFinal);
+    assert.equal(final['exitCode'], 137);
+    assert.ok('InFlightRequestsDrained' in (final['phases'] as object));
+  });
+
+  test('P-118 a loop that turns again in time says all of it itself', async (t) => {
+    const program = await ProbedProcess.start(t, { ...shortBudget, BLOCK_AT_SHUTDOWN: '1500' });
+    program.kill('SIGTERM');
+    assert.notEqual((await program.finalLine())['exitCode'], 137);
+    assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
+  });
+
+  test('P-118 of a process that has written its final line and is blocked then, nothing more is said', async (t) => {
+    const program = await ProbedProcess.start(t, { ...shortBudget, BLOCK_AT_EXIT: '4000' });
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, { code: 0, signal: null });
+    assert.deepEqual(
+      program.lines.filter(({ schema }) => schema !== undefined).map(({ exitCode }) => exitCode),
+      [0],
+    );
+  });
 });
 
-test('P-118 the line has what had happened until shortly before the loop was blocked', async (t) => {
-  const program = await ProbedProcess.start(t, { ...shortBudget, DESTROY: '300', BLOCK_AT_DESTROY: '60000' });
-  program.kill('SIGTERM');
-  const final = await program.line('the final line', isFinal);
-  assert.equal(final['exitCode'], 137);
-  assert.ok('InFlightRequestsDrained' in (final['phases'] as object));
-});
-
-test('P-118 a loop that turns again in time says all of it itself', async (t) => {
-  const program = await ProbedProcess.start(t, { ...shortBudget, BLOCK_AT_SHUTDOWN: '1500' });
-  program.kill('SIGTERM');
-  assert.notEqual((await program.finalLine())['exitCode'], 137);
-  assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
-});
-
-test('P-118 of a process that has written its final line and is blocked then, nothing more is said', async (t) => {
-  const program = await ProbedProcess.start(t, { ...shortBudget, BLOCK_AT_EXIT: '4000' });
-  program.kill('SIGTERM');
-  assert.deepEqual(await program.exit, { code: 0, signal: null });
-  assert.deepEqual(
-    program.lines.filter(({ schema }) => schema !== undefined).map(({ exitCode }) => exitCode),
-    [0],
-  );
-});
-
-describe('a loop that turns again behind the last words', () => {
+describe('a loop that turns again behind the last words', { concurrency: true }, () => {
   for (const { how, signal, block, exitCode, codes, message } of [
     {
       how: 'has no message in their place where the process ends well',
@@ -109,10 +111,8 @@ describe('a loop that turns again behind the last words', () => {
   ] as const) {
     test(`K-212 ${how}, and its line follows`, async (t) => {
       const path = emptyFile(t);
-      const program = await ProbedProcess.start(t, {
-        ...shortBudget,
-        ...{ [block]: '3500', LAMEDUCK_TERMINATION_MESSAGE_PATH: path },
-      });
+      const env = { ...shortBudget, [block]: '3500', LAMEDUCK_TERMINATION_MESSAGE_PATH: path };
+      const program = await ProbedProcess.start(t, env);
       program.kill(signal);
       await program.line('the last words', isFinal);
       assert.match(readFileSync(path, 'utf8'), /^held by: event loop\n.* exit code 137$/);
@@ -126,7 +126,7 @@ describe('a loop that turns again behind the last words', () => {
   }
 });
 
-describe('an uncaught error and then a blocked loop', () => {
+describe('an uncaught error and then a blocked loop', { concurrency: true }, () => {
   for (const [when, signals, reason] of [
     ['before any shutdown', ['SIGUSR2'], 'uncaught error'],
     ['in a shutdown that runs', ['SIGTERM', 'SIGUSR2'], 'SIGTERM'],
