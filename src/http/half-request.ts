@@ -5,9 +5,11 @@ import type { Connection } from './connection.ts';
 import { socketsInMessage } from './hidden-fields.ts';
 import type { Server } from './server.ts';
 
-// How much of a body, in bytes and milliseconds, is still read on a connection that waits for nothing else (P-026).
+// How much of a body, in bytes, is still read on a connection that waits for nothing else (P-026).
 const mostBytes = 1_048_576;
-const longest = 1_000;
+
+/** longestBehindAnswer is for how many milliseconds of the drain a body is read whose request is answered (P-026). */
+export const longestBehindAnswer = 1_000;
 
 interface Parsed extends Socket {
   readonly server?: Server;
@@ -44,6 +46,6 @@ export class AnsweredUploads {
     }
     const begun = this.#begun.get(connection) ?? { at: now, bytesRead: socket.bytesRead };
     this.#begun.set(connection, begun);
-    return now - begun.at >= longest || socket.bytesRead - begun.bytesRead >= mostBytes;
+    return now - begun.at >= longestBehindAnswer || socket.bytesRead - begun.bytesRead >= mostBytes;
   }
 }

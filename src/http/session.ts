@@ -5,15 +5,13 @@ import type { Response } from '../message.ts';
 import type { Clock } from '../clock.ts';
 import { announce } from './announcement.ts';
 import { Connection, type Leaving } from './connection.ts';
+import { longestBehindAnswer } from './half-request.ts';
 import type { Hold } from './hold.ts';
 import { Settling } from './settling.ts';
 import type { StreamResponse } from './stream-response.ts';
 
 // A client that has opened no stream for so many milliseconds since the last one ended asks nothing in a closed loop.
 const quiet = 100;
-
-// How long the body of a request is still read, in milliseconds of the drain, when its answer is out (P-026).
-const longestUpload = 1_000;
 
 // How many milliseconds a client has to take the rest of what lameduck has answered itself, where that is all that is left.
 const longestOwn = 1_000;
@@ -136,7 +134,7 @@ export class Session extends Connection {
       if (!response.writableFinished || response.req.complete) continue;
       const since = this.#uploads.get(response) ?? now;
       this.#uploads.set(response, since);
-      if (now - since >= longestUpload) response.stopReading();
+      if (now - since >= longestBehindAnswer) response.stopReading();
     }
   }
 

@@ -9,12 +9,9 @@ import { it, type TestContext } from 'node:test';
 import { connect as connectSecure } from 'node:tls';
 import type { StreamResponse } from '../../src/http/stream-response.ts';
 import type { Parts } from '../../src/parts.ts';
-import { frame, preface, settings, uint32 } from '../support/http2-by-rote.ts';
+import { frame, preface, question, settings, uint32 } from '../support/http2-by-rote.ts';
 import { answerBehindBody, describeKinds, serve } from '../support/serving-http2.ts';
 import { until } from '../support/until.ts';
-
-// GET, http, / and the authority `a`.
-const question = [0x82, 0x86, 0x84, 0x01, 0x01, 0x61];
 
 // Nothing parts what a peer inside this process says in one turn.
 function dialInProcess(t: TestContext, server: Server, isSecure: boolean): Duplex {

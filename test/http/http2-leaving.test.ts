@@ -8,6 +8,7 @@ import { it, test } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { Session } from '../../src/http/session.ts';
 import type { Parts } from '../../src/parts.ts';
+import { frame, preface, question, settings } from '../support/http2-by-rote.ts';
 import type { Outcome } from '../support/http2-client.ts';
 import {
   answerBehindBody,
@@ -193,16 +194,8 @@ describeKindsInTurn((kind) => {
 });
 
 // A client of raw bytes, since any other ends its socket with its session.
-const greeting = Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0)]);
-// GET, http, / and the authority `a`.
-const question = frame(1, 1, [0x82, 0x86, 0x84, 0x01, 0x01, 0x61]);
 const ping = '\0\0\x08\x06\0';
-const goodbye = frame(7, 0, [0, 0, 0, 0, 0, 0, 0, 0]);
-
-function frame(type: number, stream: number, payload: readonly number[] = []): Buffer {
-  const endOfBoth = type === 1 ? 5 : 0;
-  return Buffer.from([0, 0, payload.length, type, endOfBoth, 0, 0, 0, stream, ...payload]);
-}
+const goodbye = frame('goaway', [0, 0, 0, 0, 0, 0, 0, 0], { id: 0 });
 
 for (const moment of ['before it is told', 'while it is about to be told'] as const) {
   test(`P-044, P-051 a session that its client ends ${moment}, keeping the socket, is told nothing more and holds nobody up`, async (t) => {
@@ -214,7 +207,7 @@ for (const moment of ['before it is told', 'while it is about to be told'] as co
     const isOver = once(socket, 'end');
     let received = '';
     socket.setEncoding('latin1').on('data', (data: string) => (received += data));
-    socket.write(greeting);
+    socket.write(Buffer.concat([preface, settings]));
     const [session] = (await opened) as [{ readonly closed: boolean; readonly destroyed: boolean }];
     const [connection] = serving.traffic.connections;
     assert.ok(connection instanceof Session);
@@ -229,7 +222,7 @@ for (const moment of ['before it is told', 'while it is about to be told'] as co
       await finish();
       ended = serving.handle.shutdown('test');
     } else {
-      socket.write(question);
+      socket.write(frame('headers', question, { flags: 5 }));
       await until(() => held.hasCome);
       ended = serving.handle.shutdown('test');
       await until(() => received.includes(ping));

@@ -1,16 +1,15 @@
 // What remains of a process whose event loop is blocked when its time is up.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, test, type TestContext } from 'node:test';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import type { ShutdownRecord } from '../../src/observer.ts';
 import { LastWords, takeBackLastWords } from '../../src/probe-worker/last-words.ts';
 import { SharedState } from '../../src/probe-worker/shared-state.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { ProbedProcess } from '../support/probed-process.ts';
+import { emptyFile } from '../support/termination-log.ts';
 import type { Line } from '../support/process-under-test.ts';
 
 const shortBudget = {
@@ -18,16 +17,6 @@ const shortBudget = {
   LAMEDUCK_PRE_SHUTDOWN_HOOK_TIMEOUT: '500ms',
   LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',
 };
-
-function emptyFile(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'last-words-'));
-  t.after(() => {
-    rmSync(folder, { recursive: true });
-  });
-  const path = join(folder, 'termination-log');
-  writeFileSync(path, '');
-  return path;
-}
 
 const isFinal = ({ schema }: Line): boolean => schema === 'lameduck/shutdown/v1';
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, test, type TestContext } from 'node:test';
+import { describe, test } from 'node:test';
 import type { ShutdownRecord } from '../../src/observer.ts';
 import {
   errorText,
@@ -14,6 +13,7 @@ import {
 import { disposed } from '../support/disposed.ts';
 import { HeldRequest } from '../support/held-request.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
+import { emptyFile, folder } from '../support/termination-log.ts';
 
 const record: ShutdownRecord = {
   schema: 'lameduck/shutdown/v1',
@@ -28,20 +28,6 @@ const record: ShutdownRecord = {
   hookFailures: [{ kind: 'destroy', name: 'pool', error: 'destroy hook "pool" failed: already ended' }],
   heldBy: ['TCPSocketWrap'],
 };
-
-function folder(t: TestContext): string {
-  const path = mkdtempSync(join(tmpdir(), 'termination-'));
-  t.after(() => {
-    rmSync(path, { recursive: true });
-  });
-  return path;
-}
-
-function emptyFile(t: TestContext): string {
-  const path = join(folder(t), 'termination-log');
-  writeFileSync(path, '');
-  return path;
-}
 
 test('K-212 the cause stands first, and what follows from it behind', () => {
   assert.equal(

@@ -17,6 +17,9 @@ export function uint32(value: number): number[] {
 /** preface is what a client says before anything else. */
 export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
+/** question asks by GET and http for / of the authority `a`. */
+export const question = [0x82, 0x86, 0x84, 0x01, 0x01, 0x61];
+
 /** settings is what a peer says first. */
 export const settings = frame('settings', [], { id: 0 });
 const acknowledged = frame('settings', [], { flags: 1, id: 0 });

@@ -1,0 +1,21 @@
+// The file that the kubelet gives a container for its termination message.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+
+/** folder is one of the test's own. */
+export function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'termination-'));
+  t.after(() => {
+    rmSync(path, { recursive: true });
+  });
+  return path;
+}
+
+/** emptyFile is the file as a container finds it. */
+export function emptyFile(t: TestContext): string {
+  const path = join(folder(t), 'termination-log');
+  writeFileSync(path, '');
+  return path;
+}
