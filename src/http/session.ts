@@ -7,11 +7,9 @@ import { announce } from './announcement.ts';
 import { Connection, type Leaving } from './connection.ts';
 import { longestBehindAnswer } from './half-request.ts';
 import type { Hold } from './hold.ts';
+import { quiet } from './round-trip.ts';
 import { Settling } from './settling.ts';
 import type { StreamResponse } from './stream-response.ts';
-
-// A client that has opened no stream for so many milliseconds since the last one ended asks nothing in a closed loop.
-const quiet = 100;
 
 // How many milliseconds a client has to take the rest of what lameduck has answered itself, where that is all that is left.
 const longestOwn = 1_000;

@@ -2,10 +2,10 @@
 import type { ServerHttp2Session } from 'node:http2';
 import { wait, type Clock } from '../clock.ts';
 import { Hold } from './hold.ts';
-import { roundTrip } from './round-trip.ts';
+import { quiet, roundTrip } from './round-trip.ts';
 
-// A client that has had an answer opens its next stream within so many milliseconds of a round trip.
-const pause = 20;
+// What is left of `quiet` for a client whose streams end so often that it is never quiet for so long.
+const shortestPause = 20;
 
 // A client that opens streams without waiting for answers is not waited for longer than this, in milliseconds; but for a
 // few round trips, where those take long, since one that waits shows it only after them.
@@ -42,7 +42,7 @@ export class Settling {
     for (let count = 1; ; count++) {
       const before = this.#changes;
       await roundTrip(this.#session, this.#clock, longestRoundTrips - elapsed);
-      await wait(this.#clock, pause);
+      await wait(this.#clock, count <= roundTrips ? quiet : shortestPause);
       elapsed = this.#clock.now() - since;
       if (before === this.#changes || this.#session.closed) break;
       if (elapsed >= (count < roundTrips ? longestRoundTrips : longest)) break;

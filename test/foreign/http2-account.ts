@@ -15,10 +15,13 @@ const body = 'x'.repeat(10_000);
 // Connections that could not be made, streams that the server has not taken: the client was told that nothing was executed.
 const refusals = [/connection refused/i, /couldn't connect|failed to connect/i, /cannot retry err \[.*GOAWAY\]/];
 
+// Go has closed the body of a request when its session was told before it had written anything, and then cannot go on with it.
+const closedUnsent = 'cannot rewind body';
+
 /** Asked is a request that has ended. */
 export interface Asked {
   readonly id: string;
-  readonly outcome: 'answered' | 'refused' | 'lost';
+  readonly outcome: 'answered' | 'refused' | 'unsent' | 'lost';
   readonly status: number;
   readonly error: string;
   /** The local port, 0 when it is not known. */
@@ -69,7 +72,7 @@ export class ForeignClient extends CommandUnderTest {
     this.resent += Math.max(0, Number(sent) - 1);
     this.asked.push({
       id: query.get('id') ?? '',
-      outcome: outcomeOf(query, Number(status), Number(length), error),
+      outcome: outcomeOf(query, { status: Number(status), length: Number(length), sent, error }),
       status: Number(status),
       error,
       port: Number(/127\.0\.0\.1:(\d+)->/.exec(error)?.[1] ?? port),
@@ -91,7 +94,16 @@ class Curl extends ForeignClient {
   }
 }
 
-function outcomeOf(query: URLSearchParams, status: number, length: number, error: string): Asked['outcome'] {
+interface Ended {
+  readonly status: number;
+  readonly length: number;
+  /** How often, of a client that says so. */
+  readonly sent: string;
+  readonly error: string;
+}
+
+function outcomeOf(query: URLSearchParams, { status, length, sent, error }: Ended): Asked['outcome'] {
+  if (sent === '0' && error.includes(closedUnsent)) return 'unsent';
   if (refusals.some((refusal) => refusal.test(error))) return 'refused';
   if (error === '' && status === 429) return 'refused';
   return error === '' && status === 200 && length === lengthOfAnswer(query) ? 'answered' : 'lost';
