@@ -196,9 +196,12 @@ export class Shutdown {
 
   // What is left after the drain has had its answer and our FIN, and waits for the peer's; or it came late, for its 429.
   async #closeConnections(endBy: Deadline): Promise<void> {
-    const { drain, servers } = this.#parts;
+    const { drain, servers, recorder } = this.#parts;
     await Promise.race([drain.empty(), endBy.reached]);
-    if (endBy.signal.aborted) await drain.cutOff();
+    if (endBy.signal.aborted) {
+      recorder.noteUnfinished();
+      await drain.cutOff();
+    }
     drain.stop();
     servers.forEach(retire);
   }

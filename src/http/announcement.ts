@@ -2,6 +2,7 @@
 import type { ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import { wait, type Clock } from '../clock.ts';
+import { queuedBytes } from './hidden-fields.ts';
 import { quiet, roundTrip } from './round-trip.ts';
 
 // GOAWAY, NO_ERROR, with the highest stream identifier there is: it announces the end, and refuses nothing yet (RFC 9113, 6.8).
@@ -41,7 +42,6 @@ export async function announce(session: ServerHttp2Session, socket: Socket, cloc
 // Node's queued, lies between two frames.
 function hasRoom(session: ServerHttp2Session, socket: Socket, acknowledged: number): boolean {
   if (session.closed || session.destroyed || socket.destroyed) return false;
-  const { _handle: handle } = socket as { _handle?: { writeQueueSize?: number } | null };
-  const queued = (handle?.writeQueueSize ?? 1) + socket.writableLength + (session.state.outboundQueueSize ?? 0);
+  const queued = (queuedBytes(socket) ?? 1) + socket.writableLength + (session.state.outboundQueueSize ?? 0);
   return queued === 0 && socket.bytesWritten - acknowledged <= unacknowledged;
 }

@@ -1,4 +1,4 @@
-// What Node keeps of a server where only it looks; each is guarded, since it may go.
+// What Node keeps of servers and sockets where only it looks; each is guarded, since it may go.
 import type { Http2Session } from 'node:http2';
 import type { Server, Socket } from 'node:net';
 
@@ -44,6 +44,12 @@ export function checkingInterval(server: Server): Interval | undefined {
 export function socketUnder({ socket }: Http2Session): Socket {
   // An emitter returns itself, and not what stands in for it.
   return socket.off('close', socketUnder);
+}
+
+/** queuedBytes says how much of what was written to a socket the kernel has not taken; undefined when Node does not tell. */
+export function queuedBytes(socket: Socket): number | undefined {
+  const { _handle: handle } = socket as { _handle?: { writeQueueSize?: number } | null };
+  return handle?.writeQueueSize;
 }
 
 function hidden(server: Server, description: string): unknown {

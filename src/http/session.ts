@@ -4,12 +4,13 @@ import type { Socket } from 'node:net';
 import type { Response } from '../message.ts';
 import type { Clock } from '../clock.ts';
 import { announce } from './announcement.ts';
-import { Connection, type Leaving } from './connection.ts';
+import { Connection, type Leaving, type Unfinished } from './connection.ts';
 import { longestBehindAnswer } from './half-request.ts';
 import type { Hold } from './hold.ts';
 import { quiet } from './round-trip.ts';
 import { Settling } from './settling.ts';
 import type { StreamResponse } from './stream-response.ts';
+import { Unsent } from './unsent.ts';
 
 // How many milliseconds a client has to take the rest of what lameduck has answered itself, where that is all that is left.
 const longestOwn = 1_000;
@@ -19,6 +20,7 @@ export class Session extends Connection {
   readonly #session: ServerHttp2Session;
   readonly #clock: Clock;
   readonly #settling: Settling;
+  readonly #unsent: Unsent;
   #leaveBy = Infinity;
   /** When a stream was last opened, or seen to have ended. */
   #changedAt: number;
@@ -33,6 +35,7 @@ export class Session extends Connection {
     this.#session = session;
     this.#clock = clock;
     this.#settling = new Settling(session, clock);
+    this.#unsent = new Unsent(socket);
     this.#changedAt = clock.now();
   }
 
@@ -70,7 +73,16 @@ export class Session extends Connection {
   override release(response: Response): ReturnType<Connection['release']> {
     this.#hasReleased = true;
     this.#settling.noteChange();
-    return super.release(response);
+    const owner = super.release(response);
+    if (owner === 'program' && (response as StreamResponse).isClosedAhead) {
+      this.#unsent.note({ request: response.req, arrivedAt: this.releasedArrival });
+    }
+    return owner;
+  }
+
+  /** unfinished lists also what has ended for the program, but not for its client. */
+  override unfinished(): Unfinished[] {
+    return [...super.unfinished(), ...this.#unsent.list()];
   }
 
   /** leave asks a client to leave that opens no stream; where that could refuse one, as soon as it is not about to. */
@@ -123,6 +135,8 @@ export class Session extends Connection {
 
   // Node would wait for the peer to end its side.
   override destroy(): void {
+    // Or it would say of streams whose answers are cut that they have ended well.
+    for (const response of this.responses) response.destroy();
     this.#session.destroy();
     this.socket.destroy();
   }

@@ -73,7 +73,12 @@ export class StreamResponse implements Response {
   }
 
   get writableFinished(): boolean {
-    return this.stream.writableFinished && this.stream.rstCode === 0;
+    return (this.stream.writableFinished || this.isClosedAhead) && this.stream.rstCode === 0;
+  }
+
+  /** Whether Node has closed the stream while the last bytes of its answer are in one write, which it makes only then. */
+  get isClosedAhead(): boolean {
+    return this.stream.closed && this.stream.writableEnded && !this.stream.writableFinished;
   }
 
   /** The headers that were sent, a line each. */

@@ -9,6 +9,7 @@ import { setTimeout } from 'node:timers/promises';
 import { connect as connectSecure } from 'node:tls';
 import { frame, preface, uint32 } from '../support/http2-by-rote.ts';
 import { HeldAnswer, describeKinds, noProbesOn, serve, serveHeld } from '../support/serving-http2.ts';
+import type { Scope } from '../support/serving.ts';
 import { until } from '../support/until.ts';
 
 // Longer than a peer has to end its side when nothing is left.
@@ -18,32 +19,38 @@ function streamOf(request: object): ServerHttp2Stream {
   return (request as Partial<Http2ServerRequest>).stream ?? (request as ServerHttp2Stream);
 }
 
+const size = 16_000_000;
+
+/** serveSlowReader returns a client over TLS that has not read the answer to its only request, and its server. */
+async function serveSlowReader(scope: Scope, kind: Parameters<typeof serve>[1]) {
+  let hasAnswered = false;
+  const { traffic, handle, port } = await serve(scope, kind, {
+    listener: (_, answer, request) => {
+      // Node takes a stream for closed that has been read to its end, as soon as all of its answer is in one write.
+      void text(streamOf(request)).then(() => {
+        answer.respond(200);
+        answer.end('x'.repeat(size));
+        hasAnswered = true;
+      });
+    },
+  });
+  const socket = connectSecure({ socket: connect(port), ALPNProtocols: ['h2'], rejectUnauthorized: false });
+  scope.after(() => socket.destroy());
+  const large = uint32(2 ** 30);
+  const window = [frame('settings', [0, 4, ...large], { id: 0 }), frame('window', large, { id: 0 })];
+  const question = frame('headers', [0x83, 0x86, 0x84, 0x01, 0x01, 0x61], { flags: 5 });
+  await once(socket, 'secureConnect');
+  socket.write(Buffer.concat([preface, ...window, question]));
+  await until(() => hasAnswered && traffic.counts.requestsInFlight === 0);
+  return { handle, socket };
+}
+
 describeKinds((kind) => {
   // In clear text a client that does not read, and so answers no ping, is told after seconds only; and what goes through
   // the compatibility API, Node takes for closed only when it is out.
   const notThere = (!kind.isSecure || kind.isCompatible) && 'its stream is not closed before its answer is out';
   it('P-006, P-025 an answer that its client is slow to read arrives whole', { skip: notThere }, async (t) => {
-    const size = 16_000_000;
-    let hasAnswered = false;
-    const serving = await serve(t, kind, {
-      listener: (_, answer, request) => {
-        // Node takes a stream for closed that has been read to its end, as soon as all of its answer is in one write.
-        void text(streamOf(request)).then(() => {
-          answer.respond(200);
-          answer.end('x'.repeat(size));
-          hasAnswered = true;
-        });
-      },
-    });
-    const socket = connectSecure({ socket: connect(serving.port), ALPNProtocols: ['h2'], rejectUnauthorized: false });
-    t.after(() => socket.destroy());
-    const large = uint32(2 ** 30);
-    const window = [frame('settings', [0, 4, ...large], { id: 0 }), frame('window', large, { id: 0 })];
-    const question = frame('headers', [0x83, 0x86, 0x84, 0x01, 0x01, 0x61], { flags: 5 });
-    await once(socket, 'secureConnect');
-    const { traffic, handle } = serving;
-    socket.write(Buffer.concat([preface, ...window, question]));
-    await until(() => hasAnswered && traffic.counts.requestsInFlight === 0);
+    const { handle, socket } = await serveSlowReader(t, kind);
     const ended = handle.shutdown('test');
     await handle.signals.inFlightRequestsDrained.signaled;
     await setTimeout(longer);
@@ -53,6 +60,23 @@ describeKinds((kind) => {
     assert.ok(received > size, `${String(received)} bytes have come`);
     assert.equal((await ended).exitCode, 0);
   });
+
+  it(
+    'P-023, P-025 an answer that its client never reads is named and cut at the end',
+    { skip: notThere },
+    async (t) => {
+      const { handle, socket } = await serveSlowReader(t, kind);
+      const cut = once(socket, 'close');
+      const { exitCode, unfinished } = await handle.shutdown('test', { budget: longer });
+      assert.deepEqual(
+        unfinished.map(({ method, route }) => `${method} ${route}`),
+        ['POST /'],
+      );
+      assert.equal(exitCode, 80);
+      socket.resume();
+      await cut;
+    },
+  );
 
   it('P-025, P-042 a stream that the program has pushed ends whole', async (t) => {
     let push: ServerHttp2Stream | undefined;

@@ -1,6 +1,7 @@
 // Requests and connections of HTTP/2 that come, are given up or say nothing while the server is told to end.
 import assert from 'node:assert/strict';
 import { connect, type AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
 import { it } from 'node:test';
 import { describeKinds, serve, serveHeld } from '../support/serving-http2.ts';
 import { until } from '../support/until.ts';
@@ -21,6 +22,29 @@ describeKinds((kind) => {
     while (client.goaways.length === 0 && !client.session.closed) assert.ok((await client.request('/on')).code !== 2);
     await client.closed;
     assert.equal((await ended).exitCode, 0);
+  });
+
+  it('P-028 a request that is answered in one write counts as answered, and its AbortSignal is not aborted', async (t) => {
+    const signals: AbortSignal[] = [];
+    const serving = await serve(t, kind, {
+      shutdownDelayDuration: '100ms',
+      listener: (path, answer, request) => {
+        signals.push(serving.handle.abortSignal(request as never));
+        // Node takes a stream for closed that has been read to its end, as soon as all of its answer is in one write.
+        (request as Readable).resume().on('end', () => {
+          answer.respond(200);
+          answer.end(path);
+        });
+      },
+    });
+    const client = await serving.dial();
+    const ended = serving.handle.shutdown('test');
+    assert.equal((await client.request('/whole')).body, '/whole');
+    assert.equal((await ended).requests.answered, 1);
+    assert.deepEqual(
+      signals.map((signal) => signal.aborted),
+      [false],
+    );
   });
 
   it('P-021, P-032 requests of every method are counted, and those that their client gives up hold nothing', async (t) => {
