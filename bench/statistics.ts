@@ -1,4 +1,5 @@
 // Medians and their confidence intervals, by bootstrap. The same numbers always give the same interval.
+import { seeded } from '../test/support/random.ts';
 
 export interface Estimate {
   readonly value: number;
@@ -30,20 +31,9 @@ export function estimate<Sample>(
   groups: readonly (readonly Sample[])[],
   statistic: (samples: readonly Sample[]) => number,
 ): Estimate {
-  const random = generator(1);
+  const random = seeded(1);
   const draw = <Item>(items: readonly Item[]): Item[] =>
     items.map(() => items[Math.floor(random() * items.length)] as Item);
   const statistics = Array.from({ length: resamples }, () => statistic(draw(groups).flatMap(draw)));
   return { value: statistic(groups.flat()), low: quantile(statistics, 0.025), high: quantile(statistics, 0.975) };
-}
-
-// Mulberry32: small, good enough for drawing samples, and it can be seeded, which Math.random cannot.
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

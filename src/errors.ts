@@ -21,11 +21,13 @@ export const errorCodes = {
       'Give `probePort` a port that nothing else listens on, and tell a bundler of the thread: `docs/health.md` says how.',
   },
   LAMEDUCK_ERR_SERVER_INVALID: {
-    cause: 'What was given is not a server of `node:http`, `node:https` or `node:http2`.',
+    cause:
+      'What was given is not a server of `node:http`, `node:https` or `node:http2`, or one that `runShutdown` cannot ask: on a unix socket, or of a Fastify application without `lameduck/fastify`.',
     remedy: 'Pass the server itself: `app.server` for Fastify, the return value of `app.listen()` for Express.',
   },
   LAMEDUCK_ERR_SERVER_CLOSED: {
-    cause: 'The server has been closed already, so there is no lifecycle left to manage.',
+    cause:
+      'The server has been closed already, or its shutdown has begun when `runShutdown` is called: there is no lifecycle left to manage.',
     remedy: 'Call `lameduck(server)` before anything closes the server, best right after it is created.',
   },
   LAMEDUCK_ERR_SERVER_TAKEN: {
@@ -33,7 +35,8 @@ export const errorCodes = {
     remedy: 'Keep the handle that the first call returned; pass several servers as one array.',
   },
   LAMEDUCK_ERR_NAME_INVALID: {
-    cause: 'The name of a hook or check is missing, empty, or has characters that cannot stand in a probe path.',
+    cause:
+      'The name of a hook, a check or a group is missing, empty, or has characters that cannot stand in a probe path.',
     remedy: 'Use letters, digits, `.`, `_`, `-` and `/`, with a letter or digit at both ends.',
   },
   LAMEDUCK_ERR_NAME_TAKEN: {
@@ -41,7 +44,7 @@ export const errorCodes = {
     remedy: 'Give each hook and each check of an endpoint its own name.',
   },
   LAMEDUCK_ERR_FUNCTION_INVALID: {
-    cause: 'A hook or check was registered without a function.',
+    cause: 'A hook or check was registered, or `runShutdown` called, without a function.',
     remedy: 'Pass a function; it may be asynchronous.',
   },
   LAMEDUCK_ERR_TIMEOUT_INVALID: {
@@ -55,8 +58,8 @@ export const errorCodes = {
     remedy: 'Give an address and a free port, such as `0.0.0.0:9090`.',
   },
   LAMEDUCK_ERR_OPTIONS_INVALID: {
-    cause: 'What was given as options is no object, or has an option that does not exist.',
-    remedy: 'Pass an object with the options that the message names, or leave it out.',
+    cause: 'What was given as options is no object, or has an option that does not exist or cannot be read.',
+    remedy: 'Pass an object with what the message allows, or leave it out.',
   },
   LAMEDUCK_ERR_PLUGIN_ENCAPSULATED: {
     cause: '`fastifyLameduck` was registered inside a plugin, which has a scope of its own that nobody else can see.',
@@ -82,7 +85,8 @@ export const errorCodes = {
   },
   LAMEDUCK_ERR_REGISTERED_TOO_LATE: {
     cause: 'A hook or check was registered after the moment at which it would have begun to matter.',
-    remedy: 'Register checks and post-start hooks before `listen()`, all other hooks before the shutdown.',
+    remedy:
+      'Register checks and post-start hooks before `listen()`, pre-shutdown hooks before the shutdown, and destroy hooks before the last request has been answered.',
   },
   LAMEDUCK_ERR_NEVER_READY: {
     cause: '`runShutdown` waited for the server to be ready, and it was not; the message names the checks that fail.',

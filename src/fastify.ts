@@ -57,8 +57,6 @@ function install(app: FastifyInstance, options: LameduckOptions): void {
   replaceClose(app, parts.handle);
   joinServers(app, parts);
   listenNoMore(app, parts.handle);
-  const { metricsPath, probePort } = parts.settings;
-  const hasMetrics = options.registry !== undefined || metricsPath !== '' || probePort !== 0;
-  readRoutes(app, parts.traffic, hasMetrics);
+  readRoutes(app, parts.traffic, parts.hasMetrics);
   answerInjectedProbes(app, parts.traffic);
 }

@@ -35,13 +35,6 @@ export interface HookEnd {
   readonly durationMs: number;
 }
 
-/** StartReport is what is said once, when the lifecycle starts. */
-export interface StartReport {
-  readonly budgetSum: string;
-  readonly sources: Readonly<Record<string, string>>;
-  readonly addresses: readonly string[];
-}
-
 /** SignalEvent is one signal that fired: how long the phase before it took, and what was going on. */
 export interface SignalEvent extends TrafficCounts {
   readonly name: SignalName;
@@ -71,7 +64,6 @@ export interface ShutdownRecord {
 
 /** Observer is told what happens. It must not throw; nothing it returns is used. */
 export interface Observer {
-  onStart(report: StartReport): void;
   onWarning(message: string): void;
   onSignal(event: SignalEvent): void;
   onHookEnd(end: HookEnd): void;
@@ -86,7 +78,6 @@ export interface Observer {
   onCheckResult(endpoint: string, check: string, passed: boolean): void;
   /** Called when the budget has run out with requests unanswered, before they are destroyed. */
   onUnfinished(requests: readonly UnfinishedRequest[]): void;
-  onUncaughtError(error: unknown): void;
   /** Called once, last, also on a forced end; must have written everything when it returns. */
   onEnd(record: ShutdownRecord): void;
 }

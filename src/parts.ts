@@ -51,6 +51,8 @@ export interface Parts {
   readonly startup: Startup;
   readonly shutdown: Shutdown;
   readonly health: Health;
+  /** Whether anybody can see metrics. */
+  readonly hasMetrics: boolean;
   /** addServer lets a server that comes later, and has a seam, drain and stop with the others. */
   addServer(server: Server): void;
   /** answerProbePort returns the answer to what comes to the probe port; undefined when it is no URL of ours. */
@@ -103,7 +105,7 @@ export function createParts(options: PartsOptions): Parts {
   const answerProbePort: Parts['answerProbePort'] = (url, method) =>
     health.answer(url) ?? metrics?.answerProbePort(url, method);
   const own = { handle, settings, budget, hooks, recorder, traffic, startup, shutdown, health };
-  return { ...own, addServer, answerProbePort, warn };
+  return { ...own, hasMetrics: metrics !== undefined, addServer, answerProbePort, warn };
 }
 
 function createHealth(

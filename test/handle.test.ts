@@ -10,9 +10,9 @@ function hangs(): Promise<never> {
 }
 
 test('nothing happens until the startup begins', async () => {
-  const { handle, clock, observer } = createUnderTest();
+  const { handle, clock, starts } = createUnderTest();
   await clock.advance(60_000);
-  assert.deepEqual(observer.starts, []);
+  assert.deepEqual(starts, []);
   assert.equal(clock.pending.all, 0);
   for (const signal of Object.values(handle.signals)) assert.equal(signal.hasSignaled, false, signal.name);
 });

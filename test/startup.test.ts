@@ -18,7 +18,7 @@ test('A-016 the start is told first, then MuxAndDiscoveryComplete fires, then th
   const note = (what: string): void => {
     order.push(`${what}, complete: ${String(isSignaled(parts).complete)}`);
   };
-  parts.observer.starts.push = () => {
+  parts.starts.push = () => {
     note('start');
     return 1;
   };
@@ -37,7 +37,7 @@ test('a program without a server starts at once', async () => {
   parts.startup.begin();
   await settled();
   assert.deepEqual(isSignaled(parts), { complete: true, ready: true });
-  assert.deepEqual(parts.observer.starts, [[]]);
+  assert.deepEqual(parts.starts, [[]]);
 });
 
 test('A-014, P-020 the start waits for the last of several servers to listen', async (context) => {
@@ -50,9 +50,9 @@ test('A-014, P-020 the start waits for the last of several servers to listen', a
   assert.equal(isSignaled(parts).complete, false);
   await second.listen();
   assert.equal(isSignaled(parts).complete, true);
-  assert.equal(parts.observer.starts.length, 1);
-  for (const address of parts.observer.starts[0] ?? []) assert.match(address, /^127\.0\.0\.1:\d+$/);
-  assert.equal(parts.observer.starts[0]?.length, 2);
+  assert.equal(parts.starts.length, 1);
+  for (const address of parts.starts[0] ?? []) assert.match(address, /^127\.0\.0\.1:\d+$/);
+  assert.equal(parts.starts[0]?.length, 2);
 });
 
 test('P-053 a server that listened before it was given to us starts the lifecycle at once', async (context) => {
@@ -62,7 +62,7 @@ test('P-053 a server that listened before it was given to us starts the lifecycl
   parts.startup.begin();
   await settled();
   assert.equal(isSignaled(parts).complete, true);
-  assert.equal(parts.observer.starts.length, 1);
+  assert.equal(parts.starts.length, 1);
 });
 
 test('P-088 HasBeenReady fires when the checks first pass, though nobody probes', async () => {
@@ -174,7 +174,7 @@ test('P-054 a server that listens after the shutdown has begun is closed and sta
   assert.notEqual(address, null, 'the program’s own listeners have seen it listen');
   await closed;
   await parts.clock.advanceUntil('the end', parts.handle.ended);
-  assert.deepEqual(parts.observer.starts, []);
+  assert.deepEqual(parts.starts, []);
   assert.equal(hasRun, false);
   assert.equal(isSignaled(parts).complete, false);
 });
@@ -187,7 +187,7 @@ test('P-054, P-067 a shutdown before the start ends at once and nothing starts a
   await parts.handle.ended;
   assert.equal(parts.clock.now(), startedAt);
   await settled();
-  assert.deepEqual(parts.observer.starts, []);
+  assert.deepEqual(parts.starts, []);
   assert.equal(parts.observer.order[0], 'ShutdownInitiated');
 });
 

@@ -2,6 +2,7 @@
 import { wait, type Clock } from '../clock.ts';
 import { LameduckError, messageOf } from '../errors.ts';
 import { formatDuration } from '../settings/duration.ts';
+import { isThenable } from '../thenable.ts';
 
 /** CheckContext is what a check is called with. */
 export interface CheckContext {
@@ -103,9 +104,4 @@ function bounded(reason: string): string {
   if (reason.length <= longestReason) return reason;
   const cut = `${String(longestReason)} of ${String(reason.length)} characters`;
   return `${reason.slice(0, longestReason)}… (${cut})`;
-}
-
-/** isThenable tells whether there is something to wait for. */
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

@@ -1,6 +1,6 @@
 // The check `log`: whether what is logged still gets written. It knows no logger, only how one is flushed.
 import type { Clock } from '../clock.ts';
-import { isThenable } from './check.ts';
+import { isThenable } from '../thenable.ts';
 
 const flushInterval = 60_000;
 const blockedAfter = 120_000;

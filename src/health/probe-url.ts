@@ -1,8 +1,9 @@
 // Which endpoint a URL asks for.
+import type { EndpointName } from './endpoint.ts';
 
 /** ProbeUrl is a URL of a probe: its endpoint, the path below that, decoded, and the query. */
 export interface ProbeUrl {
-  readonly endpoint: 'readyz' | 'livez' | 'healthz';
+  readonly endpoint: EndpointName;
   readonly path: string;
   readonly query: string | undefined;
 }
@@ -15,7 +16,7 @@ export function parseProbeUrl(url: string): ProbeUrl | undefined {
   const match = probeUrl.exec(url);
   if (match === null) return undefined;
   return {
-    endpoint: (match[1] as string).toLowerCase() as ProbeUrl['endpoint'],
+    endpoint: (match[1] as string).toLowerCase() as EndpointName,
     path: decoded(match[2] ?? ''),
     query: match[3],
   };

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { closingHeaders, type GivenHeaders } from './connection-close.ts';
-import { isInBody } from './half-request.ts';
+import { isInBody } from './hidden-fields.ts';
 import { breakOff } from './instead.ts';
 import type { Request, Response } from '../message.ts';
 

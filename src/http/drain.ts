@@ -1,6 +1,7 @@
 // The drain: ends each connection at its moment, and knows when no request is in flight and none can come.
 import type { Clock } from '../clock.ts';
 import type { Deadline } from '../deadline.ts';
+import { leastPerSecond } from '../settings/pace.ts';
 import type { Connection } from './connection.ts';
 import { askWhetherGone } from './half-open.ts';
 import { AnsweredUploads, withoutHalfHeads } from './half-request.ts';
@@ -17,9 +18,6 @@ const interval = 50;
 
 // Over very many connections a sweep takes long itself; the next one then waits this many times as long as it took.
 const pauseFactor = 10;
-
-// The apiserver's floor for ending watches, for the idle: their clients reconnect elsewhere (P-007).
-const idlesPerSecond = 200;
 
 /**
  * Drain sweeps over the connections every 50 ms with one timer. From `begin` on it ends, by FIN, each that has been
@@ -149,6 +147,7 @@ export class Drain {
   }
 }
 
+// The clients of idle connections come back elsewhere like those of watches (P-007).
 function perSweep(idles: number): number {
-  return Math.ceil((Math.max(idlesPerSecond, idles / (linger / 1_000)) * interval) / 1_000);
+  return Math.ceil((Math.max(leastPerSecond, idles / (linger / 1_000)) * interval) / 1_000);
 }

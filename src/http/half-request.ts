@@ -1,9 +1,6 @@
 // Requests of HTTP/1.1 of which only a part has arrived, as Node's parser knows it.
-import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Connection } from './connection.ts';
-import { socketsInMessage } from './hidden-fields.ts';
-import type { Server } from './server.ts';
+import { isInBody, serverOf, socketsInMessage } from './hidden-fields.ts';
 
 // How much of a body, in bytes, is still read on a connection that waits for nothing else (P-026).
 const mostBytes = 1_048_576;
@@ -11,22 +8,12 @@ const mostBytes = 1_048_576;
 /** longestBehindAnswer is for how many milliseconds of the drain a body is read whose request is answered (P-026). */
 export const longestBehindAnswer = 1_000;
 
-interface Parsed extends Socket {
-  readonly server?: Server;
-  readonly parser?: { readonly incoming?: IncomingMessage | null } | null;
-}
-
-/** isInBody tells whether the body of a request is on its way, answered or not. */
-export function isInBody(socket: Socket): boolean {
-  return (socket as Parsed).parser?.incoming?.complete === false;
-}
-
 /**
  * withoutHalfHeads leaves out the connections on which a request line or headers have begun, of a request that is served
  * when the rest comes (P-012); one that came late would be refused.
  */
 export function withoutHalfHeads(connections: readonly Connection[]): readonly Connection[] {
-  const servers = new Set(connections.flatMap(({ socket }) => (socket as Parsed).server ?? []));
+  const servers = new Set(connections.flatMap(({ socket }) => serverOf(socket) ?? []));
   const inMessage = new Set([...servers].flatMap(socketsInMessage));
   return connections.filter(
     ({ socket, hasSpoken, isLate }) => isLate || !hasSpoken || !inMessage.has(socket) || isInBody(socket),

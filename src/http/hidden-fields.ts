@@ -9,6 +9,7 @@ interface ConnectionsList {
 
 interface Parser {
   readonly socket?: Socket | null;
+  readonly incoming?: { readonly complete: boolean } | null;
 }
 
 type Interval = NodeJS.Timeout & { _destroyed?: boolean };
@@ -21,6 +22,16 @@ export function connectionsOf(server: Server): Socket[] {
 /** socketsInMessage lists the connections on which a request has begun that is not whole, and those never used. */
 export function socketsInMessage(server: Server): Socket[] {
   return (listOf(server)?.active() ?? []).flatMap(({ socket }) => socket ?? []);
+}
+
+/** serverOf returns the server that has accepted a connection; undefined when Node does not tell. */
+export function serverOf(socket: Socket): Server | undefined {
+  return (socket as { server?: Server }).server;
+}
+
+/** isInBody tells whether the body of a request is on its way, answered or not. */
+export function isInBody(socket: Socket): boolean {
+  return (socket as { parser?: Parser | null }).parser?.incoming?.complete === false;
 }
 
 function listOf(server: Server): ConnectionsList | undefined {

@@ -1,7 +1,5 @@
 // How fast long-running requests are told to end.
-
-// The apiserver's floor.
-const leastPerSecond = 200;
+import { leastPerSecond } from '../settings/pace.ts';
 
 /**
  * Limiter gives out moments, one after another and never two at once (burst 1), at the apiserver's rate: 200 a second, or

@@ -1,4 +1,5 @@
 // Flushing a program's own logger, and knowing when that is done.
+import { isThenable } from '../thenable.ts';
 import type { Logger } from './logger.ts';
 
 /**
@@ -13,18 +14,14 @@ export function flushOf(logger: Logger): (() => unknown) | undefined {
   // What the parameter is shows only when it is called: with any other than a callback nothing would ever be done.
   let hasCalledBack = false;
   return () =>
-    new Promise<void>((resolve, reject) => {
+    new Promise((resolve, reject) => {
       const onDone = (error?: unknown): void => {
         hasCalledBack = true;
-        if (error === undefined || error === null) resolve();
+        if (error === undefined || error === null) resolve(undefined);
         else reject(new Error('flush failed', { cause: error }));
       };
       const outcome: unknown = logger.flush?.(onDone);
-      if (isThenable(outcome)) resolve(outcome as PromiseLike<void>);
-      else if (!hasCalledBack) resolve();
+      if (isThenable(outcome)) resolve(outcome);
+      else if (!hasCalledBack) resolve(undefined);
     });
-}
-
-function isThenable(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

@@ -5,8 +5,17 @@ import { flushOf } from './flush.ts';
 import { LineWriter } from './line-writer.ts';
 import type { Logger } from './logger.ts';
 
-/** Logging is the Observer that writes the log. */
+/** StartReport is what is said once, when the lifecycle starts. */
+export interface StartReport {
+  readonly budgetSum: string;
+  readonly sources: Readonly<Record<string, string>>;
+  readonly addresses: readonly string[];
+}
+
+/** Logging is the Observer that writes the log, and what else has a line there. */
 export interface Logging extends Observer, ProbePortLines {
+  onStart(report: StartReport): void;
+  onUncaughtError(error: unknown): void;
   /** onError tells what is wrong and does not stop the start. */
   onError(message: string): void;
   /** flush writes what is still kept, since the process ends. */
@@ -136,7 +145,6 @@ function withFallback(logger: Logger, fallback: LineWriter): Logger {
 
 /** silent is the Observer that says nothing. */
 export const silent: Observer = {
-  onStart: () => undefined,
   onWarning: () => undefined,
   onSignal: () => undefined,
   onHookEnd: () => undefined,
@@ -144,6 +152,5 @@ export const silent: Observer = {
   onCheckChange: () => undefined,
   onCheckResult: () => undefined,
   onUnfinished: () => undefined,
-  onUncaughtError: () => undefined,
   onEnd: () => undefined,
 };

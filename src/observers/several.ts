@@ -9,7 +9,6 @@ export function several(observers: readonly Observer[]): Observer {
       for (const observer of observers) Reflect.apply(observer[name], observer, args);
     };
   return {
-    onStart: tell('onStart'),
     onWarning: tell('onWarning'),
     onSignal: tell('onSignal'),
     onHookEnd: tell('onHookEnd'),
@@ -17,7 +16,6 @@ export function several(observers: readonly Observer[]): Observer {
     onCheckChange: tell('onCheckChange'),
     onCheckResult: tell('onCheckResult'),
     onUnfinished: tell('onUnfinished'),
-    onUncaughtError: tell('onUncaughtError'),
     onEnd: tell('onEnd'),
   };
 }

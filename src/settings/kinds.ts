@@ -81,7 +81,15 @@ export const boolean: Kind<boolean> = {
   format: String,
 };
 
+function wholeUpTo(most: number, allowed: string): (given: unknown) => Reading<number> {
+  return (given) =>
+    typeof given === 'number' && Number.isInteger(given) && given >= 0 && given <= most
+      ? { value: positive(given) }
+      : { allowed };
+}
+
 const secondsAllowed = 'a whole number of seconds from 0 to 2000000';
+const secondsInRange = wholeUpTo(2_000_000, secondsAllowed);
 
 /** seconds is a length of time as the pod's own fields give it: a whole number without unit. */
 export const seconds: Kind<number> = {
@@ -96,13 +104,8 @@ export const seconds: Kind<number> = {
   format: (value) => `${String(value)}s`,
 };
 
-function secondsInRange(given: unknown): Reading<number> {
-  return typeof given === 'number' && Number.isInteger(given) && given >= 0 && given <= 2_000_000
-    ? { value: positive(given) }
-    : { allowed: secondsAllowed };
-}
-
 const countAllowed = 'a whole number from 0, which is off, to 1000000';
+const countInRange = wholeUpTo(1_000_000, countAllowed);
 
 /** count is a number of things, of which 0 switches a limit off. */
 export const count: Kind<number> = {
@@ -112,26 +115,17 @@ export const count: Kind<number> = {
   format: String,
 };
 
-function countInRange(given: unknown): Reading<number> {
-  return typeof given === 'number' && Number.isInteger(given) && given >= 0 && given <= 1_000_000
-    ? { value: positive(given) }
-    : { allowed: countAllowed };
-}
-
 const portAllowed = 'a TCP port from 1 to 65535, or off';
+const portInRange = wholeUpTo(65_535, portAllowed);
 
 /** port is a TCP port; 0 is off. */
 export const port: Kind<number> = {
   name: 'port',
   fromText(text) {
     if (text === 'off' || text === '') return { value: 0 };
-    return /^\d{1,5}$/.test(text) ? this.fromCode(Number(text)) : { allowed: portAllowed };
+    return /^\d{1,5}$/.test(text) ? portInRange(Number(text)) : { allowed: portAllowed };
   },
-  fromCode(given) {
-    if (given === 'off') return { value: 0 };
-    const isPort = typeof given === 'number' && Number.isInteger(given) && given >= 0 && given <= 65_535;
-    return isPort ? { value: positive(given) } : { allowed: portAllowed };
-  },
+  fromCode: (given) => (given === 'off' ? { value: 0 } : portInRange(given)),
   format: (value) => (value === 0 ? 'off' : String(value)),
 };
 

@@ -1,6 +1,7 @@
 // Starting a server in a test: listening where nobody has, and waiting until it is ready.
 import { once } from 'node:events';
 import { Server as TlsServer } from 'node:tls';
+import { hostAndPort } from '../address.ts';
 import { LameduckError } from '../errors.ts';
 import { failingIn } from '../health/report.ts';
 import type { Server } from '../http/server.ts';
@@ -54,11 +55,10 @@ export function originOf(server: Server): string {
     );
   }
   const protocol = server instanceof TlsServer ? 'https' : 'http';
-  return `${protocol}://${reachable(address.address)}:${String(address.port)}`;
+  return `${protocol}://${hostAndPort(reachable(address.address), address.port)}`;
 }
 
 function reachable(address: string): string {
   if (address === '0.0.0.0') return '127.0.0.1';
-  if (address === '::') return '[::1]';
-  return address.includes(':') ? `[${address}]` : address;
+  return address === '::' ? '::1' : address;
 }

@@ -13,16 +13,23 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   'errors.ts': [],
   'exit-codes.ts': [],
   'standard-output.ts': [],
+  'thenable.ts': [],
   lifecycle: [],
   'message.ts': [],
   settings: ['errors.ts'],
   'registration.ts': ['errors.ts', 'settings'],
   'observer.ts': ['lifecycle', 'message.ts'],
   hooks: ['clock.ts', 'errors.ts', 'registration.ts', 'observer.ts', 'settings'],
-  health: ['clock.ts', 'errors.ts', 'lifecycle', 'registration.ts', 'observer.ts', 'settings', 'message.ts'],
+  health: [
+    ...['clock.ts', 'errors.ts', 'lifecycle', 'message.ts', 'observer.ts', 'registration.ts', 'settings'],
+    'thenable.ts',
+  ],
   http: ['clock.ts', 'deadline.ts', 'errors.ts', 'observer.ts', 'settings', 'message.ts'],
   process: ['clock.ts', 'errors.ts', 'exit-codes.ts', 'observer.ts', 'settings', 'standard-output.ts'],
-  observers: ['clock.ts', 'errors.ts', 'lifecycle', 'observer.ts', 'settings', 'standard-output.ts', 'message.ts'],
+  observers: [
+    ...['clock.ts', 'errors.ts', 'lifecycle', 'message.ts', 'observer.ts', 'settings', 'standard-output.ts'],
+    'thenable.ts',
+  ],
   'recorder.ts': ['clock.ts', 'deadline.ts', 'exit-codes.ts', 'hooks', 'http', 'lifecycle', 'observer.ts'],
   'startup.ts': ['address.ts', 'clock.ts', 'health', 'hooks', 'http', 'lifecycle'],
   'shutdown.ts': [
@@ -63,7 +70,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   // A lifecycle for a program that knows nothing of it; register.ts loads it when the first server listens.
   register: ['handle.ts', 'http', 'manage.ts', 'parts.ts', 'process', 'settings'],
   // Starts a server in a test and looks at its requests; testing.ts puts it together.
-  testing: ['clock.ts', 'errors.ts', 'health', 'http', 'parts.ts', 'settings', 'observer.ts'],
+  testing: ['address.ts', 'clock.ts', 'errors.ts', 'health', 'http', 'parts.ts', 'settings', 'observer.ts'],
 };
 
 // An entry file wires the others together and may import them all; nothing imports an entry file.

@@ -13,12 +13,16 @@ import { RecordingObserver } from './recording-observer.ts';
 export interface LifecycleUnderTest extends Parts {
   readonly clock: FakeClock;
   readonly observer: RecordingObserver;
+  /** One entry for each start, with the addresses that it was told. */
+  readonly starts: (readonly string[])[];
 }
 
 export function createUnderTest(options: SettingsOptions = {}, servers: readonly Server[] = []): LifecycleUnderTest {
   const clock = new FakeClock();
   const observer = new RecordingObserver();
-  return { ...manage(servers, options, { clock, observer }), clock, observer };
+  const starts: (readonly string[])[] = [];
+  const onStart = (addresses: readonly string[]): void => void starts.push(addresses);
+  return { ...manage(servers, options, { clock, observer, onStart }), clock, observer, starts };
 }
 
 /** readyUnderTest is a lifecycle without a server that has been ready. */

@@ -1,6 +1,6 @@
 // The one way in which tests put a lifecycle together: as `lameduck()` does, without a process and without a log.
 import { systemClock, type Clock } from '../../src/clock.ts';
-import { createParts, type Parts } from '../../src/parts.ts';
+import { createParts, type Parts, type PartsOptions } from '../../src/parts.ts';
 import { installSeam } from '../../src/http/seam.ts';
 import type { RequestFunctions } from '../../src/http/request-functions.ts';
 import type { Server } from '../../src/http/server.ts';
@@ -16,6 +16,7 @@ export interface ManageOptions {
   readonly functions?: RequestFunctions;
   readonly clock?: Clock;
   readonly observer?: Observer;
+  readonly onStart?: PartsOptions['onStart'];
   readonly registry?: MetricsRegistry | undefined;
   /** As `register` does it to a program, whose servers listen by then. */
   readonly isGuest?: boolean;
@@ -25,7 +26,14 @@ export interface ManageOptions {
 export function manage(
   servers: readonly Server[],
   options: SettingsOptions = {},
-  { clock = systemClock, observer = silent, functions = {}, registry, isGuest = false }: ManageOptions = {},
+  {
+    clock = systemClock,
+    observer = silent,
+    onStart = () => undefined,
+    functions = {},
+    registry,
+    isGuest = false,
+  }: ManageOptions = {},
 ): Parts {
   const { settings, sources } = completeSettings(options, {});
   const warn = (message: string): void => {
@@ -40,9 +48,7 @@ export function manage(
     functions,
     answersOnOwnServers: !isGuest,
     metrics: createMetrics({ settings, clock, registry, warn }),
-    onStart(addresses) {
-      observer.onStart({ addresses, budgetSum: parts.budget().sum, sources });
-    },
+    onStart,
   });
   for (const server of servers) {
     installSeam(server, parts.traffic);

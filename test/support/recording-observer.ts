@@ -5,14 +5,11 @@ import type {
   Observer,
   ShutdownRecord,
   SignalEvent,
-  StartReport,
   UnfinishedRequest,
 } from '../../src/observer.ts';
 import type { SignalName } from '../../src/lifecycle/graph.ts';
 
 export class RecordingObserver implements Observer {
-  /** One entry for each start, with the addresses that it was told. */
-  readonly starts: (readonly string[])[] = [];
   readonly signals: SignalEvent[] = [];
   readonly hookEnds: HookEnd[] = [];
   readonly hookFailures: HookFailure[] = [];
@@ -25,10 +22,6 @@ export class RecordingObserver implements Observer {
   /** The signals in the order in which they fired. */
   get order(): SignalName[] {
     return this.signals.map(({ name }) => name);
-  }
-
-  onStart({ addresses }: StartReport): void {
-    this.starts.push(addresses);
   }
 
   onWarning(message: string): void {
@@ -57,10 +50,6 @@ export class RecordingObserver implements Observer {
 
   onUnfinished(requests: readonly UnfinishedRequest[]): void {
     this.unfinished.push(...requests);
-  }
-
-  onUncaughtError(error: unknown): void {
-    throw error;
   }
 
   onEnd(record: ShutdownRecord): void {

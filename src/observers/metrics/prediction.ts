@@ -1,7 +1,5 @@
 // How long a shutdown is expected to take. Pure: all times are milliseconds, and given.
-
-// The apiserver's floor for ending long-running requests.
-const leastPerSecond = 200;
+import { leastPerSecond } from '../../settings/pace.ts';
 
 /** Outlook is what the expectation is made from. */
 export interface Outlook {
