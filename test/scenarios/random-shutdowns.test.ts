@@ -18,7 +18,7 @@ const fixed = [
   10434,
   10573,
   948390541,
-  ...Array.from({ length: 7 }, (_, index) => index + 101),
+  ...Array.from({ length: 10 }, (_, index) => index + 101),
 ];
 
 function seeds(): readonly number[] {
