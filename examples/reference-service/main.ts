@@ -23,7 +23,8 @@ app.lameduck.addDestroyHook('upstream', () => upstream.close());
 addRoutes(app, upstream.pool);
 
 try {
-  await app.listen({ host: '0.0.0.0', port });
+  // Every address, of IPv6 and of IPv4: a pod may have either alone.
+  await app.listen({ host: '', port });
 } catch (error) {
   refuse(`Cannot listen on port ${String(port)}: ${(error as Error).message}. Another one: PORT=8081 npm start`);
 }

@@ -209,6 +209,20 @@ test('H-146 HC-30 what cannot be scraped any more is alerted on by the final lin
   assert.match(rules[1]?.expr ?? '', /exitCode != `0`/);
 });
 
+test('H-013 H-146 the alerts know the pods of a Deployment of any name, as Kubernetes cuts it for them', async () => {
+  for (const length of [3, 46, 47, 49, 54]) {
+    const fullnameOverride = 'n'.repeat(length);
+    // A pod is called after its ReplicaSet and a hyphen, cut to 58, and five letters more.
+    const name = `${`${fullnameOverride}-5d9c7b8f6d-`.slice(0, 58)}x2x4z`;
+    for (const { alert, expr } of rulesOf(await metricRules({ fullnameOverride }))) {
+      for (const [, pattern = ''] of expr.matchAll(/pod=~"([^"]*)"/g)) {
+        assert.match(name, new RegExp(`^(?:${pattern})$`), `${alert}: ${String(length)}`);
+        assert.doesNotMatch(`${fullnameOverride}-other-5d9c7b8f6d-x2x4z`, new RegExp(`^(?:${pattern})$`), alert);
+      }
+    }
+  }
+});
+
 test('H-147 HC-30 the dashboard and the alerts ask for metrics that there are', async () => {
   const page = metricsPage();
   const dashboard = readFileSync(join(chart, 'files', 'dashboard.json'), 'utf8');

@@ -176,6 +176,9 @@ describe('H-148 HC-31 the notes', () => {
       await notes(['--set', 'autoscaling.enabled=true,resources.requests.cpu=null']),
       /nothing is scaled by CPU/,
     );
+    const local = ['--set', 'service.type=LoadBalancer,service.externalTrafficPolicy=Local'];
+    assert.match(await notes(local), /externalTrafficPolicy is Local, but lameduck\.front is none/);
+    assert.doesNotMatch(await notes([...local, '--set', 'lameduck.front=aws']), /externalTrafficPolicy/);
     const route = 'lameduck.front=gateway,httpRoute.enabled=true,httpRoute.parentRefs[0].name=public';
     const waits = /timeouts\.request is longer than lameduck\.longestRequestDuration \(30s\)/;
     assert.match(await notes(['--set', `${route},httpRoute.timeouts.request=31s`]), waits);

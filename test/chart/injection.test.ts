@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -37,6 +37,10 @@ describe('what the init container of an injection does', () => {
     assert.deepEqual(readdirSync(to), ['package']);
     assert.equal(readFileSync(join(to, 'package/dist/register.js'), 'utf8'), 'dist/register.js');
     assert.equal(readFileSync(join(to, 'package/node_modules/pino/pino.js'), 'utf8'), 'node_modules/pino/pino.js');
+  });
+
+  it('lets the server read the copy, which may run as another user', () => {
+    assert.equal(statSync(join(to, 'package')).mode & 0o777, 0o755);
   });
 
   it('changes nothing when it runs again, as after a restart of the node', async () => {

@@ -24,7 +24,7 @@ function lifecycleOf(deployment: KubernetesObject): object {
   const { lifecycle, terminationMessagePolicy, volumeMounts } = container;
   return {
     ...{ minReadySeconds, strategy, terminationGracePeriodSeconds, enableServiceLinks, initContainers },
-    ...{ readinessProbe, livenessProbe, startupProbe, lifecycle, terminationMessagePolicy },
+    ...{ readinessProbe, livenessProbe, startupProbe, preStop: lifecycle?.preStop, terminationMessagePolicy },
     env: byName(env.filter(isOfLameduck)),
     ports: byName(ports),
     volumes: (volumes as { name: string }[] | undefined)?.filter(({ name }) => name === 'lameduck') ?? [],

@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
-import { helms, object, objects, template, type KubernetesObject, type Values } from './chart.ts';
+import {
+  chart,
+  documentsIn,
+  helms,
+  object,
+  objects,
+  refusals,
+  run,
+  template,
+  type KubernetesObject,
+  type Values,
+} from './chart.ts';
 import { containerOf, environmentOf, specOf } from './pods.ts';
 import { valueSets } from './value-sets.ts';
 
@@ -97,6 +108,23 @@ test('without a probe port the kubelet asks the port of the service', async () =
   const { ports, readinessProbe } = containerOf(await object('Deployment', valueSets['no probe port'] ?? {}));
   assert.deepEqual(ports, [{ name: 'http', containerPort: 8080 }]);
   assert.equal(readinessProbe.httpGet.port, 'http');
+});
+
+test('an `off` without quotes, of which YAML makes false, is off', async () => {
+  const values = 'lameduck: { probePort: off, metricsPath: off, terminationMessagePath: off }';
+  for (const helm of helms) {
+    const { code, output, errors } = await run(helm, ['template', 'shop', chart, '--values', '-'], values);
+    assert.equal(code, 0, errors);
+    const deployment = documentsIn(output).find(({ kind }) => kind === 'Deployment') as KubernetesObject;
+    const environment = environmentOf(deployment);
+    for (const name of ['PROBE_PORT', 'METRICS_PATH', 'TERMINATION_MESSAGE_PATH']) {
+      assert.equal(environment[`LAMEDUCK_${name}`], 'off', name);
+    }
+    const { ports, readinessProbe, terminationMessagePath } = containerOf(deployment);
+    assert.deepEqual([ports.length, readinessProbe.httpGet.port, terminationMessagePath], [1, 'http', undefined]);
+  }
+  const lines = await refusals({ lameduck: { probePort: true } });
+  assert.match(lines.join('\n'), /^lameduck\.probePort \(true\): allowed is a TCP port from 1 to 65535, or off; /m);
 });
 
 test('H-135 HC-07 an ALB is told how to ask, and how long requests may finish', async () => {

@@ -52,6 +52,14 @@ refused('time', [
     /^lameduck\.keepAliveTimeout \(60s\): must be longer than front aws keeps a connection without a request \(60s\)/,
   ),
   refusal(
+    'H-135 an ALB is told an idle timeout that it can have',
+    {
+      lameduck: { front: 'aws', frontIdleTimeout: '4001s', keepAliveTimeout: '2h' },
+      ingress: { enabled: true, hosts: [{ host: 'a.example' }] },
+    },
+    /^lameduck\.frontIdleTimeout \(4001s\): must be from 1s to 4000s: .*; correct it, or leave it out for 60s$/,
+  ),
+  refusal(
     'H-051 H-074 a load balancer does not cut what the pod still answers',
     { lameduck: { frontDrainDuration: '29s' } },
     /^lameduck\.frontDrainDuration \(29s\): must be from lameduck\.longestRequestDuration \(30s\) to 3600s/,
@@ -88,6 +96,16 @@ refused('probes', [
     'H-070 P-122 a pod that drains is not ready',
     { probes: { readiness: { path: '/healthz' } } },
     /^probes\.readiness\.path \(\/healthz\): must be \/readyz: .*; use \/readyz$/,
+  ),
+  refusal(
+    'H-070 P-122 one check of readiness alone does not tell that a pod drains',
+    { probes: { readiness: { path: '/readyz/ping' } } },
+    /^probes\.readiness\.path \(\/readyz\/ping\): must be \/readyz: .*; use \/readyz$/,
+  ),
+  refusal(
+    'H-070 P-122 readiness without the check of the shutdown does not tell that a pod drains',
+    { probes: { readiness: { path: '/readyz?verbose&exclude=shutdown' } } },
+    /^probes\.readiness\.path \(.*exclude=shutdown\): must be \/readyz: .*; use \/readyz$/,
   ),
   refusal(
     'H-070 liveness does not ask for a part of readiness',

@@ -136,8 +136,8 @@ function example(name: SettingName): unknown {
 describe('H-059 HC-03 the chart refuses a wrong value in the package’s own words', { concurrency: 2 }, () => {
   const wrong: Readonly<Record<string, readonly string[]>> = {
     duration: ['15', '1500', '-1s', 'soon', '597h', '1.5.1s', '10 s'],
-    limit: ['0s', '3', '-1ms'],
-    'stall limit': ['999ms', '5'],
+    limit: ['0s', '3', '-1ms', '999us'],
+    'stall limit': ['999ms', '5', '999.5ms', '1us'],
     boolean: ['yes', 'True'],
     seconds: ['15s', '-1', '1.5', '2000001'],
     count: ['-1', '1000001', 'many'],
@@ -145,7 +145,7 @@ describe('H-059 HC-03 the chart refuses a wrong value in the package’s own wor
     path: ['metrics', '/readyz', '/metrics/'],
     'process signals': ['SIGKILL', 'TERM', 'SIGTERM;SIGINT'],
     port: ['65536', 'http', '-1'],
-    host: ['localhost', 'a:b:z', 'a:b', '999.0.0.1', '1::2::3'],
+    host: ['localhost', 'a:b:z', 'a:b', '999.0.0.1', '01.2.3.4', '1::2::3', '1:2:3:4:5:6:7::8'],
     file: ['termination-log', '/dev/'],
   };
   for (const name of names.filter((one) => one !== 'terminationGracePeriodSeconds')) {

@@ -27,7 +27,9 @@ const {
 } = spec.template.spec;
 
 // As strict as pod security `restricted`, and as another user than the image's own.
-const restricted = [...readOnly, '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--user', '1000:1000'];
+const restrictedTo = (user: string): string[] => {
+  return [...readOnly, '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--user', `${user}:${user}`];
+};
 
 const legacy = `
   const server = require('node:http').createServer((_, response) => setTimeout(() => response.end('legacy'), 20));
@@ -48,7 +50,8 @@ async function folder(t: TestContext): Promise<string> {
 
 function inject(t: TestContext, volume: string): Container {
   const [program, ...args] = injector.command;
-  const options = [...restricted, '--entrypoint', program, '--volume', `${volume}:/opt/lameduck`];
+  // Each image has a user of its own where the pod names none.
+  const options = [...restrictedTo('2000'), '--entrypoint', program, '--volume', `${volume}:/opt/lameduck`];
   return disposed(t, new Container(options, image, args));
 }
 
@@ -69,7 +72,7 @@ test('the package of the image is brought into a pod, and gives a program that k
     t,
     new Container(
       [
-        ...[...restricted, '--volume', `${volume}:/opt/lameduck:ro`, '--volume', `${program}:/program:ro`],
+        ...[...restrictedTo('1000'), '--volume', `${volume}:/opt/lameduck:ro`, '--volume', `${program}:/program:ro`],
         ...Object.entries(variables).flatMap(([name, value]) => ['--env', `${name}=${value}`]),
         ...['--entrypoint', '/nodejs/bin/node'],
       ],

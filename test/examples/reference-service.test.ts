@@ -256,6 +256,14 @@ test('P-065 under npm start the service says once who stands between it and SIGT
   assert.match(npm.output, /"schema":"lameduck\/shutdown\/v1","reason":"SIGTERM","exitCode":0/);
 });
 
+test('the service answers on every address, since a pod may have one of IPv6 alone', async (t) => {
+  const service = disposed(t, new ReferenceService());
+  const { port } = new URL(await service.url());
+  for (const host of ['127.0.0.1', '[::1]']) {
+    assert.equal((await send(`http://${host}:${port}/`, {})).status, 200, host);
+  }
+});
+
 test('what the service cannot start with is refused in one line', async (t) => {
   const taken = createNetServer().listen(0, '0.0.0.0');
   await once(taken, 'listening');

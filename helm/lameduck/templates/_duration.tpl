@@ -2,6 +2,15 @@
 
 {{/* The milliseconds of a duration, rounded up; nothing when it is none, or longer than the package takes. */}}
 {{- define "lameduck.milliseconds" -}}
+{{- with include "lameduck.exactMilliseconds" . -}}{{- ceil (float64 .) | int64 -}}{{- end -}}
+{{- end -}}
+
+{{/* The same rounded down, for what has a least. */}}
+{{- define "lameduck.wholeMilliseconds" -}}
+{{- with include "lameduck.exactMilliseconds" . -}}{{- floor (float64 .) | int64 -}}{{- end -}}
+{{- end -}}
+
+{{- define "lameduck.exactMilliseconds" -}}
 {{- $part := "([0-9]+(?:\\.[0-9]*)?|\\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h)" -}}
 {{- $perUnit := dict "ns" 0.000001 "us" 0.001 "µs" 0.001 "μs" 0.001 "ms" 1 "s" 1000 "m" 60000 "h" 3600000 -}}
 {{- if and (kindIs "string" .) (eq . "0") -}}
@@ -12,7 +21,7 @@
 {{- $unit := regexFind "[a-zµμ]+$" . -}}
 {{- $sum = addf $sum (mulf (trimSuffix $unit . | float64) (get $perUnit $unit)) -}}
 {{- end -}}
-{{- if le $sum 2147483647.0 -}}{{- ceil $sum | int64 -}}{{- end -}}
+{{- if le $sum 2147483647.0 -}}{{- $sum -}}{{- end -}}
 {{- end -}}
 {{- end -}}
 

@@ -3,7 +3,8 @@ heard of it. */}}
 
 {{- define "lameduck.injectedFolder" -}}/opt/lameduck{{- end -}}
 
-{{/* The copy gets its name only when it is whole, and is kept when the pod's init containers run again. */}}
+{{/* The copy gets its name only when it is whole, and is kept when the pod's init containers run again. Every user can read
+it: the server may run as another one. */}}
 {{- define "lameduck.injector" -}}
 name: lameduck
 image: {{ .Values.inject.image | quote }}
@@ -12,13 +13,14 @@ command:
   - {{ .Values.inject.node | quote }}
   - --eval
   - |
-    const { cpSync, existsSync, mkdtempSync, renameSync } = require('node:fs');
+    const { chmodSync, cpSync, existsSync, mkdtempSync, renameSync } = require('node:fs');
     const [from, to] = process.argv.slice(1);
     if (!existsSync(`${to}/package`)) {
       const copy = mkdtempSync(`${to}/copy-`);
       for (const name of ['package.json', 'dist', 'node_modules']) {
         cpSync(`${from}/${name}`, `${copy}/${name}`, { recursive: true, verbatimSymlinks: true });
       }
+      chmodSync(copy, 0o755);
       renameSync(copy, `${to}/package`);
     }
   - {{ .Values.inject.from | quote }}

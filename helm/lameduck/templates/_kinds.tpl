@@ -4,7 +4,7 @@
 {{- define "lameduck.allowed" -}}
 {{- $kind := index . 0 -}}
 {{- $value := index . 1 -}}
-{{- $text := include "lameduck.text" $value -}}
+{{- $text := include "lameduck.settingText" . -}}
 {{- if has $kind (list "duration" "limit" "stall limit") -}}
 {{- include "lameduck.allowedDuration" (list $kind $value $text) -}}
 {{- else if eq $kind "boolean" -}}
@@ -18,9 +18,11 @@
 {{- else if eq $kind "port" -}}
 {{- if not (or (eq $text "off") (and (regexMatch "^(0|[1-9][0-9]{0,4})$" $text) (le (int64 $text) 65535))) -}}a TCP port from 1 to 65535, or off{{- end -}}
 {{- else if eq $kind "host" -}}
-{{- $byte := "(25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])" -}}
+{{- $byte := "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])" -}}
 {{- $groups := "([0-9a-f]{1,4}(:[0-9a-f]{1,4}){0,6})?" -}}
-{{- if not (regexMatch (printf "(?i)^(%s([.]%s){3}|%s::%s|[0-9a-f]{1,4}(:[0-9a-f]{1,4}){7})$" $byte $byte $groups $groups) $text) -}}an IP address such as 0.0.0.0 or ::1{{- end -}}
+{{- $isAddress := regexMatch (printf "(?i)^(%s([.]%s){3}|%s::%s|[0-9a-f]{1,4}(:[0-9a-f]{1,4}){7})$" $byte $byte $groups $groups) $text -}}
+{{- /* What `::` stands for is a group at least. */ -}}
+{{- if or (not $isAddress) (and (contains "::" $text) (gt (len (compact (splitList ":" $text))) 7)) -}}an IP address such as 0.0.0.0 or ::1{{- end -}}
 {{- else if eq $kind "path" -}}
 {{- if not (or (eq $text "off") (and (regexMatch "^(/[A-Za-z0-9._~-]+)+$" $text) (not (regexMatch "(?i)^/(readyz|livez|healthz)(/|$)" $text)))) -}}a path such as /metrics that is no probe path, or off{{- end -}}
 {{- else if eq $kind "file" -}}
@@ -36,9 +38,10 @@
 {{- $text := index . 2 -}}
 {{- $least := get (dict "duration" 0 "limit" 1 "stall limit" 1000) $kind -}}
 {{- $milliseconds := include "lameduck.milliseconds" $text -}}
+{{- $whole := include "lameduck.wholeMilliseconds" $text -}}
 {{- if and (regexMatch "^[0-9]{1,15}([.][0-9]{1,15})?$" $text) (ne $text "0") -}}
 a duration with its unit; did you mean {{ $text }}{{ ternary "s" "ms" (lt (float64 $text) 1000.0) }}?
-{{- else if or (eq $milliseconds "") (lt (int64 $milliseconds) (int64 $least)) -}}
+{{- else if or (eq $milliseconds "") (lt (int64 $whole) (int64 $least)) -}}
 {{- if not (and (eq $kind "stall limit") (eq $milliseconds "0")) -}}
 {{ ternary "0s, or a" "a" (eq $kind "stall limit") }} duration such as 15s or 1m30s, from {{ include "lameduck.duration" $least }} to 596h
 {{- end -}}

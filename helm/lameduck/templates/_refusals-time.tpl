@@ -59,6 +59,9 @@
   (printf "must be longer than front %s keeps a connection without a request (%s), or it sends a request into a connection that the server has just closed" $l.front (include "lameduck.duration" $b.idle))
   "raise it, or say in lameduck.frontIdleTimeout what the front is configured with") -}}
 {{- end -}}
+{{- if and (eq $l.front "aws") $.Values.ingress.enabled (or (lt (int64 $b.idle) 1000) (gt (int64 $b.idle) 4000000)) -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.frontIdleTimeout" $l.frontIdleTimeout "must be from 1s to 4000s: the controller cannot set up an ALB with it" "correct it, or leave it out for 60s") -}}
+{{- end -}}
 {{- $drains := or (has $l.front (list "aws" "gce")) (eq (include "lameduck.isGiven" $l.frontDrainDuration) "yes") -}}
 {{- if and $drains (or (lt (int64 $b.frontDrain) (int64 $b.longest)) (gt (int64 $b.frontDrain) 3600000)) -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.frontDrainDuration" (include "lameduck.duration" $b.frontDrain)
@@ -90,8 +93,8 @@
 {{- $path := (get $probes $name).path -}}
 {{- if not (regexMatch "(?i)^/(readyz|livez|healthz)([/?]|$)" $path) -}}
 {{- include "lameduck.refuse" (list $problems (printf "probes.%s.path" $name) $path "is not answered on lameduck.probePort, which knows /readyz, /livez and /healthz, so that the pod would never be ready" "use one of them, or set lameduck.probePort to off, and the port of the service is asked") -}}
-{{- else if and (eq $name "readiness") (not (regexMatch "(?i)^/readyz" $path)) -}}
-{{- include "lameduck.refuse" (list $problems "probes.readiness.path" $path "must be /readyz: everything else stays green while the process drains, and a pod that is not deleted would stay in its services" "use /readyz") -}}
+{{- else if and (eq $name "readiness") (or (not (regexMatch "(?i)^/readyz/?([?]|$)" $path)) (regexMatch "[?&]exclude=shutdown(&|$)" $path)) -}}
+{{- include "lameduck.refuse" (list $problems "probes.readiness.path" $path "must be /readyz: everything else, also one of its checks alone, stays green while the process drains, and a pod that is not deleted would stay in its services" "use /readyz") -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -1,9 +1,11 @@
 {{/* The alerts. Those on lameduck's own metrics and on its log say what is wrong with a shutdown; those on kube-state-metrics
 say what no process can tell of itself. */}}
 
-{{/* The pods of this release, as scraped metrics and kube-state-metrics name them. */}}
+{{/* The pods of this release, as scraped metrics and kube-state-metrics name them. Of a Deployment with a longer name than
+46 Kubernetes cuts the hash of the template and the hyphen behind it, so that the pod's name fits in 63. */}}
 {{- define "lameduck.podsOf" -}}
-namespace="{{ .Release.Namespace }}",pod=~"{{ include "lameduck.fullname" . }}-[a-z0-9]+-[a-z0-9]+"
+{{- $name := include "lameduck.fullname" . -}}
+namespace="{{ .Release.Namespace }}",pod=~"{{ $name }}-[a-z0-9]+{{ ternary "-?" "-" (gt (len $name) 46) }}[a-z0-9]+"
 {{- end -}}
 
 {{/* One alert: (list $ name severity for expression summary description). */}}

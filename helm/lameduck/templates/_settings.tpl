@@ -50,8 +50,14 @@ LAMEDUCK_{{ regexReplaceAll "[A-Z]" . "_${0}" | upper }}
 {{- end -}}
 {{- end -}}
 
+{{/* A setting's value as the package reads it: (list kind value). Of an `off` without quotes YAML makes false. */}}
+{{- define "lameduck.settingText" -}}
+{{- $text := include "lameduck.text" (index . 1) -}}
+{{- ternary "off" $text (and (has (index . 0) (list "port" "path" "file")) (eq $text "false")) -}}
+{{- end -}}
+
 {{- define "lameduck.probePort" -}}
-{{- $port := include "lameduck.text" .Values.lameduck.probePort -}}
+{{- $port := include "lameduck.settingText" (list "port" .Values.lameduck.probePort) -}}
 {{- if not (or (eq $port "off") (eq $port "0") (eq $port "")) -}}{{- $port -}}{{- end -}}
 {{- end -}}
 
@@ -65,9 +71,9 @@ disagree. What is left out stays as the program's own code has it: the environme
 {{- define "lameduck.settings" -}}
 {{- $b := include "lameduck.budget" . | fromJson -}}
 {{- $settings := dict "terminationGracePeriodSeconds" (toString (int64 $b.grace)) -}}
-{{- range $name, $_ := include "lameduck.kinds" . | fromYaml -}}
+{{- range $name, $kind := include "lameduck.kinds" . | fromYaml -}}
 {{- $given := get $.Values.lameduck $name -}}
-{{- if include "lameduck.isGiven" $given -}}{{- $_ := set $settings $name (include "lameduck.text" $given) -}}{{- end -}}
+{{- if include "lameduck.isGiven" $given -}}{{- $_ := set $settings $name (include "lameduck.settingText" (list $kind $given)) -}}{{- end -}}
 {{- end -}}
 {{- range $name, $milliseconds := dict "shutdownDelayDuration" $b.delay "preShutdownHookTimeout" $b.hooks "destroyHookTimeout" $b.destroy "keepAliveTimeout" $b.keepAlive -}}
 {{- if not (hasKey $settings $name) -}}{{- $_ := set $settings $name (include "lameduck.duration" $milliseconds) -}}{{- end -}}

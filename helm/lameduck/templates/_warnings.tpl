@@ -23,6 +23,9 @@
 {{- if and (or $v.ingress.enabled $v.httpRoute.enabled) (eq $v.lameduck.front "none") }}
 - "A route is on, but lameduck.front is none: say what stands in front of the pods."
 {{- end }}
+{{- if and (eq (toString $v.service.externalTrafficPolicy) "Local") (eq $v.lameduck.front "none") }}
+- "service.externalTrafficPolicy is Local, but lameduck.front is none: the load balancer has to find out by its own health check that a node has no pod left. Let lameduck.shutdownDelayDuration be longer than that takes."
+{{- end }}
 {{- if and (eq $v.lameduck.front "aws") (not $v.readinessGates) }}
 - "Label the namespace elbv2.k8s.aws/pod-readiness-gate-inject=enabled, so that a rollout waits until the load balancer knows the new pods."
 {{- end }}

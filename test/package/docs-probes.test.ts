@@ -1,0 +1,43 @@
+// The readiness probes that the pages show are quick enough for the delay.
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { parseAllDocuments } from 'yaml';
+import { blocksIn, readPage, root } from '../support/markdown.ts';
+
+interface Probe {
+  readonly periodSeconds?: number;
+  readonly timeoutSeconds?: number;
+  readonly failureThreshold?: number;
+}
+
+// The default of shutdownDelayDuration in a cluster, in seconds.
+const delay = 10;
+
+const pages = ['README.md', ...readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md'))].map((file) =>
+  file === 'README.md' ? file : join('docs', file),
+);
+
+/** readinessProbesIn returns every probe of that name, however deep it stands. */
+function readinessProbesIn(value: unknown): Probe[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) =>
+    name === 'readinessProbe' ? [inner as Probe] : readinessProbesIn(inner),
+  );
+}
+
+test('P-122 each readiness probe of README.md and docs/ takes a container that ends alone out of its services within the delay', () => {
+  const shown = pages.flatMap((page) =>
+    blocksIn(readPage(page))
+      .filter(({ language, text }) => language === 'yaml' && text.includes('readinessProbe'))
+      .flatMap(({ text }) => parseAllDocuments(text).flatMap((document) => readinessProbesIn(document.toJS())))
+      .map((probe) => ({ page, probe })),
+  );
+  assert.ok(shown.length >= 6, String(shown.length));
+  for (const { page, probe } of shown) {
+    // The kubelet's own defaults.
+    const { periodSeconds = 10, timeoutSeconds = 1, failureThreshold = 3 } = probe;
+    assert.ok(periodSeconds * failureThreshold + timeoutSeconds <= delay, `${page}: ${JSON.stringify(probe)}`);
+  }
+});
