@@ -1,4 +1,4 @@
-// Where something listens, as it is written.
+// Where something listens or asks, as it is written.
 import type { AddressInfo } from 'node:net';
 
 /** hostAndPort writes the two as one, as a URL has them. */

@@ -1,4 +1,5 @@
 // The requests that have no answer yet, in the words of the log.
+import { hostAndPort } from '../address.ts';
 import type { UnfinishedRequest } from '../observer.ts';
 import type { Connection } from './connection.ts';
 import type { Asked } from './request-functions.ts';
@@ -16,10 +17,14 @@ export function describeUnfinished(
         method: request.method ?? '',
         route: route?.(request) ?? pathOf(request),
         ageMs: Math.round(now - arrivedAt),
-        peer: `${request.socket.remoteAddress ?? 'unix'}:${String(request.socket.remotePort ?? '')}`,
+        peer: peerOf(request),
       })),
     )
     .sort((a, b) => b.ageMs - a.ageMs);
+}
+
+function peerOf({ socket: { remoteAddress, remotePort } }: Request): string {
+  return remoteAddress === undefined || remotePort === undefined ? 'unix:' : hostAndPort(remoteAddress, remotePort);
 }
 
 function pathOf({ url = '' }: Request): string {

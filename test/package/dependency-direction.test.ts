@@ -24,7 +24,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
     ...['clock.ts', 'errors.ts', 'lifecycle', 'message.ts', 'observer.ts', 'registration.ts', 'settings'],
     'thenable.ts',
   ],
-  http: ['clock.ts', 'deadline.ts', 'errors.ts', 'observer.ts', 'settings', 'message.ts'],
+  http: ['address.ts', 'clock.ts', 'deadline.ts', 'errors.ts', 'observer.ts', 'settings', 'message.ts'],
   process: ['clock.ts', 'errors.ts', 'exit-codes.ts', 'observer.ts', 'settings', 'standard-output.ts'],
   observers: [
     ...['clock.ts', 'errors.ts', 'lifecycle', 'message.ts', 'observer.ts', 'settings', 'standard-output.ts'],
