@@ -129,18 +129,21 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     assert.equal(await client.check('shop.Orders'), 'SERVING');
     await it.duck.shutdown();
     assert.deepEqual(asked, ['NOT_SERVING', 'NOT_SERVING', 'SERVING', 'SERVING', 'NOT_SERVING']);
+    assert.equal(await client.check('livez'), codes.UNAVAILABLE);
   });
 
-  test('P-046 who watches is told NOT_SERVING at ShutdownInitiated, and the stream then ends well', async (t) => {
+  test('P-046 who watches is told NOT_SERVING at ShutdownInitiated, but of livez, and the stream then ends well', async (t) => {
     const it = subject(t);
     const client = await ownPort(t, it);
     const watch = client.watch();
-    await watch.first;
+    const live = client.watch('livez');
+    await Promise.all([watch.first, live.first]);
     it.duck.addPreShutdownHook('see', async () => {
       while (watch.told.length < 2) await new Promise((resolve) => setImmediate(resolve));
     });
     await it.duck.shutdown();
     assert.deepEqual(await watch.end, ['SERVING', 'NOT_SERVING', `code ${String(codes.OK)}`]);
+    assert.deepEqual(await live.end, ['SERVING', `code ${String(codes.OK)}`]);
   });
 
   test('A-042, P-087 a post-start hook that has not ended fails livez only behind the grace, as it does over HTTP', async (t) => {

@@ -67,7 +67,7 @@ function askHost(host: string, { target, port, limit }: Omit<Question, 'hosts'>)
     });
     socket.on('data', (chunk: string) => {
       text += chunk;
-      if (text.length > longestAnswer) read();
+      if (text.length > longestAnswer || lacks(text) === 0) read();
     });
     socket.on('end', () => {
       read();
@@ -77,16 +77,40 @@ function askHost(host: string, { target, port, limit }: Omit<Question, 'hosts'>)
   });
 }
 
-function parse(text: string): Outcome | undefined {
-  const [head = '', ...rest] = text.split('\r\n\r\n');
+// A server may say several times that its answer will come, and none of that is the answer.
+const interim = /^(?:HTTP\/1\.1 1(?!01)\d\d\b[^]*?\r\n\r\n)+/;
+
+interface Said {
+  readonly head: string;
+  readonly status: number;
+  readonly body: string;
+}
+
+function split(text: string): Said | undefined {
+  const [head = '', ...rest] = text.replace(interim, '').split('\r\n\r\n');
   const [, status] = /^HTTP\/1\.[01] (\d{3})\b/.exec(head) ?? [];
-  if (status === undefined || rest.length === 0) return undefined;
-  const body = rest.join('\r\n\r\n');
-  const [, length] = /^content-length: *(\d+)$/im.exec(head) ?? [];
+  return status === undefined || rest.length === 0
+    ? undefined
+    : { head, status: Number(status), body: rest.join('\r\n\r\n') };
+}
+
+/** lacks is how much of an answer is still to come, in bytes; undefined where only its end will tell. */
+function lacks(text: string): number | undefined {
+  const said = split(text);
+  if (said === undefined) return undefined;
+  if (said.status === 204 || said.status === 304) return 0;
+  const [, length] = /^content-length: *(\d+)$/im.exec(said.head) ?? [];
+  return length === undefined ? undefined : Math.max(0, Number(length) - Buffer.byteLength(said.body));
+}
+
+function parse(text: string): Outcome | undefined {
+  const said = split(text);
+  if (said === undefined) return undefined;
   // An error, as it is to the kubelet (K-015), which reads no more than so much (K-016).
-  if (Buffer.byteLength(body) < Math.min(Number(length ?? 0), longestAnswer - head.length)) {
+  if ((lacks(text) ?? 0) > 0 && text.length < longestAnswer) {
     return { kind: 'unreachable', reason: 'the answer is cut short' };
   }
+  const { head, status, body } = said;
   const [, age] = /^age: (\d+)$/im.exec(head) ?? [];
-  return { kind: 'answered', status: Number(status), age, body };
+  return { kind: 'answered', status, age, body };
 }

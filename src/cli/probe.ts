@@ -17,9 +17,9 @@ const usage =
 
 const options: readonly string[] = ['--port', '--service', '--timeout'];
 
+// A HEALTHCHECK knows these two and no third.
 const passed = 0;
 const failed = 1;
-const misused = 2;
 
 interface Asked extends Place {
   /** The endpoint, or `grpc` with its service. */
@@ -28,7 +28,7 @@ interface Asked extends Place {
   readonly service: string | undefined;
 }
 
-/** probe exits with 0 when the endpoint passes, 1 when it fails or does not answer, and 2 when it was called in a wrong way. */
+/** probe exits with 0 when the endpoint passes, and with 1 when it fails, does not answer, or cannot be asked for. */
 export async function probe(args: readonly string[], environment: Environment): Promise<number> {
   if (args.includes('--help')) {
     say(standardOutput, usage);
@@ -37,7 +37,7 @@ export async function probe(args: readonly string[], environment: Environment): 
   const asked = read(args, environment);
   if (typeof asked === 'string') {
     say(standardError, `lameduck probe: ${asked}; ${usage}`);
-    return misused;
+    return failed;
   }
   const { text, isPassed } = verdict(asked, await outcomeOf(asked));
   say(standardOutput, text);

@@ -6,14 +6,18 @@ import { standardOutput } from '../standard-output.ts';
 const mostTries = 100;
 const pauseBetween = 10;
 
+// What filled the pipe is the main thread, which may be blocked in the middle of a line of its own.
+let wasFull = false;
+
 /** writeBeside writes a line at once, and tells whether it could; a pipe that is full takes none. */
 export function writeBeside(line: string): boolean {
   const descriptor = withoutWaiting();
-  let rest = Buffer.from(line);
+  let rest = Buffer.from(wasFull ? `\n${line}` : line);
   try {
     for (let tries = 0; tries < mostTries && rest.length > 0; tries++) {
       const written = writeSome(descriptor ?? standardOutput, rest);
-      if (written === 0 && tries === 0) return false;
+      if (tries === 0) wasFull = written === 0;
+      if (wasFull) return false;
       rest = rest.subarray(written);
       if (rest.length > 0) Atomics.wait(pause, 0, 0, pauseBetween);
     }

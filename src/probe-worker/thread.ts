@@ -35,9 +35,12 @@ const watch = new StallWatch({
   state,
   threshold: Math.min(readyzStallLimit || Infinity, livezStallLimit || Infinity),
   onStall: (stalledMs) => {
-    writeBeside(stallLine(stalledMs, data));
+    unsaid = stallLine(stalledMs, data);
+    tellOfStall();
   },
   onStallEnd: (stalledMs) => {
+    tellOfStall();
+    unsaid = '';
     say({ kind: 'stall ended', stalledMs });
   },
 });
@@ -55,10 +58,17 @@ const lastWords = new LastWords({
 
 let isPinged = false;
 let isClosing = false;
+// The line about a stall that nobody has taken yet: a reader that is stuck is what may block the loop (P-060).
+let unsaid = '';
+
+function tellOfStall(): void {
+  if (unsaid !== '' && writeBeside(unsaid)) unsaid = '';
+}
 
 function look(): void {
   if (isClosing) return;
   watch.tick();
+  tellOfStall();
   lastWords.tick();
   if (watch.stalledMs === 0) isPinged = false;
   else if (!isPinged) {

@@ -176,10 +176,10 @@ for (const [args, line] of [
   [['readyz', '--service', 'livez'], /^lameduck probe: --service is for grpc alone/],
   [['--service='], /^lameduck probe: --service is for grpc alone/],
 ] as const) {
-  test(`${JSON.stringify(args)} is one line and exit code 2`, async (t) => {
+  test(`${JSON.stringify(args)} is one line and exit code 1`, async (t) => {
     // Which is what nothing but an endpoint takes.
     const { code, output } = await lameduck(t, ['probe', ...args], { LAMEDUCK_PROBE_PORT: '8081' });
-    assert.equal(code, 2, output);
+    assert.equal(code, 1, output);
     assert.match(output, line);
     assert.match(output, /lameduck probe grpc --port 9090 \[--service livez\]/);
     assert.equal(output.split('\n').length, 2, output);

@@ -85,6 +85,24 @@ test('K-036 what does not answer is exit code 1 within the limit, ahead of the k
   assert.equal(short.output, `livez: no answer on port ${port} within 300 ms\n`);
 });
 
+test('K-036 the limit counts from the start of the process, however long that takes', async (t) => {
+  const waited: number[] = [];
+  const silent = createTcpServer((socket) => {
+    const since = performance.now();
+    socket.resume().on('close', () => waited.push(performance.now() - since));
+  });
+  const port = String(await listen(t, silent));
+  const slow = 'data:text/javascript,while (performance.now() < 3_000);';
+  await Promise.all(
+    ['livez', 'grpc'].map(async (asked) => {
+      const args = ['probe', asked, '--port', port, '--timeout', '3s'];
+      const ended = await lameduck(t, args, {}, ['--import', slow]);
+      assert.deepEqual(ended, { code: 1, output: `${asked}: no answer on port ${port} within 3000 ms\n` });
+    }),
+  );
+  for (const milliseconds of waited) assert.ok(milliseconds < 1_500, String(milliseconds));
+});
+
 test('a port on which nothing listens, or no HTTP is spoken, is exit code 1 with the reason', async (t) => {
   const free = String(await freePort());
   assert.deepEqual(await probeOnce(t, ['--port', free]), {
@@ -106,6 +124,33 @@ test('K-015 an answer that is cut short is exit code 1, whatever its status', as
   ] as const) {
     assert.match((await probeOnce(t, ['livez', '--port', await says(t, said)])).output, output);
   }
+});
+
+test('an answer that is whole is not waited on, whether its connection ends or not', async (t) => {
+  for (const [said, ended] of [
+    ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok', { code: 0, output: 'livez: ok\n' }],
+    ['HTTP/1.1 500 No\r\ncontent-length:0\r\n\r\n', { code: 1, output: 'livez: failed: status 500\n' }],
+    ['HTTP/1.1 204 No Content\r\n\r\n', { code: 0, output: 'livez: ok\n' }],
+  ] as const) {
+    const stays = createTcpServer((socket) => socket.resume().write(said));
+    const port = String(await listen(t, stays));
+    assert.deepEqual(await probeOnce(t, ['livez', '--port', port]), ended, said);
+  }
+});
+
+test('K-012 the status that counts is the last, behind those that only say that one will come', async (t) => {
+  const interim = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n';
+  for (const [status, code] of [
+    [200, 0],
+    [500, 1],
+  ] as const) {
+    const port = await says(t, `${interim}HTTP/1.1 ${String(status)} So\r\nContent-Length: 2\r\n\r\nso`);
+    const output = code === 0 ? 'livez: ok\n' : 'livez: failed: status 500\n';
+    assert.deepEqual(await probeOnce(t, ['livez', '--port', port]), { code, output });
+  }
+  const alone = await probeOnce(t, ['livez', '--port', await says(t, interim)]);
+  assert.equal(alone.code, 1);
+  assert.match(alone.output, /: what answers is no HTTP\n$/);
 });
 
 test('K-016 an answer without an end is cut behind 10 KiB, and its status counts', async (t) => {
@@ -149,9 +194,11 @@ for (const [args, env, line] of [
   [['__proto__'], {}, /^usage: lameduck/],
   [[], {}, /^usage: lameduck/],
 ] as const) {
-  test(`${JSON.stringify(args)} with ${JSON.stringify(env)} is one line and exit code 2`, async (t) => {
+  // A HEALTHCHECK knows 0 and 1, and nobody runs what is no command as one.
+  const expected = (args as readonly string[]).includes('probe') ? 1 : 2;
+  test(`${JSON.stringify(args)} with ${JSON.stringify(env)} is one line and exit code ${String(expected)}`, async (t) => {
     const { code, output } = await lameduck(t, args, env);
-    assert.equal(code, 2, output);
+    assert.equal(code, expected, output);
     assert.match(output, line);
     assert.equal(output.split('\n').length, 2, output);
   });

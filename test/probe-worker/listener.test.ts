@@ -14,16 +14,20 @@ interface ListenerUnderTest {
   readonly port: number;
   /** What has come as far as an answer. */
   readonly asked: string[];
+  /** The connections as the listener has them, in the order in which they came. */
+  readonly accepted: Socket[];
   readonly dial: () => Promise<Socket>;
 }
 
 async function listen(t: TestContext, answer: () => Promise<Answer> = async () => passed): Promise<ListenerUnderTest> {
   const asked: string[] = [];
+  const accepted: Socket[] = [];
   const sockets: Socket[] = [];
   const server = createListener((url, method) => {
     asked.push(`${method} ${url}`);
     return answer();
   });
+  server.on('connection', (socket) => accepted.push(socket));
   t.after(async () => {
     for (const socket of sockets) socket.destroy();
     server.close();
@@ -39,7 +43,7 @@ async function listen(t: TestContext, answer: () => Promise<Answer> = async () =
     await once(socket, 'connect');
     return socket;
   };
-  return { port, asked, dial };
+  return { port, asked, accepted, dial };
 }
 
 /** everything resolves with what comes on a connection until its end. */
@@ -92,11 +96,65 @@ test('of requests that are pipelined the first alone is answered, and asked abou
   const answered = new Promise<Answer>((settle) => (resolve = settle));
   const { asked, dial } = await listen(t, () => answered);
   const socket = await dial();
-  socket.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(500));
+  socket.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(100));
   await until(() => asked.length > 0);
   resolve(passed);
   const text = await everything(socket);
   assert.equal(text.match(/HTTP\/1\.1/g)?.length, 1);
+  assert.deepEqual(asked, ['GET /livez']);
+});
+
+test('who pipelines without an end is cut off behind the first read, and is one question', async (t) => {
+  const { port, asked, accepted, dial } = await listen(t, () =>
+    asked.length > 1 ? Promise.resolve(passed) : new Promise(() => undefined),
+  );
+  const socket = await dial();
+  socket.resume().write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(100_000));
+  await until(() => asked.length === 1);
+  await until(() => socket.closed);
+  assert.deepEqual(asked, ['GET /livez']);
+  const [{ bytesRead } = { bytesRead: Infinity }] = accepted;
+  assert.ok(bytesRead <= 65_536, String(bytesRead));
+  assert.equal((await probe(port, '/readyz')).status, 200);
+});
+
+test('a body that has no end is not read on while its answer is made', async (t) => {
+  const { port, asked, accepted, dial } = await listen(t, () =>
+    asked.length > 1 ? Promise.resolve(passed) : new Promise(() => undefined),
+  );
+  const socket = await dial();
+  socket.write('POST /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000\r\n\r\n');
+  await until(() => asked.length === 1);
+  const part = Buffer.alloc(1_000_000);
+  for (let count = 0; count < 100; count++) socket.write(part);
+  for (let count = 0; count < 50; count++) assert.equal((await probe(port, '/livez')).status, 200);
+  const [{ bytesRead } = { bytesRead: Infinity }] = accepted;
+  assert.ok(bytesRead < 1_000_000, String(bytesRead));
+  assert.equal(socket.closed, false);
+});
+
+test('nobody waits too long for an answer that is being made, and nobody takes longer than ten seconds to read it', async (t) => {
+  const long: Answer = { ...passed, body: 'x'.repeat(50_000_000) };
+  const answer = Promise.withResolvers<Answer>();
+  const { asked, accepted, dial } = await listen(t, () => answer.promise);
+  const socket = await dial();
+  await until(() => accepted.length === 1);
+  const timeout = (): number | undefined => accepted[0]?.timeout;
+  assert.equal(timeout(), 10_000);
+  socket.write('GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n');
+  await until(() => asked.length === 1);
+  assert.equal(timeout(), 0);
+  answer.resolve(long);
+  await until(() => timeout() === 10_000);
+  assert.equal(accepted[0]?.destroyed, false);
+});
+
+test('who expects something has an answer that says close all the same', async (t) => {
+  const { asked, dial } = await listen(t);
+  const socket = await dial();
+  socket.write('GET /livez HTTP/1.1\r\nHost: a\r\nExpect: much\r\n\r\n');
+  const text = await everything(socket);
+  assert.match(text, /^HTTP\/1\.1 200 OK\r\n[^]*\r\nConnection: close\r\n/);
   assert.deepEqual(asked, ['GET /livez']);
 });
 

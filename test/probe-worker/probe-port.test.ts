@@ -264,12 +264,16 @@ describe('what goes wrong', () => {
     );
   });
 
-  test('P-117 what the program was started with is not loaded into the thread', async (t) => {
-    const loud = `data:text/javascript,import { threadId } from 'node:worker_threads'; console.log('loaded in thread ' %2B threadId)`;
-    const program = await ProbedProcess.start(t, {}, { nodeOptions: ['--import', loud] });
-    assert.equal((await program.probe('/livez')).status, 200);
-    program.kill('SIGTERM');
-    await program.exit;
-    assert.deepEqual(program.output.match(/loaded in thread \d+/g), ['loaded in thread 0']);
-  });
+  for (const how of ['by its command line', 'by NODE_OPTIONS'] as const) {
+    test(`P-117 what the program was started with ${how} is not loaded into the thread`, async (t) => {
+      const loud = `data:text/javascript,import { threadId } from 'node:worker_threads'; console.log('loaded in thread ' %2B threadId)`;
+      const [env, nodeOptions] =
+        how === 'by NODE_OPTIONS' ? [{ NODE_OPTIONS: `--import "${loud}"` }, []] : [{}, ['--import', loud]];
+      const program = await ProbedProcess.start(t, env, { nodeOptions });
+      assert.equal((await program.probe('/livez')).status, 200);
+      program.kill('SIGTERM');
+      await program.exit;
+      assert.deepEqual(program.output.match(/loaded in thread \d+/g), ['loaded in thread 0']);
+    });
+  }
 });

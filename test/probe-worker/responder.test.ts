@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { passed } from '../../src/health/endpoint.ts';
+import { notFound, passed } from '../../src/health/endpoint.ts';
 import type { Answer } from '../../src/message.ts';
 import { Questions } from '../../src/probe-worker/questions.ts';
 import { Responder } from '../../src/probe-worker/responder.ts';
@@ -244,6 +244,17 @@ test('a scrape is waited for longer than a probe, and its last answer is given w
   assert.deepEqual([headers['Age'], tookMs > 5_000 && tookMs < 6_000], ['65', true]);
   assert.equal((await under.respond('/metrics/slis')).status, 503);
   assert.deepEqual(under.asked, ['GET /metrics', 'GET /metrics', 'GET /metrics/slis']);
+});
+
+test('what names no check, and what is longer than a million characters, is answered and not kept', async () => {
+  const under = new ResponderUnderTest();
+  const long = (length: number): Answer => ({ status: 200, headers: {}, body: 'x'.repeat(length) });
+  assert.equal((await under.respond('/livez/none', notFound)).status, 404);
+  assert.equal((await under.respond('/metrics', long(1_000_000))).status, 200);
+  assert.equal((await under.respond('/metrics/slis', long(1_000_001))).status, 200);
+  const paths = ['/livez/none', '/metrics', '/metrics/slis'];
+  const statuses = await Promise.all(paths.map(async (path) => (await under.respond(path)).status));
+  assert.deepEqual(statuses, [200, 200, 503]);
 });
 
 test('what is none of ours is 404, and the main thread never hears of it', async () => {

@@ -3,24 +3,28 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
+import type { Worker } from 'node:worker_threads';
 import { systemClock } from '../../src/clock.ts';
 import { passed } from '../../src/health/endpoint.ts';
 import type { Answer } from '../../src/message.ts';
 import { ProbePort } from '../../src/probe-worker/probe-port.ts';
 import { completeSettings } from '../../src/settings/complete.ts';
+import { disposed } from '../support/disposed.ts';
 import { freePort, probe } from '../support/probe-client.ts';
+import { ProcessUnderTest } from '../support/process-under-test.ts';
 
 /** listening is a probe port of this process, and where it listens. */
 async function listening(
   t: TestContext,
   answer: () => Promise<Answer>,
+  onFailure: (error: Error) => void = assert.ifError,
 ): Promise<{ readonly port: number; readonly probePort: ProbePort }> {
   const port = await freePort();
   const { promise, resolve } = Promise.withResolvers<string>();
   const probePort = new ProbePort({
     settings: completeSettings({ probePort: port }, {}).settings,
     ...{ clock: systemClock, answer, shutdown: () => undefined },
-    ...{ onListening: resolve, onFailure: assert.ifError, onStallEnd: () => undefined },
+    ...{ onListening: resolve, onFailure, onStallEnd: () => undefined },
   });
   // The thread holds nothing, not even a test.
   const holding = setInterval(() => undefined, 1_000);
@@ -72,4 +76,39 @@ test('a connection on which half a request has come keeps the thread for a secon
   await closed;
   const took = performance.now() - since;
   assert.ok(took > 900 && took < 4_000, String(took));
+});
+
+for (const [what, end, message] of [
+  ['is ended by the program', (thread: Worker) => void thread.terminate(), /: the probe thread has ended$/],
+  [
+    'fails',
+    (thread: Worker) => {
+      // It reads what it is sent.
+      thread.postMessage(null);
+    },
+    /: Cannot read properties of null/,
+  ],
+] as const) {
+  test(`a thread that ${what} is said once`, async (t) => {
+    const failures: string[] = [];
+    const made = once(process, 'worker') as Promise<[Worker]>;
+    await listening(
+      t,
+      () => Promise.resolve(passed),
+      (error) => failures.push(error.message),
+    );
+    const [thread] = await made;
+    const ended = new Promise((resolve) => thread.once('exit', resolve));
+    end(thread);
+    await ended;
+    assert.equal(failures.length, 1);
+    assert.match(failures[0] ?? '', message);
+  });
+}
+
+test('a process that may have no thread ends with code 82, and is told why', async (t) => {
+  const env = { LAMEDUCK_PROBE_PORT: String(await freePort()) };
+  const program = disposed(t, new ProcessUnderTest('listens.ts', env, ['--permission', '--allow-fs-read=*']));
+  assert.deepEqual(await program.exit, { code: 82, signal: null });
+  assert.match(program.stderr, /LameduckError: probePort \d+: there is no probe port: .*--allow-worker/);
 });

@@ -1,0 +1,68 @@
+// The probe port of a process whose log nobody reads any more, so that its main thread may be blocked on that.
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import { test, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { makePipe, type Pipe } from '../support/full-pipe.ts';
+import { freePort, probe } from '../support/probe-client.ts';
+import { until } from '../support/until.ts';
+
+const fixture = fileURLToPath(new URL('../fixtures/blocks-for-a-while.ts', import.meta.url));
+
+interface Unread {
+  readonly program: ChildProcess;
+  readonly pipe: Pipe;
+  readonly probePort: number;
+  readonly port: number;
+  /** Reads until the pattern is found, and resolves with its group. */
+  readonly said: (pattern: RegExp) => Promise<string>;
+}
+
+/** startUnread starts the fixture on a pipe that is read no further than the address of the probe port. */
+async function startUnread(t: TestContext, limits: Readonly<Record<string, string>>): Promise<Unread> {
+  const pipe = makePipe(t);
+  const probePort = await freePort();
+  const env = { ...process.env, ...limits, LAMEDUCK_PROBE_PORT: String(probePort) };
+  const program = spawn(process.execPath, [fixture], { env, stdio: ['ignore', pipe.written, 'inherit'] });
+  closeSync(pipe.written);
+  t.after(() => program.kill('SIGKILL'));
+  let text = '';
+  const said = async (pattern: RegExp): Promise<string> => {
+    await until(() => pattern.test((text += pipe.read())));
+    return pattern.exec(text)?.[1] ?? '';
+  };
+  await said(/"msg":"(probe port listens)"/);
+  const port = Number(await said(/"msg":"listening","port":(\d+)/));
+  await said(/(HasBeenReady)/);
+  assert.equal((await probe(probePort, '/readyz')).status, 200);
+  return { program, pipe, probePort, port, said };
+}
+
+/** failing resolves with the first answer of /readyz that fails. */
+async function failing(port: number): Promise<string> {
+  const since = performance.now();
+  for (;;) {
+    const { status, body } = await probe(port, '/readyz');
+    if (status === 500) return body;
+    if (performance.now() - since > 20_000) throw new Error('/readyz still passes');
+  }
+}
+
+test('P-118 the line about a stall that nobody takes is offered until somebody does, and stands on its own', async (t) => {
+  const limits = { LAMEDUCK_READYZ_EVENT_LOOP_STALL_LIMIT: '1s', LAMEDUCK_LIVEZ_EVENT_LOOP_STALL_LIMIT: '2s' };
+  const { pipe, probePort, port, said } = await startUnread(t, limits);
+  await probe(port, '/block?ms=60000');
+  pipe.fill();
+  assert.match(await failing(probePort), /^\[-\]event-loop failed/);
+  assert.match(await said(/\n(\{.*"msg":"event loop blocked: .*\})\n/), /"stalledMs":1\d{3}/);
+});
+
+test('P-077 /readyz is red ahead of the line that says so, which may have to wait for a reader', async (t) => {
+  const { program, pipe, probePort, said } = await startUnread(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0s' });
+  pipe.fill();
+  program.kill('SIGTERM');
+  assert.match(await failing(probePort), /^\[-\]shutdown failed/);
+  // Nothing can have been written, and what was to be is still there.
+  await said(/("name":"ShutdownInitiated")/);
+});
