@@ -1,5 +1,5 @@
 // What Node keeps of servers and sockets where only it looks; each is guarded, since it may go.
-import type { Http2Session } from 'node:http2';
+import type { Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Server, Socket } from 'node:net';
 
 interface ConnectionsList {
@@ -17,6 +17,13 @@ type Interval = NodeJS.Timeout & { _destroyed?: boolean };
 /** connectionsOf lists the connections that a server has. */
 export function connectionsOf(server: Server): Socket[] {
   return (listOf(server)?.all() ?? []).flatMap(({ socket }) => socket ?? []);
+}
+
+/** sessionsOf lists the sessions of HTTP/2 that a server has; none before Node 24, which was the first to keep them. */
+export function sessionsOf(server: Server): ServerHttp2Session[] {
+  const sessions = hidden(server, 'sessions') as Iterable<Partial<ServerHttp2Session>> | undefined;
+  if (typeof sessions?.[Symbol.iterator] !== 'function') return [];
+  return [...sessions].filter((one) => typeof one.goaway === 'function' && !one.destroyed) as ServerHttp2Session[];
 }
 
 /** socketsInMessage lists the connections on which a request has begun that is not whole, and those never used. */
@@ -61,6 +68,11 @@ export function socketUnder({ socket }: Http2Session): Socket {
 export function queuedBytes(socket: Socket): number | undefined {
   const { _handle: handle } = socket as { _handle?: { writeQueueSize?: number } | null };
   return handle?.writeQueueSize;
+}
+
+/** sendsFile tells whether a file is the answer on a stream: Node ends that ahead of the file, and takes away what would send the end. */
+export function sendsFile(stream: ServerHttp2Stream): boolean {
+  return Object.hasOwn(stream, '_final');
 }
 
 function hidden(server: Server, description: string): unknown {

@@ -8,6 +8,7 @@ import { comeBackSoon } from './rejection.ts';
 import { abortRequest, hasAbortSignal } from './request-signal.ts';
 import { StreamResponse } from './stream-response.ts';
 import { Upgraded } from './upgraded.ts';
+import { sayGoingAway, webSocketOn } from './websocket.ts';
 
 /** LongRunningRequest is told to end when its turn comes, and ended when its time is up. */
 export class LongRunningRequest {
@@ -16,6 +17,8 @@ export class LongRunningRequest {
   /** Undefined once the request has left HTTP. */
   readonly #response: Response | undefined;
   #stream: EventStream | undefined;
+  /** Whether a WebSocket over HTTP/2 has been closed, which waits for its peer's close frame. */
+  #isGoingAway = false;
 
   constructor(connection: Connection, request: Request, response?: Response) {
     this.connection = connection;
@@ -58,7 +61,15 @@ export class LongRunningRequest {
     else if (response.writableEnded) {
       if (response instanceof StreamResponse) response.stopReading();
     } else if (!response.headersSent) answerInstead(response, comeBackSoon);
+    else if (this.#isGoingAway) response.destroy();
+    else if (this.#goAway()) this.#isGoingAway = true;
     else if (!hasLength(response)) endInstead(response);
+  }
+
+  // The WebSocket is on the stream that it speaks over (RFC 8441), as it is on a socket.
+  #goAway(): boolean {
+    const webSocket = this.#response instanceof StreamResponse ? webSocketOn(this.#response.stream) : undefined;
+    return webSocket !== undefined && sayGoingAway(webSocket);
   }
 
   get #takesHint(): boolean {

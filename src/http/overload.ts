@@ -2,10 +2,12 @@
 import type { Clock } from '../clock.ts';
 import { parseDuration } from '../settings/duration.ts';
 import { connectionOf } from './connection.ts';
+import { longestBehindAnswer } from './half-request.ts';
 import { answerInstead, breakOff } from './instead.ts';
 import { abortRequest } from './request-signal.ts';
 import { timedOut, tooManyRequests } from './rejection.ts';
 import type { Answer, Response } from '../message.ts';
+import { StreamResponse } from './stream-response.ts';
 
 /** OverloadLimits is what a server allows; 0 is no limit. */
 export interface OverloadLimits {
@@ -81,8 +83,22 @@ export class Overload {
     abortRequest(response.req, 'its time is up');
     if (this.#isAnswered(response)) return;
     this.requestsTimedOut++;
-    if (response.headersSent) breakOff(response);
-    else answerInstead(response, closing(response, timedOut));
+    if (response.headersSent) {
+      breakOff(response);
+      return;
+    }
+    answerInstead(response, closing(response, timedOut));
+    if (response instanceof StreamResponse) this.#stopReading(response);
+  }
+
+  // On HTTP/2 a request does not end with its answer, and one whose client goes on sending would take up room for ever.
+  #stopReading(response: StreamResponse): void {
+    response.stopReading();
+    if (response.stream.destroyed) return;
+    const cancel = this.#clock.after(longestBehindAnswer, () => {
+      this.#stopReading(response);
+    });
+    this.#timers.set(response, cancel);
   }
 }
 

@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { Server as TlsServer } from 'node:tls';
 import { continued } from './expect.ts';
-import { connectionsOf } from './hidden-fields.ts';
+import { connectionsOf, sessionsOf } from './hidden-fields.ts';
 import { isHttp2, take, type Server } from './server.ts';
 
 /**
@@ -93,8 +93,13 @@ export function installSeam(server: Server, events: SeamEvents): void {
   }
 
   server.emit = emit as Server['emit'];
-  // What was there before the seam leaves with the rest (P-053).
+  passOlder(server, events);
+}
+
+// What was there before the seam leaves with the rest (P-053).
+function passOlder(server: Server, events: SeamEvents): void {
   for (const socket of connectionsOf(server)) events.onConnection(socket);
+  for (const session of sessionsOf(server)) events.onSession(session);
 }
 
 // The compatibility API emits what a stream has become under the names of HTTP/1.1.

@@ -80,9 +80,10 @@ export class Session extends Connection {
     return owner;
   }
 
-  /** unfinished lists also what has ended for the program, but not for its client. */
+  /** unfinished leaves out those whose answer is out, and lists what has ended for the program, but not for its client. */
   override unfinished(): Unfinished[] {
-    return [...super.unfinished(), ...this.#unsent.list()];
+    const unanswered = this.requests().filter(({ response }) => !(response as StreamResponse).isOut);
+    return [...unanswered, ...this.#unsent.list()];
   }
 
   /** leave asks a client to leave that opens no stream; where that could refuse one, as soon as it is not about to. */
@@ -133,20 +134,27 @@ export class Session extends Connection {
     return false;
   }
 
-  // Node would wait for the peer to end its side.
   override destroy(): void {
-    // Or it would say of streams whose answers are cut that they have ended well.
     for (const response of this.responses) response.destroy();
+    // Node sends no reset behind the GOAWAY of a session that is destroyed, so that of its streams goes ahead of it.
+    if (this.isBusy) setImmediate(() => this.#destroy());
+    else this.#destroy();
+  }
+
+  // Node would wait for the peer to end its side.
+  #destroy(): void {
     this.#session.destroy();
     this.socket.destroy();
   }
 
   override endUploads(now: number): void {
     for (const response of this.responses as StreamResponse[]) {
-      if (!response.writableFinished || response.req.complete) continue;
+      response.endIfGivenUp();
+      if (response.req.complete || !response.isOut) continue;
       const since = this.#uploads.get(response) ?? now;
       this.#uploads.set(response, since);
-      if (now - since >= longestBehindAnswer) response.stopReading();
+      // What has come by then the handler has as long again to read.
+      if (now - since >= (response.stream.closed ? 2 : 1) * longestBehindAnswer) response.stopReading();
     }
   }
 

@@ -3,9 +3,13 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Request, Response } from '../message.ts';
+import { sendsFile } from './hidden-fields.ts';
 
 // The code of RFC 9113, section 7; node:http2 is not loaded for a program that does not use it.
 const cancel = 8;
+
+// States of a stream that is over, as nghttp2 counts them: it has forgotten it, or knows it as closed.
+const statesOfTheOver: readonly unknown[] = [1, 7];
 
 // Headers of a connection, which HTTP/2 has no place for (RFC 9113, 8.2.2).
 const ofConnection = new Set(['connection', 'keep-alive', 'transfer-encoding']);
@@ -54,6 +58,8 @@ export class StreamResponse implements Response {
   /** What the program was given by the compatibility API, if it uses that. */
   compatible: object | undefined;
   #deferred = none;
+  /** Whether lameduck has ended the answer in its middle. */
+  #isBroken = false;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, socket: Socket) {
     this.stream = stream;
@@ -69,16 +75,26 @@ export class StreamResponse implements Response {
   }
 
   get writableEnded(): boolean {
-    return this.stream.writableEnded || this.stream.closed;
+    // The answer to a HEAD Node has ended before there is any.
+    return (this.stream.headersSent && this.stream.writableEnded) || this.stream.closed;
   }
 
   get writableFinished(): boolean {
-    return (this.stream.writableFinished || this.isClosedAhead) && this.stream.rstCode === 0;
+    // What its client gives up, by whatever code, Node ends itself, as if it were whole.
+    if (this.#isBroken || this.stream.aborted || !this.stream.headersSent) return false;
+    if (sendsFile(this.stream)) return this.isOut && this.stream.rstCode === 0;
+    return this.stream.writableFinished || this.isClosedAhead;
   }
 
   /** Whether Node has closed the stream while the last bytes of its answer are in one write, which it makes only then. */
   get isClosedAhead(): boolean {
-    return this.stream.closed && this.stream.writableEnded && !this.stream.writableFinished;
+    const { closed, writableEnded, writableFinished, aborted, rstCode } = this.stream;
+    return closed && writableEnded && !writableFinished && !aborted && rstCode === 0;
+  }
+
+  /** Whether the end of the answer, behind its file and its trailers, has been sent, or there is nobody to send it to. */
+  get isOut(): boolean {
+    return this.stream.state.localClose === 1 || (this.stream.closed && this.stream.writableFinished);
   }
 
   /** The headers that were sent, a line each. */
@@ -121,13 +137,37 @@ export class StreamResponse implements Response {
   }
 
   destroy(): this {
-    this.stream.close(cancel);
+    const { stream } = this;
+    this.#isBroken = !this.isOut;
+    if (stream.writableEnded) stream.close(cancel);
+    else {
+      // Node ends first what it closes: a client would take the part for the whole.
+      stream.end = () => stream;
+      stream.close(cancel);
+      Reflect.deleteProperty(stream, 'end');
+    }
     return this;
   }
 
-  /** stopReading asks the client of a whole answer, as soon as that is out, to send no more (RFC 9113, 8.1). */
+  /** endIfGivenUp ends a stream that is over with a part of its answer unsent, for which Node would wait all the same. */
+  endIfGivenUp(): void {
+    const { stream } = this;
+    if (!stream.closed || stream.destroyed || stream.writableFinished) return;
+    if (!statesOfTheOver.includes(stream.state.state)) return;
+    this.#isBroken = true;
+    stream.destroy();
+  }
+
+  /**
+   * stopReading asks the client of a whole answer, as soon as that is out, to send no more (RFC 9113, 8.1). Called again, it
+   * ends the stream of a handler that does not read what has come, for which Node would wait.
+   */
   stopReading(): void {
-    this.stream.close();
+    const { stream } = this;
+    if (stream.closed) {
+      if (this.isOut) stream.destroy();
+      // Node takes a file for sent when it begins, and would break it off.
+    } else if (!sendsFile(stream) || this.isOut) stream.close();
   }
 
   /**

@@ -1,23 +1,19 @@
 // What is left of a session of HTTP/2 that has been told to leave: answers on their way, pushed streams, clients that take nothing.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { Http2ServerRequest, ServerHttp2Stream } from 'node:http2';
+import type { ServerHttp2Stream } from 'node:http2';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { connect as connectSecure } from 'node:tls';
 import { frame, preface, uint32 } from '../support/http2-by-rote.ts';
-import { HeldAnswer, describeKinds, noProbesOn, serve, serveHeld } from '../support/serving-http2.ts';
+import { HeldAnswer, describeKinds, noProbesOn, serve, serveHeld, streamOf } from '../support/serving-http2.ts';
 import type { Scope } from '../support/serving.ts';
 import { until } from '../support/until.ts';
 
 // Longer than a peer has to end its side when nothing is left.
 const longer = 1_500;
-
-function streamOf(request: object): ServerHttp2Stream {
-  return (request as Partial<Http2ServerRequest>).stream ?? (request as ServerHttp2Stream);
-}
 
 const size = 16_000_000;
 

@@ -7,6 +7,7 @@ import {
   type Http2Server,
   type Http2ServerRequest,
   type Http2ServerResponse,
+  type ServerHttp2Stream,
   type Settings,
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
@@ -136,6 +137,11 @@ async function fastifyServer(
   // The adapter has the types of node:http.
   const server = await adapters['Fastify HTTP/2'](onRequest as unknown as RequestListener);
   return server as unknown as Http2SecureServer;
+}
+
+/** streamOf returns the stream of a request of either API. */
+export function streamOf(request: object): ServerHttp2Stream {
+  return (request as Partial<Http2ServerRequest>).stream ?? (request as ServerHttp2Stream);
 }
 
 /** answerBehindBody is a listener that answers when the body has come whole. */
