@@ -120,7 +120,8 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
   });
 
   test('P-046 at ShutdownInitiated every service but livez turns NOT_SERVING, until everything has ended', async (t) => {
-    const it = subject(t, {}, { services: { 'shop.Orders': 'orders' } });
+    // Five calls of a client in the same process.
+    const it = subject(t, { destroyHookTimeout: '20s' }, { services: { 'shop.Orders': 'orders' } });
     let asked: unknown[] = [];
     it.duck.addDestroyHook('ask', async () => {
       asked = [...(await statuses(client)), await client.check('shop.Orders')];

@@ -195,7 +195,7 @@ void describe('an answer without an end', { concurrency: 4 }, () => {
     test(`${what} is late`, async (t) => {
       const since = performance.now();
       assert.deepEqual(await said(t, onStream, 300), { kind: 'late' });
-      assert.ok(performance.now() - since < 1_500);
+      assert.ok(performance.now() - since < 5_000);
     });
   }
 });
@@ -254,7 +254,7 @@ void describe('what is no HTTP/2', { concurrency: 8 }, () => {
     const port = await listen(t, server);
     const since = performance.now();
     assert.deepEqual(await ask(port, 300), { kind: 'late' });
-    assert.ok(performance.now() - since < 1_500);
+    assert.ok(performance.now() - since < 5_000);
     await closed.promise;
   });
 });

@@ -157,7 +157,8 @@ test('K-036 a peer that says nothing is exit code 1 within the limit, ahead of t
   );
   const since = performance.now();
   const ended = await lameduck(t, ['probe', 'grpc', '--port', String(port)]);
-  assert.ok(performance.now() - since < 2_500);
+  // Most of it is what the process takes to start; without a limit it would wait for ever.
+  assert.ok(performance.now() - since < 10_000);
   assert.deepEqual(ended, { code: 1, output: `grpc: no answer on port ${String(port)} within 900 ms\n` });
   const short = await lameduck(t, ['probe', 'grpc', '--port', String(port), '--service=livez', '--timeout=300ms']);
   assert.deepEqual(short, { code: 1, output: `grpc livez: no answer on port ${String(port)} within 300 ms\n` });

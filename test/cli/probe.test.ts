@@ -79,7 +79,8 @@ test('K-036 what does not answer is exit code 1 within the limit, ahead of the k
   const port = await answers(t, () => undefined);
   const since = performance.now();
   const ended = await lameduck(t, ['probe', 'livez', '--port', port]);
-  assert.ok(performance.now() - since < 2_500);
+  // Most of it is what the process takes to start; without a limit it would wait for ever.
+  assert.ok(performance.now() - since < 10_000);
   assert.deepEqual(ended, { code: 1, output: `livez: no answer on port ${port} within 900 ms\n` });
   const short = await lameduck(t, ['probe', 'livez', '--port', port, '--timeout=300ms']);
   assert.equal(short.output, `livez: no answer on port ${port} within 300 ms\n`);

@@ -11,7 +11,7 @@ describeAdapters((adapter) => {
     const serving = await serve(t, {
       adapter,
       listener: (_, response) => response.end('ok'),
-      shutdownDelayDuration: 200,
+      shutdownDelayDuration: '1s',
     });
     const { ended } = shutdownOf(serving);
     let last;

@@ -4,6 +4,7 @@ import { connect, type AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import { it } from 'node:test';
 import { describeKinds, serve, serveHeld } from '../support/serving-http2.ts';
+import { pacedClock } from '../support/paced-clock.ts';
 import { until } from '../support/until.ts';
 
 describeKinds((kind) => {
@@ -64,7 +65,8 @@ describeKinds((kind) => {
   });
 
   it('P-006, P-011 a connection on which no byte was sent is ended by FIN and holds nothing', async (t) => {
-    const serving = await serve(t, kind, { listener: () => undefined });
+    // It is waited for until it has had the time for two round trips of three seconds.
+    const serving = await serve(t, kind, { listener: () => undefined, clock: pacedClock(4) });
     const { port } = serving.server.address() as AddressInfo;
     const socket = connect({ port, host: '127.0.0.1' });
     t.after(() => {

@@ -10,27 +10,28 @@ const shortLimits = {
   LAMEDUCK_LIVEZ_EVENT_LOOP_STALL_LIMIT: '2s',
 };
 
-test('P-090 during a block of 3 s the last answers are given without a wait, with their age, and then new ones again', async (t) => {
+test('P-090 during a block of 4 s the last answers are given without a wait, with their age, and then new ones again', async (t) => {
   const program = await ProbedProcess.start(t);
   const paths = ['/readyz', '/livez', '/healthz?verbose', '/readyz/turned'];
   const before = new Map<string, string>();
   for (const path of paths) before.set(path, (await program.probe(path)).body);
-  await program.block(3_000);
-  const since = performance.now();
+  await program.block(4_000);
   const took: number[] = [];
   const ages: number[] = [];
   // Behind the first 200 ms nobody is kept waiting.
   await pause(300);
-  while (performance.now() - since < 2_500) {
+  while (ages.at(-1) !== 2) {
     for (const path of paths) {
       const { status, body, headers, tookMs } = await program.probe(path);
       assert.deepEqual([status, body], [200, before.get(path)]);
+      assert.notEqual(headers['age'], undefined, 'the loop turns again');
       ages.push(Number(headers['age']));
       took.push(tookMs);
     }
   }
   const middle = took.sort((a, b) => a - b)[Math.floor(took.length / 2)] ?? Infinity;
-  assert.ok(took.length > 20 && middle < 50, `${String(middle)} ms of ${String(took.length)}`);
+  // One that waited for the event loop would take 200 ms.
+  assert.ok(middle < 150, `${String(middle)} ms of ${String(took.length)}`);
   assert.deepEqual([...new Set(ages)], [0, 1, 2]);
   await program.probed('/readyz', ({ headers }) => headers['age'] === undefined);
   await probe(await program.port(), '/turn');
@@ -38,11 +39,11 @@ test('P-090 during a block of 3 s the last answers are given without a wait, wit
 });
 
 test('P-090, P-118 a blocked loop turns /readyz red, then /livez, and both are green again when it turns, with a line of each end', async (t) => {
-  const program = await ProbedProcess.start(t, shortLimits);
+  const program = await ProbedProcess.start(t, { ...shortLimits, LAMEDUCK_LIVEZ_EVENT_LOOP_STALL_LIMIT: '4s' });
   const statuses = async (): Promise<(number | undefined)[]> =>
     Promise.all(['/readyz', '/livez', '/healthz'].map(async (path) => (await program.probe(path)).status));
   assert.deepEqual(await statuses(), [200, 200, 200]);
-  await program.block(4_000);
+  await program.block(6_000);
   const red = await program.probed('/readyz', ({ status }) => status === 500);
   assert.equal(red.body, '[-]event-loop failed: reason withheld\nreadyz check failed\n');
   assert.deepEqual(await statuses(), [500, 200, 200]);
@@ -50,13 +51,13 @@ test('P-090, P-118 a blocked loop turns /readyz red, then /livez, and both are g
   const begun = await program.line('the stall', ({ msg }) => msg?.startsWith('event loop blocked') === true);
   assert.equal(begun['level'], 40);
   assert.equal(begun['pid'], program.pid);
-  assert.match(begun.msg ?? '', /on the probe port \/readyz fails from now on and \/livez fails after 2s$/);
+  assert.match(begun.msg ?? '', /on the probe port \/readyz fails from now on and \/livez fails after 4s$/);
   assert.equal((await program.probed('/livez', ({ status }) => status === 500)).body.startsWith('[-]event-loop'), true);
   assert.deepEqual(await statuses(), [500, 500, 500]);
   assert.equal((await program.probe('/livez?exclude=event-loop')).status, 200);
   const ended = await program.line('its end', ({ msg }) => msg?.startsWith('event loop turns again') === true);
   const stalledMs = Number(ended['stalledMs']);
-  assert.ok(stalledMs > 3_700 && stalledMs < 4_500, String(stalledMs));
+  assert.ok(stalledMs > 5_700 && stalledMs < 7_000, String(stalledMs));
   await program.probed('/readyz', ({ status }) => status === 200);
   assert.deepEqual(await statuses(), [200, 200, 200]);
   const found = await program.probe('/metrics');
@@ -65,7 +66,7 @@ test('P-090, P-118 a blocked loop turns /readyz red, then /livez, and both are g
     1_000 * Number(new RegExp(`^lameduck_event_loop_${name}_seconds_total (\\S+)$`, 'm').exec(found.body)?.[1]);
   assert.ok(Math.abs(milliseconds('stalled') - stalledMs) < 200, found.body);
   // A timer that was due in the block came late by what was left of that, and all of it was activity.
-  assert.ok(milliseconds('delay') > 3_700 && milliseconds('active') >= 4_000, found.body);
+  assert.ok(milliseconds('delay') > 5_700 && milliseconds('active') >= 6_000, found.body);
   assert.equal(program.lines.filter(({ msg }) => msg?.startsWith('event loop') === true).length, 2);
 });
 

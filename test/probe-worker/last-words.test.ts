@@ -38,11 +38,13 @@ describe('a process that is blocked', { concurrency: true }, () => {
       [final['reason'], final['exitCode'], final['heldBy'], final['budgetMs'], final['level']],
       ['SIGTERM', 137, ['event loop'], 2_000, 50],
     );
-    assert.ok(Math.abs(Number(final['durationMs']) - took) < 500, String(final['durationMs']));
+    // It began behind the process signal, and was said before it was read.
+    const durationMs = Number(final['durationMs']);
+    assert.ok(durationMs >= 2_490 && durationMs <= took + 1, `${String(durationMs)} of ${String(took)}`);
     assert.deepEqual(Object.keys(final['phases'] as object), ['ShutdownInitiated']);
     assert.match(
       readFileSync(path, 'utf8'),
-      /^held by: event loop\nshutdown by SIGTERM took 2\.\d+s of 2s; exit code 137$/,
+      /^held by: event loop\nshutdown by SIGTERM took [23](?:\.\d+)?s of 2s; exit code 137$/,
     );
     assert.equal((await program.probe('/readyz')).status, 500);
     program.kill('SIGKILL');
@@ -136,7 +138,10 @@ describe('an uncaught error and then a blocked loop', { concurrency: true }, () 
       const [first, ...rest] = readFileSync(path, 'utf8').split('\n');
       assert.equal(first, 'uncaught error: TypeError: thrown');
       assert.match(rest.at(-2) ?? '', /^held by: event loop$/);
-      assert.match(rest.at(-1) ?? '', new RegExp(`^shutdown by ${reason} took 4\\.\\d+s of 4s; exit code 137$`));
+      assert.match(
+        rest.at(-1) ?? '',
+        new RegExp(`^shutdown by ${reason} took [45](?:\\.\\d+)?s of 4s; exit code 137$`),
+      );
     });
   }
 });

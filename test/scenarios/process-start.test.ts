@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { describe, test } from 'node:test';
+import { linger } from '../../src/http/drain.ts';
 import { disposed } from '../support/disposed.ts';
 import { FirstProcess, skip } from '../support/first-process.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
@@ -16,7 +17,7 @@ void describe('the start of the process', { concurrency: 3 }, () => {
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, endedWell);
     const final = await program.finalLine();
-    assert.ok(Number(final['durationMs']) < 500);
+    assert.ok(Number(final['durationMs']) < linger, 'there is nobody to wait for');
     assert.deepEqual(final['heldBy'], ['Timeout']);
   });
 
@@ -47,7 +48,7 @@ void describe('the start of the process', { concurrency: 3 }, () => {
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, endedWell);
     const final = await program.finalLine();
-    assert.ok(Number(final['durationMs']) < 1_000);
+    assert.ok(Number(final['durationMs']) < 5_000, 'the hook has the whole budget, if anybody waits for it');
     assert.deepEqual([final['hookFailures'], final['heldBy']], [[], []]);
   });
 

@@ -63,7 +63,8 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     const { phases, unfinished, exitCode } = await program.finalLine();
     const { InFlightRequestsDrained, NotAcceptingNewRequest } = phases as Record<string, number>;
     const drain = Number(InFlightRequestsDrained) - Number(NotAcceptingNewRequest);
-    assert.ok(drain >= 1_990 && drain < 2_500, `${String(drain)} ms`);
+    // After a process signal it would have 25 s.
+    assert.ok(drain >= 1_990 && drain < 4_000, `${String(drain)} ms`);
     assert.equal((unfinished as Line[]).length, 1);
     assert.equal(exitCode, 82);
   });
@@ -81,7 +82,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     const final = await program.finalLine();
     assert.equal(final, program.lines.at(-1));
     assert.equal(final['exitCode'], 82);
-    assert.ok(Number(final['durationMs']) < 1_500);
+    assert.ok(Number(final['durationMs']) < 2_000, 'the first alone would have had as long');
   });
 
   test('P-056, P-063 a process signal joins the shutdown of an uncaught error, and a second one ends it', async (t) => {

@@ -12,6 +12,7 @@ import {
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
+import { systemClock, type Clock } from '../../src/clock.ts';
 import type { RequestFunctions } from '../../src/http/request-functions.ts';
 import type { Parts } from '../../src/parts.ts';
 import type { SettingsOptions } from '../../src/settings/table.ts';
@@ -32,6 +33,7 @@ type Listener = (path: string, answer: Answer, request: object) => void;
 export interface ServeOptions extends SettingsOptions {
   readonly listener: Listener;
   readonly functions?: RequestFunctions;
+  readonly clock?: Clock;
   /** Called before the server listens. */
   readonly prepare?: (parts: Parts) => void;
 }
@@ -81,7 +83,7 @@ function describeEachKind(cases: Cases, concurrency: boolean): void {
 export async function serve(
   scope: Scope,
   { isSecure, isCompatible, by }: Kind,
-  { listener, functions = {}, prepare, ...settings }: ServeOptions,
+  { listener, functions = {}, clock = systemClock, prepare, ...settings }: ServeOptions,
 ) {
   const onRequest = (request: Http2ServerRequest, response: Http2ServerResponse): void => {
     const answer: Answer = {
@@ -95,7 +97,7 @@ export async function serve(
   const server = by === 'Fastify' ? await fastifyServer(onRequest) : createServerOf(isSecure);
   if (isCompatible && by !== 'Fastify') server.on('request', onRequest);
   if (isGuest) await listen(server);
-  const parts: Parts = manage([server], settings, { functions, isGuest });
+  const parts: Parts = manage([server], settings, { clock, functions, isGuest });
   prepare?.(parts);
   parts.startup.begin();
   if (!isCompatible) {

@@ -4,6 +4,7 @@ import type { RequestListener } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { describe } from 'node:test';
 import { connect as connectSecure } from 'node:tls';
+import { systemClock, type Clock } from '../../src/clock.ts';
 import type { Parts } from '../../src/parts.ts';
 import type { RequestFunctions } from '../../src/http/request-functions.ts';
 import type { Http1Server, Server } from '../../src/http/server.ts';
@@ -108,6 +109,7 @@ export interface ServeOptions extends SettingsOptions {
   readonly listener: RequestListener;
   readonly functions?: RequestFunctions;
   readonly registry?: MetricsRegistry;
+  readonly clock?: Clock;
   /** Called before the server listens. */
   readonly prepare?: (server: Http1Server, parts: Parts) => void;
   /** Called before there is a lifecycle. */
@@ -120,7 +122,16 @@ export interface ServeOptions extends SettingsOptions {
  */
 export async function serve(
   scope: Scope,
-  { adapter = 'node:http', listener, functions = {}, registry, prepare, patch, ...options }: ServeOptions,
+  {
+    adapter = 'node:http',
+    listener,
+    functions = {},
+    registry,
+    clock = systemClock,
+    prepare,
+    patch,
+    ...options
+  }: ServeOptions,
 ): Promise<Serving> {
   const server = await adapters[adapter](listener);
   patch?.(server);
@@ -134,7 +145,7 @@ export async function serve(
   const isGuest = adapter === 'register';
   // A program that knows nothing of its lifecycle is given it once it listens.
   if (isGuest) await listen(server);
-  const parts = manage([server], options, { observer, functions, registry, isGuest });
+  const parts = manage([server], options, { observer, functions, registry, clock, isGuest });
   parts.startup.begin();
   prepare?.(server, parts);
   const clients: Client[] = [];
