@@ -40,8 +40,8 @@ const { status } = spawnSync(
     ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
     ...kinds,
     '--test-timeout=300000',
-    // Most tests wait for sockets and processes: two at a time fit even on one core.
-    `--test-concurrency=${String(Math.max(2, availableParallelism()))}`,
+    // Most tests wait for sockets and processes, so that there is room for one more than there are cores.
+    `--test-concurrency=${String(availableParallelism() + 1)}`,
     ...flags,
     '--test',
     ...files,
