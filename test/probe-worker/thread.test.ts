@@ -108,7 +108,10 @@ for (const [what, end, message] of [
 
 test('a process that may have no thread ends with code 82, and is told why', async (t) => {
   const env = { LAMEDUCK_PROBE_PORT: String(await freePort()) };
-  const program = disposed(t, new ProcessUnderTest('listens.ts', env, ['--permission', '--allow-fs-read=*']));
+  // A Node that knows the flag lets nobody listen without it.
+  const network = ['--allow-net'].filter((flag) => process.allowedNodeEnvironmentFlags.has(flag));
+  const flags = ['--permission', '--allow-fs-read=*', ...network];
+  const program = disposed(t, new ProcessUnderTest('listens.ts', env, flags));
   assert.deepEqual(await program.exit, { code: 82, signal: null });
   assert.match(program.stderr, /LameduckError: probePort \d+: there is no probe port: .*--allow-worker/);
 });
