@@ -67,7 +67,7 @@ function askHost(host: string, { target, port, limit }: Omit<Question, 'hosts'>)
     });
     socket.on('data', (chunk: string) => {
       text += chunk;
-      if (text.length > longestAnswer || lacks(text) === 0) read();
+      if (text.length > longestAnswer || split(text)?.lacking === 0) read();
     });
     socket.on('end', () => {
       read();
@@ -84,33 +84,30 @@ interface Said {
   readonly head: string;
   readonly status: number;
   readonly body: string;
+  /** How much is still to come, in bytes; undefined where only the end of the connection will tell. */
+  readonly lacking: number | undefined;
 }
 
 function split(text: string): Said | undefined {
   const [head = '', ...rest] = text.replace(interim, '').split('\r\n\r\n');
-  const [, status] = /^HTTP\/1\.[01] (\d{3})\b/.exec(head) ?? [];
-  return status === undefined || rest.length === 0
-    ? undefined
-    : { head, status: Number(status), body: rest.join('\r\n\r\n') };
+  const [, digits] = /^HTTP\/1\.[01] (\d{3})\b/.exec(head) ?? [];
+  if (digits === undefined || rest.length === 0) return undefined;
+  const status = Number(digits);
+  const body = rest.join('\r\n\r\n');
+  return { head, status, body, lacking: status === 204 || status === 304 ? 0 : lackingOf(head, body) };
 }
 
-/** lacks is how much of an answer is still to come, in bytes; undefined where only its end will tell. */
-function lacks(text: string): number | undefined {
-  const said = split(text);
-  if (said === undefined) return undefined;
-  if (said.status === 204 || said.status === 304) return 0;
-  const [, length] = /^content-length: *(\d+)$/im.exec(said.head) ?? [];
-  return length === undefined ? undefined : Math.max(0, Number(length) - Buffer.byteLength(said.body));
+function lackingOf(head: string, body: string): number | undefined {
+  const [, length] = /^content-length: *(\d+)$/im.exec(head) ?? [];
+  return length === undefined ? undefined : Math.max(0, Number(length) - Buffer.byteLength(body));
 }
 
 function parse(text: string): Outcome | undefined {
   const said = split(text);
   if (said === undefined) return undefined;
+  const { head, status, body, lacking = 0 } = said;
   // An error, as it is to the kubelet (K-015), which reads no more than so much (K-016).
-  if ((lacks(text) ?? 0) > 0 && text.length < longestAnswer) {
-    return { kind: 'unreachable', reason: 'the answer is cut short' };
-  }
-  const { head, status, body } = said;
+  if (lacking > 0 && text.length < longestAnswer) return { kind: 'unreachable', reason: 'the answer is cut short' };
   const [, age] = /^age: (\d+)$/im.exec(head) ?? [];
   return { kind: 'answered', status, age, body };
 }

@@ -9,8 +9,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { connect as connectSecure } from 'node:tls';
-import { frame, preface, question, settings, uint32 } from '../support/http2-by-rote.ts';
+import { frame, preface, question, secured, settings, uint32 } from '../support/http2-by-rote.ts';
 import { describeKinds, serve, streamOf } from '../support/serving-http2.ts';
 import { until } from '../support/until.ts';
 
@@ -189,9 +188,7 @@ describeKinds((kind) => {
       },
     });
     const raw = connect(serving.port, '127.0.0.1');
-    const socket = kind.isSecure
-      ? connectSecure({ socket: raw, ALPNProtocols: ['h2'], rejectUnauthorized: false })
-      : raw;
+    const socket = kind.isSecure ? secured(raw) : raw;
     t.after(() => socket.destroy());
     let received = '';
     socket.setEncoding('latin1').on('data', (data: string) => (received += data));

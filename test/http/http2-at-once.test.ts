@@ -6,10 +6,9 @@ import type { Server } from 'node:net';
 import { duplexPair, type Duplex } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { it, type TestContext } from 'node:test';
-import { connect as connectSecure } from 'node:tls';
 import type { StreamResponse } from '../../src/http/stream-response.ts';
 import type { Parts } from '../../src/parts.ts';
-import { frame, preface, question, settings, uint32 } from '../support/http2-by-rote.ts';
+import { frame, preface, question, secured, settings, uint32 } from '../support/http2-by-rote.ts';
 import { answerBehindBody, describeKinds, serve } from '../support/serving-http2.ts';
 import { until } from '../support/until.ts';
 
@@ -21,7 +20,7 @@ function dialInProcess(t: TestContext, server: Server, isSecure: boolean): Duple
     far.destroy();
   });
   server.emit('connection', far);
-  return isSecure ? connectSecure({ socket: near, ALPNProtocols: ['h2'], rejectUnauthorized: false }) : near;
+  return isSecure ? secured(near) : near;
 }
 
 function heldBy({ traffic }: Pick<Parts, 'traffic'>): StreamResponse[] {

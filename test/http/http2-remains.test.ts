@@ -6,8 +6,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { connect as connectSecure } from 'node:tls';
-import { frame, preface, uint32 } from '../support/http2-by-rote.ts';
+import { frame, preface, secured, uint32 } from '../support/http2-by-rote.ts';
 import { HeldAnswer, describeKinds, noProbesOn, serve, serveHeld, streamOf } from '../support/serving-http2.ts';
 import type { Scope } from '../support/serving.ts';
 import { until } from '../support/until.ts';
@@ -30,7 +29,7 @@ async function serveSlowReader(scope: Scope, kind: Parameters<typeof serve>[1]) 
       });
     },
   });
-  const socket = connectSecure({ socket: connect(port), ALPNProtocols: ['h2'], rejectUnauthorized: false });
+  const socket = secured(connect(port));
   scope.after(() => socket.destroy());
   const large = uint32(2 ** 30);
   const window = [frame('settings', [0, 4, ...large], { id: 0 }), frame('window', large, { id: 0 })];

@@ -1,5 +1,7 @@
 // A peer that speaks HTTP/2 by rote, for what no library would say.
 import { createServer, type Server, type Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect as connectSecure } from 'node:tls';
 
 const kinds = { data: 0, headers: 1, reset: 3, settings: 4, goaway: 7, window: 8, continuation: 9 } as const;
 
@@ -25,6 +27,11 @@ export const settings = frame('settings', [], { id: 0 });
 const acknowledged = frame('settings', [], { flags: 1, id: 0 });
 // A message of no bytes, as the call of a health check is.
 const calls = [0, 1].map((flags) => frame('data', Buffer.alloc(5), { flags }));
+
+/** secured is a connection on which HTTP/2 is spoken over TLS. */
+export function secured(socket: Duplex): Duplex {
+  return connectSecure({ socket, ALPNProtocols: ['h2'], rejectUnauthorized: false });
+}
 
 /** peer is a server that says these frames once the call has come, and goes on once its settings are known. */
 export function peer(frames: readonly Buffer[], then: (socket: Socket) => unknown = () => undefined): Server {
