@@ -340,7 +340,8 @@ export const rules: Readonly<Record<string, string>> = {
   'P-102':
     'Fastify’s own close comes behind our drain only; then it ends within a tenth of a second, and its onClose hooks run.',
   'P-103': 'The drain is the same on every Fastify from 5.8 on, also on those whose close destroys requests in flight.',
-  'P-107': 'Outside a cluster the delay is 0 unless set, and the log says so.',
+  'P-107':
+    'Outside a cluster the delay is 0 unless set, and the log says so. Under a watcher or in a terminal a restart waits for no idle connection either.',
   'P-111':
     'A program’s own listeners can be kept from a process signal only by an `emit` of the process that is there before the signal has its first listener; removing them when it has come is too late.',
   'P-112':

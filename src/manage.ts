@@ -13,11 +13,12 @@ import { registryAllowed, type MetricsRegistry } from './observers/metrics/regis
 import { several } from './observers/several.ts';
 import { ProbePort } from './probe-worker/probe-port.ts';
 import { closeWithGraceWarning } from './process/close-with-grace.ts';
+import { isDevelopment } from './process/development.ts';
 import { isEnding, join, type SignalHold } from './process/ending.ts';
 import { launcherWarning } from './process/launcher.ts';
 import { errorText, terminationText, writeTerminationMessage } from './process/termination-message.ts';
 import { checkOptions } from './registration.ts';
-import { checkBudget, explainBudget } from './settings/budget.ts';
+import { checkBudget, explainBudget, withoutDelay } from './settings/budget.ts';
 import { completeSettings, type CompletedSettings } from './settings/complete.ts';
 import { functionAllowed } from './settings/kinds.ts';
 import { relationWarnings } from './settings/relations.ts';
@@ -71,10 +72,12 @@ export interface Guest {
 /** install gives servers that can have one a lifecycle with these settings; a guest's own servers answer no probe. */
 export function install(
   servers: readonly Server[],
-  { settings, sources, functions, warnings }: CompletedSettings<Functions>,
+  completed: CompletedSettings<Functions>,
   environment: Environment,
   guest?: Guest,
 ): ManagedLifecycle {
+  const isDeveloped = isDevelopment(environment);
+  const { settings, sources, functions, warnings } = isDeveloped ? withoutDelay(completed) : completed;
   const logging = createLogging(functions.logger);
   const warn = (message: string): void => {
     logging.onWarning(message);
@@ -92,6 +95,7 @@ export function install(
     functions,
     metrics,
     flushLog: logging.flushed,
+    linger: isDeveloped ? 0 : undefined,
     answersOnOwnServers: guest === undefined,
     onStart(addresses) {
       const budget = parts.budget();

@@ -33,6 +33,8 @@ export interface PartsOptions {
   readonly metrics?: Metrics | undefined;
   /** Whether the servers answer for the endpoints of lameduck; unless said otherwise they do. */
   readonly answersOnOwnServers?: boolean | undefined;
+  /** The silence, in milliseconds, after which the drain ends a connection; a second unless given. */
+  readonly linger?: number | undefined;
   /** How the log is flushed, for the check `log` (A-077). */
   readonly flushLog?: FlushFunction | undefined;
   /** Called once, when all servers listen, before anything else happens. */
@@ -89,7 +91,7 @@ export function createParts(options: PartsOptions): Parts {
       startup.onListening(server);
     },
   });
-  const drain = new Drain(traffic, clock);
+  const drain = new Drain(traffic, clock, options.linger);
   const recorder = new Recorder({ clock, traffic, hooks, observer });
   const shutdown = new Shutdown({ clock, settings, budget, servers, lifecycle, traffic, drain, hooks, recorder });
 

@@ -8,7 +8,10 @@ import { AnsweredUploads, withoutHalfHeads } from './half-request.ts';
 import type { LongRunningDrainOptions } from './long-running.ts';
 import type { Traffic } from './traffic.ts';
 
-/** linger is how many milliseconds of silence end a connection, so that a request on its way is still served. */
+/**
+ * linger is how many milliseconds of silence end a connection, so that a request on its way is still served. In development
+ * there is none.
+ */
 export const linger = 1_000;
 
 // How long the peer has to answer our FIN before the socket is destroyed (P-006).
@@ -31,6 +34,7 @@ export class Drain {
   #resolve!: () => void;
   readonly #traffic: Traffic;
   readonly #clock: Clock;
+  readonly #linger: number;
   #cancel: () => void = () => undefined;
   #isStopped = false;
   #deadline: Deadline | undefined;
@@ -38,9 +42,10 @@ export class Drain {
   readonly #uploads = new AnsweredUploads();
   #whenEmpty: (() => void) | undefined;
 
-  constructor(traffic: Traffic, clock: Clock) {
+  constructor(traffic: Traffic, clock: Clock, milliseconds = linger) {
     this.#traffic = traffic;
     this.#clock = clock;
+    this.#linger = milliseconds;
     this.drained = new Promise((resolve) => {
       this.#resolve = resolve;
     });
@@ -116,7 +121,7 @@ export class Drain {
       if (connection.isOver && connection.isStale(now, patience)) connection.destroy();
       else if (this.#canEnd(connection, now)) silent.push(connection);
     }
-    this.#idlesPerSweep = Math.max(this.#idlesPerSweep, perSweep(silent.length));
+    this.#idlesPerSweep = Math.max(this.#idlesPerSweep, perSweep(silent.length, this.#linger));
     const ending = this.#isLastCall(now) ? silent : withoutHalfHeads(silent);
     for (const connection of ending.slice(0, this.#idlesPerSweep)) connection.end();
     this.#schedule(Math.max(interval, (this.#clock.now() - now) * pauseFactor));
@@ -127,11 +132,11 @@ export class Drain {
     if (this.#deadline === undefined || connection.isOver || connection.isBusy) return false;
     if (!connection.endsBySilence) return false;
     if (this.#uploads.isTooLong(connection, now)) return true;
-    return (this.#isIdle || this.#isLastCall(now)) && now - connection.quietSince >= linger;
+    return (this.#isIdle || this.#isLastCall(now)) && now - connection.quietSince >= this.#linger;
   }
 
   #isLastCall(now: number): boolean {
-    return this.#deadline !== undefined && now >= this.#deadline.at - linger;
+    return this.#deadline !== undefined && now >= this.#deadline.at - this.#linger;
   }
 
   get #isIdle(): boolean {
@@ -148,6 +153,7 @@ export class Drain {
 }
 
 // The clients of idle connections come back elsewhere like those of watches (P-007).
-function perSweep(idles: number): number {
-  return Math.ceil((Math.max(leastPerSecond, idles / (linger / 1_000)) * interval) / 1_000);
+function perSweep(idles: number, milliseconds: number): number {
+  const perSecond = idles / (Math.max(milliseconds, interval) / 1_000);
+  return Math.ceil((Math.max(leastPerSecond, perSecond) * interval) / 1_000);
 }

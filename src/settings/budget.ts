@@ -1,6 +1,6 @@
 // The shutdown budget: how the pod's grace period is divided, so that the process ends ahead of SIGKILL.
 import { LameduckError } from '../errors.ts';
-import type { Sources } from './complete.ts';
+import type { CompletedSettings, Sources } from './complete.ts';
 import { formatDuration } from './duration.ts';
 import type { Kind } from './kinds.ts';
 import { settingsTable, type SettingName, type Settings } from './table.ts';
@@ -57,6 +57,20 @@ export function cutDelay(settings: Settings): Settings {
   const missing = shortestDrain - budgetOf(settings, 0).drain;
   const delay = Math.max(0, settings.shutdownDelayDuration - missing);
   return missing <= 0 ? settings : { ...settings, shutdownDelayDuration: delay };
+}
+
+/**
+ * withoutDelay returns the settings for development: a delay that code asks for is 0, and its source is `development`. A
+ * delay that the environment asks for is kept.
+ */
+export function withoutDelay<Completed extends CompletedSettings>(completed: Completed): Completed {
+  const { settings, sources } = completed;
+  if (sources.shutdownDelayDuration !== 'code') return completed;
+  return {
+    ...completed,
+    settings: { ...settings, shutdownDelayDuration: 0 },
+    sources: { ...sources, shutdownDelayDuration: 'development' },
+  };
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Environment } from './environment.ts';
 import type { Kind, Reading } from './kinds.ts';
 import { settingsTable, variableOf, type SettingName, type Settings, type SettingsOptions } from './table.ts';
 
-/** Sources is where each value came from: its variable, `code` or `default`. */
+/** Sources is where each value came from: its variable, `code`, `default`, or `development`, which overrides code. */
 export type Sources = Readonly<Record<SettingName, string>>;
 
 /** FunctionOptions has, for each option that exists in code only, what is allowed instead of a value that is not. */

@@ -36,7 +36,7 @@ function row<Value, Given = Value>(definition: Row<Value, Given>): Row<Value, Gi
 export const settingsTable = {
   /**
    * How long everything is still served after the process signal, while `/readyz` is red and clients are asked, one
-   * connection after another, to leave. `0s` is no delay.
+   * connection after another, to leave. `0s` is no delay. In development a delay from code is replaced by `0s`.
    *
    * @default `10s` in a cluster (`KUBERNETES_SERVICE_HOST` is set), else `0s`
    */

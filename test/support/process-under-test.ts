@@ -1,26 +1,21 @@
 // A program that a scenario sends real process signals to, with its log read line by line.
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { CommandUnderTest } from './command-under-test.ts';
+import { CommandUnderTest, type CommandOptions } from './command-under-test.ts';
 
 export type Line = Record<string, unknown> & { msg?: string };
 
-/** ProcessUnderTest is a fixture, or another program by its path from there, in a process of its own. */
-export class ProcessUnderTest extends CommandUnderTest {
+/** LoggingCommand is a command whose output is read as log lines. */
+export class LoggingCommand extends CommandUnderTest {
   readonly lines: Line[] = [];
   stderr = '';
 
-  constructor(fixture: string, env: Readonly<Record<string, string>> = {}, nodeOptions: readonly string[] = []) {
-    const path = fileURLToPath(new URL(`../fixtures/${fixture}`, import.meta.url));
-    super(process.execPath, [...nodeOptions, path], { env, stdin: 'pipe' });
+  constructor(command: string, args: readonly string[], options: CommandOptions = {}) {
+    super(command, args, { stdin: 'pipe', ...options });
     this.child.stderr?.on('data', (text: string) => (this.stderr += text));
     createInterface({ input: this.child.stdout as NodeJS.ReadableStream }).on('line', (text) => {
       this.lines.push(parse(text));
     });
-  }
-
-  get pid(): number {
-    return this.child.pid as number;
   }
 
   /** line resolves with the first line that matches, past or to come; it rejects when the process ends without one. */
@@ -30,6 +25,24 @@ export class ProcessUnderTest extends CommandUnderTest {
       if (this.isOver) throw new Error(`ended without ${what}: ${JSON.stringify(this.lines)} ${this.stderr}`);
       await this.changed();
     }
+  }
+
+  /** finalLine resolves, after the exit, with the record of the shutdown. */
+  async finalLine(): Promise<Line> {
+    await this.exit;
+    return this.line('the final line', ({ schema }) => schema === 'lameduck/shutdown/v1');
+  }
+}
+
+/** ProcessUnderTest is a fixture, or another program by its path from there, in a process of its own. */
+export class ProcessUnderTest extends LoggingCommand {
+  constructor(fixture: string, env: Readonly<Record<string, string>> = {}, nodeOptions: readonly string[] = []) {
+    const path = fileURLToPath(new URL(`../fixtures/${fixture}`, import.meta.url));
+    super(process.execPath, [...nodeOptions, path], { env });
+  }
+
+  get pid(): number {
+    return this.child.pid as number;
   }
 
   /** signaled resolves when the lifecycle signal is in the log. */
@@ -51,12 +64,6 @@ export class ProcessUnderTest extends CommandUnderTest {
   async acceptedPorts(): Promise<readonly number[]> {
     await this.exit;
     return (await this.line('the accepted ports', ({ msg }) => msg === 'accepted'))['ports'] as number[];
-  }
-
-  /** finalLine resolves, after the exit, with the record of the shutdown. */
-  async finalLine(): Promise<Line> {
-    await this.exit;
-    return this.line('the final line', ({ schema }) => schema === 'lameduck/shutdown/v1');
   }
 }
 

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict';
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { test, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { isDevelopment, type Launch } from '../../src/process/development.ts';
+
+const plain: Launch = { execArgv: [], hasTerminal: false, hasChannel: false, isClusterWorker: false };
+
+/** How a developer's process may be started, and nothing else. */
+const developed: readonly (readonly [string, Readonly<Record<string, string>>, Launch])[] = [
+  ['node --watch', { WATCH_REPORT_DEPENDENCIES: '1' }, plain],
+  ['a terminal on standard input', {}, { ...plain, hasTerminal: true }],
+  ['an IPC channel', {}, { ...plain, hasChannel: true }],
+  ['node --import tsx', {}, { ...plain, execArgv: ['--import', 'tsx'] }],
+  ['tsx', {}, { ...plain, execArgv: ['--import', 'file:///app/node_modules/tsx/dist/loader.mjs'] }],
+  ['node -r ts-node/register', {}, { ...plain, execArgv: ['-r', 'ts-node/register/transpile-only'] }],
+  ['ts-node on Windows', {}, { ...plain, execArgv: ['--require', 'C:\\app\\node_modules\\ts-node\\dist\\bin.js'] }],
+];
+
+for (const [title, environment, launch] of developed) {
+  test(`P-107 ${title} is development, but not in production, in a cluster or under PM2`, () => {
+    assert.equal(isDevelopment(environment, launch), true);
+    assert.equal(isDevelopment({ ...environment, NODE_ENV: 'development' }, launch), true);
+    assert.equal(isDevelopment({ ...environment, NODE_ENV: 'production' }, launch), false);
+    assert.equal(isDevelopment({ ...environment, KUBERNETES_SERVICE_HOST: '10.0.0.1' }, launch), false);
+    assert.equal(isDevelopment({ ...environment, pm_id: '0' }, launch), false);
+  });
+}
+
+test('P-107 a process that was started plainly is not development', () => {
+  assert.equal(isDevelopment({}, plain), false);
+  assert.equal(isDevelopment({ NODE_ENV: 'development' }, plain), false);
+  assert.equal(isDevelopment({}, { ...plain, hasChannel: true, isClusterWorker: true }), false);
+  assert.equal(isDevelopment({}, { ...plain, execArgv: ['--import', 'my-tsx-hooks', '--title=tsxed'] }), false);
+});
+
+test('P-107 an IPC channel of a watcher is found, and that of a cluster worker is not taken for one', async (t) => {
+  assert.equal(await answerOf(t, 'is-developed-in-a-fork.ts'), true);
+  assert.equal(await answerOf(t, 'is-developed-in-a-fork.ts', 'cluster'), false);
+});
+
+async function answerOf(t: TestContext, fixture: string, ...args: readonly string[]): Promise<unknown> {
+  const path = fileURLToPath(new URL(`../fixtures/${fixture}`, import.meta.url));
+  const child: ChildProcess = fork(path, args, { env: {}, execArgv: [] });
+  t.after(() => child.kill());
+  const [answer] = (await once(child, 'message')) as [unknown];
+  return answer;
+}
