@@ -9,8 +9,8 @@ export interface Test {
   readonly file: string;
 }
 
-const citation = /\b(?:([AKLHP])-(\d{3})(?:…\1-(\d{3}))?|(HC)-(\d{2}))\b/g;
-const leadingCitations = /^(?:(?:[AKLHP]-\d{3}(?:…[AKLHP]-\d{3})?|HC-\d{2})[,:]?\s+)+/;
+const citation = /\b(?:([AKLHP])-(\d{3}a?)(?:…\1-(\d{3}))?|(HC|LT)-(\d{2}))\b/g;
+const leadingCitations = /^(?:(?:[AKLHP]-\d{3}a?(?:…[AKLHP]-\d{3})?|(?:HC|LT)-\d{2})[,:]?\s+)+/;
 
 /** citedInTests returns, for each number, the tests with that number in front of their title. */
 export function citedInTests(root: string): Map<string, Test[]> {
@@ -47,6 +47,7 @@ function typeScriptFiles(root: string, folder: string): string[] {
 function numbersIn(text: string): string[] {
   return [...text.matchAll(citation)].flatMap(([, family = '', first = '', last = first, checklist, item]) => {
     if (checklist !== undefined) return [`${checklist}-${String(item)}`];
+    if (first === last) return [`${family}-${first}`];
     const count = Number(last) - Number(first) + 1;
     return Array.from({ length: count }, (_, index) => `${family}-${String(Number(first) + index).padStart(3, '0')}`);
   });

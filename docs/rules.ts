@@ -1,6 +1,7 @@
 // What each number stands for, in one sentence or two. docs/conformance.md is generated from this list, from the tests
 // and comments that cite a number, and from differences.ts.
 import { chartRules } from './chart-rules.ts';
+import { leaseRules } from './lease-rules.ts';
 
 /** The families of numbers, by their letter. */
 export const families = {
@@ -8,6 +9,8 @@ export const families = {
   H: 'what a Helm chart and a container image do that lose nothing',
   HC: 'what the chart and the image are held against as a whole',
   K: 'what the kubelet does with probes and with a pod that ends',
+  L: 'what leader election on a Lease requires beside programs in Go',
+  LT: 'scenarios of leader election',
   P: 'hard cases of ending an HTTP server on Node',
 } as const;
 
@@ -366,4 +369,5 @@ export const rules: Readonly<Record<string, string>> = {
   'P-123':
     'FIN alone does not keep a request from its handler: what arrives after our FIN has to be swallowed before it.',
   ...chartRules,
+  ...leaseRules,
 };

@@ -69,6 +69,8 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   grpc: ['clock.ts', 'health', 'lifecycle'],
   // A lifecycle for a program that knows nothing of it; register.ts loads it when the first server listens.
   register: ['handle.ts', 'http', 'manage.ts', 'parts.ts', 'process', 'settings'],
+  // Contends for a Lease; leader-election.ts puts it together with a lifecycle and the process.
+  'leader-election': [],
   // Starts a server in a test and looks at its requests; testing.ts puts it together.
   testing: ['address.ts', 'clock.ts', 'errors.ts', 'health', 'http', 'parts.ts', 'settings', 'observer.ts'],
 };

@@ -1,0 +1,293 @@
+// A world in which electors contend: each has clocks of its own, pauses and suspensions; requests are late, lost or both.
+import {
+  begin,
+  isValid,
+  type Change,
+  type Election,
+  type Moment,
+  type Reply,
+  type State,
+} from '../../../src/leader-election/state.ts';
+import { hint, learn, lose, plan, release, sending, watching } from '../../../src/leader-election/decision.ts';
+import { parseLease } from '../../../src/leader-election/lease.ts';
+import { LeaseStore, type Answered } from '../../support/lease-store.ts';
+import { seeded } from '../../support/random.ts';
+
+interface Event {
+  readonly at: number;
+  readonly order: number;
+  readonly node: Node | undefined;
+  readonly run: () => void;
+}
+
+interface Node {
+  readonly election: Election;
+  readonly rate: number;
+  readonly offset: number;
+  wallOffset: number;
+  suspendedMs: number;
+  state: State;
+  wake: number;
+  isBusy: boolean;
+  isStopping: boolean;
+  hasWatch: boolean;
+  blockedUntil: number;
+  isSuspended: boolean;
+}
+
+/** Weather is how bad the world is: chances from 0 to 1, and lengths of time in milliseconds. */
+export interface Weather {
+  readonly lostRequests: number;
+  readonly lostReplies: number;
+  readonly failures: number;
+  readonly longestDelay: number;
+  readonly pauses: number;
+  readonly suspensions: number;
+  readonly wallSteps: number;
+  readonly outages: number;
+  readonly edits: number;
+  readonly stops: number;
+  readonly watches: number;
+}
+
+/** Outcome is what happened in a world. */
+export interface Outcome {
+  readonly terms: number;
+  readonly takeovers: number;
+  readonly problems: readonly string[];
+}
+
+const name = 'app';
+
+/** World runs electors against one Lease. */
+export class World {
+  readonly #random: () => number;
+  readonly #weather: Weather;
+  readonly #store = new LeaseStore();
+  readonly #nodes: Node[];
+  readonly #events: Event[] = [];
+  readonly #problems: string[] = [];
+  #now = 0;
+  #order = 0;
+  #outageUntil = 0;
+  #terms = 0;
+  #lastToken = 0n;
+
+  constructor(seed: number, electors: number, weather: Weather) {
+    this.#random = seeded(seed);
+    this.#weather = weather;
+    this.#nodes = Array.from({ length: electors }, (_, index) => this.#createNode(index));
+    this.#store.onWrite = ({ lease, method }) => {
+      this.#tellWatches({ lease, isDeleted: method === 'DELETE' });
+    };
+    for (const node of this.#nodes) this.#wakeAt(node, this.#chanceIn(20_000));
+    this.#trouble();
+  }
+
+  run(duration: number): Outcome {
+    for (let next = this.#next(); next !== undefined && next.at <= duration; next = this.#next()) {
+      this.#events.splice(this.#events.indexOf(next), 1);
+      this.#now = next.at;
+      const { node } = next;
+      // A process that does not run sees what happened when it runs again.
+      if (node !== undefined && node.blockedUntil > this.#now) this.#at(node.blockedUntil, node, next.run);
+      else next.run();
+      this.#check();
+    }
+    const holders = new Set(this.#store.writes.map(({ lease }) => String(lease.spec['leaseTransitions'])));
+    return { terms: this.#terms, takeovers: holders.size, problems: this.#problems };
+  }
+
+  #createNode(index: number): Node {
+    const election: Election = {
+      ...{ identity: `elector-${String(index)}`, name, namespace: 'ns', labels: {} },
+      ...{ leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2_000 },
+    };
+    const node: Node = {
+      election,
+      // A quartz clock is off by a few in a million; these are off by a few in a hundred.
+      rate: 0.95 + this.#random() * 0.1,
+      offset: this.#chanceIn(1e9),
+      wallOffset: this.#chanceIn(1e7),
+      ...{ suspendedMs: 0, wake: 0, isBusy: false, isStopping: false, hasWatch: false, blockedUntil: 0 },
+      isSuspended: false,
+      state: begin({ at: 0, wall: 0 }),
+    };
+    node.state = begin(this.#moment(node));
+    return node;
+  }
+
+  #moment(node: Node): Moment {
+    const { rate, offset, wallOffset, suspendedMs } = node;
+    return { at: offset + (this.#now - suspendedMs) * rate, wall: 1.7e12 + wallOffset + this.#now * rate };
+  }
+
+  // What the loop does, without its promises.
+  #turn(node: Node): void {
+    if (node.isBusy) return;
+    const { election } = node;
+    const now = this.#moment(node);
+    if (node.isStopping && node.state.goal === 'contend') node.state = release(node.state, now, 10_000);
+    const planned = plan(node.state, now, election);
+    if (planned.kind === 'lose') {
+      node.state = lose(node.state, planned.cause, now);
+      this.#turn(node);
+    } else if (planned.kind === 'end') {
+      node.isStopping = false;
+      node.state = begin(now);
+      this.#wakeAt(node, this.#now + this.#chanceIn(10_000));
+    } else if (planned.kind === 'wait') {
+      this.#wakeAt(node, this.#now + (planned.until - now.at) / node.rate + 0.01);
+    } else {
+      const { request } = planned;
+      node.state = sending(node.state, now, election);
+      node.isBusy = true;
+      this.#send(node, now, request.method, request.body as unknown as Record<string, unknown>, request.timeout);
+    }
+  }
+
+  #send(node: Node, sent: Moment, method: string, body: Record<string, unknown>, timeout: number): void {
+    let isOver = false;
+    const settle = (reply: Reply): void => {
+      if (isOver) return;
+      isOver = true;
+      node.isBusy = false;
+      const had = node.state.tenure;
+      const received = this.#moment(node);
+      node.state = learn(node.state, { sent, received, reply, random: this.#random() }, node.election);
+      const { tenure } = node.state;
+      if (had === undefined && tenure !== undefined) this.#noteTerm(tenure.token);
+      this.#turn(node);
+    };
+    this.#at(this.#now + timeout / node.rate, node, () => {
+      settle({ kind: 'failed', isRejected: false });
+    });
+    if (this.#happens(this.#weather.lostRequests) || this.#now < this.#outageUntil) return;
+    // A request that was given up may still arrive, seconds later.
+    this.#at(this.#now + this.#delay(), undefined, () => {
+      const isServed = !this.#happens(this.#weather.failures);
+      const reply = isServed ? this.#serve(method, body) : undefined;
+      if (this.#happens(this.#weather.lostReplies) || this.#now < this.#outageUntil) return;
+      this.#at(this.#now + this.#delay(), node, () => {
+        settle(reply ?? { kind: 'failed', isRejected: false, retryAfter: 1_000 });
+      });
+    });
+  }
+
+  #serve(method: string, body: Record<string, unknown>): Reply {
+    const calls: Record<string, () => Answered> = {
+      GET: () => this.#store.get(name),
+      POST: () => this.#store.create(name, body),
+      PUT: () => this.#store.update(name, body),
+    };
+    const answered = calls[method]?.();
+    const lease = parseLease(answered?.body);
+    if (lease !== undefined) return { kind: 'lease', lease };
+    if (answered?.status === 404) return { kind: 'absent' };
+    return answered?.status === 409 ? { kind: 'conflict' } : { kind: 'failed', isRejected: true };
+  }
+
+  #tellWatches({ lease, isDeleted }: { lease: unknown; isDeleted: boolean }): void {
+    const parsed = parseLease(lease);
+    if (parsed === undefined) return;
+    const change: Change = { lease: parsed, isDeleted };
+    for (const node of this.#nodes.filter(({ hasWatch }) => hasWatch)) {
+      if (this.#happens(this.#weather.lostReplies)) continue;
+      this.#at(this.#now + this.#delay(), node, () => {
+        node.state = hint(node.state, change, this.#moment(node), this.#random(), node.election);
+        this.#turn(node);
+      });
+    }
+  }
+
+  // Every second something may happen to somebody.
+  #trouble(): void {
+    const { pauses, suspensions, wallSteps, outages, edits, stops, watches } = this.#weather;
+    for (const node of this.#nodes) {
+      const isRunning = node.blockedUntil <= this.#now;
+      if (isRunning && this.#happens(pauses)) node.blockedUntil = this.#now + this.#chanceIn(40_000);
+      else if (isRunning && this.#happens(suspensions)) this.#suspend(node, this.#chanceIn(90_000));
+      // A wall clock that is set back while the machine is suspended hides the suspension: no elector can notice it.
+      const lowest = suspensions > 0 ? 0 : -0.5;
+      if (this.#happens(wallSteps)) node.wallOffset += (lowest + this.#random()) * 7_200_000;
+      if (this.#happens(stops)) node.isStopping = true;
+      if (this.#happens(watches)) {
+        node.hasWatch = !node.hasWatch;
+        node.state = watching(node.state, node.hasWatch, this.#moment(node), this.#random(), node.election);
+      }
+      if (node.blockedUntil <= this.#now) this.#turn(node);
+    }
+    if (this.#happens(outages)) this.#outageUntil = this.#now + this.#chanceIn(60_000);
+    const stored = this.#store.current(name);
+    if (stored !== undefined && this.#happens(edits)) {
+      this.#store.put(name, stored.spec, { labels: { edited: String(this.#now) } });
+    }
+    this.#at(this.#now + 1_000, undefined, () => {
+      this.#trouble();
+    });
+  }
+
+  // The monotonic clock stands still meanwhile, the wall clock does not.
+  #suspend(node: Node, duration: number): void {
+    node.isSuspended = true;
+    node.blockedUntil = this.#now + duration;
+    this.#at(node.blockedUntil, undefined, () => {
+      node.suspendedMs += duration;
+      node.isSuspended = false;
+    });
+  }
+
+  #check(): void {
+    const leaders = this.#nodes.filter((node) => !node.isSuspended && this.#leads(node));
+    if (leaders.length < 2) return;
+    this.#problems.push(
+      `${leaders.map(({ election }) => election.identity).join(' and ')} lead at ${String(this.#now)}`,
+    );
+  }
+
+  #leads(node: Node): boolean {
+    const { tenure } = node.state;
+    return tenure !== undefined && isValid(tenure, this.#moment(node), node.election);
+  }
+
+  #noteTerm(token: string): void {
+    this.#terms++;
+    if (BigInt(token) <= this.#lastToken) this.#problems.push(`token ${token} follows ${String(this.#lastToken)}`);
+    this.#lastToken = BigInt(token);
+  }
+
+  #wakeAt(node: Node, at: number): void {
+    node.wake = at;
+    this.#at(at, node, () => {
+      if (node.wake === at) this.#turn(node);
+    });
+  }
+
+  #at(at: number, node: Node | undefined, run: () => void): void {
+    this.#events.push({ at, order: this.#order++, node, run });
+  }
+
+  #next(): Event | undefined {
+    return this.#events.reduce<Event | undefined>(
+      (first, event) =>
+        first === undefined || event.at < first.at || (event.at === first.at && event.order < first.order)
+          ? event
+          : first,
+      undefined,
+    );
+  }
+
+  // Most are fast, some are very late.
+  #delay(): number {
+    const { longestDelay } = this.#weather;
+    return this.#happens(0.9) ? this.#chanceIn(30) : this.#chanceIn(longestDelay);
+  }
+
+  #happens(chance: number): boolean {
+    return this.#random() < chance;
+  }
+
+  #chanceIn(most: number): number {
+    return this.#random() * most;
+  }
+}
