@@ -5,7 +5,7 @@ import { applyKeepAliveTimeout } from './http/keep-alive-timeout.ts';
 import { installSeam } from './http/seam.ts';
 import { checkDistinct, checkServer, type Server } from './http/server.ts';
 import type { RequestFunctions } from './http/request-functions.ts';
-import { loggerAllowed, type Logger } from './observers/logger.ts';
+import { loggerAllowed, quiet, type Logger } from './observers/logger.ts';
 import { createLogging, silent, type Logging } from './observers/logging.ts';
 import { createMetrics } from './observers/metrics/metrics.ts';
 import type { EventLoopCounts } from './observers/metrics/readers.ts';
@@ -17,6 +17,7 @@ import { isDevelopment } from './process/development.ts';
 import { isEnding, join, type SignalHold } from './process/ending.ts';
 import { launcherWarning } from './process/launcher.ts';
 import { errorText, terminationText, writeTerminationMessage } from './process/termination-message.ts';
+import { runsTests } from './process/test-runner.ts';
 import { checkOptions } from './registration.ts';
 import { checkBudget, explainBudget, withoutDelay } from './settings/budget.ts';
 import { completeSettings, type CompletedSettings } from './settings/complete.ts';
@@ -29,7 +30,7 @@ import type { Settings, SettingsOptions } from './settings/table.ts';
 export interface LameduckOptions extends SettingsOptions, Functions {}
 
 interface Functions extends RequestFunctions {
-  /** Where the log goes; pino on standard output unless given. */
+  /** Where the log goes. By default pino writes it to standard output, or nothing is logged in a process that runs tests. */
   readonly logger?: Logger | undefined;
   /** A registry of prom-client, or anything with `registerMetric`, that all metrics are registered in. */
   readonly registry?: MetricsRegistry | undefined;
@@ -78,7 +79,7 @@ export function install(
 ): ManagedLifecycle {
   const isDeveloped = isDevelopment(environment);
   const { settings, sources, functions, warnings } = isDeveloped ? withoutDelay(completed) : completed;
-  const logging = createLogging(functions.logger);
+  const logging = createLogging(functions.logger ?? (runsTests() ? quiet : undefined));
   const warn = (message: string): void => {
     logging.onWarning(message);
   };

@@ -5,7 +5,7 @@ import type { Lameduck } from './handle.ts';
 import type { Server } from './http/server.ts';
 import { lifecycleOf, manage, type ManagedLifecycle } from './manage.ts';
 import type { ShutdownRecord } from './observer.ts';
-import type { Logger } from './observers/logger.ts';
+import { quiet } from './observers/logger.ts';
 import { checkFunction, checkOptions, readLimit } from './registration.ts';
 import { formatDuration, type Duration } from './settings/duration.ts';
 import { isDisabled } from './settings/environment.ts';
@@ -116,8 +116,6 @@ function isFastifyApp(given: unknown): given is FastifyApp {
   const { ready, listen } = given as Partial<FastifyApp>;
   return typeof ready === 'function' && typeof listen === 'function';
 }
-
-const quiet: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
 function lifecycleFor(server: Server, app: FastifyApp | undefined): ManagedLifecycle {
   const lifecycle = server instanceof NetServer ? lifecycleOf(server) : undefined;

@@ -12,6 +12,9 @@ export interface Logger {
   flush?(callback?: (error?: unknown) => void): unknown;
 }
 
+/** quiet is a Logger that drops every line. */
+export const quiet: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
 /** loggerAllowed says what is allowed instead of a logger that cannot log. */
 export function loggerAllowed(logger: unknown): string | undefined {
   const methods = ['info', 'warn', 'error'] as const;

@@ -1,73 +1,17 @@
 // A program that its developer restarts again and again: a restart does not wait until clients have left.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, test, type TestContext } from 'node:test';
+import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { linger } from '../../src/http/drain.ts';
-import { disposed } from '../support/disposed.ts';
-import { LoggingCommand, type Line } from '../support/process-under-test.ts';
+import { assertRestartsAtOnce, Restarted } from '../support/restarted.ts';
 
 const fixture = fileURLToPath(new URL('../fixtures/is-developed.ts', import.meta.url));
 const hasScript = spawnSync('script', ['--version']).status === 0;
 const skip = hasScript ? false : 'there is no script(1) here, which opens a terminal';
-
-/** The longest that a restart may wait, in milliseconds. */
-const longestRestart = 100;
-// A machine that is busy with other tests may take longer, but not five times in a row.
-const attempts = 5;
-
-/** Restarted is a program that is started once or, by a watcher, again and again. */
-class Restarted {
-  readonly command: LoggingCommand;
-  readonly #test: TestContext;
-  #seen = 0;
-
-  constructor(t: TestContext, ...command: ConstructorParameters<typeof LoggingCommand>) {
-    this.#test = t;
-    this.command = disposed(t, new LoggingCommand(...command));
-  }
-
-  /** restart calls `end` while a browser has idle connections, and resolves with how many milliseconds the process took. */
-  async restart(end: (pid: number) => void): Promise<number> {
-    const { port, pid } = await this.#next('listening');
-    await this.#next('HasBeenReady');
-    await this.#openIdle(Number(port));
-    end(Number(pid));
-    const { time: since } = await this.#next('ShutdownInitiated');
-    assert.equal((await this.#next('shutdown ended'))['exitCode'], 0);
-    return Number((await this.#next('exit'))['time']) - Number(since);
-  }
-
-  /** next resolves with the next line that has this message, or names this lifecycle signal. */
-  async #next(what: string): Promise<Line> {
-    const { lines } = this.command;
-    const line = await this.command.line(
-      what,
-      (one) => lines.indexOf(one) >= this.#seen && [one.msg, one['name']].includes(what),
-    );
-    this.#seen = lines.indexOf(line) + 1;
-    return line;
-  }
-
-  // A browser keeps a connection that it has used, and opens another one ahead of time.
-  async #openIdle(port: number): Promise<void> {
-    const [used, preconnected] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
-    for (const socket of [used, preconnected]) this.#test.after(() => socket.destroy());
-    used.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
-    await Promise.all([once(used, 'data'), once(preconnected, 'connect')]);
-  }
-}
-
-async function assertRestartsAtOnce(restart: () => Promise<number>): Promise<void> {
-  const waits: number[] = [];
-  while (waits.length < attempts && !waits.some((wait) => wait <= longestRestart)) waits.push(await restart());
-  assert.ok(Math.min(...waits) <= longestRestart, `waited ${waits.join(', ')} ms`);
-}
 
 void describe('development', { concurrency: 2 }, () => {
   test('P-107 under node --watch a restart waits for neither the delay nor idle connections', async (t) => {

@@ -1,0 +1,17 @@
+// Whether this process runs tests: nobody reads a log between their results.
+
+// The key under which `expect` of Jest and of Vitest keeps its matchers.
+const matchers = Symbol.for('$$jest-matchers-object');
+
+/**
+ * runsTests tells whether node:test, Jest, Vitest, Mocha or Jasmine runs tests in this process. A process that a test
+ * starts does not count, although it inherits the variables of the runner: therefore no variable is read.
+ */
+export function runsTests(): boolean {
+  const { describe, it } = globalThis as { readonly describe?: unknown; readonly it?: unknown };
+  if (typeof describe === 'function' && typeof it === 'function') return true;
+  if (matchers in globalThis) return true;
+  // Undocumented, and the only list of the builtin modules that have been loaded. Without it the log is written.
+  const { moduleLoadList } = process as { readonly moduleLoadList?: readonly string[] };
+  return moduleLoadList?.includes('NativeModule test') === true;
+}

@@ -1,0 +1,5 @@
+import { serve } from './serve.mjs';
+
+test('serves', async () => {
+  expect(await serve()).toBe('hello');
+});
