@@ -37,6 +37,7 @@ export interface Response {
   readonly headersSent: boolean;
   readonly writableEnded: boolean;
   readonly writableFinished: boolean;
+  readonly destroyed: boolean;
   getHeaderNames(): string[];
   removeHeader(name: string): void;
   writeHead(status: number, headers: OutgoingHttpHeaders): unknown;

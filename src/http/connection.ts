@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { closingHeaders, type GivenHeaders } from './connection-close.ts';
-import { isInBody } from './hidden-fields.ts';
+import { isHandedOver, isInBody } from './hidden-fields.ts';
 import { breakOff } from './instead.ts';
 import type { Request, Response } from '../message.ts';
 
@@ -83,6 +83,16 @@ export class Connection {
   /** Whether anything at all has come from the peer. */
   get hasSpoken(): boolean {
     return this.socket.bytesRead > this.#bytesAtFirst;
+  }
+
+  /** Whether the socket has been destroyed or sent to another process. A program can remove the listeners that report it. */
+  get isGone(): boolean {
+    return this.socket.destroyed || isHandedOver(this.socket);
+  }
+
+  /** hasEnded tells whether a response has ended. A program can remove the listeners that report it. */
+  hasEnded(response: Response): boolean {
+    return response.destroyed || response.writableFinished;
   }
 
   get isBusy(): boolean {

@@ -114,6 +114,8 @@ export class Drain {
     this.#traffic.requests.longRunning.endOverdue(now);
     const silent: Connection[] = [];
     for (const connection of this.#traffic.connections) {
+      this.#traffic.forgetIfEnded(connection);
+      if (connection.isGone) continue;
       if (!connection.isBusy) connection.hear(now);
       askWhetherGone(connection, now);
       connection.leave(now);

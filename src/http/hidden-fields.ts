@@ -64,6 +64,11 @@ export function socketUnder({ socket }: Http2Session): Socket {
   return socket.off('close', socketUnder);
 }
 
+/** isHandedOver tells whether a socket has been sent to another process: Node takes it away without an event. */
+export function isHandedOver(socket: Socket): boolean {
+  return (socket as { _handle?: unknown })._handle === null && !socket.connecting;
+}
+
 /** queuedBytes says how much of what was written to a socket the kernel has not taken; undefined when Node does not tell. */
 export function queuedBytes(socket: Socket): number | undefined {
   const { _handle: handle } = socket as { _handle?: { writeQueueSize?: number } | null };

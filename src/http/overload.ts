@@ -22,6 +22,8 @@ export interface OverloadLimits {
 export interface Load {
   /** Requests that are not long-running, nor probes; the one that has just come among them. */
   readonly inFlight: number;
+  /** recount returns `inFlight` without requests whose end nobody has reported. */
+  recount(response: Response): number;
   isLongRunning(response: Response): boolean;
 }
 
@@ -50,7 +52,8 @@ export class Overload {
   rejects(response: Response): boolean {
     if (this.#load.isLongRunning(response)) return false;
     const { maxRequestsInflight, requestTimeout } = this.#limits;
-    if (maxRequestsInflight > 0 && this.#load.inFlight > maxRequestsInflight) {
+    const isTooMany = maxRequestsInflight > 0 && this.#load.inFlight > maxRequestsInflight;
+    if (isTooMany && this.#load.recount(response) > maxRequestsInflight) {
       this.requestsRejected++;
       answerInstead(response, tooManyRequests);
       return true;

@@ -14,6 +14,9 @@ import type { Upgraded } from './upgraded.ts';
 
 const recognizedPerTurn = 1_000;
 
+// A recount waits this many times as long as the one before it took, so that rejecting many requests stays cheap.
+const pauseFactor = 10;
+
 /** RequestsOptions is what decides of requests, and who is told of them. */
 export interface RequestsOptions {
   readonly clock: Clock;
@@ -21,6 +24,12 @@ export interface RequestsOptions {
   readonly limits: OverloadLimits;
   /** Told of each of the program's requests that has ended; there is none when nobody counts them. */
   readonly observer: RequestObserver | undefined;
+}
+
+/** ForgetEnded releases responses that have ended although the program has removed the listeners that report it. */
+export interface ForgetEnded {
+  on(connection: Connection | undefined): void;
+  everywhere(): void;
 }
 
 /** Requests counts those of the program; what lameduck answers itself is only seen out. */
@@ -44,9 +53,18 @@ export class Requests {
   #isListed: boolean;
   #isLeaving = false;
   #isCut = false;
+  readonly #forget: ForgetEnded;
+  #recountAt = -Infinity;
 
-  /** `watch` sees to it that a response is released when it ends. */
-  constructor({ clock, functions, limits, observer }: RequestsOptions, watch: (response: Response) => void) {
+  /**
+   * `watch` sees to it that a response is released when it ends; `forget` releases those of which the program has removed
+   * the listeners.
+   */
+  constructor(
+    { clock, functions, limits, observer }: RequestsOptions,
+    watch: (response: Response) => void,
+    forget: ForgetEnded,
+  ) {
     this.longRunning = new LongRunning(clock);
     this.overload = createOverload(clock, limits, this);
     this.#clock = clock;
@@ -54,6 +72,7 @@ export class Requests {
     this.#ends = observer && new RequestEnds(observer, clock, this);
     this.#now = () => clock.now();
     this.#watch = watch;
+    this.#forget = forget;
     this.#isListed = this.overload !== undefined || observer !== undefined || functions.longRunning !== undefined;
     this.#onHead = (response) => {
       const connection = connectionOf(response.req.socket);
@@ -117,6 +136,18 @@ export class Requests {
     if (!this.overload.rejects(response)) return false;
     this.#setApart(connection, response);
     return true;
+  }
+
+  /** recount returns the requests in flight without those whose end nobody has reported. */
+  recount({ req: { socket } }: Response): number {
+    const now = this.#clock.now();
+    // A client that waits for its responses has its last request, which has ended, on the same connection.
+    this.#forget.on(connectionOf(socket));
+    if (now >= this.#recountAt) {
+      this.#forget.everywhere();
+      this.#recountAt = now + (this.#clock.now() - now) * pauseFactor;
+    }
+    return this.inFlight;
   }
 
   /** refuse counts an admitted request that lameduck answers in the place of its handler, and waits for it no more. */

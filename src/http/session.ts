@@ -54,6 +54,11 @@ export class Session extends Connection {
     return undefined;
   }
 
+  // Its answer may have been sent while its request is still arriving.
+  override hasEnded(response: Response): boolean {
+    return response.destroyed;
+  }
+
   override responseTo(request: object): StreamResponse | undefined {
     const { stream = request } = request as { stream?: ServerHttp2Stream };
     return (this.responses as StreamResponse[]).find((response) => response.stream === stream);

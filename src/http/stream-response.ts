@@ -86,6 +86,10 @@ export class StreamResponse implements Response {
     return this.stream.writableFinished || this.isClosedAhead;
   }
 
+  get destroyed(): boolean {
+    return this.stream.destroyed;
+  }
+
   /** Whether Node has closed the stream while the last bytes of its answer are in one write, which it makes only then. */
   get isClosedAhead(): boolean {
     const { closed, writableEnded, writableFinished, aborted, rstCode } = this.stream;

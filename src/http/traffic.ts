@@ -19,6 +19,9 @@ import { StreamResponse } from './stream-response.ts';
 import { describeUnfinished } from './unfinished.ts';
 import { Upgraded } from './upgraded.ts';
 
+// The fewest connections at which one more makes Traffic look for those that have ended.
+const fewestToLookAt = 100;
+
 /** TrafficOptions is what traffic asks and tells. */
 export interface TrafficOptions extends RequestsOptions {
   /** The answer to a request for an endpoint of ours, which is never waited for nor refused (P-078). */
@@ -41,6 +44,8 @@ export class Traffic implements SeamEvents {
   #leaving: Leaving | undefined;
   #refusesLate = false;
   #refusesUpgrades = false;
+  /** How many connections there are when the next look at them is due. */
+  #lookAt = fewestToLookAt;
 
   constructor(options: TrafficOptions) {
     this.#options = options;
@@ -51,11 +56,19 @@ export class Traffic implements SeamEvents {
     const onClose = function (this: Response): void {
       release(this);
     };
-    this.requests = new Requests(options, (response) => response.on('close', onClose));
+    this.requests = new Requests(options, (response) => response.on('close', onClose), {
+      on: (connection) => {
+        if (connection !== undefined) this.forgetIfEnded(connection);
+      },
+      everywhere: () => {
+        this.forgetEnded();
+      },
+    });
   }
 
   get counts(): TrafficCounts {
     this.requests.list(this.connections);
+    this.forgetEnded();
     return {
       connections: this.connections.size,
       requestsInFlight: this.requests.inFlight,
@@ -189,6 +202,23 @@ export class Traffic implements SeamEvents {
     stream.req.given = request;
   }
 
+  /**
+   * forgetIfEnded drops a connection that is gone, and the responses on it that have ended. Node reports both by `close`,
+   * but a program can remove the listeners, and a socket that is sent to another process emits no event.
+   */
+  forgetIfEnded(connection: Connection): void {
+    if (connection.isGone) this.#forget(connection);
+    else if (connection.isBusy) {
+      const ended = connection.responses.filter((response) => connection.hasEnded(response));
+      for (const response of ended) this.#release(response);
+    }
+  }
+
+  /** forgetEnded does so for every connection. */
+  forgetEnded(): void {
+    for (const connection of this.connections) this.forgetIfEnded(connection);
+  }
+
   /** unfinished lists the requests that have no complete answer, oldest first. */
   unfinished(): UnfinishedRequest[] {
     return describeUnfinished(this.connections, this.#clock.now(), this.#options.functions.route);
@@ -205,15 +235,24 @@ export class Traffic implements SeamEvents {
   }
 
   #add<Added extends Connection>(connection: Added, before?: Connection): Added {
+    // A program that removes `close` listeners from all its sockets would otherwise leak a record for each.
+    if (this.connections.size >= this.#lookAt) {
+      this.forgetEnded();
+      this.#lookAt = Math.max(fewestToLookAt, 2 * this.connections.size);
+    }
     this.connections.add(connection);
     if (this.#leaving !== undefined) connection.draw(this.#leaving);
     connection.isLate = before?.isLate ?? this.#refusesLate;
     connection.socket.on('close', () => {
-      this.requests.releaseAll(connection);
-      this.connections.delete(connection);
-      if (this.#leaving !== undefined) this.onIdle();
+      this.#forget(connection);
     });
     return connection;
+  }
+
+  #forget(connection: Connection): void {
+    this.requests.releaseAll(connection);
+    this.connections.delete(connection);
+    if (this.#leaving !== undefined) this.onIdle();
   }
 
   // What came late is refused, and what comes while the listener closes waits until it has.
