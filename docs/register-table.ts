@@ -1,5 +1,7 @@
 // The table of docs/register.md: what each program loses at its end, with lameduck/register and without, as it was measured.
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Program } from '../test/adoption/program.ts';
 import { programs } from '../test/adoption/programs.ts';
 
 const first = '<!-- The table is written by `.ci/register-programs --write`: do not edit it. -->';
@@ -55,10 +57,10 @@ export function tableProblems(page: string): string[] {
   const shown = [...table.matchAll(/^\| (.*?) \| (.*?) \| /gm)].map(
     ([, name = '', handling = '']) => `${name} | ${handling}`,
   );
-  const wanted = programs.map(({ title, package: name, handling }) => {
+  const wanted = programs.map((program) => {
     // What Node it was is measured, and said above the table.
-    const version = name === undefined ? '' : ` (${name} ${String(lockedVersion(name))})`;
-    return `${title}${version} | ${handling}`;
+    const version = lockedPackage(program);
+    return `${program.title}${version === undefined ? '' : ` (${version})`} | ${program.handling}`;
   });
   const missing = wanted.filter((row) => !shown.includes(row)).map((row) => `has no row for ${row}`);
   const extra = shown
@@ -68,11 +70,24 @@ export function tableProblems(page: string): string[] {
   return [...missing, ...extra].map((problem) => `docs/register.md ${problem}: run .ci/register-programs --write`);
 }
 
-/** lockedVersion returns the version of a package of the programs that their lock file names. */
-export function lockedVersion(name: string): string | undefined {
-  const file = new URL('../test/adoption/programs/package-lock.json', import.meta.url);
-  const { packages } = JSON.parse(readFileSync(file, 'utf8')) as { packages: Record<string, { version?: string }> };
-  return packages[`node_modules/${name}`]?.version;
+/** folderOf returns the folder of the programs in which the packages of one are installed. */
+export function folderOf({ isLong }: Program): string {
+  return isLong === true ? 'long' : '';
+}
+
+/** lockedPackage returns the name and the version of the package that a program is about, as its lock file has them. */
+export function lockedPackage(program: Program): string | undefined {
+  if (program.package === undefined) return undefined;
+  const path = join(import.meta.dirname, '../test/adoption/programs', folderOf(program), 'package-lock.json');
+  const { packages } = JSON.parse(readFileSync(path, 'utf8')) as { packages: Record<string, Locked | undefined> };
+  const { name = program.package, version = 'is not locked' } = packages[`node_modules/${program.package}`] ?? {};
+  return `${name} ${version}`;
+}
+
+/** Locked is an entry of a lock file. A package that is installed under another name has its own there. */
+interface Locked {
+  readonly name?: string;
+  readonly version?: string;
 }
 
 function partsOf(page: string): [string, string, string] {

@@ -9,7 +9,7 @@ import { CommandUnderTest } from '../support/command-under-test.ts';
 import { freePort } from '../support/probe-client.ts';
 import { until } from '../support/until.ts';
 import { ask, Load, type Ended, type Target } from './load.ts';
-import type { Program } from './programs.ts';
+import type { Paths, Program } from './program.ts';
 
 export const delay = 1_000;
 /** How long a program may take to end; then it is killed, as the kubelet would. */
@@ -20,6 +20,7 @@ const register = 'lameduck/register';
 export class AdoptedProgram implements AsyncDisposable {
   readonly probes: Target;
   readonly targets: readonly Target[];
+  readonly paths: Paths;
   readonly #command: CommandUnderTest;
   readonly #folder: string;
   #wasKilled = false;
@@ -30,12 +31,13 @@ export class AdoptedProgram implements AsyncDisposable {
   }
 
   constructor(root: string, program: Program, isRegistered: boolean, ports: readonly [number, number, number]) {
-    const { protocol = 'http' } = program;
+    const { protocol = 'http', paths = { quick: '/', slow: '/slow' } } = program;
     const [port, adminPort, probePort] = ports;
     this.targets = [port, ...(program.hasAdminPort === true ? [adminPort] : [])].map((one) => ({
       port: one,
       protocol,
     }));
+    this.paths = paths;
     this.probes = { port: probePort, protocol: 'http' };
     this.#folder = mkdtempSync(join(tmpdir(), 'lameduck-adoption-'));
     const files = { key: this.#file('key.pem', certificate.key), cert: this.#file('cert.pem', certificate.cert) };
@@ -65,7 +67,7 @@ export class AdoptedProgram implements AsyncDisposable {
   }
 
   /** serving resolves once each of the servers answers `path`; it rejects when the program ends without. */
-  async serving(targets = this.targets, path = '/'): Promise<void> {
+  async serving(targets = this.targets, path = this.paths.quick): Promise<void> {
     const deadline = Date.now() + 30_000;
     for (const target of targets) {
       while ((await ask(target, path))?.status !== 200) {
@@ -82,7 +84,7 @@ export class AdoptedProgram implements AsyncDisposable {
 
   /** loaded resolves once the clients are being answered. */
   async loaded(): Promise<Load> {
-    const load = new Load(this.targets);
+    const load = new Load(this.targets, this.paths);
     try {
       await until(() => load.isFlowing);
     } catch (error) {

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
 import { newAccount, ResponseReader, runClient, type Account, type Response } from '../support/closed-loop-client.ts';
 import { Http2Client } from '../support/http2-client.ts';
+import type { Paths } from './program.ts';
 
 export const clientCount = 20;
 const slowCount = 6;
@@ -26,13 +27,13 @@ export class Load {
   readonly #stop = new AbortController();
   readonly #clients: Promise<Ended>[] = [];
 
-  constructor(targets: readonly Target[]) {
+  constructor(targets: readonly Target[], { quick, slow }: Paths) {
     for (let index = 0; index < clientCount; index++) {
       const target = targets[index % targets.length] as Target;
       const isSlow = target === targets[0] && index < slowCount * targets.length;
       const account = newAccount();
       this.#accounts.push(account);
-      this.#clients.push(this.#run(target, isSlow ? '/slow' : '/', account));
+      this.#clients.push(this.#run(target, isSlow ? slow : quick, account));
     }
   }
 

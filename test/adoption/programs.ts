@@ -1,32 +1,6 @@
 // The programs that are shown with lameduck/register: how each is started, and what it does about SIGTERM by itself.
-
-/** Program is one of the folders of programs/, or one way of starting it. */
-export interface Program {
-  readonly title: string;
-  /** The package that the row of the table is about; Node itself unless given. */
-  readonly package?: string;
-  /** What it does about SIGTERM, in the table. */
-  readonly handling: string;
-  readonly folder: string;
-  /** Arguments of node, in the folder. */
-  readonly args: readonly string[];
-  readonly env?: Readonly<Record<string, string>>;
-  readonly protocol?: 'http' | 'https' | 'http2';
-  /** What else is preloaded, and on which side of lameduck. */
-  readonly preload?: { readonly module: string; readonly side: 'before' | 'after' };
-  /** Where lameduck/register is named: in NODE_OPTIONS unless given. */
-  readonly isInArguments?: boolean;
-  /** The lines that its own cleanup prints; each has to be there once. */
-  readonly cleanup: readonly string[];
-  /** How it ends by itself, once its own cleanup has run: its exit code, or the process signal that it sends to itself. */
-  readonly end: string;
-  /** A path that the program answers itself, and a part of its answer. */
-  readonly ownProbe?: { readonly path: string; readonly body: string };
-  readonly hasAdminPort?: boolean;
-  readonly hasWebSockets?: boolean;
-  /** What has to be in its output when what is preloaded beside lameduck works. */
-  readonly prints?: RegExp;
-}
+import { longPrograms } from './long-programs.ts';
+import { usual, type Program } from './program.ts';
 
 const closesAndExits = '`server.close(error => process.exit(error ? 1 : 0))`';
 const openTelemetry = {
@@ -48,90 +22,156 @@ const openTelemetry = {
 } as const;
 const preloadedByOpenTelemetry = '@opentelemetry/auto-instrumentations-node/register';
 
+const signalsItself = '`enableShutdownHooks()`, which signals the process once more at its end';
+const nestHooks = {
+  cleanup: ['module destroyed', 'before shutdown by SIGTERM', 'pool closed'],
+  end: 'SIGTERM',
+} as const;
+const graphql = { quick: '/graphql?query=%7Bhello%7D', slow: '/graphql?query=%7Bslow%7D' };
+
 export const programs: readonly Program[] = [
   {
+    ...usual,
     title: 'Express',
     package: 'express',
     handling: closesAndExits,
     folder: 'express',
-    args: ['main.mjs'],
-    cleanup: ['pool closed'],
-    end: '0',
   },
   {
+    ...usual,
+    title: 'Express 4',
+    package: 'express-4',
+    handling: closesAndExits,
+    folder: 'express-4',
+    args: ['main.cjs'],
+  },
+  {
+    ...usual,
     title: 'Koa',
     package: 'koa',
     handling: '`await promisify(server.close)()`, then `process.exit()`',
     folder: 'koa',
-    args: ['main.mjs'],
     isInArguments: true,
-    cleanup: ['pool closed'],
-    end: '0',
   },
   {
+    ...usual,
     title: 'Hono',
     package: '@hono/node-server',
     handling: 'as its documentation has it: `server.close(error => process.exit(error ? 1 : 0))`',
     folder: 'hono',
-    args: ['main.mjs'],
-    cleanup: ['pool closed'],
-    end: '0',
   },
   {
     title: 'NestJS',
-    package: '@nestjs/core',
-    handling: '`enableShutdownHooks()`, which signals the process once more at its end',
+    package: '@nestjs/platform-express',
+    handling: signalsItself,
     folder: 'nest',
     args: ['dist/main.js'],
-    cleanup: ['module destroyed', 'before shutdown by SIGTERM', 'pool closed'],
-    end: 'SIGTERM',
+    ...nestHooks,
   },
   {
+    title: 'NestJS without hooks',
+    package: '@nestjs/platform-express',
+    handling: 'nothing',
+    folder: 'nest',
+    args: ['dist/without-hooks.js'],
+    cleanup: [],
+    end: '0',
+  },
+  {
+    title: 'NestJS, @nestjs/terminus',
+    package: '@nestjs/terminus',
+    handling: `${signalsItself}, after 500 ms`,
+    folder: 'nest',
+    args: ['dist/terminus.js'],
+    ...nestHooks,
+    ownProbe: { path: '/health', body: '"database":{"status":"up"}' },
+  },
+  {
+    title: 'NestJS on Fastify',
+    package: '@nestjs/platform-fastify',
+    handling: signalsItself,
+    folder: 'nest',
+    args: ['dist/fastify.js'],
+    ...nestHooks,
+  },
+  {
+    title: 'NestJS on Fastify without hooks',
+    package: '@nestjs/platform-fastify',
+    handling: 'nothing',
+    folder: 'nest',
+    args: ['dist/fastify-without-hooks.js'],
+    cleanup: [],
+    end: '0',
+  },
+  {
+    title: 'NestJS on Fastify, @nestjs/terminus',
+    package: '@nestjs/terminus',
+    handling: `${signalsItself}, after 500 ms`,
+    folder: 'nest',
+    args: ['dist/fastify-terminus.js'],
+    ...nestHooks,
+    ownProbe: { path: '/health', body: '"database":{"status":"up"}' },
+  },
+  {
+    ...usual,
     title: 'Fastify',
     package: 'fastify',
     handling: 'close-with-grace with its documented delay of 500 ms, `app.close()`',
     folder: 'fastify',
-    args: ['main.mjs'],
-    cleanup: ['pool closed'],
-    end: '0',
   },
   {
+    ...usual,
     title: 'Socket.IO',
     package: 'socket.io',
     handling: '`io.close(error => process.exit(error ? 1 : 0))`',
     folder: 'socket-io',
-    args: ['main.mjs'],
-    cleanup: ['pool closed'],
-    end: '0',
     hasWebSockets: true,
   },
   {
-    title: 'Next.js, standalone',
-    package: 'next',
-    handling: 'its own, which closes the server and exits with 143, beside a listener in `instrumentation.js`',
-    folder: 'next',
-    args: ['.next/standalone/next/server.js'],
-    cleanup: ['pool closed'],
-    end: '143',
+    ...usual,
+    title: 'hapi',
+    package: '@hapi/hapi',
+    handling: '`await server.stop({ timeout: 5_000 })`, then `process.exit(0)`',
+    folder: 'hapi',
   },
   {
-    title: 'Next.js, standalone, handled by hand',
-    package: 'next',
-    handling: '`NEXT_MANUAL_SIG_HANDLE`, and a listener in `instrumentation.js` that exits with 0',
-    folder: 'next',
-    args: ['.next/standalone/next/server.js'],
-    env: { NEXT_MANUAL_SIG_HANDLE: 'true' },
-    cleanup: ['pool closed'],
-    end: '0',
+    ...usual,
+    title: 'Apollo Server',
+    package: '@apollo/server',
+    handling: 'its own, with `ApolloServerPluginDrainHttpServer`, which signals the process once more at its end',
+    folder: 'apollo',
+    paths: graphql,
+    end: 'SIGTERM',
   },
   {
+    ...usual,
+    title: 'GraphQL Yoga',
+    package: 'graphql-yoga',
+    handling: closesAndExits,
+    folder: 'yoga',
+    paths: graphql,
+  },
+  {
+    ...usual,
+    title: 'tRPC',
+    package: '@trpc/server',
+    handling: closesAndExits,
+    folder: 'trpc',
+    paths: { quick: '/hello', slow: '/slow' },
+  },
+  {
+    ...usual,
+    title: 'moleculer',
+    package: 'moleculer-web',
+    handling: 'its own: the broker stops its services, then `process.exit(0)`',
+    folder: 'moleculer',
+  },
+  {
+    ...usual,
     title: 'http-terminator',
     package: 'http-terminator',
     handling: '`await httpTerminator.terminate()`, then `process.exit(0)`',
     folder: 'http-terminator',
-    args: ['main.mjs'],
-    cleanup: ['pool closed'],
-    end: '0',
   },
   {
     title: 'terminus',
@@ -204,30 +244,25 @@ export const programs: readonly Program[] = [
     end: '0',
   },
   {
+    ...usual,
     title: 'two servers',
     handling: '`server.close()` on both, then `process.exit()` with 1 for an error',
     folder: 'two-servers',
-    args: ['main.mjs'],
-    cleanup: ['pool closed'],
-    end: '0',
     hasAdminPort: true,
   },
   {
+    ...usual,
     title: '`node:https`',
     handling: closesAndExits,
     folder: 'https',
-    args: ['main.mjs'],
     protocol: 'https',
-    cleanup: ['pool closed'],
-    end: '0',
   },
   {
+    ...usual,
     title: '`node:http2` over TLS',
     handling: closesAndExits,
     folder: 'http2',
-    args: ['main.mjs'],
     protocol: 'http2',
-    cleanup: ['pool closed'],
-    end: '0',
   },
+  ...longPrograms,
 ];

@@ -1,4 +1,4 @@
-import { pool } from '../pool.mjs';
+import { pool } from '../../pool.mjs';
 
 if (process.env.NEXT_MANUAL_SIG_HANDLE === undefined) {
   // Next closes the server and ends the process, and waits for no other listener.

@@ -1,0 +1,42 @@
+// What there is to know of a program that is shown with lameduck/register.
+
+/** Paths are what the clients of a program request. */
+export interface Paths {
+  readonly quick: string;
+  readonly slow: string;
+}
+
+/** Program is one of the folders of programs/, or one way of starting it. */
+export interface Program {
+  readonly title: string;
+  /** The package that the row of the table is about; Node itself unless given. */
+  readonly package?: string;
+  /** What it does about SIGTERM, in the table. */
+  readonly handling: string;
+  readonly folder: string;
+  /** Arguments of node, in the folder. */
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly protocol?: 'http' | 'https' | 'http2';
+  /** What else is preloaded, and on which side of lameduck. */
+  readonly preload?: { readonly module: string; readonly side: 'before' | 'after' };
+  /** Where lameduck/register is named: in NODE_OPTIONS unless given. */
+  readonly isInArguments?: boolean;
+  /** The lines that its own cleanup prints; each has to be there once. */
+  readonly cleanup: readonly string[];
+  /** How it ends by itself, once its own cleanup has run: its exit code, or the process signal that it sends to itself. */
+  readonly end: string;
+  /** A path that the program answers itself, and a part of its answer. */
+  readonly ownProbe?: { readonly path: string; readonly body: string };
+  /** Two paths of GET requests: one that is answered at once, and one that takes a while. `/` and `/slow` unless given. */
+  readonly paths?: Paths;
+  /** Whether the program takes long to install and to build. It is in `programs/long`, and `--long` runs it. */
+  readonly isLong?: boolean;
+  readonly hasAdminPort?: boolean;
+  readonly hasWebSockets?: boolean;
+  /** What has to be in its output when what is preloaded beside lameduck works. */
+  readonly prints?: RegExp;
+}
+
+/** usual is what most programs have in common. */
+export const usual = { args: ['main.mjs'], cleanup: ['pool closed'], end: '0' } as const;

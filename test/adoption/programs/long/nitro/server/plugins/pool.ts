@@ -1,0 +1,5 @@
+import { pool } from '../../../../pool.mjs';
+
+export default defineNitroPlugin((nitro) => {
+  nitro.hooks.hook('close', () => pool.end());
+});
