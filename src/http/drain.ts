@@ -73,8 +73,10 @@ export class Drain {
   /** cutOff destroys every connection and takes the drain for done (P-023, P-025). Resolves when handlers know it. */
   async cutOff(): Promise<void> {
     const closed = [...this.#traffic.connections].map(async (connection) => {
+      // A TLS socket closes at once when the socket under it is reset.
+      const hasClosed = new Promise((resolve) => connection.socket.once('close', resolve));
       connection.destroy();
-      await new Promise((resolve) => connection.socket.once('close', resolve));
+      await hasClosed;
     });
     this.#resolve();
     await Promise.all(closed);

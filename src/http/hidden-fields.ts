@@ -69,6 +69,11 @@ export function isHandedOver(socket: Socket): boolean {
   return (socket as { _handle?: unknown })._handle === null && !socket.connecting;
 }
 
+/** tcpSocketOf returns the socket of the TCP connection: for a TLS socket the one under it, where Node tells. */
+export function tcpSocketOf(socket: Socket): Socket {
+  return (socket as { _parent?: Socket | null })._parent ?? socket;
+}
+
 /** queuedBytes says how much of what was written to a socket the kernel has not taken; undefined when Node does not tell. */
 export function queuedBytes(socket: Socket): number | undefined {
   const { _handle: handle } = socket as { _handle?: { writeQueueSize?: number } | null };

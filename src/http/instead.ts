@@ -5,6 +5,7 @@ import { Duplex } from 'node:stream';
 import { LameduckError } from '../errors.ts';
 import type { Answer, Response } from '../message.ts';
 import { hasLength, isChunked } from './head.ts';
+import { tcpSocketOf } from './hidden-fields.ts';
 import { sendWhole } from './send-whole.ts';
 import { StreamResponse } from './stream-response.ts';
 
@@ -23,18 +24,14 @@ export function endInstead(response: Response): void {
 }
 
 /**
- * breakOff ends an answer in its middle so that its client cannot take the part for the whole: one whose end is the end of
- * the connection needs a reset.
+ * breakOff ends a response in its middle, so that its client sees an error and never takes the part for the whole. HTTP/1.1
+ * needs no more than the end of the connection without the last chunk. Only a response that the end of the connection
+ * delimits needs a reset, also over TLS: Node's client takes a FIN without a TLS alert for the end of the response.
  */
 export function breakOff(response: Response): void {
-  const { socket } = response.req;
   const isWholeByFin = !(response instanceof StreamResponse) && !hasLength(response) && !isChunked(response);
-  if (isWholeByFin && !isSecure(socket)) socket.resetAndDestroy();
+  if (isWholeByFin) tcpSocketOf(response.req.socket).resetAndDestroy();
   else response.destroy();
-}
-
-function isSecure(socket: Socket): boolean {
-  return (socket as { encrypted?: boolean }).encrypted === true;
 }
 
 // Node would end the process with an error that nobody listens for when a handler goes on writing.

@@ -5,8 +5,9 @@ import type { Socket } from 'node:net';
 import type { Request, Response } from '../message.ts';
 import { sendsFile } from './hidden-fields.ts';
 
-// The code of RFC 9113, section 7; node:http2 is not loaded for a program that does not use it.
-const cancel = 8;
+// Codes of RFC 9113, section 7; node:http2 is not loaded for a program that does not use it.
+const noError = 0;
+const internalError = 2;
 
 // States of a stream that is over, as nghttp2 counts them: it has forgotten it, or knows it as closed.
 const statesOfTheOver: readonly unknown[] = [1, 7];
@@ -50,6 +51,10 @@ export class StreamRequest implements Request {
 type Event = [name: string | symbol, ...args: unknown[]];
 
 const none: readonly Event[] = [];
+
+function ignore(): void {
+  return undefined;
+}
 
 /** StreamResponse is the answer on a stream, whoever writes it: the program, node:http2's compatibility API, or lameduck. */
 export class StreamResponse implements Response {
@@ -140,14 +145,21 @@ export class StreamResponse implements Response {
     return this;
   }
 
+  /**
+   * destroy breaks the response off with INTERNAL_ERROR. Node's client and undici take a response that ends with CANCEL for
+   * a whole one. After REFUSED_STREAM, a client would send again a request that has been executed.
+   */
   destroy(): this {
     const { stream } = this;
     this.#isBroken = !this.isOut;
-    if (stream.writableEnded) stream.close(cancel);
+    // Node emits this code as an error, too.
+    this.ignoreErrors();
+    const code = this.#isBroken ? internalError : noError;
+    if (stream.writableEnded) stream.close(code);
     else {
-      // Node ends first what it closes: a client would take the part for the whole.
+      // Node's close() calls end() first, and the client would receive the part as a whole response.
       stream.end = () => stream;
-      stream.close(cancel);
+      stream.close(code);
       Reflect.deleteProperty(stream, 'end');
     }
     return this;
@@ -179,7 +191,7 @@ export class StreamResponse implements Response {
    * end the process where nobody listens for them. It stays so when the handler gets the stream.
    */
   ignoreErrors(): void {
-    this.stream.on('error', () => undefined);
+    this.stream.off('error', ignore).on('error', ignore);
   }
 
   /** deferEvents keeps what Node says of a request that waits for its handler until somebody can listen. */

@@ -7,7 +7,7 @@ import type { Clock } from '../clock.ts';
 import { socketOf, type Answer, type Response } from '../message.ts';
 import type { TrafficCounts, UnfinishedRequest } from '../observer.ts';
 import { Connection, connectionOf, type Leaving } from './connection.ts';
-import { socketUnder } from './hidden-fields.ts';
+import { socketUnder, tcpSocketOf } from './hidden-fields.ts';
 import { Hold } from './hold.ts';
 import { answerProbe } from './probe.ts';
 import { answerRetryAfter, refuseUpgrade } from './rejection.ts';
@@ -120,7 +120,7 @@ export class Traffic implements SeamEvents {
 
   onSecureConnection(socket: Socket): void {
     // From here on the TLS socket speaks for the TCP connection under it (P-049).
-    const raw = connectionOf((socket as { _parent?: Socket })._parent);
+    const raw = connectionOf(tcpSocketOf(socket));
     if (raw !== undefined) this.connections.delete(raw);
     this.#track(socket);
   }
