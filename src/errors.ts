@@ -15,10 +15,8 @@ export const errorCodes = {
       'Raise `terminationGracePeriodSeconds` (in the pod and here), or shorten the delay, preStop or the hooks’ limits.',
   },
   LAMEDUCK_ERR_PROBE_PORT_FAILED: {
-    cause:
-      'The probe port that was asked for cannot be listened on, or its thread cannot be started or has ended; the message says why.',
-    remedy:
-      'Give `probePort` a port that nothing else listens on, and tell a bundler of the thread: `docs/health.md` says how.',
+    cause: 'Nothing can listen on the probe port; the message says why.',
+    remedy: 'Give `probePort` a port that nothing else listens on.',
   },
   LAMEDUCK_ERR_SERVER_INVALID: {
     cause:
@@ -56,6 +54,10 @@ export const errorCodes = {
   LAMEDUCK_ERR_GRPC_LISTEN: {
     cause: 'The gRPC health service cannot listen at the address that was given; the message says why.',
     remedy: 'Give an address and a free port, such as `0.0.0.0:9090`.',
+  },
+  LAMEDUCK_ERR_PACKAGE_OUTDATED: {
+    cause: 'A package that the program has installed, and that lameduck uses, is older than lameduck supports.',
+    remedy: 'Install the version that the message names, or a newer one.',
   },
   LAMEDUCK_ERR_OPTIONS_INVALID: {
     cause: 'What was given as options is no object, or has an option that does not exist or cannot be read.',

@@ -9,6 +9,7 @@ import { readRoutes, routeOf, type LameduckRouteConfig } from './fastify/routes.
 import { joinServers, listenNoMore } from './fastify/servers.ts';
 import type { Lameduck } from './handle.ts';
 import { manage, type LameduckOptions } from './manage.ts';
+import { checkPackage } from './package-version.ts';
 import { checkOptions } from './registration.ts';
 import { isDisabled } from './settings/environment.ts';
 
@@ -39,13 +40,14 @@ const plugin: FastifyPluginCallback<LameduckOptions> = (app, options, done) => {
 /**
  * fastifyLameduck gives a Fastify application the lifecycle of a Kubernetes apiserver, with the handle as `app.lameduck`:
  * `await app.register(fastifyLameduck, options)` on the root, before its routes. Rejects with what `lameduck()` throws,
- * LAMEDUCK_ERR_PLUGIN_ENCAPSULATED, or LAMEDUCK_ERR_PLUGIN_DUPLICATE.
+ * LAMEDUCK_ERR_PLUGIN_ENCAPSULATED, LAMEDUCK_ERR_PLUGIN_DUPLICATE, or LAMEDUCK_ERR_PACKAGE_OUTDATED.
  */
-export const fastifyLameduck = fastifyPlugin(plugin, { name: 'lameduck', fastify: '>=5.8' });
+export const fastifyLameduck = fastifyPlugin(plugin, { name: 'lameduck' });
 
 export default fastifyLameduck;
 
 function install(app: FastifyInstance, options: LameduckOptions): void {
+  checkPackage('fastifyLameduck', 'fastify', app.version, '5.8');
   checkInstance(app);
   checkOptions('fastifyLameduck', options);
   const given = { ...options, logger: options.logger ?? loggerOf(app), route: options.route ?? routeOf };

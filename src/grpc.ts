@@ -1,13 +1,16 @@
 // The package's export for gRPC: the standard health service on a server of the program's or on a port of its own.
-import type { Server } from '@grpc/grpc-js';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import grpcPackage from '@grpc/grpc-js/package.json' with { type: 'json' };
+import { service as definition } from 'grpc-health-check';
+import healthPackage from 'grpc-health-check/package.json' with { type: 'json' };
 import { systemClock } from './clock.ts';
 import { LameduckError, messageOf, quoted } from './errors.ts';
-import { definition, grpc } from './grpc/peers.ts';
 import { HealthService } from './grpc/service.ts';
 import { Statuses } from './grpc/statuses.ts';
 import type { Lameduck } from './handle.ts';
 import { lifecycleOf } from './manage.ts';
 import type { Parts } from './parts.ts';
+import { checkPackage } from './package-version.ts';
 import { checkName, checkOptions } from './registration.ts';
 
 /** GrpcHealthOptions is what the health service can be told. */
@@ -36,9 +39,12 @@ export interface GrpcHealth {
 
 /**
  * grpcHealth makes the standard health service of a lifecycle (K-032, K-033): the service `''`, as well as `readyz`, is
- * what /readyz says, `livez` and `healthz` what those say. Throws LAMEDUCK_ERR_OPTIONS_INVALID and LAMEDUCK_ERR_NAME_INVALID.
+ * what /readyz says, `livez` and `healthz` what those say. Throws LAMEDUCK_ERR_PACKAGE_OUTDATED, LAMEDUCK_ERR_OPTIONS_INVALID and
+ * LAMEDUCK_ERR_NAME_INVALID.
  */
 export function grpcHealth(duck: Lameduck, options: GrpcHealthOptions = {}): GrpcHealth {
+  checkPackage('grpcHealth()', '@grpc/grpc-js', grpcPackage.version, '1.12');
+  checkPackage('grpcHealth()', 'grpc-health-check', healthPackage.version, '2.0');
   const services = readServices(options);
   const parts = lifecycleOf(duck)?.parts;
   if (parts === undefined) return switchedOff;
@@ -64,7 +70,7 @@ export function grpcHealth(duck: Lameduck, options: GrpcHealthOptions = {}): Grp
       });
     },
     async listen(address) {
-      const server = new grpc.Server();
+      const server = new Server();
       server.addService(definition, service.implementation);
       const port = await bind(server, address);
       void handle.ended.then(() => {
@@ -104,7 +110,7 @@ function shutDown(server: Server): Promise<void> {
 async function bind(server: Server, address: string): Promise<number> {
   try {
     return await new Promise((resolve, reject) => {
-      server.bindAsync(address, grpc.ServerCredentials.createInsecure(), (error, port) => {
+      server.bindAsync(address, ServerCredentials.createInsecure(), (error, port) => {
         if (error === null) resolve(port);
         else reject(error);
       });

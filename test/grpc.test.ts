@@ -1,20 +1,14 @@
 // The gRPC health service of a lifecycle, asked by a real client over real sockets.
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createServer as createNetServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { Server, ServerCredentials, status as codes, type sendUnaryData } from '@grpc/grpc-js';
 import { grpcHealth, type GrpcHealth, type GrpcHealthOptions } from '../src/grpc.ts';
 import { lameduck, type Lameduck, type LameduckOptions, type Logger } from '../src/index.ts';
 import { callEcho, echo, GrpcHealthClient } from './support/grpc.ts';
-import { root } from './support/markdown.ts';
 
 interface Subject {
   readonly duck: Lameduck;
@@ -263,15 +257,6 @@ void describe('what cannot be', () => {
       code: 'LAMEDUCK_ERR_NAME_INVALID',
       message: /^name of the group of the gRPC service "a": ""/,
     });
-  });
-
-  test('without its two packages the import says what to install', async (t) => {
-    const folder = await mkdtemp(join(tmpdir(), 'grpc-'));
-    t.after(() => rm(folder, { recursive: true }));
-    await cp(join(root, 'dist'), join(folder, 'dist'), { recursive: true });
-    const program = `import(${JSON.stringify(pathToFileURL(join(folder, 'dist', 'grpc.js')).href)}).catch((e) => console.log(e.message))`;
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program]);
-    assert.equal(stdout, 'lameduck/grpc needs two more packages: npm install @grpc/grpc-js grpc-health-check\n');
   });
 });
 

@@ -1,6 +1,11 @@
 // The standard health service, grpc.health.v1.Health, over the statuses.
-import type { sendUnaryData, ServerUnaryCall, ServerWritableStream, UntypedServiceImplementation } from '@grpc/grpc-js';
-import { grpc } from './peers.ts';
+import {
+  status as grpcStatus,
+  type sendUnaryData,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
 import type { ServingStatus, Statuses } from './statuses.ts';
 
 interface Request {
@@ -50,7 +55,7 @@ export class HealthService {
 
   async #check(service: string, callback: sendUnaryData<Reply>): Promise<void> {
     const status = await this.#statuses.of(service);
-    if (status === undefined) callback({ code: grpc.status.NOT_FOUND, details: 'unknown service' });
+    if (status === undefined) callback({ code: grpcStatus.NOT_FOUND, details: 'unknown service' });
     else callback(null, { status });
   }
 
@@ -64,11 +69,11 @@ export class HealthService {
 
   #watch(stream: ServerWritableStream<Request, Reply>): void {
     if (!this.#takesWatches) {
-      stream.emit('error', { code: grpc.status.UNAVAILABLE, details: 'the server is about to end' });
+      stream.emit('error', { code: grpcStatus.UNAVAILABLE, details: 'the server is about to end' });
       return;
     }
     if (this.#streams.size >= mostWatchers) {
-      stream.emit('error', { code: grpc.status.RESOURCE_EXHAUSTED, details: 'too many watches' });
+      stream.emit('error', { code: grpcStatus.RESOURCE_EXHAUSTED, details: 'too many watches' });
       return;
     }
     const stop = this.#statuses.watch(stream.request.service, (status) => stream.write({ status }));
