@@ -193,27 +193,28 @@ const noNamedProcessImports = {
   message: 'Use the global process: the rules about who may touch it look for that name.',
 };
 const noTimerImports = ['node:timers', 'node:timers/promises'].map((name) => ({ name, message: useTheClock }));
-const entryPoints = ['cli/main', 'fastify', 'grpc', 'index', 'leader-election', 'register', 'testing'].map(
-  (name) => `src/${name}.ts`,
-);
+const modules = ['cli/main', 'fastify', 'grpc', 'index', 'leader-election', 'testing'];
+const entryPoints = [...modules.map((name) => `src/${name}.ts`), 'src/register.cts'];
 
 export default defineConfig(
   // Programs of strangers, as they are.
   globalIgnores(['dist/', 'test/adoption/programs/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
-  { files: ['**/*.{js,cjs,mjs,ts}'], rules: mistakes },
+  { files: ['**/*.{js,cjs,mjs,ts}', 'src/**/*.cts'], rules: mistakes },
   { files: ['test/require-node.cjs'], rules: { 'no-var': 'off' } },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', 'src/**/*.cts'],
     plugins: { '@typescript-eslint': tseslint.plugin },
     languageOptions: { parser: tseslint.parser, parserOptions: { projectService: true } },
     rules: typed,
   },
+  // CommonJS, because it requires nothing before it has looked at the version of Node.
+  { files: ['src/register.cts'], rules: { '@typescript-eslint/no-require-imports': 'off' } },
   // Fastify takes an asynchronous handler for one that returns its answer.
   { files: ['examples/**/*.ts', 'test/**/*.ts'], rules: { '@typescript-eslint/require-await': 'off' } },
   {
     // The lists of prose that a page is generated from may grow with it.
-    files: ['**/*.{js,cjs,mjs,ts}'],
+    files: ['**/*.{js,cjs,mjs,ts}', 'src/**/*.cts'],
     ignores: ['docs/rules.ts', 'docs/lease-rules.ts', 'docs/differences.ts'],
     rules: { 'max-lines': ['error', { max: 300, skipBlankLines: false, skipComments: false }] },
   },

@@ -1,5 +1,4 @@
 // The probe port, seen from the main thread: it starts the probe thread, answers its questions and beats for it.
-import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../clock.ts';
 import { LameduckError, messageOf } from '../errors.ts';
@@ -12,6 +11,7 @@ import { Heartbeat } from './heartbeat.ts';
 import { takeBackLastWords } from './last-words.ts';
 import type { FromThread, ShutdownSoFar, ThreadData, ToThread } from './messages.ts';
 import { SharedState } from './shared-state.ts';
+import { threadCode } from './thread-code.ts';
 
 /** ProbePortOptions is what the probe port is made from, and who is told of it. */
 export interface ProbePortOptions {
@@ -123,7 +123,10 @@ export class ProbePort {
       terminationMessagePath: settings.terminationMessagePath,
     };
     // Without what the program itself was started with: `--import` would load all of that into the thread (P-117).
-    const worker = new Worker(threadFile(), { workerData, name: 'lameduck-probes', env: {}, execArgv: [] });
+    const worker = new Worker(threadCode, {
+      ...{ eval: typeof threadCode === 'string', workerData, name: 'lameduck-probes' },
+      ...{ env: {}, execArgv: [] },
+    });
     worker.on('message', (message: FromThread) => {
       this.#onMessage(message);
     });
@@ -168,12 +171,4 @@ export class ProbePort {
     this.#isOpen = false;
     this.#heartbeat.stop();
   }
-}
-
-// Run from its sources, bundled as CommonJS, or built. A bundler finds the last.
-function threadFile(): URL {
-  const { url } = import.meta as { readonly url?: string };
-  if (url === undefined) return new URL('./thread.js', pathToFileURL(__filename));
-  if (url.endsWith('.ts')) return new URL('./thread.ts', url);
-  return new URL('./thread.js', import.meta.url);
 }

@@ -21,7 +21,7 @@ const chosen = programs.filter((program) => program.title.includes(only) && (isL
 const rows = new Map<Program, Row>();
 
 test('the packed package is tested, with the programs beside it as the lock file has them', () => {
-  assert.ok(root !== '' && existsSync(join(root, 'node_modules', 'lameduck', 'dist', 'register.js')), root);
+  assert.ok(root !== '' && existsSync(join(root, 'node_modules', 'lameduck', 'dist', 'register.cjs')), root);
   for (const program of chosen) assert.equal(installedPackage(program), lockedPackage(program), program.title);
 });
 

@@ -18,7 +18,7 @@ describe('what the init container of an injection does', () => {
     to = join(work, 'volume');
     for (const folder of ['dist/cli', 'node_modules/pino']) mkdirSync(join(from, folder), { recursive: true });
     mkdirSync(to);
-    for (const file of ['package.json', 'dist/register.js', 'node_modules/pino/pino.js']) {
+    for (const file of ['package.json', 'dist/register.cjs', 'node_modules/pino/pino.js']) {
       writeFileSync(join(from, file), file);
     }
     const { initContainers } = specOf(await object('Deployment', { inject: { enabled: true } })).template.spec;
@@ -35,7 +35,7 @@ describe('what the init container of an injection does', () => {
     const { code, errors } = await run(process.execPath, [...script, from, to]);
     assert.equal(code, 0, errors);
     assert.deepEqual(readdirSync(to), ['package']);
-    assert.equal(readFileSync(join(to, 'package/dist/register.js'), 'utf8'), 'dist/register.js');
+    assert.equal(readFileSync(join(to, 'package/dist/register.cjs'), 'utf8'), 'dist/register.cjs');
     assert.equal(readFileSync(join(to, 'package/node_modules/pino/pino.js'), 'utf8'), 'node_modules/pino/pino.js');
   });
 
@@ -44,10 +44,10 @@ describe('what the init container of an injection does', () => {
   });
 
   it('changes nothing when it runs again, as after a restart of the node', async () => {
-    writeFileSync(join(from, 'dist/register.js'), 'another one');
+    writeFileSync(join(from, 'dist/register.cjs'), 'another one');
     const { code, errors } = await run(process.execPath, [...script, from, to]);
     assert.equal(code, 0, errors);
-    assert.equal(readFileSync(join(to, 'package/dist/register.js'), 'utf8'), 'dist/register.js');
+    assert.equal(readFileSync(join(to, 'package/dist/register.cjs'), 'utf8'), 'dist/register.cjs');
   });
 
   it('fails, and leaves nothing that could be loaded, when the image has no such package', async () => {

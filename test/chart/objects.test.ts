@@ -251,7 +251,7 @@ test('H-027 a value that is set to null is left out', async () => {
   const env = { LEFT: 'x', GONE: null, PORT: null, NODE_OPTIONS: null };
   const environment = environmentOf(await object('Deployment', { env, inject: { enabled: true } }));
   assert.deepEqual([environment['LEFT'], 'GONE' in environment, environment['PORT']], ['x', false, '8080']);
-  assert.equal(environment['NODE_OPTIONS'], '--import=/opt/lameduck/package/dist/register.js');
+  assert.equal(environment['NODE_OPTIONS'], '--import=/opt/lameduck/package/dist/register.cjs');
 });
 
 test('injection loads the package behind the NODE_OPTIONS that are there, from a copy that only it can write', async () => {
@@ -261,7 +261,7 @@ test('injection loads the package behind the NODE_OPTIONS that are there, from a
     volumes: { name: string }[];
   };
   const options = containerOf(deployment).env.filter(({ name }) => name === 'NODE_OPTIONS');
-  const loaded = '--require=/app/tracing.cjs --import=/opt/lameduck/package/dist/register.js';
+  const loaded = '--require=/app/tracing.cjs --import=/opt/lameduck/package/dist/register.cjs';
   assert.deepEqual(options, [{ name: 'NODE_OPTIONS', value: loaded }]);
   assert.deepEqual(
     initContainers.map(({ name, volumeMounts }) => [name, volumeMounts]),

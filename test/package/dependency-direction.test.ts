@@ -20,6 +20,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   'registration.ts': ['errors.ts', 'settings'],
   'observer.ts': ['lifecycle', 'message.ts'],
   'package-version.ts': ['errors.ts'],
+  'version.ts': [],
   hooks: ['clock.ts', 'errors.ts', 'registration.ts', 'observer.ts', 'settings'],
   health: [
     ...['clock.ts', 'errors.ts', 'lifecycle', 'message.ts', 'observer.ts', 'registration.ts', 'settings'],
@@ -29,7 +30,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   process: ['clock.ts', 'errors.ts', 'exit-codes.ts', 'observer.ts', 'settings', 'standard-output.ts'],
   observers: [
     ...['clock.ts', 'errors.ts', 'lifecycle', 'message.ts', 'observer.ts', 'settings', 'standard-output.ts'],
-    'thenable.ts',
+    ...['thenable.ts', 'version.ts'],
   ],
   'recorder.ts': ['clock.ts', 'deadline.ts', 'exit-codes.ts', 'hooks', 'http', 'lifecycle', 'observer.ts'],
   'startup.ts': ['address.ts', 'clock.ts', 'health', 'hooks', 'http', 'lifecycle'],
@@ -52,7 +53,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   cli: ['address.ts', 'clock.ts', 'health', 'process', 'settings', 'standard-output.ts'],
   // A thread of its own, and the side of the main thread that it talks to.
   'probe-worker': [
-    ...['address.ts', 'clock.ts', 'errors.ts', 'health', 'observer.ts', 'observers', 'process', 'settings'],
+    ...['address.ts', 'clock.ts', 'errors.ts', 'health', 'http', 'observer.ts', 'observers', 'process', 'settings'],
     ...['message.ts', 'standard-output.ts'],
   ],
   'handle.ts': [
@@ -68,7 +69,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   fastify: ['errors.ts', 'handle.ts', 'http', 'lifecycle', 'manage.ts', 'observers', 'parts.ts', 'message.ts'],
   // The gRPC health service; grpc.ts puts it together.
   grpc: ['clock.ts', 'health', 'lifecycle'],
-  // A lifecycle for a program that knows nothing of it; register.ts loads it when the first server listens.
+  // A lifecycle for a program that knows nothing of it; register.cts loads it when the first server listens.
   register: ['handle.ts', 'http', 'manage.ts', 'parts.ts', 'process', 'settings'],
   // Contends for a Lease; leader-election.ts puts it together with a lifecycle and the process.
   'leader-election': [],
@@ -77,7 +78,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
 };
 
 // An entry file wires the others together and may import them all; nothing imports an entry file.
-const entries: readonly string[] = ['fastify.ts', 'grpc.ts', 'index.ts', 'register.ts', 'testing.ts'];
+const entries: readonly string[] = ['fastify.ts', 'grpc.ts', 'index.ts', 'register.cts', 'testing.ts'];
 
 // Packages that cost tens of milliseconds: only the observers load them, and only when they are first used.
 const loadedLate: readonly string[] = [
@@ -109,7 +110,7 @@ interface Source {
 
 const src = join(import.meta.dirname, '..', '..', 'src');
 const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
+  .filter((file) => /\.c?ts$/.test(file))
   .sort()
   .map(read);
 
@@ -196,7 +197,9 @@ function importIn(node: ts.Node): Import | undefined {
   if (ts.isImportTypeNode(node) && ts.isLiteralTypeNode(node.argument) && ts.isStringLiteral(node.argument.literal)) {
     return { specifier: node.argument.literal.text, isDynamic: false, isTypeOnly: true };
   }
-  if (!ts.isCallExpression(node) || node.expression.kind !== ts.SyntaxKind.ImportKeyword) return undefined;
+  if (!ts.isCallExpression(node)) return undefined;
+  const isRequire = ts.isIdentifier(node.expression) && node.expression.text === 'require';
+  if (!isRequire && node.expression.kind !== ts.SyntaxKind.ImportKeyword) return undefined;
   const [argument] = node.arguments;
   // A specifier that is put together at run time could be anything.
   const specifier = argument !== undefined && ts.isStringLiteral(argument) ? argument.text : './unknown';

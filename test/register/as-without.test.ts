@@ -145,7 +145,7 @@ void describe('as without', { concurrency: 4 }, () => {
 
   test('two copies of the package give a program one lifecycle', async (t) => {
     const env = registered();
-    const copy = `${env['NODE_OPTIONS'] ?? ''} --import=${new URL('../../dist/register.js', import.meta.url).href}`;
+    const copy = `${env['NODE_OPTIONS'] ?? ''} --import=${new URL('../../dist/register.cjs', import.meta.url).href}`;
     const code = "s.listen(0, up); process.on('SIGTERM', () => s.close((error) => process.exit(error ? 1 : 7)));";
     const command = start(t, code, { ...env, NODE_OPTIONS: copy });
     await command.printed(/"name":"HasBeenReady"/);

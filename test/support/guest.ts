@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { resolve } from 'node:path';
 import { ProcessUnderTest, type Line } from './process-under-test.ts';
 
-export const register = pathToFileURL(resolve(import.meta.dirname, '../../src/register.ts')).href;
+export const register = pathToFileURL(resolve(import.meta.dirname, '../../src/register.cts')).href;
 
 /** Environment of a process that Node itself loads the lifecycle into; its probe port is any that is free. */
 export function registered(env: Readonly<Record<string, string>> = {}): Record<string, string> {

@@ -1,7 +1,7 @@
 // What each metric is read from: one function for each row of the table.
-import { readFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { signalNames } from '../../lifecycle/graph.ts';
+import { version } from '../../version.ts';
 import type { Events } from './events.ts';
 import type { Sample } from './metric.ts';
 import type { Reading, Watched } from './reading.ts';
@@ -48,7 +48,7 @@ export function metricsReaders(options: ReadersOptions): Readers<keyof typeof me
       { labels: { outcome: 'refused' }, value: traffic().requests.refused },
       { labels: { outcome: 'cut' }, value: events.requestsCut },
     ],
-    lameduck_build_info: () => [{ labels: { version: versionOfPackage() }, value: 1 }],
+    lameduck_build_info: () => [{ labels: { version }, value: 1 }],
   };
 }
 
@@ -123,15 +123,4 @@ function plain(value: number): Sample {
 
 function seconds(milliseconds: number): number {
   return Math.round(milliseconds) / 1_000;
-}
-
-// Read once somebody asks. A program that was bundled has none.
-function versionOfPackage(): string {
-  try {
-    const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
-    const { name, version } = JSON.parse(text) as { name?: string; version?: string };
-    return name === 'lameduck' ? (version ?? '') : '';
-  } catch {
-    return '';
-  }
 }

@@ -1,0 +1,47 @@
+// The declarations: those of CommonJS for each module that an export reaches, and for `import` one file for each export that
+// names them again, so that a type is the same for both.
+import { join, relative } from 'node:path';
+import ts from 'typescript';
+import { entries } from './entries.ts';
+import { root } from './sources.ts';
+
+const relativeImport = /(?<=\b(?:from |import\()['"])(\.[^'"]*)\.ts(?=['"])/g;
+
+/** declarations compiles the sources, and throws with what the compiler says if that is an error. */
+export function declarations(): ReadonlyMap<string, string> {
+  const emitted = emit();
+  const files = new Map<string, string>();
+  const add = (name: string): void => {
+    const text = emitted.get(name);
+    if (text === undefined || files.has(name)) return;
+    files.set(name, text.replace(relativeImport, '$1.cjs'));
+    for (const [, path = ''] of text.matchAll(relativeImport)) add(`${join(name, '..', path)}.d.cts`);
+  };
+  for (const name of ['register', ...entries.map((entry) => entry.name)]) add(`types/${name}.d.cts`);
+  for (const entry of entries) {
+    const own = `export { ${entry.default ?? ''} as default } from './${entry.name}.cjs';\n`;
+    const text = `export * from './${entry.name}.cjs';\n${entry.default === undefined ? '' : own}`;
+    files.set(`types/${entry.name}.d.mts`, text);
+  }
+  return files;
+}
+
+function emit(): ReadonlyMap<string, string> {
+  const path = join(root, 'tsconfig.build.json');
+  const { config } = ts.readConfigFile(path, (name) => ts.sys.readFile(name)) as { config: unknown };
+  const { fileNames, options } = ts.parseJsonConfigFileContent(config, ts.sys, root, undefined, path);
+  const program = ts.createProgram(fileNames, options);
+  const files = new Map<string, string>();
+  const { diagnostics } = program.emit(undefined, (file, text) => {
+    files.set(`types/${relative(join(root, 'dist'), file).replace(/\.d\.ts$/, '.d.cts')}`, text);
+  });
+  const all = [...ts.getPreEmitDiagnostics(program), ...diagnostics];
+  if (all.length === 0) return files;
+  throw new Error(
+    ts.formatDiagnostics(all, {
+      getCurrentDirectory: () => root,
+      getCanonicalFileName: (name) => name,
+      getNewLine: () => '\n',
+    }),
+  );
+}

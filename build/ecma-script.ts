@@ -1,0 +1,44 @@
+// The ECMAScript modules: the exports for bundlers, which take them by the condition `module`, and the command.
+import { join } from 'node:path';
+import { build, type Metafile } from 'esbuild';
+import { command as commandModule, entries, internal, preload } from './entries.ts';
+import { common, inlined, root, sourceOf } from './sources.ts';
+
+type Files = ReadonlyMap<string, string>;
+
+const modules = { ...common, format: 'esm' as const, plugins: [inlined] };
+
+/** ecmaScript builds the exports. Its metafile also has the modules of the internal files. */
+export async function ecmaScript(): Promise<{ readonly files: Files; readonly metafile: Metafile }> {
+  const graph = await build({
+    ...modules,
+    metafile: true,
+    entryPoints: [...entries.map(({ name }) => name), ...internal, preload].map(sourceOf),
+    outdir: 'dist',
+  });
+  const { outputFiles } = await build({
+    ...modules,
+    entryPoints: entries.map(({ name }) => sourceOf(name)),
+    splitting: true,
+    outdir: 'dist/bundler',
+    outExtension: { '.js': '.mjs' },
+    chunkNames: '[name]-[hash]',
+  });
+  return { files: named(outputFiles), metafile: graph.metafile };
+}
+
+/** command builds the program `lameduck`, which loads each of its commands when that is run. */
+export async function command(): Promise<Files> {
+  const { outputFiles } = await build({
+    ...modules,
+    entryPoints: [{ in: sourceOf(commandModule), out: 'main' }],
+    splitting: true,
+    outdir: 'dist/cli',
+  });
+  return named(outputFiles);
+}
+
+function named(outputFiles: readonly { readonly path: string; readonly text: string }[]): Files {
+  const dist = join(root, 'dist/');
+  return new Map(outputFiles.map(({ path, text }) => [path.slice(dist.length), text]));
+}

@@ -1,0 +1,30 @@
+// The files of the package. To add an export, add a row here, and its conditions to `exports` in package.json, with which
+// test/package/exports.test.ts compares this list.
+
+/** Entry is one export of the package. */
+export interface Entry {
+  /** The name of its files in `dist`. */
+  readonly name: string;
+  /** The named export that is the default export, too. */
+  readonly default?: string;
+}
+
+/** entries are the exports that a program imports. The source of each is `src/NAME.ts`. */
+export const entries: readonly Entry[] = [
+  { name: 'index' },
+  { name: 'fastify', default: 'fastifyLameduck' },
+  { name: 'grpc' },
+  { name: 'testing' },
+];
+
+/**
+ * preload is what `lameduck/register` and the main file share. It is a file of its own, because `lameduck/register` runs in
+ * every process, and the main file costs milliseconds.
+ */
+export const preload = 'process/held-signals';
+
+/** internal are files of the package that no program imports by name. */
+export const internal: readonly string[] = ['register/guest'];
+
+/** command is the program `lameduck`. */
+export const command = 'cli/main';

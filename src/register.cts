@@ -1,0 +1,77 @@
+// The package's export for `node --import lameduck/register` and `node --require lameduck/register`: the lifecycle for a
+// program that changes no line. It is loaded into every process that inherits NODE_OPTIONS, so until an HTTP server listens
+// it does as good as nothing (P-117). It requires nothing before it has looked at the version of Node, so that an old one can
+// load it.
+import type * as DiagnosticsChannel from 'node:diagnostics_channel';
+import type * as FileSystem from 'node:fs';
+import type * as WorkerThreads from 'node:worker_threads';
+import type * as HeldSignals from './process/held-signals.ts';
+import type * as Guest from './register/guest.ts';
+
+// Node reports on it which server has just begun to listen (P-112).
+const channel = 'tracing:net.server.listen:asyncEnd';
+
+const oldest = [22, 19] as const;
+
+if (!isSwitchedOff()) guarded(isSupported() ? preload : refuse);
+
+function preload(): void {
+  const { overrideEmit } = require('./process/held-signals.ts') as typeof HeldSignals;
+  overrideEmit();
+  diagnostics().subscribe(channel, onListening);
+}
+
+function refuse(): void {
+  const { isMainThread } = require('node:worker_threads') as typeof WorkerThreads;
+  if (isMainThread) throw new Error(`it needs Node ${oldest.join('.')} or newer, this is ${process.versions.node}`);
+}
+
+function onListening(message: unknown): void {
+  const { server } = message as { readonly server: { readonly listening: boolean } };
+  // Nothing is loaded for a server of node:net, which has no such method.
+  if (!('setTimeout' in server)) return;
+  // After the program's own callbacks, which may give the server a lifecycle, or close it again.
+  setImmediate(() => {
+    if (server.listening) guarded(() => accommodate(server));
+  });
+}
+
+function accommodate(server: object): void {
+  // Loaded only now, because it costs each process milliseconds.
+  const { isMainThread } = require('node:worker_threads') as typeof WorkerThreads;
+  if (!isMainThread) return;
+  const guest = require('./register/guest.ts') as typeof Guest;
+  guest.accommodate(server, process.env);
+}
+
+function diagnostics(): typeof DiagnosticsChannel {
+  return require('node:diagnostics_channel') as typeof DiagnosticsChannel;
+}
+
+function isSupported(): boolean {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  return major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
+}
+
+// As in settings/environment.ts, of which nothing is loaded yet.
+function isSwitchedOff(): boolean {
+  return /^\s*(1|true)\s*$/i.test(process.env['LAMEDUCK_DISABLED'] ?? '');
+}
+
+function guarded(attempt: () => void): void {
+  try {
+    attempt();
+  } catch (error) {
+    if (isSupported()) diagnostics().unsubscribe(channel, onListening);
+    const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+    say(`stepping aside: ${reason}`);
+  }
+}
+
+function say(text: string): void {
+  try {
+    (require('node:fs') as typeof FileSystem).writeSync(2, `lameduck/register: ${text}\n`);
+  } catch {
+    // Nobody reads it.
+  }
+}

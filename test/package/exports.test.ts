@@ -1,0 +1,107 @@
+// The exports of the built package: each is in the list of the build and in package.json, and there is one instance of it.
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { entries } from '../../build/entries.ts';
+import { CommandUnderTest } from '../support/command-under-test.ts';
+import { disposed } from '../support/disposed.ts';
+import { root } from '../support/markdown.ts';
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, unknown>>;
+  readonly typesVersions: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
+}
+
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+
+function exportOf(name: string): string {
+  return name === 'index' ? '.' : `./${name}`;
+}
+
+function specifierOf(name: string): string {
+  return name === 'index' ? 'lameduck' : `lameduck/${name}`;
+}
+
+async function outputOf(t: TestContext, args: readonly string[]): Promise<string> {
+  // From inside the package its own name finds its exports.
+  const command = disposed(t, new CommandUnderTest(process.execPath, args, { cwd: root }));
+  assert.deepEqual(await command.exit, { code: 0, signal: null }, command.output);
+  return command.output;
+}
+
+test('package.json has the conditions of each export that is built', () => {
+  const register = { types: './dist/types/register.d.cts', default: './dist/register.cjs' };
+  const conditions = entries.map(({ name }) => {
+    const types = `./dist/types/${name}`;
+    const module = { types: `${types}.d.mts`, default: `./dist/bundler/${name}.mjs` };
+    const forImport = { types: `${types}.d.mts`, default: `./dist/${name}.mjs` };
+    const forRequire = { types: `${types}.d.cts`, default: `./dist/${name}.cjs` };
+    return [exportOf(name), { module, import: forImport, require: forRequire }] as const;
+  });
+  const others = { './register': register, './package.json': './package.json' };
+  assert.deepEqual(manifest.exports, { ...Object.fromEntries(conditions), ...others });
+});
+
+test('a compiler that does not read `exports` finds the declarations of each export', () => {
+  const names = [...entries.map(({ name }) => name).filter((name) => name !== 'index'), 'register'];
+  const paths = Object.fromEntries(names.map((name) => [name, [`./dist/types/${name}.d.cts`]]));
+  assert.deepEqual(manifest.typesVersions, { '*': paths });
+});
+
+void describe('each export', () => {
+  for (const { name, default: ownDefault } of entries) {
+    test(`${specifierOf(name)} is one instance for import and require()`, async (t) => {
+      const specifier = JSON.stringify(specifierOf(name));
+      const code = `
+        import * as imported from ${specifier};
+        import { createRequire } from 'node:module';
+        const required = createRequire(import.meta.url)(${specifier});
+        const names = Object.keys(required).sort();
+        const isSame = names.every((name) => imported[name] === required[name]);
+        const unknown = Object.keys(imported).filter((name) => !names.includes(name));
+        console.log(JSON.stringify({ names, isSame, unknown, isDefault: imported.default === imported[${JSON.stringify(ownDefault)}] }));`;
+      const outcome = JSON.parse(await outputOf(t, ['--input-type=module', '--eval', code])) as Record<string, unknown>;
+      const { names, ...rest } = outcome;
+      assert.ok((names as string[]).length > 0);
+      assert.deepEqual(rest, { isSame: true, unknown: [], isDefault: true });
+    });
+  }
+
+  test('has the errors and the lifecycles of the main one', async (t) => {
+    const code = `
+      const { createServer } = require('node:http');
+      const { isLameduckError, lameduck, LameduckError } = require('lameduck');
+      const { grpcHealth } = require('lameduck/grpc');
+      const duck = lameduck(createServer());
+      const codes = [];
+      try { grpcHealth(duck, { unknown: 1 }); } catch (error) { codes.push(error instanceof LameduckError && error.code); }
+      // Without a lifecycle that it knows, this would listen nowhere.
+      grpcHealth(duck).listen('127.0.0.1:0').then((port) => {
+        console.log(JSON.stringify([...codes, port > 0]));
+        process.exit();
+      });`;
+    assert.equal(await outputOf(t, ['--eval', code]), '["LAMEDUCK_ERR_OPTIONS_INVALID",true]\n');
+  });
+});
+
+test('each module is in one file, so that its state exists once', () => {
+  const files = readdirSync(join(root, 'dist')).filter((file) => file.endsWith('.cjs'));
+  // Each bundled module begins with its path.
+  const modules = files.flatMap((file) => {
+    const paths = readFileSync(join(root, 'dist', file), 'utf8').matchAll(/^\/\/ (src\/.*)$/gm);
+    return [...new Set([...paths].map(([, path = '']) => path))];
+  });
+  assert.deepEqual([...new Set(modules)].sort(), modules.sort());
+});
+
+test('require() loads one file for the main export, and nothing heavy', () => {
+  const require = createRequire(import.meta.url);
+  require('lameduck');
+  const loaded = Object.keys(require.cache).filter(
+    (file) => file.startsWith(join(root, 'dist')) || !file.includes(root),
+  );
+  assert.deepEqual(loaded, [join(root, 'dist', 'index.cjs')]);
+  assert.ok(!Object.keys(require.cache).some((file) => file.includes('node_modules')));
+});
