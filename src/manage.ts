@@ -179,6 +179,9 @@ function createProbePort(
     onListening: (address) => {
       logging.onProbePort(address);
     },
+    onThreadFailure: (error) => {
+      logging.onProbeThreadFailure(error);
+    },
     onStallEnd: (stalledMs) => {
       logging.onStallEnd(stalledMs);
     },

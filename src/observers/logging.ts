@@ -29,6 +29,8 @@ export interface Logging extends Observer, ProbePortLines {
 
 interface ProbePortLines {
   onProbePort(address: string): void;
+  /** Called once when the main thread has to serve the probe port. */
+  onProbeThreadFailure(error: unknown): void;
   /** Called once when there is no probe port although there should be, and the service goes on. */
   onProbePortFailure(error: Error): void;
   /** The line about its beginning is the probe thread's, since this one was blocked. */
@@ -100,6 +102,10 @@ function probePortLines(log: Logger): ProbePortLines {
   return {
     onProbePort(address) {
       log.info({ address }, 'probe port listens');
+    },
+    onProbeThreadFailure(error) {
+      const consequence = 'the main thread serves the probe port, and answers no probe while the event loop is blocked';
+      log.warn({ err: error }, `probe thread failed: ${consequence}`);
     },
     onProbePortFailure(error) {
       log.error({ err: error }, 'probe port failed');

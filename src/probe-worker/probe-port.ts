@@ -1,4 +1,6 @@
-// The probe port, seen from the main thread: it starts the probe thread, answers its questions and beats for it.
+// The probe port, seen from the main thread: it starts the probe thread, answers its questions and beats for it. Without a
+// thread the main thread serves the port itself.
+import type { Server } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../clock.ts';
 import { LameduckError, messageOf } from '../errors.ts';
@@ -9,6 +11,7 @@ import type { EventLoopCounts } from '../observers/metrics/readers.ts';
 import type { Settings } from '../settings/table.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { takeBackLastWords } from './last-words.ts';
+import { serveOnMainThread } from './main-thread.ts';
 import type { FromThread, ShutdownSoFar, ThreadData, ToThread } from './messages.ts';
 import { SharedState } from './shared-state.ts';
 import { threadCode } from './thread-code.ts';
@@ -30,6 +33,8 @@ export interface ProbePortOptions {
   /** Undefined unless a shutdown runs. */
   readonly shutdown: () => ShutdownSoFar | undefined;
   readonly onListening: (address: string) => void;
+  /** Called once when there is no probe thread, or no longer: from then on the main thread serves the port. */
+  readonly onThreadFailure: (error: unknown) => void;
   /** Called once when there is no probe port, or no longer. */
   readonly onFailure: (error: LameduckError) => void;
   readonly onStallEnd: (stalledMs: number) => void;
@@ -48,6 +53,7 @@ export class ProbePort {
   readonly #state = new SharedState();
   readonly #heartbeat: Heartbeat;
   #worker: Worker | undefined;
+  #server: Server | undefined;
   #isOpen = false;
 
   constructor(options: ProbePortOptions) {
@@ -84,7 +90,7 @@ export class ProbePort {
     try {
       this.#worker = this.#start();
     } catch (error) {
-      this.#fail(error);
+      this.#serve(error);
     }
   }
 
@@ -103,12 +109,19 @@ export class ProbePort {
   close(): void {
     this.#end();
     this.#worker?.postMessage({ kind: 'close' } satisfies ToThread);
+    this.#server?.close();
   }
 
   /** release ends the probe thread at once, and resolves when its port is free. */
   async release(): Promise<void> {
     this.#end();
     await this.#worker?.terminate();
+    const server = this.#server;
+    if (server === undefined) return;
+    await new Promise((resolve) => {
+      server.close(resolve);
+      server.closeAllConnections();
+    });
   }
 
   #start(): Worker {
@@ -130,11 +143,14 @@ export class ProbePort {
     worker.on('message', (message: FromThread) => {
       this.#onMessage(message);
     });
+    let failure: unknown = new Error('the probe thread has ended');
     worker.on('error', (error) => {
-      this.#fail(error);
+      failure = error;
     });
+    // Only now its port is free.
     worker.on('exit', () => {
-      this.#fail(new Error('the probe thread has ended'));
+      this.#worker = undefined;
+      this.#serve(failure);
     });
     worker.unref();
     this.#heartbeat.begin();
@@ -157,6 +173,19 @@ export class ProbePort {
     const settled = answer instanceof Promise ? await answer : answer;
     const tookMs = clock.now() - since;
     this.#worker?.postMessage({ kind: 'answer', id, answer: settled, tookMs } satisfies ToThread);
+  }
+
+  #serve(failure: unknown): void {
+    if (!this.#isOpen) return;
+    this.#heartbeat.stop();
+    const { settings, answer, onListening, onThreadFailure } = this.#options;
+    onThreadFailure(failure);
+    this.#server = serveOnMainThread({
+      ...{ port: settings.probePort, host: settings.probeHost, answer, onListening },
+      onFailure: (error) => {
+        this.#fail(error);
+      },
+    });
   }
 
   #fail(cause: unknown): void {

@@ -42,6 +42,7 @@ test('the messages of docs/log.md and their levels are those that an observer wr
   logging.onUncaughtError(error);
   logging.onUnfinished([{ method: 'GET', route: '/report', ageMs: 1, peer: '' }]);
   logging.onProbePort('[::]:8081');
+  logging.onProbeThreadFailure(error);
   logging.onProbePortFailure(error);
   logging.onStallEnd(1);
   logging.onEnd(record);

@@ -171,6 +171,7 @@ test('P-090 a loop that comes to its messages and not to its timers is not stall
     shutdown: () => undefined,
     onListening: resolve,
     onFailure: assert.ifError,
+    onThreadFailure: assert.ifError,
     onStallEnd: (stalledMs) => stalls.push(stalledMs),
   });
   t.after(() => {
@@ -195,6 +196,7 @@ test('P-090 checks that take long are waited for, by whoever asks again at once 
     shutdown: () => undefined,
     onListening: resolve,
     onFailure: assert.ifError,
+    onThreadFailure: assert.ifError,
     onStallEnd: () => undefined,
   });
   t.after(() => {
@@ -257,6 +259,7 @@ describe('what goes wrong', () => {
         failures.push(error);
         resolve(undefined);
       },
+      onThreadFailure: assert.ifError,
       onStallEnd: () => undefined,
     });
     probePort.open();

@@ -1,8 +1,8 @@
 // The end of the probe thread, with those that it still serves.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import { test, type TestContext } from 'node:test';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { describe, test, type TestContext } from 'node:test';
 import type { Worker } from 'node:worker_threads';
 import { systemClock } from '../../src/clock.ts';
 import { passed } from '../../src/health/endpoint.ts';
@@ -11,20 +11,33 @@ import { ProbePort } from '../../src/probe-worker/probe-port.ts';
 import { completeSettings } from '../../src/settings/complete.ts';
 import { disposed } from '../support/disposed.ts';
 import { freePort, probe } from '../support/probe-client.ts';
-import { ProcessUnderTest } from '../support/process-under-test.ts';
+import { registered } from '../support/guest.ts';
+import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
+
+function unexpected(error: unknown): never {
+  throw error;
+}
 
 /** listening is a probe port of this process, and where it listens. */
 async function listening(
   t: TestContext,
-  answer: () => Promise<Answer>,
+  answer: (url: string) => Answer | Promise<Answer> | undefined,
   onFailure: (error: Error) => void = assert.ifError,
+  onThreadFailure: (error: unknown) => (address: string) => void = unexpected,
 ): Promise<{ readonly port: number; readonly probePort: ProbePort }> {
   const port = await freePort();
   const { promise, resolve } = Promise.withResolvers<string>();
+  let onListening: (address: string) => void = resolve;
   const probePort = new ProbePort({
     settings: completeSettings({ probePort: port }, {}).settings,
     ...{ clock: systemClock, answer, shutdown: () => undefined },
-    ...{ onListening: resolve, onFailure, onStallEnd: () => undefined },
+    onListening: (address) => {
+      onListening(address);
+    },
+    onThreadFailure: (error) => {
+      onListening = onThreadFailure(error);
+    },
+    ...{ onFailure, onStallEnd: () => undefined },
   });
   // The thread holds nothing, not even a test.
   const holding = setInterval(() => undefined, 1_000);
@@ -79,39 +92,79 @@ test('a connection on which half a request has come keeps the thread for a secon
 });
 
 for (const [what, end, message] of [
-  ['is ended by the program', (thread: Worker) => void thread.terminate(), /: the probe thread has ended$/],
+  ['is ended by the program', (thread: Worker) => void thread.terminate(), /^the probe thread has ended$/],
   [
     'fails',
     (thread: Worker) => {
       // It reads what it is sent.
       thread.postMessage(null);
     },
-    /: Cannot read properties of null/,
+    /^Cannot read properties of null/,
   ],
 ] as const) {
-  test(`a thread that ${what} is said once`, async (t) => {
-    const failures: string[] = [];
+  test(`when the thread ${what}, the main thread serves the probe port, and says so once`, async (t) => {
+    const failures: unknown[] = [];
+    const again = Promise.withResolvers<string>();
     const made = once(process, 'worker') as Promise<[Worker]>;
-    await listening(
+    const { port } = await listening(
       t,
-      () => Promise.resolve(passed),
-      (error) => failures.push(error.message),
+      (url) => (url === '/livez' ? { ...passed, body: 'from the main thread' } : undefined),
+      assert.ifError,
+      (error) => {
+        failures.push(error);
+        return again.resolve;
+      },
     );
     const [thread] = await made;
-    const ended = new Promise((resolve) => thread.once('exit', resolve));
     end(thread);
-    await ended;
+    await again.promise;
+    assert.equal((await probe(port, '/livez')).body, 'from the main thread');
+    assert.equal((await probe(port, '/nothing')).status, 404);
     assert.equal(failures.length, 1);
-    assert.match(failures[0] ?? '', message);
+    assert.match((failures[0] as Error).message, message);
   });
 }
 
-test('a process that may have no thread ends with code 82, and is told why', async (t) => {
-  const env = { LAMEDUCK_PROBE_PORT: String(await freePort()) };
+void describe('a process that may have no thread', () => {
   // A Node that knows the flag lets nobody listen without it.
   const network = ['--allow-net'].filter((flag) => process.allowedNodeEnvironmentFlags.has(flag));
   const flags = ['--permission', '--allow-fs-read=*', ...network];
-  const program = disposed(t, new ProcessUnderTest('listens.ts', env, flags));
-  assert.deepEqual(await program.exit, { code: 82, signal: null });
-  assert.match(program.stderr, /LameduckError: probePort \d+: there is no probe port: .*--allow-worker/);
+  const warning = ({ msg }: Line): boolean => typeof msg === 'string' && msg.startsWith('probe thread failed: ');
+
+  test('serves the probe port from its main thread, with a warning, until it ends', async (t) => {
+    const port = await freePort();
+    const env = { LAMEDUCK_PROBE_PORT: String(port), LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
+    const program = disposed(t, new ProcessUnderTest('listens.ts', env, flags));
+    const { level, err } = await program.line('the warning', warning);
+    assert.equal(level, 40);
+    assert.match((err as Error).message, /--allow-worker/);
+    await program.line('the probe port', ({ msg }) => msg === 'probe port listens');
+    assert.equal((await probe(port, '/readyz')).status, 200);
+    program.kill('SIGTERM');
+    await program.line('the signal', ({ name }) => name === 'ShutdownInitiated');
+    assert.equal((await probe(port, '/readyz')).status, 500);
+    assert.equal((await probe(port, '/livez')).status, 200);
+    assert.deepEqual(await program.exit, { code: 0, signal: null });
+  });
+
+  test('ends with code 82 if the probe port is taken', async (t) => {
+    const taken = createServer().listen(0);
+    t.after(() => taken.close());
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_PROBE_PORT: String(port) }, flags));
+    assert.deepEqual(await program.exit, { code: 82, signal: null });
+    assert.match(program.stderr, /LameduckError: probePort \d+: there is no probe port: .*EADDRINUSE/);
+  });
+
+  test('has a program that knows nothing of it served in the same way', async (t) => {
+    const port = await freePort();
+    const env = registered({ LAMEDUCK_PROBE_PORT: String(port), IDIOM: 'exits at once' });
+    const program = disposed(t, new ProcessUnderTest('knows-nothing.ts', env, flags));
+    await program.line('the warning', warning);
+    await program.line('the probe port', ({ msg }) => msg === 'probe port listens');
+    assert.equal((await probe(port, '/readyz')).status, 200);
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, { code: 4, signal: null });
+  });
 });

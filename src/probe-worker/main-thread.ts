@@ -1,0 +1,37 @@
+// The probe port without its thread: the main thread serves it, and answers nothing while the event loop is blocked.
+import type { Server } from 'node:http';
+import { addressText } from '../address.ts';
+import { notFound } from '../health/endpoint.ts';
+import { take } from '../http/server.ts';
+import type { Answer } from '../message.ts';
+import { createListener } from './listener.ts';
+
+/** MainThreadOptions is where the probe port is, and who is told of it. */
+export interface MainThreadOptions {
+  readonly port: number;
+  /** Undefined is every address of both families. */
+  readonly host: string | undefined;
+  readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
+  readonly onListening: (address: string) => void;
+  readonly onFailure: (error: Error) => void;
+}
+
+/** serveOnMainThread begins to listen. The returned server does not keep the process alive. */
+export function serveOnMainThread({ port, host, answer, onListening, onFailure }: MainThreadOptions): Server {
+  const server = createListener(async (url, method) => (await answer(url, method)) ?? notFound);
+  // Otherwise `lameduck/register` would give it a lifecycle.
+  take(server);
+  server.on('connection', (socket) => {
+    socket.unref();
+  });
+  server.on('error', (error) => {
+    // A failed accept is also an error. The server then listens on.
+    if (!server.listening) onFailure(error);
+  });
+  // In a worker of node:cluster the primary would listen otherwise.
+  const options = { port, exclusive: true, ...(host === undefined ? {} : { host }) };
+  server.listen(options, () => {
+    onListening(addressText(server.address()));
+  });
+  return server.unref();
+}
