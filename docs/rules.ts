@@ -293,7 +293,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-055': 'When the program or its framework closes the server during our drain, the drain goes on undisturbed.',
   'P-056': 'Whatever begins the shutdown (either process signal, code, an uncaught error), it runs once.',
   'P-057':
-    'A second process signal ends the process with code 1 after one line of log; the same one within 100 ms counts as the first.',
+    'A second process signal ends the process with code 1 after one line of log. Any process signal within 100 ms of the first counts as the first: some starters send it twice, or send another one.',
   'P-058':
     'After a clean drain the exit code is 0 even when timers or handles are left; each abnormal end has a code of its own.',
   'P-059': 'Supervisors that want to see death by signal can be given it instead of an exit code.',
@@ -346,7 +346,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-107':
     'Outside a cluster the delay is 0 unless set, and the log says so. Under a watcher or in a terminal a restart waits for no idle connection either.',
   'P-111':
-    'A program’s own listeners can be kept from a process signal only by an `emit` of the process that is there before the signal has its first listener; removing them when it has come is too late.',
+    'A program’s own listeners can be held only by an override of `process.emit`. Node calls it only for signals that get their first listener after it, so older listeners are added again.',
   'P-112':
     'An `emit` of a server’s own composes with tracers that patch the prototype; Node announces each server that begins to listen, also one that a framework keeps to itself.',
   'P-113':
@@ -356,7 +356,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-115':
     'Fastify’s own close answers every route and probe with 503 and may wait for idle connections, so `close` is replaced on the root instance; whatever else closes the application goes through it.',
   'P-116':
-    'Frameworks that repeat the process signal to themselves, or close a server that is closed, do not change the exit code.',
+    'Frameworks that send the process signal to their own process, or close a server that is closed, do not change the exit code.',
   'P-117':
     'What `NODE_OPTIONS` loads is loaded by every thread and every child process, also into npm, scripts and probes: until an HTTP server listens they do exactly what they do without.',
   'P-118':

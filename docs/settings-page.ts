@@ -56,8 +56,10 @@ function tableRow(name: string, row: Row<unknown, unknown>, comment: SettingComm
 /** kindsSection says of each kind that a setting has what is allowed, in the words of the error that refuses the rest. */
 function kindsSection(): string[] {
   const kinds = new Set<Kind<unknown>>(Object.values<Row<unknown, unknown>>(settingsTable).map(({ kind }) => kind));
-  const rows = [...kinds].map((kind) => {
+  const rows = [...kinds].flatMap((kind) => {
     const reading = kind.fromText('?');
+    // The name of a choice is what it allows.
+    if ('allowed' in reading && reading.allowed === kind.name) return [];
     const note = notes[nameOf(kind)];
     if ('value' in reading || note === undefined)
       throw new Error(`docs/settings-page.ts knows no kind ${nameOf(kind)}`);

@@ -14,7 +14,7 @@ import { several } from './observers/several.ts';
 import { ProbePort } from './probe-worker/probe-port.ts';
 import { closeWithGraceWarning } from './process/close-with-grace.ts';
 import { isDevelopment } from './process/development.ts';
-import { isEnding, join, type SignalHold } from './process/ending.ts';
+import { isEnding, join } from './process/ending.ts';
 import { launcherWarning } from './process/launcher.ts';
 import { errorText, terminationText, writeTerminationMessage } from './process/termination-message.ts';
 import { runsTests } from './process/test-runner.ts';
@@ -64,8 +64,6 @@ export function manage(
 
 /** Guest is what is different in a program that knows nothing of its lifecycle. */
 export interface Guest {
-  /** Keeps process signals from the program's own listeners until the drain has ended. */
-  readonly hold: SignalHold;
   /** What could not be read of the settings, in one line. */
   readonly problem: string | undefined;
 }
@@ -102,9 +100,10 @@ export function install(
       const budget = parts.budget();
       logging.onStart({ addresses, budgetSum: budget.sum, sources });
       if (guest?.problem !== undefined) logging.onError(guest.problem);
-      // A guest's own listeners come after the drain.
       const closeWithGrace =
-        guest === undefined ? closeWithGraceWarning(settings.shutdownSignals, budget.total, environment) : undefined;
+        settings.ownSignalListeners === 'run'
+          ? closeWithGraceWarning(settings.shutdownSignals, budget.total, environment)
+          : undefined;
       const launcher = launcherWarning(environment);
       const all = [...warnings, ...relationWarnings(settings, sources, budget), launcher, closeWithGrace];
       for (const warning of all) if (warning !== undefined) logging.onWarning(warning);
@@ -112,13 +111,14 @@ export function install(
     },
   });
   for (const one of servers) putUnder(parts, one);
-  const leave = joinProcess(parts, logging, probePort, guest?.hold);
+  const leave = joinProcess(parts, logging, probePort, guest !== undefined);
   void parts.handle.ended.then(() => {
     // With the process the probe port ends, too: last of all.
     if (!isEnding()) {
       parts.recorder.report();
       probePort?.noteReport();
       probePort?.close();
+      parts.closes.settle();
     }
     leave();
   });
@@ -129,13 +129,8 @@ export function install(
   return lifecycle;
 }
 
-function joinProcess(
-  parts: Parts,
-  logging: Logging,
-  probePort: ProbePort | undefined,
-  hold: SignalHold | undefined,
-): () => void {
-  const { settings, recorder, shutdown } = parts;
+function joinProcess(parts: Parts, logging: Logging, probePort: ProbePort | undefined, isGuest: boolean): () => void {
+  const { settings, recorder, shutdown, closes } = parts;
   return join({
     shutdownSignals: settings.shutdownSignals,
     begin: (reason) => shutdown.begin(reason),
@@ -155,7 +150,21 @@ function joinProcess(
       writeTerminationMessage(settings.terminationMessagePath, terminationText(record, recorder.uncaughtError));
     },
     warn: parts.warn,
-    hold,
+    onListenersHeld: (signal, count) => {
+      logging.onListenersHeld(signal, count);
+    },
+    onHeldOpen: (heldBy) => {
+      logging.onHeldOpen(heldBy);
+    },
+    beforeListeners: () => {
+      closes.reopen();
+    },
+    afterListeners: () => {
+      // A guest's server is closed by the program alone, and not even by that if it ends.
+      if (!isGuest || settings.ownSignalListeners === 'run') closes.settle();
+    },
+    isGuest,
+    runsOwnListeners: settings.ownSignalListeners === 'run',
   });
 }
 

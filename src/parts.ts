@@ -5,6 +5,7 @@ import { Health } from './health/health.ts';
 import type { FlushFunction } from './health/log-check.ts';
 import { Hooks } from './hooks/hooks.ts';
 import { Drain } from './http/drain.ts';
+import { ProgramCloses } from './http/program-close.ts';
 import { applyKeepAliveTimeout } from './http/keep-alive-timeout.ts';
 import { guarded, type RequestFunctions } from './http/request-functions.ts';
 import type { Server } from './http/server.ts';
@@ -50,6 +51,8 @@ export interface Parts {
   readonly hooks: Hooks;
   readonly recorder: Recorder;
   readonly traffic: Traffic;
+  /** How the program closes its servers. */
+  readonly closes: ProgramCloses;
   readonly startup: Startup;
   readonly shutdown: Shutdown;
   readonly health: Health;
@@ -73,6 +76,7 @@ export function createParts(options: PartsOptions): Parts {
   const functions = guarded(options.functions, warn);
   const servers = [...options.servers];
   const lifecycle = createLifecycle(settings.shutdownSendRetryAfter, (name) => {
+    if (name === 'ShutdownInitiated') closes.begin(servers);
     recorder.noteSignal(name);
   });
   const health = createHealth(options, lifecycle, observer);
@@ -90,10 +94,16 @@ export function createParts(options: PartsOptions): Parts {
       applyKeepAliveTimeout(server, settings.keepAliveTimeout);
       startup.onListening(server);
     },
+    onClose: (server) => closes.withholds(server),
   });
   const drain = new Drain(traffic, clock, options.linger);
   const recorder = new Recorder({ clock, traffic, hooks, observer });
   const shutdown = new Shutdown({ clock, settings, budget, servers, lifecycle, traffic, drain, hooks, recorder });
+  const { httpServerStoppedListening, inFlightRequestsDrained } = lifecycle.signals;
+  const closes: ProgramCloses = new ProgramCloses({
+    isDrained: () => httpServerStoppedListening.hasSignaled && inFlightRequestsDrained.hasSignaled,
+    ended: shutdown.ended,
+  });
 
   void shutdown.ended.then(() => {
     health.stop();
@@ -106,7 +116,7 @@ export function createParts(options: PartsOptions): Parts {
   metrics?.watch({ budget, handle, hooks, shutdown, traffic, route: functions.route });
   const answerProbePort: Parts['answerProbePort'] = (url, method) =>
     health.answer(url) ?? metrics?.answerProbePort(url, method);
-  const own = { handle, settings, budget, hooks, recorder, traffic, startup, shutdown, health };
+  const own = { handle, settings, budget, hooks, recorder, traffic, closes, startup, shutdown, health };
   return { ...own, hasMetrics: metrics !== undefined, addServer, answerProbePort, warn };
 }
 

@@ -16,8 +16,9 @@ const oldest = [22, 19] as const;
 if (!isSwitchedOff()) guarded(isSupported() ? preload : refuse);
 
 function preload(): void {
-  const { overrideEmit } = require('./process/held-signals.ts') as typeof HeldSignals;
+  const { noteEarlySignals, overrideEmit } = require('./process/held-signals.ts') as typeof HeldSignals;
   overrideEmit();
+  noteEarlySignals(['SIGTERM', 'SIGINT']);
   diagnostics().subscribe(channel, onListening);
 }
 

@@ -2,7 +2,6 @@
 // and probes with 503, and some versions of it destroy what is in flight (P-115).
 import type { FastifyInstance } from 'fastify';
 import type { Lameduck } from '../handle.ts';
-import { leaveToTheDrain } from './leave-to-the-drain.ts';
 
 type Close = (this: FastifyInstance, callback?: unknown) => unknown;
 type Callback = (...args: unknown[]) => unknown;
@@ -17,12 +16,7 @@ export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
   const close = app.close as Close;
   let closed: Promise<unknown> | undefined;
   const closeFastify = (): Promise<unknown> => {
-    if (closed !== undefined) return closed;
-    let isClosing = true;
-    leaveToTheDrain(app.server, handle.signals, () => isClosing);
-    closed = (close.call(app) as Promise<unknown>).finally(() => {
-      isClosing = false;
-    });
+    closed ??= close.call(app) as Promise<unknown>;
     return closed;
   };
   handle.addDestroyHook('fastify', closeFastify);

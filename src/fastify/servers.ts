@@ -5,7 +5,6 @@ import type { Lameduck } from '../handle.ts';
 import { isFree, type Server } from '../http/server.ts';
 import { addServer } from '../manage.ts';
 import type { Parts } from '../parts.ts';
-import { leaveToTheDrain } from './leave-to-the-drain.ts';
 
 // Node says there which server is about to listen (P-112).
 const channel = 'tracing:net.server.listen:asyncStart';
@@ -16,20 +15,15 @@ const channel = 'tracing:net.server.listen:asyncStart';
  */
 export function joinServers(app: FastifyInstance, parts: Parts): void {
   const { handle } = parts;
-  let hasEnded = false;
-  // Fastify closes its other servers as soon as the first has no connection left.
-  const isLeft = (): boolean => handle.signals.shutdownInitiated.hasSignaled && !hasEnded;
   const onListen = (message: unknown): void => {
     const { server } = message as { readonly server: Server };
     // Compared, and never called.
     // eslint-disable-next-line @typescript-eslint/unbound-method
     if (server === app.server || !server.listeners('request').includes(app.routing) || !isFree(server)) return;
-    leaveToTheDrain(server, handle.signals, isLeft);
     addServer(parts, server);
   };
   subscribe(channel, onListen);
   void handle.ended.then(() => {
-    hasEnded = true;
     unsubscribe(channel, onListen);
   });
 }

@@ -15,6 +15,8 @@ import { isHttp2, take, type Server } from './server.ts';
  */
 export interface SeamEvents {
   onListening(server: Server): void;
+  /** The listener is closed and no connection is left. */
+  onClose(server: Server): boolean;
   /** A socket on which HTTP can begin. */
   onConnection(socket: Socket): void;
   /** A TCP connection on which TLS has to begin first. */
@@ -42,7 +44,6 @@ export function installSeam(server: Server, events: SeamEvents): void {
   // eslint-disable-next-line @typescript-eslint/unbound-method
   const own = Object.hasOwn(server, 'emit') ? (server.emit as Emit) : undefined;
   const prototype = Object.getPrototypeOf(server) as { emit: Emit };
-  const isSecure = server instanceof TlsServer;
   const speaksHttp2 = isHttp2(server);
 
   const proceed: Proceed = (event, ...args) =>
@@ -68,7 +69,7 @@ export function installSeam(server: Server, events: SeamEvents): void {
   function handleRare(event: string, args: readonly unknown[]): boolean {
     switch (event) {
       case 'connection':
-        if (isSecure) events.onHandshake(args[0] as Socket);
+        if (server instanceof TlsServer) events.onHandshake(args[0] as Socket);
         else events.onConnection(args[0] as Socket);
         return false;
       case 'secureConnection':
@@ -87,6 +88,8 @@ export function installSeam(server: Server, events: SeamEvents): void {
       case 'listening':
         events.onListening(server);
         return false;
+      case 'close':
+        return events.onClose(server);
       default:
         return false;
     }

@@ -27,6 +27,8 @@ export interface TrafficOptions extends RequestsOptions {
   /** The answer to a request for an endpoint of ours, which is never waited for nor refused (P-078). */
   readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
   readonly onListening: (server: Server) => void;
+  /** Whether the program must not see yet that a server has closed. */
+  readonly onClose: (server: Server) => boolean;
 }
 
 /** Traffic lets requests in. When connections end is the drain's business. */
@@ -106,6 +108,10 @@ export class Traffic implements SeamEvents {
 
   onListening(server: Server): void {
     this.#options.onListening(server);
+  }
+
+  onClose(server: Server): boolean {
+    return this.#options.onClose(server);
   }
 
   onConnection(socket: Socket): void {

@@ -13,9 +13,8 @@ export interface StartReport {
 }
 
 /** Logging is the Observer that writes the log, and what else has a line there. */
-export interface Logging extends Observer, ProbePortLines {
+export interface Logging extends Observer, ProcessLines, ProbePortLines {
   onStart(report: StartReport): void;
-  onUncaughtError(error: unknown): void;
   /** onError tells what is wrong and does not stop the start. */
   onError(message: string): void;
   /** flush writes what is still kept, since the process ends. */
@@ -25,6 +24,14 @@ export interface Logging extends Observer, ProbePortLines {
    * rejects or hangs. There is none for a logger that cannot be flushed.
    */
   readonly flushed: (() => unknown) | undefined;
+}
+
+interface ProcessLines {
+  onUncaughtError(error: unknown): void;
+  /** Called at a process signal whose listeners of the program's own wait for the end of the shutdown. */
+  onListenersHeld(signal: string, count: number): void;
+  /** Called when the process is ended because something keeps its event loop alive. */
+  onHeldOpen(heldBy: readonly string[]): void;
 }
 
 interface ProbePortLines {
@@ -77,9 +84,7 @@ export function createLogging(logger?: Logger): Logging {
         log.error({ method, route, ageMs, peer }, `request without an answer: ${text}`);
       }
     },
-    onUncaughtError(error) {
-      log.error({ err: error }, 'uncaught error');
-    },
+    ...processLines(log),
     ...probePortLines(log),
     onEnd(record) {
       log[record.exitCode === 0 ? 'info' : 'error'](record, 'shutdown ended');
@@ -95,6 +100,20 @@ export function createLogging(logger?: Logger): Logging {
             writer.checkRead();
           }
         : flushOf(logger),
+  };
+}
+
+function processLines(log: Logger): ProcessLines {
+  return {
+    onUncaughtError(error) {
+      log.error({ err: error }, 'uncaught error');
+    },
+    onListenersHeld(signal, count) {
+      log.info({ signal, count, ownSignalListeners: 'hold' }, 'own signal listeners held');
+    },
+    onHeldOpen(heldBy) {
+      log.warn({ heldBy }, 'event loop not empty');
+    },
   };
 }
 

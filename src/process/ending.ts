@@ -3,49 +3,12 @@ import { Socket } from 'node:net';
 import { systemClock } from '../clock.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { standardError, writeOut } from '../standard-output.ts';
+import { intercept, passOverride, stopIntercepting } from './held-signals.ts';
+import type { Ended, Member } from './member.ts';
+import { OwnListeners, type Listener } from './own-listeners.ts';
 import { describeUncaught } from './uncaught-error.ts';
 
-/** Member is one lifecycle, as far as the end of its process goes. */
-export interface Member {
-  readonly shutdownSignals: readonly NodeJS.Signals[];
-  /** Begins the shutdown or joins it; resolves when it has ended. */
-  begin(reason: string): Promise<Ended>;
-  /** The same after an uncaught error, which bounds the drain. */
-  beginAfterUncaughtError(error: unknown): Promise<Ended>;
-  /**
-   * Writes the final line of a shutdown that had begun, synchronously and once, with the exit code that the process really
-   * has; one that has not ended ends where it stands.
-   */
-  report(heldBy: readonly string[], exitCode: number): void;
-  warn(message: string): void;
-  /** Given by a guest: a lifecycle in a program that knows nothing of it, and whose own listeners come after the drain. */
-  readonly hold?: SignalHold | undefined;
-}
-
-/** Ended is what the end of a shutdown leaves: the exit code that it asks for, and what it used of its budget. */
-export interface Ended {
-  readonly exitCode: number;
-  readonly durationMs: number;
-  readonly budgetMs: number;
-}
-
-/** SignalHold keeps process signals from the program's own listeners. */
-export interface SignalHold {
-  /**
-   * begin asks `takeSignal` of every process signal from now on; the listeners do not see those for which it returns true.
-   * An uncaught error that nobody listens for goes to `takeError`, without a listener that others could count.
-   */
-  begin(
-    takeSignal: (signal: NodeJS.Signals) => boolean,
-    takeError: (error: Error, origin: NodeJS.UncaughtExceptionOrigin) => void,
-  ): void;
-  /** endErrors leaves uncaught errors to Node again. */
-  endErrors(): void;
-  /** deliver calls the listeners of a signal that was held back; false when it has none. */
-  deliver(signal: NodeJS.Signals): boolean;
-}
-
-// npm, dumb-init and docker compose send the signal of a process group a second time (P-057).
+// npm, dumb-init and docker compose send the signal of a process group a second time, nodemon another one (P-057).
 const sameSignalWithin = 100;
 
 // After the drain the process has this long to end by itself (P-058).
@@ -53,15 +16,23 @@ const exitPatience = 1_000;
 
 type Begin = (member: Member) => Promise<Ended>;
 
+interface FirstSignal {
+  readonly signal: NodeJS.Signals;
+  readonly at: number;
+  /** What the program's own listeners are called with; undefined if they have been called past the override. */
+  readonly args: readonly unknown[] | undefined;
+}
+
 const members = new Set<Member>();
 const shutdowns: Promise<EndedAt>[] = [];
 const listening = new Map<NodeJS.Signals, () => void>();
-let first: { readonly signal: NodeJS.Signals; readonly at: number } | undefined;
+const ownListeners = new OwnListeners();
+let first: FirstSignal | undefined;
 let hasUncaughtError = false;
 /** What began the end of the process, done to a lifecycle. */
 let ending: Begin | undefined;
-let isDrained = false;
-let hold: SignalHold | undefined;
+/** The exit code that the shutdowns ask for, once all have ended. */
+let drainedWith: number | undefined;
 
 /** What the copies of this package in one process have in common. It has a new name when Member changes. */
 interface Shared {
@@ -69,7 +40,7 @@ interface Shared {
   isEnding(): boolean;
 }
 
-const key = Symbol.for('lameduck.ending/v1');
+const key = Symbol.for('lameduck.ending/v2');
 
 // Two copies would end the process under each other's drain, and each take the other for a program that handles uncaught
 // errors itself: the first that is used does it for all.
@@ -93,47 +64,45 @@ export function isEnding(): boolean {
 }
 
 function joinHere(member: Member): () => void {
-  if (member.hold === undefined && !process.listeners('uncaughtException').includes(onUncaughtError)) {
+  if (!member.isGuest && !process.listeners('uncaughtException').includes(onUncaughtError)) {
     process.on('uncaughtException', onUncaughtError);
   }
   if (members.size === 0) {
-    // Ahead of a logger's own listener, behind which nothing more can be logged (P-061).
+    // Before a logger's own listener, after which nothing more can be logged (P-061).
     process.prependListener('exit', onExit);
+    intercept({ takeSignal, takeError });
   }
   members.add(member);
   for (const signal of member.shutdownSignals) listen(signal);
-  if (member.hold !== undefined && hold === undefined) {
-    hold = member.hold;
-    hold.begin(takeSignal, takeUncaughtError);
-  }
   // One that comes while the process is ending ends with it, as soon as its caller has registered what belongs to it.
   if (ending !== undefined) process.nextTick(end, ending, [member]);
   return () => {
     // A process that is about to end stays deaf to a signal's default action until it has ended.
     if (ending !== undefined || !members.delete(member)) return;
-    for (const signal of member.shutdownSignals) {
-      if (![...members].some(({ shutdownSignals }) => shutdownSignals.includes(signal))) forget(signal);
-    }
+    for (const signal of member.shutdownSignals) if (!isShutdownSignal(signal)) forget(signal);
     if (members.size > 0) return;
+    stopIntercepting();
     process.off('uncaughtException', onUncaughtError);
     process.off('exit', onExit);
   };
 }
 
-function takeSignal(signal: NodeJS.Signals): boolean {
-  if (!listening.has(signal)) return isRepeated(signal);
-  onProcessSignal(signal);
-  return true;
+// A process is a guest's if the program has given no server a lifecycle itself.
+function isGuest(): boolean {
+  return [...members].every((member) => member.isGuest);
 }
 
-function isRepeated(signal: NodeJS.Signals): boolean {
-  return signal === first?.signal && systemClock.now() - first.at < sameSignalWithin;
+function isShutdownSignal(signal: string): boolean {
+  return [...members].some(({ shutdownSignals }) => (shutdownSignals as readonly string[]).includes(signal));
 }
 
+// Node delivers a signal only if it has a listener, and so the program's own may not be the last.
 function listen(signal: NodeJS.Signals): void {
   if (listening.has(signal)) return;
+  passOverride(signal);
+  // Called by an `emit` that is not `process.emit`, which has called or will call the program's own, too.
   const onSignal = (): void => {
-    onProcessSignal(signal);
+    onProcessSignal(signal, undefined);
   };
   listening.set(signal, onSignal);
   process.on(signal, onSignal);
@@ -146,24 +115,62 @@ function forget(signal: NodeJS.Signals): void {
   listening.delete(signal);
 }
 
-function onProcessSignal(signal: NodeJS.Signals): void {
-  if (isRepeated(signal)) return;
-  if (first !== undefined) {
+function ownListenersOf(signal: NodeJS.Signals): Listener[] {
+  return process.rawListeners(signal).filter((listener) => listener !== listening.get(signal)) as Listener[];
+}
+
+function takeSignal(signal: NodeJS.Signals, args: readonly unknown[]): boolean {
+  if (!isShutdownSignal(signal)) return false;
+  if (drainedWith !== undefined && isGuest()) return isRepeated();
+  onProcessSignal(signal, args);
+  return true;
+}
+
+function isRepeated(): boolean {
+  return first !== undefined && systemClock.now() - first.at < sameSignalWithin;
+}
+
+function onProcessSignal(signal: NodeJS.Signals, args: readonly unknown[] | undefined): void {
+  if (drainedWith !== undefined && ownListeners.wereCalled) {
+    // A program may send itself the signal when it is done, as Nest does (P-116).
+    if (isRepeated()) ownListeners.endsWhenIdle();
+    else process.exit();
+  } else if (first === undefined) {
+    first = { signal, at: systemClock.now(), args };
+    end((member) => member.begin(signal), [...members]);
+    holdOrRun(first);
+  } else if (!isRepeated()) {
     exitNow(exitCodes.secondProcessSignal, `second process signal ${signal}: exiting at once`);
-    return;
   }
-  first = { signal, at: systemClock.now() };
-  end((member) => member.begin(signal), [...members]);
+}
+
+function holdOrRun({ signal, args }: FirstSignal): void {
+  const listeners = ownListenersOf(signal);
+  if (listeners.length === 0 || args === undefined) return;
+  if (runsOwnListeners()) ownListeners.callAtOnce(listeners, args);
+  else for (const member of members) member.onListenersHeld(signal, listeners.length);
+}
+
+function runsOwnListeners(): boolean {
+  return [...members].some((member) => member.runsOwnListeners);
 }
 
 function onUncaughtError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): void {
   // A program that handles uncaught errors itself goes on doing so, as if we were not there (P-063).
   if (process.listenerCount('uncaughtException') > 1) return;
-  takeUncaughtError(error, origin);
+  endAfterError(error, origin);
 }
 
-function takeUncaughtError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): void {
+// A guest has no listener, which the program could count; after the drain the error is the program's own.
+function takeError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): boolean {
+  if (!isGuest() || drainedWith !== undefined) return false;
+  endAfterError(error, origin);
+  return true;
+}
+
+function endAfterError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): void {
   writeOut(standardError, describeUncaught(error, origin));
+  const isDrained = drainedWith !== undefined;
   if (hasUncaughtError || isDrained) {
     // Too late to begin anything, but not to be in the log and in the termination message.
     for (const member of members) void member.beginAfterUncaughtError(error);
@@ -179,13 +186,7 @@ function end(begin: Begin, whom: readonly Member[]): void {
   shutdowns.push(...whom.map((member) => begin(member).then(withEnd)));
   if (ending !== undefined) return;
   ending = begin;
-  void all().then(({ exitCode, endsAt }) => {
-    isDrained = true;
-    // An exit code and never the process signal again (P-059); a clean end leaves the program's own code alone.
-    if (exitCode !== exitCodes.clean) process.exitCode = exitCode;
-    if (hold === undefined) waitForExit();
-    else handOver(hold, exitCode, endsAt);
-  });
+  void all().then(finish);
 }
 
 interface EndedAt {
@@ -209,38 +210,50 @@ async function all(): Promise<EndedAt> {
   return { exitCode, endsAt };
 }
 
-// From here on the process is the program's own again. Whatever it does, the final line has been written: a process may
-// well end by sending itself the signal (P-116), and nobody would be asked any more.
-function handOver(held: SignalHold, exitCode: number, endsAt: number): void {
-  report(exitCode, []);
-  held.endErrors();
-  process.off('uncaughtException', onUncaughtError);
-  // In a turn of its own, so that what a listener throws is an uncaught error, as ever.
-  setImmediate(() => {
-    for (const signal of [...listening.keys()]) forget(signal);
-    if (first === undefined || !held.deliver(first.signal)) process.exit();
+// From here on the process of a guest is the program's own again.
+function finish({ exitCode, endsAt }: EndedAt): void {
+  drainedWith = exitCode;
+  // An exit code and never the process signal again (P-059); a clean end leaves the program's own code alone.
+  if (exitCode !== exitCodes.clean) process.exitCode = exitCode;
+  const held = heldListeners();
+  // Without lameduck the signal would have ended it, whatever else it does.
+  if (held.length === 0 && !ownListeners.wereCalled && isGuest()) process.exit();
+  if (isGuest()) for (const signal of [...listening.keys()]) forget(signal);
+  if (held.length > 0) void callHeld(held, exitCode);
+  else {
+    for (const member of members) member.afterListeners();
+    // Before a logger's own listener, as above.
+    process.prependOnceListener('beforeExit', (code) => {
+      report(code, []);
+    });
+  }
+  ownListeners.whenIdleFor(exitPatience, () => {
+    const holders = heldBy();
+    if (held.length > 0) for (const member of members) member.onHeldOpen(holders);
+    report(Number(process.exitCode ?? exitCodes.clean), holders);
+    process.exit();
   });
+  if (ownListeners.wereCalled) endAt(endsAt);
+}
+
+function heldListeners(): Listener[] {
+  return first?.args === undefined || ownListeners.wereCalled ? [] : ownListenersOf(first.signal);
+}
+
+// Whatever they do, the final line has been written: a program may well end by sending itself the signal (P-116).
+async function callHeld(listeners: readonly Listener[], exitCode: number): Promise<void> {
+  report(exitCode, []);
+  for (const member of members) member.beforeListeners();
+  await ownListeners.callOneByOne(listeners, first?.args ?? []);
+  for (const member of members) member.afterListeners();
+}
+
+function endAt(endsAt: number): void {
   const holdsProcess = false;
   systemClock.after(
     Math.max(0, endsAt - systemClock.now()),
     () => {
       exitNow(exitCodes.budgetRanOut, "the program's own cleanup took longer than the shutdown budget: exiting");
-    },
-    holdsProcess,
-  );
-}
-
-function waitForExit(): void {
-  // Ahead of a logger's own listener, as above.
-  process.prependOnceListener('beforeExit', (exitCode) => {
-    report(exitCode, []);
-  });
-  const holdsProcess = false;
-  systemClock.after(
-    exitPatience,
-    () => {
-      report(Number(process.exitCode ?? exitCodes.clean), heldBy());
-      process.exit();
     },
     holdsProcess,
   );
@@ -269,7 +282,12 @@ function exitNow(code: number, message: string): void {
 }
 
 function onExit(code: number): void {
-  // A program that cleans up after an error that it knows nothing of says that all is well.
-  if (hasUncaughtError && code === exitCodes.clean) process.exitCode = exitCodes.uncaughtError;
-  report(code, []);
+  // A program that cleans up after an end that it knows nothing of says that all is well.
+  if (code === exitCodes.clean && owedExitCode() !== exitCodes.clean) process.exitCode = owedExitCode();
+  report(Number(process.exitCode ?? code), []);
+}
+
+function owedExitCode(): number {
+  if (hasUncaughtError) return exitCodes.uncaughtError;
+  return isGuest() ? exitCodes.clean : (drainedWith ?? exitCodes.clean);
 }

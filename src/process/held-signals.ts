@@ -1,67 +1,91 @@
-// Process signals that are kept from the program's own listeners until the drain has ended: one override of `process.emit`,
-// made before the program runs, since Node keeps the `emit` that it finds when a signal has its first listener (P-111).
-import type { SignalHold } from './ending.ts';
+// The one override of `process.emit`, through which process signals are kept from the program's own listeners. Node keeps
+// the `emit` that it finds when a signal gets its first listener (P-111): the preload puts the override there before that.
 
-const usual = ['SIGTERM', 'SIGINT'] as const;
+/** Interceptor is asked before the program's listeners are called. */
+export interface Interceptor {
+  /** takeSignal returns true for a process signal that the program's listeners must not see now. */
+  takeSignal(signal: NodeJS.Signals, args: readonly unknown[]): boolean;
+  /** takeError is given an uncaught error that nobody listens for; false leaves it to Node. */
+  takeError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): boolean;
+}
 
 type Emit = (this: unknown, event: string | symbol, ...args: unknown[]) => boolean;
 
-let take: ((signal: NodeJS.Signals) => boolean) | undefined;
-let takeError: ((error: Error, origin: NodeJS.UncaughtExceptionOrigin) => void) | undefined;
-let emit: Emit | undefined;
-let hadListeners: readonly string[] = [];
-let early: NodeJS.Signals | undefined;
-const kept = new Map<string, readonly unknown[]>();
+interface Override {
+  /** Process signals that had a listener before the override: Node calls these listeners past it. */
+  readonly bypassing: Set<string>;
+  interceptor: Interceptor | undefined;
+  /** Stops noting process signals that nobody listens for, and returns the one that was noted. */
+  takeEarly: () => NodeJS.Signals | undefined;
+}
 
-/** overrideEmit puts the override there; until a hold begins it lets everything pass. */
-export function overrideEmit(): void {
+const key = Symbol.for('lameduck.process-emit/v1');
+
+/**
+ * overrideEmit puts the override there, once for all copies of this package in the process. Without an interceptor it lets
+ * everything pass. It stays: listeners that Node has bound to it would not find what replaces it.
+ */
+export function overrideEmit(): Override {
+  const registry = globalThis as unknown as Record<symbol, Override | undefined>;
+  return (registry[key] ??= install());
+}
+
+function install(): Override {
+  const hadListeners = process.eventNames().filter((name) => typeof name === 'string' && name.startsWith('SIG'));
+  const override: Override = {
+    bypassing: new Set(hadListeners as string[]),
+    interceptor: undefined,
+    takeEarly: () => undefined,
+  };
   // Called below on what it is called on.
   // eslint-disable-next-line @typescript-eslint/unbound-method
   const own = process.emit as Emit;
-  emit = own;
-  hadListeners = process.eventNames().filter((name) => typeof name === 'string' && name.startsWith('SIG')) as string[];
-  const override: Emit = function (event, ...args) {
-    if (take !== undefined && typeof event === 'string' && take(event as NodeJS.Signals)) {
-      if (!kept.has(event)) kept.set(event, args);
-      return true;
-    }
+  const emit: Emit = function (event, ...args) {
+    const { interceptor } = override;
+    if (typeof event === 'string' && interceptor?.takeSignal(event as NodeJS.Signals, args) === true) return true;
     const isHeard = own.call(this, event, ...args);
-    if (isHeard || event !== 'uncaughtException' || takeError === undefined) return isHeard;
-    takeError(args[0] as Error, args[1] as NodeJS.UncaughtExceptionOrigin);
-    return true;
+    if (isHeard || event !== 'uncaughtException' || interceptor === undefined) return isHeard;
+    return interceptor.takeError(args[0] as Error, args[1] as NodeJS.UncaughtExceptionOrigin);
   };
   // As it was, where nobody sees it who looks at what is in `process`.
-  Object.defineProperty(process, 'emit', { value: override, writable: true, configurable: true, enumerable: false });
-  // For another process the default is the end, and stays it.
-  if (process.pid === 1) for (const signal of usual) process.on(signal, remember);
+  Object.defineProperty(process, 'emit', { value: emit, writable: true, configurable: true, enumerable: false });
+  return override;
 }
 
-/** A signal that PID 1 does not listen for is dropped, and nobody sends it twice: it counts when a hold begins (K-100). */
-function remember(signal: NodeJS.Signals): void {
-  if (process.listenerCount(signal) === 1) early ??= signal;
+/**
+ * noteEarlySignals lets PID 1 note a process signal that it does not listen for: the kernel drops such a signal, and nobody
+ * sends it twice (K-100). For any other process the default is the end, and stays it.
+ */
+export function noteEarlySignals(signals: readonly NodeJS.Signals[]): void {
+  if (process.pid !== 1) return;
+  let early: NodeJS.Signals | undefined;
+  const note = (signal: NodeJS.Signals): void => {
+    if (process.listenerCount(signal) === 1) early ??= signal;
+  };
+  for (const signal of signals) process.on(signal, note);
+  overrideEmit().takeEarly = () => {
+    for (const signal of signals) process.off(signal, note);
+    return early;
+  };
 }
 
-/** heldSignals holds back what passes the override. */
-export const heldSignals: SignalHold = {
-  begin(takeSignal, takeUncaughtError) {
-    take = takeSignal;
-    takeError = takeUncaughtError;
-    for (const signal of usual) process.off(signal, remember);
-    const missed = early;
-    if (missed !== undefined) setImmediate(() => process.emit(missed, missed));
-    for (const signal of hadListeners) passOverride(signal);
-    hadListeners = [];
-  },
-  endErrors() {
-    takeError = undefined;
-  },
-  deliver(signal) {
-    return emit?.call(process, signal, ...(kept.get(signal) ?? [signal])) === true;
-  },
-};
+/** intercept lets `interceptor` see every process signal and uncaught error from now on. */
+export function intercept(interceptor: Interceptor): void {
+  const override = overrideEmit();
+  override.interceptor = interceptor;
+  const early = override.takeEarly();
+  override.takeEarly = () => undefined;
+  if (early !== undefined) setImmediate(() => process.emit(early, early));
+}
 
-// The listeners of a signal that had one before the override are called past it. They are added again.
-function passOverride(signal: string): void {
+/** stopIntercepting lets everything pass again. */
+export function stopIntercepting(): void {
+  overrideEmit().interceptor = undefined;
+}
+
+/** passOverride adds the listeners of a signal again if they are older than the override, so that Node calls them through it. */
+export function passOverride(signal: NodeJS.Signals): void {
+  if (!overrideEmit().bypassing.delete(signal)) return;
   const listeners = process.rawListeners(signal);
   process.removeAllListeners(signal);
   for (const listener of listeners) process.on(signal, listener as () => void);

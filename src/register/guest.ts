@@ -1,5 +1,4 @@
 // The one lifecycle that a program gets without knowing of it: all its servers drain as one, and its own cleanup is next.
-import { heldSignals } from '../process/held-signals.ts';
 import { isFree, type Server } from '../http/server.ts';
 import { addServer, install } from '../manage.ts';
 import type { Parts } from '../parts.ts';
@@ -8,7 +7,6 @@ import { formatDuration } from '../settings/duration.ts';
 import { readSettings, type CompletedSettings } from '../settings/complete.ts';
 import type { Environment } from '../settings/environment.ts';
 import { usualProbePort } from '../settings/probe-port.ts';
-import { closeAfterTheDrain } from './close.ts';
 import { giveWay } from './give-way.ts';
 
 let parts: Parts | undefined;
@@ -21,13 +19,12 @@ export function accommodate(server: unknown, environment: Environment): void {
   if (!isFree(server) || parts?.handle.signals.shutdownInitiated.hasSignaled === true) return;
   if (parts === undefined) parts = begin(server, environment);
   else addServer(parts, server);
-  closeAfterTheDrain(server, parts.handle);
 }
 
 function begin(server: Server, environment: Environment): Parts {
   const { problems, ...completed } = readSettings({}, environment, {}, { probePort: usualProbePort });
   const problem = problems.length === 0 ? undefined : `settings have their defaults: ${problems.join('; ')}`;
-  const guest = { hold: heldSignals, problem };
+  const guest = { problem };
   const lifecycle = install([server], withinBudget(completed), environment, guest);
   if (completed.sources.probePort === 'default') {
     giveWay(usualProbePort, async () => {

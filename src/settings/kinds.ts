@@ -188,6 +188,14 @@ export const file: Kind<string> = {
   format: (value) => path.format(value),
 };
 
+/** choice is one of a few words. Its name is all of them, which is also what it allows. */
+export function choice<Word extends string>(...words: readonly Word[]): Kind<Word> {
+  const allowed = words.join(' or ');
+  const isWord = (given: unknown): given is Word => words.some((word) => word === given);
+  const read = (given: unknown): Reading<Word> => (isWord(given) ? { value: given } : { allowed });
+  return { name: allowed, fromText: read, fromCode: read, format: String };
+}
+
 // The first two cannot be caught; after the others a process cannot go on (P-069).
 const neverHooked = new Set(['SIGKILL', 'SIGSTOP', 'SIGSEGV', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGPIPE', 'SIGPROF']);
 

@@ -3,6 +3,7 @@
 import {
   boolean,
   chance,
+  choice,
   count,
   duration,
   file,
@@ -126,6 +127,16 @@ export const settingsTable = {
     kind: processSignals,
     default: () => ['SIGTERM', 'SIGINT'],
     namedAfter: 'the image’s STOPSIGNAL',
+  }),
+  /**
+   * When the program’s own listeners of the shutdown signals are called: after the drain and the destroy hooks (`hold`), or
+   * at once (`run`). Set `run` if the program forwards the signal to child processes or stops a queue worker.
+   *
+   * @default `hold`
+   */
+  ownSignalListeners: row<'hold' | 'run'>({
+    kind: choice('hold', 'run'),
+    default: () => 'hold',
   }),
   /**
    * The limit of each health check; keep it below the probe’s `timeoutSeconds`.

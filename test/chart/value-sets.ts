@@ -59,6 +59,7 @@ const anyImage: Values = {
     longestRequestDuration: '1m30s',
     shutdownSendRetryAfter: true,
     shutdownSignals: 'SIGTERM,SIGQUIT',
+    ownSignalListeners: 'run',
     maxRequestsInflight: 1_000_000,
     goawayChance: 0.001,
     requestTimeout: '1m',

@@ -10,8 +10,24 @@ import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 const warning = ({ level, msg }: Line): boolean =>
   level === 40 && msg?.startsWith('close-with-grace ends this process') === true;
 
-test('a starter that closes the application on SIGTERM joins the drain, and ends the process behind it', async (t) => {
-  const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', { CLOSE_GRACE_DELAY: '28000' }));
+test('a starter whose delay is shorter than the drain does not cut it, and the log warns of nothing', async (t) => {
+  const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', { CLOSE_GRACE_DELAY: '1' }));
+  const request = await HeldRequest.open(t, await program.ready());
+  program.kill('SIGTERM');
+  await program.signaled('HTTPServerStoppedListening');
+  assert.equal(await request.release(), 'served');
+  assert.deepEqual(await program.exit, { code: 0, signal: null });
+  assert.equal(program.lines.filter(({ msg }) => msg === 'onClose').length, 1);
+  assert.equal(program.lines.filter(warning).length, 0);
+  const { reason, exitCode } = await program.finalLine();
+  assert.deepEqual({ reason, exitCode }, { reason: 'SIGTERM', exitCode: 0 });
+});
+
+const run = { LAMEDUCK_OWN_SIGNAL_LISTENERS: 'run' };
+
+test('with ownSignalListeners run a starter that closes the application joins the drain, and ends the process after it', async (t) => {
+  const env = { CLOSE_GRACE_DELAY: '28000', ...run };
+  const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', env));
   const request = await HeldRequest.open(t, await program.ready());
   program.kill('SIGTERM');
   await program.signaled('HTTPServerStoppedListening');
@@ -19,12 +35,12 @@ test('a starter that closes the application on SIGTERM joins the drain, and ends
   assert.deepEqual(await program.exit, { code: 0, signal: null });
   const said = program.lines.flatMap(({ msg = '' }) => (['onClose', 'closed'].includes(msg) ? [msg] : []));
   assert.deepEqual(said, ['onClose', 'closed']);
-  const { reason, exitCode } = await program.finalLine();
-  assert.deepEqual({ reason, exitCode }, { reason: 'SIGTERM', exitCode: 0 });
+  assert.equal((await program.finalLine())['exitCode'], 0);
 });
 
-test('a starter whose delay is shorter than the drain cuts it off, and the log warns of it at the start', async (t) => {
-  const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', { CLOSE_GRACE_DELAY: '500' }));
+test('with ownSignalListeners run a starter whose delay is shorter than the drain cuts it, and the log warns at the start', async (t) => {
+  const env = { CLOSE_GRACE_DELAY: '500', ...run };
+  const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', env));
   const port = await program.ready();
   assert.match((await program.line('the warning', warning)).msg ?? '', /give it 28s or more, or take it out/);
   const request = await HeldRequest.open(t, port);
@@ -46,19 +62,21 @@ test('an application that the starter gives a scope of its own is told how to be
 // fastify-cli itself brings fifty packages along, and is installed by .ci/fastify-matrix.
 const cli = process.env['FASTIFY_CLI'];
 
-function start(t: TestContext, ...args: string[]): CommandUnderTest {
+function start(t: TestContext, delay: string, env: Readonly<Record<string, string>>): CommandUnderTest {
   const application = fileURLToPath(new URL('../fixtures/fastify-cli-application.ts', import.meta.url));
-  const command = [cli ?? '', 'start', '--log-level', 'info', '--port', '0', ...args, application];
-  return disposed(t, new CommandUnderTest(process.execPath, command));
+  const args = ['--log-level', 'info', '--port', '0', '--close-grace-delay', delay];
+  return disposed(t, new CommandUnderTest(process.execPath, [cli ?? '', 'start', ...args, application], { env }));
 }
 
 if (cli !== undefined) {
-  for (const [delay, code, answer] of [
-    ['28000', 0, 'served'],
-    ['500', 1, undefined],
+  for (const [delay, env, code, answer] of [
+    ['500', {}, 0, 'served'],
+    ['28000', run, 0, 'served'],
+    ['500', run, 1, undefined],
   ] as const) {
-    test(`fastify-cli with --close-grace-delay ${delay} ends the process with ${String(code)} while a request is held`, async (t) => {
-      const command = start(t, '--close-grace-delay', delay);
+    const how = `--close-grace-delay ${delay}, ${JSON.stringify(env)}`;
+    test(`fastify-cli with ${how} ends the process with ${String(code)} while a request is held`, async (t) => {
+      const command = start(t, delay, env);
       const [, port = ''] = await command.printed(/"addresses":\["[^"]+:(\d+)"\]/);
       await command.printed(/"name":"HasBeenReady"/);
       const request = await HeldRequest.open(t, Number(port));

@@ -40,6 +40,8 @@ test('the messages of docs/log.md and their levels are those that an observer wr
   logging.onCheckChange('readyz', 'database', undefined);
   logging.onHookFailure({ kind: 'destroy', name: 'pool', error });
   logging.onUncaughtError(error);
+  logging.onListenersHeld('SIGTERM', 1);
+  logging.onHeldOpen(['Timeout']);
   logging.onUnfinished([{ method: 'GET', route: '/report', ageMs: 1, peer: '' }]);
   logging.onProbePort('[::]:8081');
   logging.onProbeThreadFailure(error);

@@ -1,7 +1,8 @@
 // How a process ends is seen in scenarios/process-*.test.ts, from outside; here is what is listened for, and for how long.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isEnding, join, type Member } from '../../src/process/ending.ts';
+import { isEnding, join } from '../../src/process/ending.ts';
+import type { Member } from '../../src/process/member.ts';
 
 function memberFor(...shutdownSignals: NodeJS.Signals[]): Member {
   return {
@@ -10,6 +11,12 @@ function memberFor(...shutdownSignals: NodeJS.Signals[]): Member {
     beginAfterUncaughtError: () => Promise.resolve({ exitCode: 82, durationMs: 0, budgetMs: 0 }),
     report: () => undefined,
     warn: () => undefined,
+    onListenersHeld: () => undefined,
+    onHeldOpen: () => undefined,
+    beforeListeners: () => undefined,
+    afterListeners: () => undefined,
+    isGuest: false,
+    runsOwnListeners: false,
   };
 }
 

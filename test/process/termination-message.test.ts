@@ -145,7 +145,7 @@ describe('a process', () => {
     await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
     await program.signaled('ShutdownInitiated');
-    program.kill('SIGINT');
+    await program.killAgain('SIGINT');
     assert.deepEqual(await program.exit, { code: 1, signal: null });
     assert.match(
       readFileSync(path, 'utf8'),

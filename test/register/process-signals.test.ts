@@ -63,14 +63,14 @@ void describe('process signals of a guest', { concurrency: 2 }, () => {
     const request = await HeldRequest.open(t, await subject.ready());
     subject.kill('SIGTERM');
     await subject.signaled('HTTPServerStoppedListening');
-    subject.kill('SIGINT');
+    await subject.killAgain('SIGINT');
     assert.deepEqual(await subject.exit, { code: 1, signal: null });
     assert.equal(count(subject, 'cleanup'), 0);
     await request.cut();
   });
 
   test('P-075 cleanup that does not end is cut off at the end of the shutdown budget, with 80 and a line that says so', async (t) => {
-    const env = { IDIOM: 'never ends its cleanup', LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '3' };
+    const env = { IDIOM: 'never ends its cleanup', LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '5' };
     const subject = disposed(t, guest(program, env));
     await subject.ready();
     subject.kill('SIGTERM');
@@ -78,6 +78,30 @@ void describe('process signals of a guest', { concurrency: 2 }, () => {
     assert.equal(count(subject, 'cleanup'), 1);
     assert.match(String(subject.lines.at(-1)?.msg), /own cleanup took longer than the shutdown budget/);
   });
+
+  test('P-058 after a listener that only logs the process is ended a second later, with 0 and what held it', async (t) => {
+    const subject = disposed(t, guest(program, { IDIOM: 'only logs' }));
+    await drain(t, subject);
+    assert.deepEqual(await subject.exit, { code: 0, signal: null });
+    assert.deepEqual(messages(subject.lines).slice(-3), ['shutdown ended', 'cleanup', 'event loop not empty']);
+  });
+
+  for (const [setting, isCalled] of [
+    ['hold', 0],
+    ['run', 1],
+  ] as const) {
+    test(`P-111 with LAMEDUCK_OWN_SIGNAL_LISTENERS=${setting} its listener has been called ${String(isCalled)} times in the drain`, async (t) => {
+      const env = { IDIOM: 'closes and exits with what that gave', LAMEDUCK_OWN_SIGNAL_LISTENERS: setting };
+      const subject = disposed(t, guest(program, env));
+      const request = await HeldRequest.open(t, await subject.ready());
+      subject.kill('SIGTERM');
+      await subject.signaled('HTTPServerStoppedListening');
+      assert.equal(count(subject, 'cleanup'), isCalled);
+      assert.equal(await request.release(), 'served');
+      assert.deepEqual(await subject.exit, { code: 3, signal: null });
+      assert.equal(count(subject, 'cleanup'), 1);
+    });
+  }
 
   test('an error in the cleanup ends the program as it would without a lifecycle', async (t) => {
     const subject = disposed(t, guest(program, { IDIOM: 'throws in its cleanup' }));

@@ -3,13 +3,15 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { isSecure, type AdapterName } from '../support/adapters.ts';
-import { get, newAccount, post, runClient } from '../support/closed-loop-client.ts';
+import { get, newAccount, post, runClient, type Account } from '../support/closed-loop-client.ts';
 import { disposed } from '../support/disposed.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 import { until } from '../support/until.ts';
 
 const rounds = Number(process.env['ROUNDS'] ?? 1);
 const clientCount = 30;
+const fewRequests = 10 * clientCount;
+const manyRequests = 70 * clientCount;
 
 for (const adapter of ['node:http', 'node:https', 'Fastify'] as const) {
   for (const delay of ['1s', '0s']) {
@@ -25,15 +27,29 @@ for (const adapter of ['node:http', 'node:https', 'Fastify'] as const) {
   }
 }
 
+describe('a program whose own listener of SIGTERM closes its pool and its server', () => {
+  for (const adapter of ['node:http', 'Fastify'] as const) {
+    for (let round = 1; round <= rounds; round++) {
+      it(`P-055, P-111 thirty closed-loop clients lose nothing, and no handler finds the pool closed, ${adapter}`, async (t) => {
+        const { answered } = await shutDownUnderLoad(t, adapter, '1s', false, manyRequests, { OWN_LISTENER: '1' });
+        t.diagnostic(`${String(answered)} requests`);
+      });
+    }
+  }
+});
+
 async function shutDownUnderLoad(
   t: TestContext,
   adapter: AdapterName,
   delay: string,
   retryAfter: boolean,
-): Promise<void> {
+  requestsBefore = fewRequests,
+  env: Readonly<Record<string, string>> = {},
+): Promise<Account> {
   const server = disposed(
     t,
     new ProcessUnderTest('serve.ts', {
+      ...env,
       ADAPTER: adapter,
       LAMEDUCK_SHUTDOWN_DELAY_DURATION: delay,
       LAMEDUCK_SHUTDOWN_SEND_RETRY_AFTER: String(retryAfter),
@@ -51,13 +67,13 @@ async function shutDownUnderLoad(
       stop: stop.signal,
     }),
   );
-  await until(() => account.answered >= 10 * clientCount);
+  await until(() => account.answered >= requestsBefore);
   const answeredBefore = account.answered;
   server.kill('SIGTERM');
   const { code } = await server.exit;
   await Promise.all(clients);
   assert.equal(code, 0);
-  assert.deepEqual(account.lost, []);
+  assert.deepEqual({ lost: account.lost, failed: account.failed }, { lost: [], failed: 0 });
   const record = await server.finalLine();
   assert.deepEqual(record['unfinished'], []);
   assert.ok(account.answered > answeredBefore, 'served after the signal');
@@ -75,4 +91,5 @@ async function shutDownUnderLoad(
   const neverAccepted = account.refused.filter((reason) => reason === 'ECONNRESET').length;
   assert.ok(neverAccepted <= clientCount / 3, `${String(neverAccepted)} were reset before they were accepted`);
   if (neverAccepted > 0) t.diagnostic(`${String(neverAccepted)} connections were reset before they were accepted`);
+  return account;
 }

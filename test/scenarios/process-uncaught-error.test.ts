@@ -91,7 +91,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     program.kill('SIGUSR2');
     await program.signaled('HTTPServerStoppedListening');
     program.kill('SIGTERM');
-    program.kill('SIGINT');
+    await program.killAgain('SIGINT');
     assert.deepEqual(await program.exit, { code: 1, signal: null });
     const final = await program.finalLine();
     assert.deepEqual([final['exitCode'], final['reason']], [1, 'uncaught error']);

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import {
   boolean,
   chance,
+  choice,
   count,
   duration,
   file,
@@ -43,6 +44,13 @@ test('a duration that is negative, or longer than a timer can wait, is refused',
 
 test('what is neither text nor number is no duration', () => {
   for (const given of [true, null, {}, [], 10n, () => 1]) assert.match(refused(duration.fromCode(given)), /duration/);
+});
+
+test('a choice is one of its words, in text and in code', () => {
+  const kind = choice('hold', 'run');
+  assert.deepEqual([kind.fromText('run'), kind.fromCode('hold')], [{ value: 'run' }, { value: 'hold' }]);
+  for (const text of ['RUN', '', 'off']) assert.equal(refused(kind.fromText(text)), 'hold or run');
+  for (const given of [true, null, 1]) assert.equal(refused(kind.fromCode(given)), 'hold or run');
 });
 
 test('a boolean is true or false in code, and also 1 or 0 in text', () => {

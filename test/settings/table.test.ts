@@ -41,6 +41,7 @@ test('the defaults outside a cluster and in one', () => {
     terminationGracePeriodSeconds: 30,
     preStopSeconds: 0,
     shutdownSignals: ['SIGTERM', 'SIGINT'],
+    ownSignalListeners: 'hold',
     healthCheckTimeout: 900,
     livezGracePeriod: 0,
     probePort: 0,

@@ -10,6 +10,8 @@ import { once } from 'node:events';
  */
 export interface Account {
   answered: number;
+  /** Those of the answers that were 500. */
+  failed: number;
   toldToClose: number;
   lost: string[];
   refused: string[];
@@ -20,7 +22,7 @@ export interface Account {
 }
 
 export function newAccount(): Account {
-  return { answered: 0, toldToClose: 0, lost: [], refused: [], lostPorts: [], resetPorts: [] };
+  return { answered: 0, failed: 0, toldToClose: 0, lost: [], refused: [], lostPorts: [], resetPorts: [] };
 }
 
 export interface ClientOptions {
@@ -67,6 +69,7 @@ export async function runClient({
       }
       if (response.status === 429 || response.status === 503) account.refused.push(String(response.status));
       else account.answered++;
+      if (response.status === 500) account.failed++;
       if (response.isClose) {
         account.toldToClose++;
         break;

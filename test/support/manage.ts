@@ -8,7 +8,6 @@ import type { Observer } from '../../src/observer.ts';
 import { silent } from '../../src/observers/logging.ts';
 import { createMetrics } from '../../src/observers/metrics/metrics.ts';
 import type { MetricsRegistry } from '../../src/observers/metrics/registry.ts';
-import { closeAfterTheDrain } from '../../src/register/close.ts';
 import { completeSettings } from '../../src/settings/complete.ts';
 import type { SettingsOptions } from '../../src/settings/table.ts';
 
@@ -52,7 +51,9 @@ export function manage(
   });
   for (const server of servers) {
     installSeam(server, parts.traffic);
-    if (isGuest) closeAfterTheDrain(server, parts.handle);
   }
+  void parts.handle.ended.then(() => {
+    parts.closes.settle();
+  });
   return parts;
 }

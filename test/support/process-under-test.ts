@@ -1,5 +1,6 @@
 // A program that a scenario sends real process signals to, with its log read line by line.
 import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { CommandUnderTest, type CommandOptions } from './command-under-test.ts';
 
@@ -16,6 +17,17 @@ export class LoggingCommand extends CommandUnderTest {
     createInterface({ input: this.child.stdout as NodeJS.ReadableStream }).on('line', (text) => {
       this.lines.push(parse(text));
     });
+  }
+
+  /**
+   * killAgain sends a second process signal, and resolves when the process has ended. Within 100 ms of the first it would
+   * count as the same one (P-057), and when the process got the first is not known: it is sent until it counts.
+   */
+  async killAgain(signal: NodeJS.Signals): Promise<void> {
+    while (!this.isOver) {
+      await Promise.race([setTimeout(110), this.exit]);
+      this.kill(signal);
+    }
   }
 
   /** line resolves with the first line that matches, past or to come; it rejects when the process ends without one. */

@@ -29,6 +29,8 @@
 {{- if not (or (eq $text "off") (regexMatch "^/.*[^/]$" $text)) -}}an absolute path of a file such as /dev/termination-log, or off{{- end -}}
 {{- else if eq $kind "process signals" -}}
 {{- if not (regexMatch "^SIG(TERM|INT|HUP|QUIT|USR1|USR2|WINCH|ALRM|ABRT|CONT|TSTP|TTIN|TTOU)( *, *SIG(TERM|INT|HUP|QUIT|USR1|USR2|WINCH|ALRM|ABRT|CONT|TSTP|TTIN|TTOU))*$" $text) -}}one or more of the process signals that a program can catch, such as SIGTERM,SIGINT{{- end -}}
+{{- else if contains " or " $kind -}}
+{{- if not (has $text (splitList " or " $kind)) -}}{{- $kind -}}{{- end -}}
 {{- end -}}
 {{- end -}}
 

@@ -10,6 +10,7 @@ preShutdownHookTimeout: limit
 destroyHookTimeout: limit
 preStopSeconds: seconds
 shutdownSignals: process signals
+ownSignalListeners: hold or run
 healthCheckTimeout: limit
 livezGracePeriod: duration
 probePort: port

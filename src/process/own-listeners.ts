@@ -1,0 +1,115 @@
+// The program's own listeners of a process signal: how they are called, and when nothing that they began is outstanding.
+import { Server } from 'node:net';
+import { systemClock } from '../clock.ts';
+
+/** Listener is what `process.on()` was given. */
+export type Listener = (this: NodeJS.Process, ...args: unknown[]) => unknown;
+
+type Close = (this: Server, callback?: (this: Server, ...args: unknown[]) => unknown) => Server;
+
+/**
+ * OwnListeners calls the program's own listeners. Outstanding are the promises that they return, the callbacks that they
+ * give to `server.close()`, and the promises that these callbacks return.
+ */
+export class OwnListeners {
+  /** Whether any have been called. */
+  wereCalled = false;
+  #outstanding = 0;
+  #patience = 0;
+  #onIdle: (() => void) | undefined;
+  #cancel: () => void = () => undefined;
+
+  /** callAtOnce calls them as `process.emit()` does. */
+  callAtOnce(listeners: readonly Listener[], args: readonly unknown[]): void {
+    this.#watchCloses();
+    for (const listener of listeners) void this.#settle(listener.apply(process, [...args]));
+  }
+
+  /** callOneByOne calls each when the promise of the one before has settled. It resolves after the last, and never rejects. */
+  async callOneByOne(listeners: readonly Listener[], args: readonly unknown[]): Promise<void> {
+    this.#watchCloses();
+    const end = this.#begin();
+    for (const listener of listeners) await this.#callInOwnTurn(() => listener.apply(process, [...args]));
+    end();
+  }
+
+  /** whenIdleFor calls `callback` when nothing has been outstanding for `milliseconds`. */
+  whenIdleFor(milliseconds: number, callback: () => void): void {
+    this.#patience = milliseconds;
+    this.#onIdle = callback;
+    this.#wait();
+  }
+
+  /** endsWhenIdle takes away the patience: the program has said that it is done. */
+  endsWhenIdle(): void {
+    this.#patience = 0;
+    this.#wait();
+  }
+
+  // So that what a listener throws is an uncaught error, as without lameduck.
+  #callInOwnTurn(call: () => unknown): Promise<void> {
+    return new Promise((resolve) => {
+      setImmediate(() => {
+        let outcome: unknown;
+        try {
+          outcome = call();
+        } finally {
+          resolve(this.#settle(outcome));
+        }
+      });
+    });
+  }
+
+  async #settle(outcome: unknown): Promise<void> {
+    const end = this.#begin();
+    try {
+      await outcome;
+    } catch (error) {
+      // Awaited here, it would no longer be an unhandled rejection.
+      // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+      void Promise.reject(error);
+    }
+    end();
+  }
+
+  #begin(): () => void {
+    this.#outstanding++;
+    this.#cancel();
+    return () => {
+      this.#outstanding--;
+      this.#wait();
+    };
+  }
+
+  #wait(): void {
+    this.#cancel();
+    if (this.#outstanding > 0 || this.#onIdle === undefined) return;
+    const holdsProcess = false;
+    this.#cancel = systemClock.after(this.#patience, this.#onIdle, holdsProcess);
+  }
+
+  // On the prototype, since the program may close any server. The process ends with it.
+  #watchCloses(): void {
+    if (this.wereCalled) return;
+    this.wereCalled = true;
+    // Called below on what it is called on.
+    // eslint-disable-next-line @typescript-eslint/unbound-method
+    const close = Server.prototype.close as Close;
+    const begin = this.#begin.bind(this);
+    const settle = this.#settle.bind(this);
+    const watched: Close = function (callback) {
+      if (typeof callback !== 'function') return close.call(this, callback);
+      const end = begin();
+      return close.call(this, function (...args) {
+        let outcome: unknown;
+        try {
+          outcome = callback.apply(this, args);
+        } finally {
+          void settle(outcome);
+          end();
+        }
+      });
+    };
+    Server.prototype.close = watched as Server['close'];
+  }
+}
