@@ -40,6 +40,8 @@ export class Traffic implements SeamEvents {
   /** Called, during a shutdown only, whenever the last request or connection may have gone. */
   onIdle: () => void = () => undefined;
   connectionsAccepted = 0;
+  readonly onListening: TrafficOptions['onListening'];
+  readonly onClose: TrafficOptions['onClose'];
   readonly #options: TrafficOptions;
   readonly #clock: Clock;
   readonly #answer: TrafficOptions['answer'];
@@ -52,6 +54,8 @@ export class Traffic implements SeamEvents {
   constructor(options: TrafficOptions) {
     this.#options = options;
     this.#clock = options.clock;
+    this.onListening = options.onListening;
+    this.onClose = options.onClose;
     this.#answer = options.answer;
     const release = this.#release.bind(this);
     // One function for every response, so that a request costs no closure.
@@ -104,14 +108,6 @@ export class Traffic implements SeamEvents {
   stopAccepting(sendRetryAfter: boolean): void {
     this.#refusesUpgrades = true;
     this.#refusesLate = sendRetryAfter;
-  }
-
-  onListening(server: Server): void {
-    this.#options.onListening(server);
-  }
-
-  onClose(server: Server): boolean {
-    return this.#options.onClose(server);
   }
 
   onConnection(socket: Socket): void {
