@@ -1,7 +1,8 @@
 // The ECMAScript modules: the exports for bundlers, which take them by the condition `module`, and the command.
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
-import { command as commandModule, entries, internal, preload } from './entries.ts';
+import { clientsThread, command as commandModule, entries, internal, preload } from './entries.ts';
 import { common, inlined, root, sourceOf } from './sources.ts';
 
 type Files = ReadonlyMap<string, string>;
@@ -27,15 +28,25 @@ export async function ecmaScript(): Promise<{ readonly files: Files; readonly me
   return { files: named(outputFiles), metafile: graph.metafile };
 }
 
-/** command builds the program `lameduck`, which loads each of its commands when that is run. */
+/**
+ * command builds the program `lameduck`, which loads each of its commands when that is run. It contains the packages that
+ * it needs, so that a service which depends on lameduck does not install them.
+ */
 export async function command(): Promise<Files> {
   const { outputFiles } = await build({
     ...modules,
-    entryPoints: [{ in: sourceOf(commandModule), out: 'main' }],
+    packages: 'bundle',
+    // Its files for Node are CommonJS, which an ECMAScript module cannot contain.
+    alias: { yaml: join(root, 'node_modules', 'yaml', 'browser', 'index.js') },
+    entryPoints: [
+      { in: sourceOf(commandModule), out: 'main' },
+      { in: sourceOf(clientsThread.module), out: clientsThread.file },
+    ],
     splitting: true,
     outdir: 'dist/cli',
   });
-  return named(outputFiles);
+  const licence = readFileSync(join(root, 'node_modules', 'yaml', 'LICENSE'), 'utf8');
+  return new Map([...named(outputFiles), ['cli/yaml.LICENSE', licence]]);
 }
 
 function named(outputFiles: readonly { readonly path: string; readonly text: string }[]): Files {

@@ -28,3 +28,6 @@ export const internal: readonly string[] = ['register/guest'];
 
 /** command is the program `lameduck`. */
 export const command = 'cli/main';
+
+/** clientsThread is the thread of the clients of `lameduck rehearse`, which it starts by the name of its file. */
+export const clientsThread = { module: 'cli/rehearsal/clients/thread', file: 'rehearsal-clients' } as const;

@@ -2,6 +2,7 @@
 // and comments that cite a number, and from differences.ts.
 import { chartRules } from './chart-rules.ts';
 import { leaseRules } from './lease-rules.ts';
+import { kubeletRules } from './kubelet-rules.ts';
 
 /** The families of numbers, by their letter. */
 export const families = {
@@ -370,4 +371,5 @@ export const rules: Readonly<Record<string, string>> = {
     'FIN alone does not keep a request from its handler: what arrives after our FIN has to be swallowed before it.',
   ...chartRules,
   ...leaseRules,
+  ...kubeletRules,
 };

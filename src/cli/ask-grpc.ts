@@ -14,6 +14,8 @@ type Headers = IncomingHttpHeaders & { readonly ':status'?: number | undefined }
 /** GrpcQuestion is which service to ask for. */
 export interface GrpcQuestion extends Place {
   readonly service: string;
+  /** Default: `lameduck-probe`. */
+  readonly userAgent?: string;
 }
 
 /** askGrpc resolves within its limit. It never rejects. */
@@ -21,7 +23,10 @@ export function askGrpc({ hosts, ...question }: GrpcQuestion): Promise<GrpcOutco
   return inTurn(hosts, (host) => askHost(host, question));
 }
 
-function askHost(host: string, { service, port, limit }: Omit<GrpcQuestion, 'hosts'>): Promise<GrpcOutcome> {
+function askHost(
+  host: string,
+  { service, port, limit, userAgent = 'lameduck-probe' }: Omit<GrpcQuestion, 'hosts'>,
+): Promise<GrpcOutcome> {
   return new Promise((resolve) => {
     let isReached = false;
     const socket = connectSocket({ host, port });
@@ -56,7 +61,7 @@ function askHost(host: string, { service, port, limit }: Omit<GrpcQuestion, 'hos
       ':path': '/grpc.health.v1.Health/Check',
       ':authority': hostAndPort(host, port),
       'content-type': 'application/grpc',
-      'user-agent': 'lameduck-probe',
+      'user-agent': userAgent,
       te: 'trailers',
     });
     stream.end(requestOf(service));

@@ -6,6 +6,7 @@ import { say, type Command } from './command.ts';
 
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   probe: async () => (await import('./probe.ts')).probe,
+  rehearse: async () => (await import('./rehearsal/rehearse.ts')).rehearse,
 };
 
 const usage = `usage: lameduck ${Object.keys(commands).join(' | ')} …; lameduck <command> --help says more`;

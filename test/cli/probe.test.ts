@@ -215,6 +215,8 @@ test('it loads no package, and few files', () => {
     const { importedFiles } = ts.preProcessFile(readFileSync(file, 'utf8'));
     const text = readFileSync(file, 'utf8');
     for (const { fileName } of importedFiles) {
+      // Of the other commands nothing is loaded.
+      if (file === main && fileName !== './probe.ts' && text.includes(`import('${fileName}')`)) continue;
       if (new RegExp(`import type [^;]*'${fileName.replaceAll('.', '\\.')}'`).test(text)) continue;
       if (fileName.startsWith('.')) load(join(dirname(file), fileName));
       else outside.add(fileName);

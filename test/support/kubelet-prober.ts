@@ -1,6 +1,15 @@
-// The kubelet's loop around a probe: results in a row, and what it publishes of them.
+// The kubelet's httpGet probe, and a loop of such probes, with what they publish.
 import { setTimeout as pause } from 'node:timers/promises';
-import { runProbe, type HttpGet, type Verdict } from './kubelet-probe.ts';
+import { probeHttp, type HttpGet } from '../../src/cli/rehearsal/probes/http.ts';
+import { runAttempts, type Outcome } from '../../src/cli/rehearsal/probes/outcome.ts';
+import { afterResult, newStreak, type Streak } from '../../src/cli/rehearsal/streak.ts';
+
+export type { HttpGet, Outcome };
+
+/** runProbe probes once, with the kubelet's retries. It never rejects. */
+export function runProbe(action: HttpGet): Promise<Outcome> {
+  return runAttempts(() => probeHttp(action));
+}
 
 /** ProberOptions has the names of the pod's specification, but for the period, which is in milliseconds. */
 export interface ProberOptions {
@@ -11,21 +20,24 @@ export interface ProberOptions {
   readonly failureThreshold?: number;
 }
 
-/** Prober probes from `start` to `stop`, one probe at a time. */
+/** Prober probes from `start` to `stop`, one probe at a time. It goes on after a published failure, as no kubelet does. */
 export class Prober {
-  readonly verdicts: Verdict[] = [];
-  /** What the kubelet acts on: a container that fails its liveness is restarted, one that is not ready gets no traffic. */
-  published: boolean;
-  /** How often `published` has changed. */
+  readonly outcomes: Outcome[] = [];
+  /** How often the published result has changed. */
   changes = 0;
   readonly #options: ProberOptions;
-  #streak = { result: '', length: 0 };
+  #streak: Streak;
   #isStopped = false;
   #done: Promise<void> | undefined;
 
   constructor(options: ProberOptions) {
     this.#options = options;
-    this.published = options.kind === 'liveness';
+    this.#streak = newStreak(options.kind);
+  }
+
+  /** What the kubelet acts on: it restarts a container that fails its liveness probe and sends no traffic to an unready one. */
+  get published(): boolean {
+    return this.#streak.published === 'success';
   }
 
   start(): this {
@@ -38,21 +50,15 @@ export class Prober {
     await this.#done;
   }
 
-  note(verdict: Verdict): void {
-    this.verdicts.push(verdict);
-    const { result } = verdict;
-    if (result === 'unknown') return;
-    this.#streak = { result, length: result === this.#streak.result ? this.#streak.length + 1 : 1 };
-    const { successThreshold = 1, failureThreshold = 3 } = this.#options;
-    if (this.#streak.length < (result === 'success' ? successThreshold : failureThreshold)) return;
-    if (this.published !== (result === 'success')) this.changes++;
-    this.published = result === 'success';
-  }
-
   async #run(): Promise<void> {
+    const { action, kind, period, successThreshold: success = 1, failureThreshold: failure = 3 } = this.#options;
     while (!this.#isStopped) {
-      this.note(await runProbe(this.#options.action));
-      await pause(this.#options.period);
+      const outcome = await runProbe(action);
+      this.outcomes.push(outcome);
+      const before = this.published;
+      this.#streak = afterResult(this.#streak, kind, outcome.result, { success, failure });
+      if (this.published !== before) this.changes++;
+      await pause(period);
     }
   }
 }

@@ -7,8 +7,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { connect as connectSecure } from 'node:tls';
 import { newAccount, runClient } from '../../support/closed-loop-client.ts';
 import { disposed } from '../../support/disposed.ts';
-import { runProbe, type HttpGet } from '../../support/kubelet-probe.ts';
-import { Prober } from '../../support/kubelet-prober.ts';
+import { type HttpGet, Prober, runProbe } from '../../support/kubelet-prober.ts';
 import { probe } from '../../support/probe-client.ts';
 import { ProbedProcess } from '../../support/probed-process.ts';
 import { ProcessUnderTest } from '../../support/process-under-test.ts';
@@ -68,13 +67,13 @@ test('K-197 under more load than the process can bear every liveness probe passe
   while (account.answered < 200) await probe(program.probePort, '/livez');
   const action = { port: program.probePort, path: '/livez' };
   const liveness = new Prober({ kind: 'liveness', action, period: 20 }).start();
-  while (liveness.verdicts.length < 60) await probe(program.probePort, '/healthz');
+  while (liveness.outcomes.length < 60) await probe(program.probePort, '/healthz');
   await liveness.stop();
   stop.abort();
   await Promise.all(clients);
-  const failed = liveness.verdicts.filter(({ result }) => result !== 'success');
+  const failed = liveness.outcomes.filter(({ result }) => result !== 'success');
   assert.deepEqual([failed, liveness.published], [[], true]);
-  const sorted = liveness.verdicts.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
+  const sorted = liveness.outcomes.map(({ tookMs }) => tookMs).sort((a, b) => a - b);
   const median = sorted[Math.floor(sorted.length / 2)] as number;
   assert.ok(median < 100, `${String(median)} ms`);
 });
@@ -103,7 +102,11 @@ describe('K-200 probes are answered in every form that the kubelet may send them
     for (const port of [await program.port(), program.probePort]) {
       for (const Host of hosts) {
         for (const path of ['/readyz', '/livez?a=b', '/healthz?verbose', '/livez/ping']) {
-          assert.equal(await verdict({ port, path, httpHeaders: { Host } }), 'success', `${Host} ${path}`);
+          assert.equal(
+            await verdict({ port, path, headers: [{ name: 'Host', value: Host }] }),
+            'success',
+            `${Host} ${path}`,
+          );
         }
       }
       const { status, body } = await probe(port, '/readyz', { method: 'HEAD' });

@@ -6,8 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { disposed } from '../../support/disposed.ts';
 import { HeldRequest } from '../../support/held-request.ts';
-import { runProbe } from '../../support/kubelet-probe.ts';
-import { Prober } from '../../support/kubelet-prober.ts';
+import { Prober, runProbe } from '../../support/kubelet-prober.ts';
 import { probe } from '../../support/probe-client.ts';
 import { ProbedProcess } from '../../support/probed-process.ts';
 import { ProcessUnderTest } from '../../support/process-under-test.ts';
@@ -55,7 +54,7 @@ test('K-198, K-203, K-208, K-215 from SIGTERM on readiness fails and liveness pa
 
   // The last of each may have come when there was nobody left to answer.
   const results = (of: Prober): unknown[] => [
-    ...new Set(of.verdicts.filter(({ status }) => status).map(({ result }) => result)),
+    ...new Set(of.outcomes.filter(({ status }) => status).map(({ result }) => result)),
   ];
   assert.deepEqual([results(liveness), results(readiness)], [['success'], ['failure']]);
   const order = [

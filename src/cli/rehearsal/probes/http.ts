@@ -1,28 +1,23 @@
-// The kubelet's httpGet probe: what it sends, how long it waits, and what it makes of the answer.
+// The kubelet's httpGet probe: what it sends, how long it waits, and what it makes of the response.
 import { request as requestPlain, type IncomingMessage, type RequestOptions } from 'node:http';
 import { connect as connectHttp2 } from 'node:http2';
 import { isIP } from 'node:net';
 import type { Readable } from 'node:stream';
 import { connect as connectSecure, type TLSSocket } from 'node:tls';
+import { hostAndPort } from '../../../address.ts';
+import { systemClock } from '../../../clock.ts';
+import type { Attempt } from './outcome.ts';
 
-/** HttpGet is the action of a probe, with the names of the pod's specification. */
+/** HttpGet is the action of a probe or a lifecycle hook, with the names of the pod's specification. */
 export interface HttpGet {
   readonly port: number;
   readonly path?: string;
-  /** The address of the pod. */
+  /** The address of the pod. Default: 127.0.0.1. */
   readonly host?: string;
   readonly scheme?: 'HTTP' | 'HTTPS';
-  readonly httpHeaders?: Readonly<Record<string, string>>;
+  readonly headers?: readonly { readonly name: string; readonly value: string }[];
+  /** In seconds. It covers the connection, the request, the headers and the body (K-014). */
   readonly timeoutSeconds?: number;
-}
-
-export interface Verdict {
-  /** Unknown is thrown away: it changes nothing about the container. */
-  readonly result: 'success' | 'failure' | 'unknown';
-  readonly output: string;
-  readonly status: number | undefined;
-  readonly attempts: number;
-  readonly tookMs: number;
 }
 
 interface Answer {
@@ -31,34 +26,37 @@ interface Answer {
   readonly body: Readable;
 }
 
-// An attempt that ends in an error, and not in a failure, is made anew.
-const mostAttempts = 3;
+// K-018.
 const mostRequests = 10;
-const longestBody = 10_240;
+
+/** longestBody is how much of a body the kubelet reads, in bytes (K-016). */
+export const longestBody = 10_240;
+
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
-/** runProbe probes once. It never rejects. */
-export async function runProbe(action: HttpGet): Promise<Verdict> {
-  const since = performance.now();
-  for (let attempts = 1; ; attempts++) {
-    const outcome = await attempt(action);
-    if (outcome.result !== 'unknown' || attempts === mostAttempts) {
-      return { ...outcome, attempts, tookMs: performance.now() - since };
-    }
+/** probeHttp makes one attempt. It never rejects. */
+export async function probeHttp(action: HttpGet): Promise<Attempt> {
+  const { timeoutSeconds = 1 } = action;
+  const timeout = new AbortController();
+  const cancel = systemClock.after(timeoutSeconds * 1_000, () => {
+    timeout.abort(new Error('context deadline exceeded (Client.Timeout exceeded)'));
+  });
+  try {
+    return await attempt(action, timeout.signal);
+  } finally {
+    cancel();
   }
 }
 
-async function attempt(action: HttpGet): Promise<Pick<Verdict, 'result' | 'output' | 'status'>> {
-  const { host = '127.0.0.1', port, path = '/', scheme = 'HTTP', timeoutSeconds = 1 } = action;
-  const signal = AbortSignal.timeout(timeoutSeconds * 1_000);
-  const name = isIP(host) === 6 ? `[${host}]` : host;
-  let url = new URL(path, `${scheme.toLowerCase()}://${name}:${String(port)}`);
+async function attempt(action: HttpGet, signal: AbortSignal): Promise<Attempt> {
+  const { host = '127.0.0.1', port, path = '/', scheme = 'HTTP' } = action;
+  let url = new URL(path, `${scheme.toLowerCase()}://${hostAndPort(host, port)}`);
   for (let requests = 1; requests <= mostRequests; requests++) {
     let answer: Answer;
     try {
       answer = await ask(url, host, action, signal);
     } catch (error) {
-      return { result: 'failure', output: String(error), status: undefined };
+      return { result: 'failure', output: String(signal.reason ?? error), status: undefined };
     }
     const { status, location, body } = answer;
     const next = redirects.includes(status) && location !== undefined ? new URL(location, url) : undefined;
@@ -69,7 +67,7 @@ async function attempt(action: HttpGet): Promise<Pick<Verdict, 'result' | 'outpu
   return { result: 'failure', output: 'stopped after 10 redirects', status: undefined };
 }
 
-async function judge(status: number, body: Readable): Promise<Pick<Verdict, 'result' | 'output' | 'status'>> {
+async function judge(status: number, body: Readable): Promise<Attempt> {
   let text = '';
   try {
     for await (const chunk of body) {
@@ -77,27 +75,39 @@ async function judge(status: number, body: Readable): Promise<Pick<Verdict, 'res
       if (text.length >= longestBody) break;
     }
   } catch (error) {
-    return { result: 'unknown', output: String(error), status };
+    // Headers without their whole body are an error and not a failure (K-015).
+    return { result: 'error', output: String(error), status };
   }
-  if (status >= 200 && status < 400) return { result: 'success', output: text.slice(0, longestBody), status };
-  return { result: 'failure', output: `HTTP probe failed with statuscode: ${String(status)}`, status };
+  if (status < 200 || status >= 400) {
+    return { result: 'failure', output: `HTTP probe failed with statuscode: ${String(status)}`, status };
+  }
+  return { result: 'success', output: text.slice(0, longestBody), status, isWarning: status >= 300 };
 }
 
-function ask(url: URL, address: string, { httpHeaders = {} }: HttpGet, signal: AbortSignal): Promise<Answer> {
-  const headers = {
-    Host: url.host.includes(':') && url.port !== '' ? url.host : `${url.host}:${url.port === '' ? '80' : url.port}`,
-    'User-Agent': 'kube-probe/1.36',
-    Accept: '*/*',
-    ...httpHeaders,
-  };
+function ask(url: URL, address: string, { headers: own = [] }: HttpGet, signal: AbortSignal): Promise<Answer> {
+  const isTls = url.protocol === 'https:';
+  const port = Number(url.port || (isTls ? 443 : 80));
+  // Without the characters that `URL` puts around an IPv6 address.
+  const name = url.hostname.replace(/^\[|\]$/g, '');
+  const headers = headersOf(hostAndPort(name, port), own);
   const options = { path: `${url.pathname}${url.search}`, headers: { ...headers, Connection: 'close' }, signal };
-  const port = Number(url.port || 80);
-  if (url.protocol === 'http:') return plain({ ...options, host: address, port, agent: false });
+  if (!isTls) return plain({ ...options, host: address, port, agent: false });
   return secure(address, port, signal).then((socket) =>
     socket.alpnProtocol === 'h2'
       ? overHttp2(socket, options.path, headers, signal)
       : plain({ ...options, createConnection: () => socket }),
   );
+}
+
+// The kubelet's own headers, unless the probe sets them; an empty Accept removes it (K-020).
+function headersOf(host: string, own: NonNullable<HttpGet['headers']>): Record<string, string> {
+  const headers: Record<string, string> = { Host: host, 'User-Agent': 'kube-probe/1.36', Accept: '*/*' };
+  for (const { name, value } of own) {
+    const known = Object.keys(headers).find((key) => key.toLowerCase() === name.toLowerCase());
+    headers[known ?? name] = value;
+  }
+  if (headers['Accept'] === '') delete headers['Accept'];
+  return headers;
 }
 
 function plain(options: RequestOptions): Promise<Answer> {
@@ -109,7 +119,7 @@ function plain(options: RequestOptions): Promise<Answer> {
   });
 }
 
-// Without a name of the server where it is an address, and without a look at the certificate.
+// The certificate is not verified, and there is no SNI for an IP address (K-025).
 function secure(host: string, port: number, signal: AbortSignal): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const offered = { ALPNProtocols: ['h2', 'http/1.1'], rejectUnauthorized: false };
@@ -124,7 +134,7 @@ function secure(host: string, port: number, signal: AbortSignal): Promise<TLSSoc
 function overHttp2(
   socket: TLSSocket,
   path: string,
-  { Host, ...headers }: Readonly<Record<string, string>> & { readonly Host: string },
+  { Host = '', ...headers }: Record<string, string>,
   signal: AbortSignal,
 ): Promise<Answer> {
   return new Promise((resolve, reject) => {

@@ -1,0 +1,39 @@
+// An event stream as an EventSource reads it: until its server ends it, or breaks it off.
+import { request } from 'node:http';
+import type { Account, Target } from './exchange.ts';
+import { OneConnection } from './exchange.ts';
+
+/** followEvents resolves when the stream has ended, or at once when `stopped` is aborted. It never rejects. */
+export function followEvents({ host, port }: Target, path: string, stopped: AbortSignal): Promise<Account> {
+  return new Promise((resolve) => {
+    const agent = new OneConnection({ host, port }, { keepAlive: false });
+    const headers = { Accept: 'text/event-stream' };
+    const end = (account: Account): void => {
+      stopped.removeEventListener('abort', leave);
+      agent.destroy();
+      resolve(account);
+    };
+    const sent = request({ host, port, path, headers, agent }, (response) => {
+      const { statusCode: status = 0 } = response;
+      response.resume();
+      response.once('error', ({ message }) => {
+        end({ kind: 'lost', why: `${message} within the stream` });
+      });
+      response.once('end', () => {
+        if (status === 429 || status === 503) end({ kind: 'refused', why: `status ${String(status)}` });
+        else if (response.complete) end({ kind: 'answered', status });
+        else end({ kind: 'lost', why: 'truncated stream' });
+      });
+    });
+    const leave = (): void => {
+      end({ kind: 'answered', status: 200 });
+      sent.destroy();
+    };
+    stopped.addEventListener('abort', leave);
+    sent.on('error', (error: NodeJS.ErrnoException) => {
+      const why = error.code ?? error.message;
+      end(agent.wasAccepted ? { kind: 'lost', why } : { kind: 'refused', why });
+    });
+    sent.end();
+  });
+}

@@ -1,0 +1,67 @@
+// A client of HTTP/2 in clear text, which keeps one session until its server sends GOAWAY or ends it.
+import { connect, constants, type ClientHttp2Session } from 'node:http2';
+import { hostAndPort } from '../../../address.ts';
+import { DelayedSocket } from './delayed-socket.ts';
+import type { Account, Target } from './exchange.ts';
+
+/** Http2Client sends its requests on one session. */
+export class Http2Client {
+  readonly #target: Target;
+  #session: ClientHttp2Session | undefined;
+  #socket: DelayedSocket | undefined;
+
+  constructor(target: Target) {
+    this.#target = target;
+  }
+
+  /** Whether the session can be used for another request, as far as the client knows. */
+  get isOpen(): boolean {
+    return this.#session !== undefined && !this.#session.closed && !this.#session.destroyed;
+  }
+
+  /** request resolves with what became of a GET. It never rejects. */
+  request(path: string): Promise<Account> {
+    const session = this.isOpen ? this.#session : this.#open();
+    return new Promise((resolve) => {
+      const fail = (why: string): void => {
+        resolve(this.#socket?.isConnected === true ? { kind: 'lost', why } : { kind: 'refused', why });
+      };
+      if (session === undefined) {
+        fail('no session');
+        return;
+      }
+      const stream = session.request({ ':path': path });
+      let status: number | undefined;
+      let isEnded = false;
+      stream.on('response', ({ ':status': received }) => {
+        status = received;
+      });
+      stream.on('end', () => {
+        isEnded = true;
+      });
+      stream.resume();
+      stream.on('error', () => undefined);
+      stream.on('close', () => {
+        const { rstCode } = stream;
+        if (rstCode === constants.NGHTTP2_REFUSED_STREAM) resolve({ kind: 'refused', why: 'REFUSED_STREAM' });
+        else if (!isEnded || rstCode !== 0 || status === undefined) fail(`stream closed with code ${String(rstCode)}`);
+        else if (status === 429 || status === 503) resolve({ kind: 'refused', why: `status ${String(status)}` });
+        else resolve({ kind: 'answered', status });
+      });
+    });
+  }
+
+  close(): void {
+    this.#session?.destroy();
+  }
+
+  #open(): ClientHttp2Session {
+    const { host, port } = this.#target;
+    const socket = new DelayedSocket(host, port);
+    const session = connect(`http://${hostAndPort(host, port)}`, { createConnection: () => socket });
+    session.on('error', () => undefined);
+    this.#socket = socket;
+    this.#session = session;
+    return session;
+  }
+}

@@ -1,0 +1,64 @@
+// The thread of the clients, so that neither the prober nor the terminal delays a request.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { parentPort } from 'node:worker_threads';
+import { systemClock } from '../../../clock.ts';
+import { seededRandom } from '../random.ts';
+import { Crowd } from './crowd.ts';
+import type { FromThread, Loss, ToThread } from './messages.ts';
+
+const reportPeriod = 100;
+
+const port = parentPort;
+if (port === null) throw new Error('thread.ts runs in a worker thread');
+
+const say = (message: FromThread): void => {
+  port.postMessage(message);
+};
+const delay = monitorEventLoopDelay({ resolution: 10 });
+let losses: Loss[] = [];
+let crowd: Crowd | undefined;
+
+const report = (): void => {
+  if (crowd === undefined) return;
+  // The histogram counts the whole interval between two samples.
+  const loopDelayMs = Math.max(0, delay.max / 1e6 - 10);
+  delay.reset();
+  say({ kind: 'report', tallies: crowd.tallies, losses, inFlight: crowd.inFlight, loopDelayMs });
+  losses = [];
+};
+
+port.on('message', (message: ToThread) => {
+  switch (message.kind) {
+    case 'start': {
+      crowd = new Crowd(message.plan, seededRandom(message.plan.seed), (loss) => losses.push(loss));
+      delay.enable();
+      schedule();
+      void crowd.run().then(() => {
+        report();
+        say({ kind: 'stopped' });
+        port.close();
+      });
+      break;
+    }
+    case 'routes':
+      if (crowd !== undefined) crowd.routes = message.routes;
+      break;
+    case 'stop':
+      crowd?.stop();
+      break;
+    default:
+      message satisfies never;
+  }
+});
+
+function schedule(): void {
+  const holdsProcess = false;
+  systemClock.after(
+    reportPeriod,
+    () => {
+      report();
+      schedule();
+    },
+    holdsProcess,
+  );
+}

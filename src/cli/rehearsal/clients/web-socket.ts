@@ -1,0 +1,28 @@
+// A WebSocket that stays open until its server closes it.
+import { hostAndPort } from '../../../address.ts';
+import type { Account, Target } from './exchange.ts';
+
+// RFC 6455, section 7.4.1: what a client sees when a connection ends without a closing handshake.
+const abnormalClosure = 1006;
+
+/** holdWebSocket resolves when the server has closed it, or at once when `stopped` is aborted. It never rejects. */
+export function holdWebSocket({ host, port }: Target, path: string, stopped: AbortSignal): Promise<Account> {
+  return new Promise((resolve) => {
+    const socket = new WebSocket(`ws://${hostAndPort(host, port)}${path}`);
+    let isOpen = false;
+    const leave = (): void => {
+      socket.close(1000);
+      resolve({ kind: 'answered', status: 101 });
+    };
+    stopped.addEventListener('abort', leave, { once: true });
+    socket.addEventListener('open', () => {
+      isOpen = true;
+    });
+    socket.addEventListener('close', ({ code }) => {
+      stopped.removeEventListener('abort', leave);
+      if (code !== abnormalClosure) resolve({ kind: 'answered', status: 101 });
+      else if (isOpen) resolve({ kind: 'lost', why: 'closed with code 1006' });
+      else resolve({ kind: 'refused', why: 'the upgrade failed' });
+    });
+  });
+}

@@ -1,0 +1,73 @@
+// The record of a scenario: everything that happened, in order. It is the only input of the verdict and of every report.
+
+/** EventKind names what happened, in the kubelet's words where it has one. */
+export type EventKind =
+  | 'containerStarted'
+  | 'containerListening'
+  | 'containerExited'
+  | 'containerBackOff'
+  | 'containerKilling'
+  | 'probe'
+  | 'containerStartedCondition'
+  | 'readinessChanged'
+  | 'podDeleted'
+  | 'podStopped'
+  | 'endpointChanged'
+  | 'preStopStarted'
+  | 'preStopEnded'
+  | 'postStartEnded'
+  | 'stopSignal'
+  | 'killSignal'
+  | 'listenerClosed'
+  | 'loadStarted'
+  | 'loadEnded'
+  | 'requestLost'
+  | 'requestRefused'
+  | 'requests'
+  | 'loadDelayed'
+  | 'note';
+
+/** Detail holds the facts of an event. */
+export type Detail = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** RehearsalEvent is one event. */
+export interface RehearsalEvent {
+  /** Milliseconds since the scenario began. */
+  readonly at: number;
+  readonly kind: EventKind;
+  readonly detail: Detail;
+}
+
+/** EventLog keeps the events of one scenario. */
+export class EventLog {
+  readonly events: RehearsalEvent[] = [];
+  readonly #now: () => number;
+  readonly #startedAt: number;
+  readonly #listeners: ((event: RehearsalEvent) => void)[] = [];
+
+  constructor(now: () => number) {
+    this.#now = now;
+    this.#startedAt = now();
+  }
+
+  /** at returns the milliseconds since the scenario began. */
+  at(): number {
+    return this.#now() - this.#startedAt;
+  }
+
+  add(kind: EventKind, detail: Detail = {}): RehearsalEvent {
+    const event = { at: this.at(), kind, detail };
+    this.events.push(event);
+    for (const listener of this.#listeners) listener(event);
+    return event;
+  }
+
+  onEvent(listener: (event: RehearsalEvent) => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** of returns the events of one kind. */
+  of(kind: EventKind): readonly RehearsalEvent[] {
+    return this.events.filter((event) => event.kind === kind);
+  }
+}

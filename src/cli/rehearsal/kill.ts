@@ -1,0 +1,72 @@
+// The end of one container: preStop, the wait for other containers, the stop signal, SIGKILL (K-082).
+import { systemClock, wait } from '../../clock.ts';
+import type { Container } from './container.ts';
+import type { EventLog } from './event-log.ts';
+import { runHook } from './hook.ts';
+import type { ContainerSpec } from './pod.ts';
+import { remaining, stopTimeout } from './termination.ts';
+
+/** KillOptions is which container to end, and how much time it has. */
+export interface KillOptions {
+  readonly spec: ContainerSpec;
+  readonly container: Container;
+  readonly gracePeriodSeconds: number;
+  /** The message of the kubelet's event. */
+  readonly text: string;
+  /** Resolves when the containers have ended that must end before this one gets its signal. */
+  readonly ordering: Promise<unknown> | undefined;
+  readonly log: EventLog;
+  readonly host: string;
+}
+
+/** killContainer resolves when the container has ended. It never rejects. */
+export async function killContainer(options: KillOptions): Promise<void> {
+  const { spec, container, gracePeriodSeconds, text, ordering, log } = options;
+  const { name, stopSignal } = spec;
+  log.add('containerKilling', { container: name, text, gracePeriodSeconds });
+  const afterHook = remaining(gracePeriodSeconds, await timed(() => runPreStop(options)));
+  const afterOthers = remaining(afterHook, await timed(() => within(afterHook, ordering ?? Promise.resolve())));
+  if (container.exit !== undefined) return;
+  const timeout = stopTimeout(afterOthers);
+  log.add('stopSignal', { container: name, signal: stopSignal, killAfterSeconds: timeout });
+  container.signal(stopSignal);
+  if (await within(timeout, container.exited)) return;
+  log.add('killSignal', { container: name, signal: stopSignal, isStopSignalHandled: container.handles(stopSignal) });
+  container.killAll();
+  await container.exited;
+}
+
+async function runPreStop({ spec, container, gracePeriodSeconds, log, host }: KillOptions): Promise<void> {
+  const { name, preStop } = spec;
+  if (preStop === undefined) return;
+  log.add('preStopStarted', { container: name });
+  let failure: string | undefined = 'abandoned at the end of the grace period';
+  await within(
+    gracePeriodSeconds,
+    runHook(preStop, container, host).then((end) => {
+      failure = end.failure;
+    }),
+  );
+  log.add('preStopEnded', { container: name, failure });
+}
+
+// Resolves with whether the promise was settled within the seconds.
+async function within(seconds: number, promise: Promise<unknown>): Promise<boolean> {
+  const settled = new AbortController();
+  let isSettled = false;
+  void promise.then(() => {
+    isSettled = true;
+    settled.abort();
+  });
+  await wait(systemClock, seconds * 1_000, settled.signal);
+  return isSettled;
+}
+
+// A timer of Node may fire this much early, and a whole second must not be rounded down to none. In milliseconds.
+const timerSlack = 1;
+
+async function timed(step: () => Promise<unknown>): Promise<number> {
+  const startedAt = systemClock.now();
+  await step();
+  return systemClock.now() - startedAt + timerSlack;
+}

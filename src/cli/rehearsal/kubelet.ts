@@ -1,0 +1,125 @@
+// The pod worker: starts the containers of one pod, examines them, and ends them as a kubelet does.
+import { systemClock } from '../../clock.ts';
+import type { Container } from './container.ts';
+import { PodContainer, type PodContainerOptions } from './pod-container.ts';
+import { effectiveGrace, type Kill } from './termination.ts';
+
+/** PodState is what the endpoint of a pod depends on. */
+export interface PodState {
+  readonly isReady: boolean;
+  readonly isDeleted: boolean;
+  readonly exists: boolean;
+}
+
+/** KubeletOptions is what a pod is run with. */
+export interface KubeletOptions extends PodContainerOptions {
+  /** Called when one of the pod's states changes. */
+  readonly onPodChange: (pod: PodState) => void;
+}
+
+// The kubelet compares the containers with the runtime's once per second (K-169).
+const relistPeriod = 1_000;
+
+/** Kubelet runs one pod. */
+export class Kubelet {
+  readonly #options: KubeletOptions;
+  readonly #containers: readonly PodContainer[];
+  #state: PodState = { isReady: false, isDeleted: false, exists: true };
+  // In an eviction or a node shutdown the endpoint keeps its conditions until every container has stopped (K-176).
+  #isFrozen = false;
+  #cancelRelist: () => void = () => undefined;
+
+  constructor(options: KubeletOptions) {
+    this.#options = options;
+    this.#containers = options.pod.containers.map(
+      (spec) =>
+        new PodContainer(spec, options, () => {
+          this.#updateReady();
+        }),
+    );
+  }
+
+  get isReady(): boolean {
+    return this.#state.isReady;
+  }
+
+  /** The container that serves: the first that is not a sidecar. */
+  get main(): Container | undefined {
+    return this.#containers.find(({ spec }) => !spec.isSidecar)?.container;
+  }
+
+  start(): void {
+    for (const container of this.#containers) container.startWorkers();
+    for (const container of this.#containers) container.start();
+    this.#relist();
+  }
+
+  /** delete ends the pod as an API delete does. Resolves when every container has stopped. */
+  async delete(gracePeriodSeconds?: number): Promise<void> {
+    const kill: Kill = { cause: 'deletion', gracePeriodSeconds };
+    this.#noteEnd(kill);
+    this.#update({ isDeleted: true });
+    await this.#terminate(kill);
+  }
+
+  /** evict ends the pod as an eviction or a node shutdown does. Resolves when every container has stopped. */
+  async evict(kill: Kill): Promise<void> {
+    this.#noteEnd(kill);
+    this.#isFrozen = true;
+    for (const container of this.#containers) container.stopWorkers(['readiness']);
+    await this.#terminate(kill);
+  }
+
+  /** destroy ends everything at once. Resolves when no process is left. */
+  async destroy(): Promise<void> {
+    this.#cancelRelist();
+    await Promise.all(this.#containers.map((container) => container.destroy()));
+  }
+
+  #noteEnd(kill: Kill): void {
+    const { log, pod } = this.#options;
+    log.add('podDeleted', {
+      cause: kill.cause,
+      gracePeriodSeconds: effectiveGrace(kill, pod.terminationGracePeriodSeconds),
+    });
+  }
+
+  #relist(): void {
+    for (const container of this.#containers) container.examine();
+    this.#updateReady();
+    this.#cancelRelist = systemClock.after(relistPeriod, () => {
+      this.#relist();
+    });
+  }
+
+  async #terminate(kill: Kill): Promise<void> {
+    this.#cancelRelist();
+    await Promise.all(this.#containers.map((container) => container.terminate()));
+    const end = (container: PodContainer, ordering?: Promise<unknown>): Promise<void> =>
+      container.kill(kill, `Stopping container ${container.spec.name}`, ordering);
+    const regular = this.#containers.filter(({ spec }) => !spec.isSidecar);
+    let ended: Promise<unknown> = Promise.all(regular.map((container) => end(container)));
+    // Sidecars get their signal one by one, in reverse start order (K-104). Their preStop hooks run at once (K-105).
+    for (const sidecar of this.#containers.filter(({ spec }) => spec.isSidecar).toReversed()) {
+      ended = Promise.all([ended, end(sidecar, ended)]);
+    }
+    await ended;
+    for (const container of this.#containers) container.stopWorkers();
+    this.#options.log.add('podStopped');
+    this.#isFrozen = false;
+    this.#update({ isReady: false, exists: false });
+  }
+
+  #updateReady(): void {
+    if (!this.#isFrozen) this.#update({ isReady: this.#containers.every(({ isReady }) => isReady) });
+  }
+
+  #update(change: Partial<PodState>): void {
+    const before = this.#state;
+    this.#state = { ...before, ...change };
+    const { isReady, isDeleted, exists } = this.#state;
+    if (before.isReady === isReady && before.isDeleted === isDeleted && before.exists === exists) return;
+    if (before.isReady !== isReady) this.#options.log.add('readinessChanged', { isReady });
+    this.#options.onPodChange(this.#state);
+  }
+}

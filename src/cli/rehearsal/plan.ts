@@ -1,0 +1,211 @@
+// The arguments of `lameduck rehearse`: one table of options, and what is valid. Pure.
+import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { parseDuration } from '../../settings/duration.ts';
+import { scenarios, type ScenarioName } from './scenarios.ts';
+
+/** Plan is what a rehearsal is asked to do. */
+export interface Plan {
+  readonly command: readonly string[];
+  /** Commands of further containers, by their name. */
+  readonly commands: ReadonlyMap<string, readonly string[]>;
+  readonly manifest: string | undefined;
+  readonly scenarios: readonly ScenarioName[];
+  /** The port of the load; undefined means to find it. */
+  readonly port: number | undefined;
+  readonly requests: readonly { readonly method: string; readonly path: string }[];
+  readonly stream: string | undefined;
+  readonly upload: string | undefined;
+  readonly webSocket: string | undefined;
+  readonly http2: string | undefined;
+  readonly rate: number;
+  readonly connections: number;
+  /** In milliseconds, one rehearsal for each. */
+  readonly propagations: readonly number[];
+  readonly seed: number;
+  /** Overrides `terminationGracePeriodSeconds`. */
+  readonly gracePeriodSeconds: number | undefined;
+  readonly json: string | undefined;
+  readonly report: string | undefined;
+}
+
+interface Option {
+  readonly type: 'string' | 'boolean';
+  readonly multiple?: boolean;
+  /** How the value is shown in the usage. */
+  readonly value?: string;
+  readonly help: string;
+}
+
+const options = {
+  manifest: { type: 'string', value: 'FILE', help: 'take probes, hooks, grace period and sidecars from this manifest' },
+  container: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME=COMMAND',
+    help: 'the command of another container of the manifest',
+  },
+  scenario: {
+    type: 'string',
+    multiple: true,
+    value: 'NAME',
+    help: `one of ${Object.keys(scenarios).join(', ')}; default rollout`,
+  },
+  all: { type: 'boolean', help: 'rehearse every scenario' },
+  port: {
+    type: 'string',
+    value: 'PORT',
+    help: 'the port to send requests to; default: PORT, else the first that listens',
+  },
+  request: {
+    type: 'string',
+    multiple: true,
+    value: 'PATH',
+    help: 'a request such as /orders or "POST /orders"; default /',
+  },
+  stream: { type: 'string', value: 'PATH', help: 'also hold event streams' },
+  upload: { type: 'string', value: 'PATH', help: 'also upload bodies' },
+  websocket: { type: 'string', value: 'PATH', help: 'also hold WebSockets' },
+  http2: { type: 'string', value: 'PATH', help: 'also send requests over HTTP/2 in clear text' },
+  rate: { type: 'string', value: 'N', help: 'requests per second; default 200' },
+  connections: { type: 'string', value: 'N', help: 'kept connections; default 40' },
+  propagation: {
+    type: 'string',
+    value: 'TIME,…',
+    help: 'how long a node takes to learn of a change, e.g. 2s; several are tried one by one',
+  },
+  'grace-period': {
+    type: 'string',
+    value: 'SECONDS',
+    help: 'terminationGracePeriodSeconds; default that of the manifest, or 30',
+  },
+  seed: { type: 'string', value: 'N', help: 'repeats the random choices of another rehearsal' },
+  json: { type: 'string', value: 'FILE', help: 'write the result as JSON' },
+  report: { type: 'string', value: 'FILE', help: 'write the result as one HTML page' },
+  help: { type: 'boolean', help: 'print this text' },
+} as const satisfies Record<string, Option>;
+
+/** usage is the text of --help. */
+export const usage = [
+  'Examples:',
+  '  lameduck rehearse -- npm start',
+  '  lameduck rehearse --request /orders --stream /events --report rollout.html -- node server.js',
+  '  lameduck rehearse --all --manifest deployment.yaml --container proxy="node proxy.js" -- node server.js',
+  '',
+  'Runs COMMAND as a container, probes it and ends it as a kubelet does, and reports which requests are lost.',
+  'Exit code: 0 nothing was lost, 1 requests were lost or refused, 2 usage, 3 the rehearsal could not keep time.',
+  '',
+  'Options:',
+  ...Object.entries<Option>(options).map(
+    ([name, { value = '', help }]) => `  ${`--${name} ${value}`.padEnd(26)}${help}`,
+  ),
+].join('\n');
+
+const usualRate = 200;
+const usualConnections = 40;
+const usualPropagation = 2_000;
+
+/** readPlan returns the plan, what is wrong with the arguments, or that help is wanted. */
+export function readPlan(args: readonly string[], randomSeed: number): Plan | { problem: string } | { help: true } {
+  let parsed;
+  try {
+    const config = { args: [...args], options: options as ParseArgsConfig['options'] & {}, allowPositionals: true };
+    parsed = parseArgs({ ...config, strict: true, tokens: true });
+  } catch (error) {
+    return { problem: (error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ') };
+  }
+  const { values, positionals, tokens } = parsed;
+  if (values['help'] === true) return { help: true };
+  const terminator = tokens.find(({ kind }) => kind === 'option-terminator');
+  const stray = tokens.find((token) => token.kind === 'positional' && token.index < (terminator?.index ?? Infinity));
+  if (terminator === undefined || positionals.length === 0)
+    return { problem: 'give the command after --, such as: -- npm start' };
+  if (stray?.kind === 'positional')
+    return { problem: `${JSON.stringify(stray.value)} is no option: the command comes after --` };
+  const problems: string[] = [];
+  const plan = complete(values, positionals, randomSeed, problems);
+  return problems.length > 0 ? { problem: problems.join('; ') } : plan;
+}
+
+type Values = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+
+function complete(values: Values, command: readonly string[], randomSeed: number, problems: string[]): Plan {
+  const text = (name: keyof typeof options): string | undefined => {
+    const value = values[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  const list = (name: keyof typeof options): string[] => {
+    const value = values[name];
+    return Array.isArray(value) ? value.map(String) : [];
+  };
+  const integer = (name: keyof typeof options, least: number, most: number): number | undefined => {
+    const given = text(name);
+    if (given === undefined) return undefined;
+    const value = /^\d+$/.test(given) ? Number(given) : NaN;
+    if (value >= least && value <= most) return value;
+    problems.push(
+      `--${name} must be an integer from ${String(least)} to ${String(most)}, got ${JSON.stringify(given)}`,
+    );
+    return undefined;
+  };
+  const path = (name: keyof typeof options): string | undefined => {
+    const given = text(name);
+    if (given !== undefined && !given.startsWith('/'))
+      problems.push(`--${name} must begin with "/", got ${JSON.stringify(given)}`);
+    return given;
+  };
+  return {
+    command,
+    commands: new Map(list('container').map((one) => readContainer(one, problems))),
+    manifest: text('manifest'),
+    scenarios: readScenarios(list('scenario'), values['all'] === true, problems),
+    port: integer('port', 1, 65_535),
+    requests:
+      list('request').length === 0
+        ? [{ method: 'GET', path: '/' }]
+        : list('request').map((one) => readRequest(one, problems)),
+    stream: path('stream'),
+    upload: path('upload'),
+    webSocket: path('websocket'),
+    http2: path('http2'),
+    rate: integer('rate', 1, 100_000) ?? usualRate,
+    connections: integer('connections', 0, 10_000) ?? usualConnections,
+    propagations: readPropagations(text('propagation'), problems),
+    seed: integer('seed', 0, 2 ** 32 - 1) ?? randomSeed,
+    gracePeriodSeconds: integer('grace-period', 0, 86_400),
+    json: text('json'),
+    report: text('report'),
+  };
+}
+
+function readContainer(given: string, problems: string[]): [string, readonly string[]] {
+  const [, name = '', command = ''] = /^([^=]+)=(.+)$/s.exec(given) ?? [];
+  if (name === '') problems.push(`--container must be NAME=COMMAND, got ${JSON.stringify(given)}`);
+  return [name, ['sh', '-c', `exec ${command}`]];
+}
+
+function readScenarios(given: readonly string[], isAll: boolean, problems: string[]): ScenarioName[] {
+  const names = Object.keys(scenarios) as ScenarioName[];
+  if (isAll) return names;
+  if (given.length === 0) return ['rollout'];
+  for (const name of given.filter((one) => !Object.hasOwn(scenarios, one))) {
+    problems.push(`--scenario must be one of ${names.join(', ')}, got ${JSON.stringify(name)}`);
+  }
+  return given as ScenarioName[];
+}
+
+function readRequest(given: string, problems: string[]): { method: string; path: string } {
+  const [, method = 'GET', path = ''] = /^(?:([A-Za-z]+) )?(\/\S*)$/.exec(given) ?? [];
+  if (path === '') problems.push(`--request must be a path or a method and a path, got ${JSON.stringify(given)}`);
+  return { method: method.toUpperCase(), path };
+}
+
+function readPropagations(given: string | undefined, problems: string[]): number[] {
+  if (given === undefined) return [usualPropagation];
+  return given.split(',').map((one) => {
+    // A sweep such as 0,2,5,15 is in seconds.
+    const value = parseDuration(/^\d+$/.test(one) ? `${one}s` : one);
+    if (value === undefined || value < 0)
+      problems.push(`--propagation must be a list of durations such as 2s,5s, got ${JSON.stringify(given)}`);
+    return value ?? 0;
+  });
+}

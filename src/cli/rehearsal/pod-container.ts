@@ -1,0 +1,215 @@
+// One container of the pod over all its instances: its probe workers, its restarts, and the kills that a probe causes.
+import { systemClock, type Clock } from '../../clock.ts';
+import { backoffDefaults, delayUntil, stepped, type Backoff } from './backoff.ts';
+import { Container, type Exit, type Isolation } from './container.ts';
+import type { EventLog } from './event-log.ts';
+import { runHook } from './hook.ts';
+import { killContainer } from './kill.ts';
+import { probeOf, shouldRestart, type ContainerSpec, type PodSpec, type Probe } from './pod.ts';
+import type { ProbeType, Published } from './streak.ts';
+import { effectiveGrace, type Kill } from './termination.ts';
+import { Worker } from './worker.ts';
+
+/** PodContainerOptions is what a container of a pod is run with. */
+export interface PodContainerOptions {
+  readonly pod: PodSpec;
+  readonly log: EventLog;
+  /** The address of the pod. */
+  readonly host: string;
+  readonly isolation: Isolation;
+  readonly environment: NodeJS.ProcessEnv;
+  /** The waits of the back-off are divided by this. */
+  readonly backoffScale: number;
+}
+
+const probeTypes: readonly ProbeType[] = ['startup', 'readiness', 'liveness'];
+
+/** PodContainer runs one container until the pod ends. */
+export class PodContainer {
+  readonly spec: ContainerSpec;
+  readonly #options: PodContainerOptions;
+  readonly #clock: Clock = systemClock;
+  readonly #onReadiness: () => void;
+  readonly #workers = new Map<ProbeType, Worker>();
+  #container: Container | undefined;
+  #startedAt = 0;
+  #isStarted = false;
+  // Whether the kubelet has seen the present instance run.
+  #isNoticed = false;
+  #isTerminating = false;
+  #killing: Promise<void> | undefined;
+  #backoff: Backoff | undefined;
+  // When the last instance that has ended did so.
+  #finishedAt = -Infinity;
+  #isWaiting = false;
+  #restarts = 0;
+
+  constructor(spec: ContainerSpec, options: PodContainerOptions, onReadiness: () => void) {
+    this.spec = spec;
+    this.#options = options;
+    this.#onReadiness = onReadiness;
+  }
+
+  /** The present or last instance. */
+  get container(): Container | undefined {
+    return this.#container;
+  }
+
+  get isReady(): boolean {
+    if (this.#container === undefined || this.#exit !== undefined || !this.#isStarted) return false;
+    const readiness = this.#workers.get('readiness');
+    // Without a readiness probe a container is ready once the kubelet sees it run (K-059).
+    return readiness === undefined ? this.#isNoticed : readiness.published === 'success';
+  }
+
+  /** startWorkers creates the probe workers, before the container runs (K-039). */
+  startWorkers(): void {
+    for (const type of probeTypes) {
+      const probe = probeOf(this.spec, type);
+      if (probe !== undefined) this.#workers.set(type, this.#worker(probe));
+    }
+  }
+
+  start(): void {
+    const { isolation, environment, log } = this.#options;
+    const { name, command, env, probes } = this.spec;
+    const container = new Container({ command, env: { ...environment, ...env }, isolation });
+    this.#container = container;
+    this.#startedAt = this.#clock.now();
+    this.#isNoticed = false;
+    this.#isStarted = !probes.some(({ type }) => type === 'startup');
+    log.add('containerStarted', { container: name, restarts: this.#restarts, hasNamespace: container.hasNamespace });
+    void container.exited.then((exit) => {
+      this.#finishedAt = this.#clock.now();
+      const reason = exit.code === 0 ? 'Completed' : 'Error';
+      const output = exit.code === 0 ? undefined : container.output.slice(-1_000);
+      log.add('containerExited', { container: name, ...exit, reason, output });
+    });
+    void this.#runPostStart(container);
+  }
+
+  /** examine is the kubelet's look at the container, once per second. */
+  examine(): void {
+    if (this.#killing !== undefined) return;
+    const exit = this.#exit;
+    if (exit !== undefined) {
+      this.#noteExit();
+      this.#restart(exit, this.#finishedAt);
+      return;
+    }
+    this.#isNoticed = true;
+    const readiness = this.#workers.get('readiness');
+    // Whenever the kubelet computes the status of a started container that is not ready, it probes again (K-046).
+    if (this.#isStarted && readiness?.published === 'failure') readiness.poke();
+  }
+
+  /** terminate resolves when a kill by a probe that is under way has ended (K-168). The container is not started again. */
+  async terminate(): Promise<void> {
+    this.#isTerminating = true;
+    // The probes of a sidecar go on until every container has stopped (K-080).
+    if (!this.spec.isSidecar) this.stopWorkers(['startup', 'liveness']);
+    await this.#killing;
+  }
+
+  /** kill resolves when the container has ended. One that has already exited gets neither preStop nor signal (K-087). */
+  async kill(kill: Kill, text: string, ordering?: Promise<unknown>): Promise<void> {
+    const { log, host, pod } = this.#options;
+    const container = this.#container;
+    if (container === undefined || container.exit !== undefined) return;
+    const gracePeriodSeconds = effectiveGrace(kill, pod.terminationGracePeriodSeconds);
+    await killContainer({ spec: this.spec, container, gracePeriodSeconds, text, ordering, log, host });
+  }
+
+  stopWorkers(types: readonly ProbeType[] = probeTypes): void {
+    for (const type of types) this.#workers.get(type)?.stop();
+  }
+
+  /** destroy ends every process of the container at once. Resolves when none is left. */
+  async destroy(): Promise<void> {
+    this.#isTerminating = true;
+    this.stopWorkers();
+    this.#container?.killAll();
+    await this.#container?.exited;
+  }
+
+  get #exit(): Exit | undefined {
+    return this.#container?.exit;
+  }
+
+  #worker(probe: Probe): Worker {
+    const { host, log } = this.#options;
+    return new Worker({
+      ...{ name: this.spec.name, probe, host, log },
+      target: () => ({
+        container: this.#exit === undefined ? this.#container : undefined,
+        startedAt: this.#startedAt,
+        isStarted: this.#isStarted,
+      }),
+      onChange: (published) => {
+        this.#onProbeChange(probe, published);
+      },
+    });
+  }
+
+  #onProbeChange({ type, terminationGracePeriodSeconds }: Probe, published: Published): void {
+    if (type === 'startup' && published === 'success') {
+      this.#isStarted = true;
+      this.#options.log.add('containerStartedCondition', { container: this.spec.name });
+      this.#workers.get('readiness')?.poke();
+    }
+    if (type !== 'readiness' && published === 'failure' && this.#exit === undefined) {
+      this.#killAndRestart(`${type} probe`, {
+        cause: 'probe',
+        type,
+        gracePeriodSeconds: terminationGracePeriodSeconds,
+      });
+    }
+    this.#onReadiness();
+  }
+
+  async #runPostStart(container: Container): Promise<void> {
+    const { postStart, name } = this.spec;
+    if (postStart === undefined) return;
+    const { failure } = await runHook(postStart, container, this.#options.host);
+    this.#options.log.add('postStartEnded', { container: name, failure });
+    if (failure !== undefined && container.exit === undefined) this.#killAndRestart('postStart', { cause: 'deletion' });
+  }
+
+  // The pod is not deleted: readiness is probed on, and the endpoint stays as it is until readiness fails (K-062).
+  #killAndRestart(reason: string, kill: Kill): void {
+    if (this.#killing !== undefined || this.#isTerminating) return;
+    // For a kill of its own the kubelet looks at the instance before this one (K-148).
+    const finishedBefore = this.#finishedAt;
+    const suffix = this.#options.pod.restartPolicy === 'Never' ? '' : ', will be restarted';
+    this.#killing = this.kill(kill, `Container ${this.spec.name} failed ${reason}${suffix}`).then(() => {
+      this.#killing = undefined;
+      const exit = this.#exit;
+      if (this.#isTerminating || exit === undefined) return;
+      this.#noteExit();
+      this.#restart(exit, finishedBefore);
+    });
+  }
+
+  #noteExit(): void {
+    for (const worker of this.#workers.values()) worker.noteExit();
+  }
+
+  #restart(exit: Exit, finishedAt: number): void {
+    const { pod, log, backoffScale } = this.#options;
+    const { spec } = this;
+    const now = this.#clock.now();
+    if (!shouldRestart(pod, spec, exit.code)) return;
+    const delay = delayUntil(this.#backoff, finishedAt, now);
+    if (delay > 0) {
+      if (!this.#isWaiting) log.add('containerBackOff', { container: spec.name, delayMs: delay * backoffScale });
+      this.#isWaiting = true;
+      return;
+    }
+    this.#isWaiting = false;
+    const { initial, maximum } = backoffDefaults;
+    const limits = { initial: initial / backoffScale, maximum: maximum / backoffScale };
+    this.#backoff = stepped(this.#backoff, finishedAt, now, limits);
+    this.#restarts++;
+    this.start();
+  }
+}

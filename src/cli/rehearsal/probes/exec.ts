@@ -1,0 +1,22 @@
+// The kubelet's exec probe: a command inside the container, judged by its exit status.
+import type { Container } from '../container.ts';
+import type { Attempt } from './outcome.ts';
+
+/** probeExec makes one attempt. A command that cannot be started is an error, not a failure (K-037). It never rejects. */
+export async function probeExec(
+  container: Container,
+  command: readonly string[],
+  timeoutSeconds: number,
+): Promise<Attempt> {
+  const run = await container.run(command, timeoutSeconds * 1_000);
+  switch (run.kind) {
+    case 'exited':
+      return { result: run.code === 0 ? 'success' : 'failure', output: run.output };
+    case 'timedOut':
+      return { result: 'failure', output: `command timed out after ${String(timeoutSeconds)}s` };
+    case 'notStarted':
+      return { result: 'error', output: run.reason };
+    default:
+      return run satisfies never;
+  }
+}

@@ -1,0 +1,129 @@
+// What /proc says of processes: descendants, listening ports, signal handlers. Where there is no /proc, nothing is known.
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+
+/** Listener is a TCP port on which a process listens. */
+export interface Listener {
+  readonly pid: number;
+  readonly port: number;
+  /** Whether only processes on the same host can reach it (K-009). */
+  readonly isLoopback: boolean;
+  /** An address of this machine at which it can be reached. */
+  readonly address: '127.0.0.1' | '::1';
+  /** The number of the socket; earlier sockets have smaller ones. */
+  readonly inode: number;
+}
+
+/** descendants returns a process and all its living descendants. */
+export function descendants(pid: number): number[] {
+  const children = childrenOf(pid);
+  return [pid, ...children.flatMap(descendants)];
+}
+
+/** childrenOf returns the children of a process. */
+export function childrenOf(pid: number): number[] {
+  return list(`/proc/${String(pid)}/task`).flatMap((thread) =>
+    read(`/proc/${String(pid)}/task/${thread}/children`)
+      .split(' ')
+      .filter(Boolean)
+      .map(Number),
+  );
+}
+
+/** withVariable returns the processes whose environment has `NAME=value`. */
+export function withVariable(name: string, value: string): number[] {
+  const entry = `${name}=${value}`;
+  return list('/proc')
+    .filter((file) => /^\d+$/.test(file))
+    .map(Number)
+    .filter((pid) =>
+      read(`/proc/${String(pid)}/environ`)
+        .split('\0')
+        .includes(entry),
+    );
+}
+
+/** listenersOf returns the TCP ports on which the processes listen. */
+export function listenersOf(pids: readonly number[]): Listener[] {
+  return pids.flatMap((pid) => {
+    const inodes = socketInodes(pid);
+    if (inodes.size === 0) return [];
+    return ['tcp', 'tcp6'].flatMap((table) =>
+      listening(read(`/proc/${String(pid)}/net/${table}`))
+        .filter(({ inode }) => inodes.has(inode))
+        .map(({ port, address, inode }) => ({ pid, port, inode: Number(inode), ...reach(address) })),
+    );
+  });
+}
+
+/** commandOf returns the command line of a process, as one text. */
+export function commandOf(pid: number): string {
+  return read(`/proc/${String(pid)}/cmdline`)
+    .split('\0')
+    .join(' ')
+    .trim();
+}
+
+/** hasHandler tells whether a process has a handler for a signal. Undefined where that cannot be known. */
+export function hasHandler(pid: number, signalNumber: number): boolean | undefined {
+  const [, mask] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(read(`/proc/${String(pid)}/status`)) ?? [];
+  if (mask === undefined) return undefined;
+  return ((BigInt(`0x${mask}`) >> BigInt(signalNumber - 1)) & 1n) === 1n;
+}
+
+interface Row {
+  readonly address: string;
+  readonly port: number;
+  readonly inode: string;
+}
+
+// The kernel's state LISTEN.
+const listen = '0A';
+
+function listening(table: string): Row[] {
+  return table
+    .split('\n')
+    .slice(1)
+    .map((line) => line.trim().split(/\s+/))
+    .filter((fields) => fields[3] === listen)
+    .map((fields) => {
+      const [address = '', port = ''] = (fields[1] ?? '').split(':');
+      return { address, port: parseInt(port, 16), inode: fields[9] ?? '' };
+    });
+}
+
+const loopback4 = /^[0-9A-F]{6}7F$/;
+const loopback6 = '00000000000000000000000001000000';
+
+function reach(address: string): Pick<Listener, 'isLoopback' | 'address'> {
+  if (address === loopback6) return { isLoopback: true, address: '::1' };
+  return { isLoopback: loopback4.test(address), address: '127.0.0.1' };
+}
+
+function socketInodes(pid: number): Set<string> {
+  const folder = `/proc/${String(pid)}/fd`;
+  const inodes = list(folder).map((file) => {
+    try {
+      return /^socket:\[(\d+)\]$/.exec(readlinkSync(`${folder}/${file}`))?.[1];
+    } catch {
+      return undefined;
+    }
+  });
+  return new Set(inodes.filter((inode) => inode !== undefined));
+}
+
+// A process may end while it is looked at.
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
+function read(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,160 @@
+// `lameduck rehearse`: runs the scenarios of a plan one after the other, and reports them.
+import { randomInt } from 'node:crypto';
+import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { systemClock } from '../../clock.ts';
+import { onInterrupt } from '../../process/on-interrupt.ts';
+import { standardError, standardOutput } from '../../standard-output.ts';
+import { say } from '../command.ts';
+import type { Environment } from '../../settings/environment.ts';
+import { findIsolation, type Isolation } from './container.ts';
+import { EventLog } from './event-log.ts';
+import { readManifest } from './manifest.ts';
+import { readPlan, usage, type Plan } from './plan.ts';
+import { defaultGracePeriodSeconds, probeDefaults, type ContainerSpec, type PodSpec } from './pod.ts';
+import { seededRandom } from './random.ts';
+import { page } from './report.ts';
+import { resultOf, scenarioResult, type Result, type ScenarioResult, type Verdict } from './result.ts';
+import { ScenarioRun } from './run.ts';
+import { scenarios, type Scenario, type ScenarioName } from './scenarios.ts';
+import { Terminal } from './terminal.ts';
+
+const codes: Readonly<Record<Verdict, number>> = { clean: 0, lost: 1, withheld: 3 };
+const usageCode = 2;
+
+/** rehearse resolves with 0 if nothing was lost, 1 if something was, 2 for bad usage, 3 if it could not keep time. */
+export async function rehearse(args: readonly string[], environment: Environment): Promise<number> {
+  const plan = readPlan(args, randomInt(2 ** 32 - 1));
+  if ('help' in plan) {
+    say(standardOutput, usage);
+    return 0;
+  }
+  if ('problem' in plan) return refuse(plan.problem);
+  const pod = readPod(plan);
+  const problem = 'problem' in pod ? pod.problem : [plan.json, plan.report].map(unwritable).find(Boolean);
+  if (problem !== undefined || 'problem' in pod) return refuse(problem ?? '');
+  const terminal = new Terminal(process.stdout);
+  for (const warning of pod.warnings) terminal.line(`warning: ${warning}`, 'yellow');
+  const interrupted = new AbortController();
+  const stopListening = onInterrupt(() => {
+    interrupted.abort();
+  });
+  const result = await runAll({ plan, pod: pod.pod, environment, terminal, interrupted: interrupted.signal });
+  stopListening();
+  terminal.table(result);
+  if (plan.json !== undefined) writeFileSync(plan.json, `${JSON.stringify(result, null, 2)}\n`);
+  if (plan.report !== undefined) writeFileSync(plan.report, page(result));
+  return codes[result.verdict];
+}
+
+function refuse(problem: string): number {
+  say(standardError, `lameduck rehearse: ${problem}\nlameduck rehearse --help shows examples`);
+  return usageCode;
+}
+
+// Found before the rehearsal and not after minutes of it.
+function unwritable(file: string | undefined): string | undefined {
+  try {
+    if (file !== undefined) closeSync(openSync(file, 'a'));
+    return undefined;
+  } catch (error) {
+    return `${String(file)} cannot be written: ${error instanceof Error ? error.message : String(error)}`;
+  }
+}
+
+interface Rehearsal {
+  readonly plan: Plan;
+  readonly pod: PodSpec;
+  readonly environment: Environment;
+  readonly terminal: Terminal;
+  readonly interrupted: AbortSignal;
+}
+
+async function runAll(rehearsal: Rehearsal): Promise<Result> {
+  const { plan, terminal, interrupted } = rehearsal;
+  const isolation = findIsolation();
+  if (isolation.length === 0) terminal.line('no PID namespace can be made here: the command is not PID 1', 'yellow');
+  const results: ScenarioResult[] = [];
+  for (const name of plan.scenarios) {
+    for (const propagation of plan.propagations) {
+      if (!interrupted.aborted) results.push(await runOne(rehearsal, name, propagation, isolation));
+    }
+  }
+  return resultOf(results, plan);
+}
+
+async function runOne(
+  { plan, pod, environment, terminal, interrupted }: Rehearsal,
+  name: ScenarioName,
+  propagation: number,
+  isolation: Isolation,
+): Promise<ScenarioResult> {
+  const scenario: Scenario = scenarios[name];
+  const limit = longest(scenario, pod);
+  terminal.line();
+  terminal.line(`${name}: ${scenario.title} (at most ${String(Math.ceil(limit / 1_000))} s)`, 'bold');
+  terminal.begin();
+  const log = new EventLog(() => systemClock.now());
+  log.onEvent((event) => {
+    terminal.onEvent(event);
+  });
+  const { rate, connections, requests, stream, upload, webSocket, http2, seed } = plan;
+  const run = new ScenarioRun({
+    ...{ scenario, pod, port: plan.port ?? portOf(environment), propagation, isolation, log, interrupted },
+    load: { rate, connections, requests, stream, upload, webSocket, http2, seed },
+    random: seededRandom(seed),
+    // What the kubelet sets for every container, so that a program behaves as in a cluster (K-185).
+    environment: {
+      ...environment,
+      KUBERNETES_SERVICE_HOST: '10.96.0.1',
+      KUBERNETES_SERVICE_PORT: '443',
+      HOSTNAME: pod.name,
+    },
+  });
+  await run.run();
+  terminal.end();
+  const result = scenarioResult({ name, propagationMs: propagation }, run.tallies, log.events);
+  terminal.verdict(result);
+  return result;
+}
+
+// Beyond its steps a scenario takes the start, the grace period and some seconds of cleaning up, in milliseconds.
+function longest({ steps, endsAfter = 0 }: Scenario, { terminationGracePeriodSeconds }: PodSpec): number {
+  return (steps.at(-1)?.at ?? 0) + endsAfter + terminationGracePeriodSeconds * 1_000 + 30_000;
+}
+
+function portOf({ PORT }: Environment): number | undefined {
+  return PORT !== undefined && /^[1-9]\d{0,4}$/.test(PORT) ? Number(PORT) : undefined;
+}
+
+type Reading = { readonly pod: PodSpec; readonly warnings: readonly string[] } | { readonly problem: string };
+
+function readPod({ manifest, command, commands, gracePeriodSeconds }: Plan): Reading {
+  if (manifest === undefined) return { pod: defaultPod(command, gracePeriodSeconds), warnings: [] };
+  let text: string;
+  try {
+    text = readFileSync(manifest === '-' ? 0 : manifest, 'utf8');
+  } catch (error) {
+    return {
+      problem: `--manifest ${manifest} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    };
+  }
+  const reading = readManifest(text, manifest, commands, command);
+  if ('problem' in reading || gracePeriodSeconds === undefined) return reading;
+  return { ...reading, pod: { ...reading.pod, terminationGracePeriodSeconds: gracePeriodSeconds } };
+}
+
+// Without a manifest: one container, ready when it can be connected to.
+function defaultPod(command: readonly string[], gracePeriodSeconds = defaultGracePeriodSeconds): PodSpec {
+  const container: ContainerSpec = {
+    ...{ name: 'app', command, env: {}, ports: [], preStop: undefined, postStart: undefined, stopSignal: 'SIGTERM' },
+    probes: [{ ...probeDefaults, type: 'readiness', periodSeconds: 1, handler: { kind: 'tcp', port: 0 } }],
+    isDefault: true,
+    isSidecar: false,
+  };
+  return {
+    name: 'app',
+    containers: [container],
+    terminationGracePeriodSeconds: gracePeriodSeconds,
+    restartPolicy: 'Always',
+  };
+}

@@ -1,0 +1,63 @@
+// Where each node sends new connections now, as the simulated kube-proxies learn of the pod.
+import type { EventLog } from './event-log.ts';
+import {
+  afterChange,
+  conditionsOf,
+  destination,
+  newEndpoints,
+  nodeCount,
+  type Destination,
+  type Endpoints,
+  type EndpointsOptions,
+} from './endpoints.ts';
+import type { PodState } from './kubelet.ts';
+
+/** ServiceRoutes keeps the destinations of all nodes in step with the pod. */
+export class ServiceRoutes {
+  current: readonly Destination[];
+  readonly #log: EventLog;
+  readonly #onChange: (routes: readonly Destination[]) => void;
+  #endpoints: Endpoints;
+  #changedAt = 0;
+
+  constructor(
+    { log, ...options }: EndpointsOptions & { readonly log: EventLog },
+    onChange: (routes: readonly Destination[]) => void,
+  ) {
+    this.#log = log;
+    this.#onChange = onChange;
+    this.#endpoints = newEndpoints(options);
+    this.current = this.#now();
+  }
+
+  /** change tells the nodes of the pod, each after its propagation. */
+  change({ isReady, isDeleted, exists }: PodState): void {
+    this.#changedAt = this.#log.at();
+    this.#endpoints = afterChange(
+      this.#endpoints,
+      this.#changedAt,
+      exists ? conditionsOf({ isReady, isDeleted }) : undefined,
+    );
+  }
+
+  /** update reports the destinations that have changed since the last call. */
+  update(): void {
+    const next = this.#now();
+    const changed = next.flatMap((route, node) => (route === this.current[node] ? [] : [node]));
+    if (changed.length === 0) return;
+    this.current = next;
+    for (const node of changed)
+      this.#log.add('endpointChanged', { node: `node-${String(node + 1)}`, sendsTo: next[node] });
+    this.#onChange(next);
+  }
+
+  /** untilLearnt returns the milliseconds until every node knows of the last change. */
+  untilLearnt(): number {
+    const slowest = Math.max(...this.#endpoints.nodes.map(({ propagation }) => propagation));
+    return Math.max(0, this.#changedAt + slowest - this.#log.at());
+  }
+
+  #now(): Destination[] {
+    return Array.from({ length: nodeCount }, (_, node) => destination(this.#endpoints, node, this.#log.at()));
+  }
+}

@@ -1,0 +1,162 @@
+// The rehearsal as a person sees it: a line for each event that matters, a status line while it runs, then the verdict.
+import { clearLine, cursorTo } from 'node:readline';
+import type { WriteStream } from 'node:tty';
+import { styleText } from 'node:util';
+import type { Detail, EventKind, RehearsalEvent } from './event-log.ts';
+import type { Result, ScenarioResult, Verdict } from './result.ts';
+
+type Style = Parameters<typeof styleText>[0];
+
+const styles: Readonly<Record<Verdict, Style>> = { clean: 'green', lost: 'red', withheld: 'yellow' };
+
+const names: Readonly<Record<Verdict, string>> = {
+  clean: 'clean: nothing was lost',
+  lost: 'lost',
+  withheld: 'withheld: this machine was too busy to keep time',
+};
+
+type Text = (detail: Detail) => string | undefined;
+
+const s = (value: Detail[string]): string => String(value ?? '');
+
+// Events that have no line here are for the JSON and the page.
+const texts: Readonly<Partial<Record<EventKind, Text>>> = {
+  containerStarted: ({ container, restarts }) =>
+    `container ${s(container)} started${restarts === 0 ? '' : `, restart ${s(restarts)}`}`,
+  containerListening: ({ port, isMain, isLoopback }) =>
+    `listening on port ${s(port)}${isMain === false ? ', in a child of the main process' : ''}${isLoopback === true ? ', on loopback alone' : ''}`,
+  listenerClosed: ({ port }) => `port ${s(port)} is closed`,
+  containerExited: ({ container, code, signal, output }) =>
+    `container ${s(container)} exited with code ${s(code)}${signal === undefined ? '' : ` (${s(signal)})`}${lastLine(output)}`,
+  containerBackOff: ({ container, delayMs }) =>
+    `back-off ${s(Number(delayMs) / 1_000)}s restarting container ${s(container)}`,
+  containerKilling: ({ text }) => s(text),
+  containerStartedCondition: ({ container }) => `container ${s(container)} passed its startup probe`,
+  readinessChanged: ({ isReady }) => (isReady === true ? 'the pod is ready' : 'the pod is not ready'),
+  podDeleted: ({ cause, gracePeriodSeconds }) => `the pod ends: ${s(cause)}, ${s(gracePeriodSeconds)} s of grace`,
+  podStopped: () => 'every container has stopped',
+  endpointChanged: ({ node, sendsTo }) =>
+    `${s(node)} sends new connections to ${destinations[s(sendsTo)] ?? s(sendsTo)}`,
+  preStopStarted: ({ container }) => `preStop of ${s(container)} started`,
+  preStopEnded: ({ container, failure }) =>
+    `preStop of ${s(container)} ended${failure === undefined ? '' : `: ${s(failure)}`}`,
+  postStartEnded: ({ container, failure }) =>
+    `postStart of ${s(container)} ended${failure === undefined ? '' : `: ${s(failure)}`}`,
+  stopSignal: ({ container, signal }) => `${s(signal)} sent to ${s(container)}`,
+  killSignal: ({ container, signal, isStopSignalHandled }) =>
+    `SIGKILL sent to ${s(container)}: the grace period is over${isStopSignalHandled === false ? `, and it has no handler for ${s(signal)}` : ''}`,
+  note: ({ text }) => s(text),
+  probe: ({ type, result, output, isWarning }) => {
+    if (result === 'success') return isWarning === true ? `${s(type)} probe warning` : undefined;
+    return `${s(type)} probe ${result === 'error' ? 'errored' : 'failed'}: ${s(output)}`;
+  },
+};
+
+const destinations: Readonly<Record<string, string>> = {
+  pod: 'the pod',
+  others: 'other pods',
+  refused: 'nobody: they are refused',
+};
+
+const losses: readonly EventKind[] = ['requestLost', 'requestRefused'];
+
+/** Terminal writes to one stream; on a terminal it keeps a status line below. */
+export class Terminal {
+  readonly #stream: WriteStream;
+  readonly #isLive: boolean;
+  #status = '';
+  #lossesShown = 0;
+
+  constructor(stream: WriteStream) {
+    this.#stream = stream;
+    this.#isLive = stream.isTTY;
+  }
+
+  line(text = '', style?: Style): void {
+    this.#clear();
+    this.#stream.write(`${style === undefined ? text : styleText(style, text, { stream: this.#stream })}\n`);
+    this.#draw();
+  }
+
+  onEvent({ at, kind, detail }: RehearsalEvent): void {
+    if (kind === 'requests') {
+      this.#setStatus(at, detail);
+      return;
+    }
+    const isLoss = losses.includes(kind);
+    const text = isLoss ? this.#lossText(kind, detail) : texts[kind]?.(detail);
+    if (text !== undefined) this.line(`${(at / 1_000).toFixed(2).padStart(8)}s  ${text}`, isLoss ? 'red' : undefined);
+  }
+
+  /** begin forgets what belongs to the scenario before. */
+  begin(): void {
+    this.#lossesShown = 0;
+  }
+
+  /** end removes the status line. */
+  end(): void {
+    this.#clear();
+    this.#status = '';
+  }
+
+  verdict(result: ScenarioResult): void {
+    const { name, verdict, requests, lost, refused, causes, exit, notTried } = result;
+    const counts = `${String(requests)} requests, ${String(lost)} lost, ${String(refused)} refused`;
+    const how =
+      exit === undefined ? '' : `, exit code ${String(exit.code)} after ${(exit.afterMs / 1_000).toFixed(1)} s`;
+    this.line();
+    this.line(`${name}: ${names[verdict]} (${counts}${how})`, styles[verdict]);
+    for (const { text, remedy } of causes) {
+      this.line(`  cause:  ${text}`);
+      this.line(`  remedy: ${remedy}`);
+    }
+    if (notTried.length > 0) this.line(`  not tried: ${notTried.join(', ')}`, 'dim');
+  }
+
+  table({ scenarios, seed }: Result): void {
+    if (scenarios.length > 1) {
+      this.line();
+      this.line(['scenario'.padEnd(18), 'propagation', 'requests', '    lost', ' refused', '  verdict'].join('  '));
+      for (const { name, propagationMs, requests, lost, refused, verdict } of scenarios) {
+        const cells = [
+          `${String(propagationMs / 1_000)} s`.padStart(11),
+          ...[requests, lost, refused].map((n) => String(n).padStart(8)),
+        ];
+        this.line([name.padEnd(18), ...cells, `  ${verdict}`].join('  '), styles[verdict]);
+      }
+    }
+    this.line(`the same random choices again: --seed ${String(seed)}`, 'dim');
+  }
+
+  // After the first few losses of a scenario the status line and the verdict count them.
+  #lossText(kind: EventKind, { client, why, afterMs }: Detail): string | undefined {
+    this.#lossesShown++;
+    if (this.#lossesShown > mostLosses) return undefined;
+    const text = `${kind === 'requestLost' ? 'lost' : 'refused'}: ${s(client)}, ${s(why)} after ${Number(afterMs).toFixed(0)} ms`;
+    return this.#lossesShown === mostLosses ? `${text}; further ones are counted` : text;
+  }
+
+  #setStatus(at: number, { sent, lost, refused, inFlight }: Detail): void {
+    if (!this.#isLive) return;
+    this.#clear();
+    this.#status = `${(at / 1_000).toFixed(1)}s  ${s(sent)} requests, ${s(inFlight)} in flight, ${s(lost)} lost, ${s(refused)} refused`;
+    this.#draw();
+  }
+
+  #clear(): void {
+    if (!this.#isLive || this.#status === '') return;
+    cursorTo(this.#stream, 0);
+    clearLine(this.#stream, 0);
+  }
+
+  #draw(): void {
+    if (this.#isLive && this.#status !== '') this.#stream.write(this.#status.slice(0, this.#stream.columns - 1));
+  }
+}
+
+const mostLosses = 10;
+
+function lastLine(output: Detail[string]): string {
+  const line = s(output).trim().split('\n').at(-1) ?? '';
+  return line === '' ? '' : `: ${line.slice(0, 200)}`;
+}

@@ -1,0 +1,44 @@
+// The kubelet's arithmetic when it ends a container. One budget in whole seconds covers preStop, the wait for the other
+// containers and the time between the stop signal and SIGKILL. Pure.
+
+/** minimumStopTimeout is the least time between the stop signal and SIGKILL, in seconds (K-084). */
+export const minimumStopTimeout = 2;
+
+/** Kill is why the kubelet ends a container. */
+export type Kill =
+  | { readonly cause: 'deletion'; readonly gracePeriodSeconds?: number | undefined }
+  | { readonly cause: 'probe'; readonly type: 'liveness' | 'startup'; readonly gracePeriodSeconds?: number | undefined }
+  | { readonly cause: 'hardEviction' }
+  | { readonly cause: 'softEviction'; readonly maxPodGracePeriodSeconds: number }
+  | { readonly cause: 'nodeShutdown'; readonly shutdownGracePeriodSeconds: number };
+
+/** effectiveGrace returns the grace period of a kill in seconds, of which at least one remains (K-071, K-125, K-174, K-175). */
+export function effectiveGrace(kill: Kill, terminationGracePeriodSeconds: number): number {
+  return Math.max(1, graceOf(kill, terminationGracePeriodSeconds));
+}
+
+function graceOf(kill: Kill, pod: number): number {
+  switch (kill.cause) {
+    case 'deletion':
+    case 'probe':
+      return kill.gracePeriodSeconds ?? pod;
+    case 'hardEviction':
+      return 1;
+    case 'softEviction':
+      return Math.min(kill.maxPodGracePeriodSeconds, pod);
+    case 'nodeShutdown':
+      return Math.min(kill.shutdownGracePeriodSeconds, pod);
+    default:
+      return kill satisfies never;
+  }
+}
+
+/** remaining returns what is left of a budget after a step, whose seconds the kubelet rounds down (K-083). */
+export function remaining(budgetSeconds: number, stepMilliseconds: number): number {
+  return budgetSeconds - Math.floor(stepMilliseconds / 1_000);
+}
+
+/** stopTimeout returns the seconds from the stop signal to SIGKILL (K-084). */
+export function stopTimeout(remainingSeconds: number): number {
+  return Math.max(minimumStopTimeout, remainingSeconds);
+}

@@ -1,0 +1,15 @@
+// Ctrl-C and SIGTERM for a command that has to clean up.
+
+/** onInterrupt calls back at the first SIGINT, SIGTERM or SIGHUP; a second one ends the process. The returned function stops listening. */
+export function onInterrupt(callback: () => void): () => void {
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  const stop = (): void => {
+    for (const signal of signals) process.off(signal, onSignal);
+  };
+  const onSignal = (): void => {
+    stop();
+    callback();
+  };
+  for (const signal of signals) process.on(signal, onSignal);
+  return stop;
+}

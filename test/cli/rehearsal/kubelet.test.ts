@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import { describe, it } from 'node:test';
+import type { EventKind } from '../../../src/cli/rehearsal/event-log.ts';
+import { listen } from '../../support/listening.ts';
+import { containerSpec, nodeProgram, PodUnderTest, probeSpec } from '../../support/pod-under-test.ts';
+
+const waits = 'setInterval(() => undefined, 1_000);';
+const endsOnSigterm = nodeProgram(`process.on('SIGTERM', () => process.exit()); console.log('up'); ${waits}`);
+const ignoresSigterm = nodeProgram(`process.on('SIGTERM', () => undefined); console.log('up'); ${waits}`);
+
+const passes = { kind: 'exec', command: ['true'] } as const;
+const fails = { kind: 'exec', command: ['false'] } as const;
+
+const kindsOf = (pod: PodUnderTest, kinds: readonly EventKind[]): string[] =>
+  pod.log.events.filter(({ kind }) => kinds.includes(kind)).map(({ kind }) => kind);
+
+void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
+  it('K-082, K-090 runs preStop, sends the stop signal after it, and reports the exit', async (t) => {
+    const container = containerSpec({ command: endsOnSigterm, preStop: { kind: 'sleep', seconds: 1 } });
+    const pod = PodUnderTest.start(t, { containers: [container] });
+    await pod.output('up');
+    await pod.kubelet.delete();
+    assert.deepEqual(
+      kindsOf(pod, ['podDeleted', 'preStopStarted', 'preStopEnded', 'stopSignal', 'containerExited', 'podStopped']),
+      ['podDeleted', 'preStopStarted', 'preStopEnded', 'stopSignal', 'containerExited', 'podStopped'],
+    );
+    const [signal] = pod.log.of('stopSignal');
+    assert.equal(signal?.detail['killAfterSeconds'], 4, 'the hook is inside the grace period');
+  });
+
+  it('K-083, K-084 sends SIGKILL at the end of the grace period, at least two seconds after the stop signal', async (t) => {
+    const pod = PodUnderTest.start(t, {
+      containers: [containerSpec({ command: ignoresSigterm })],
+      terminationGracePeriodSeconds: 1,
+    });
+    await pod.output('up');
+    await pod.kubelet.delete();
+    const [signal, kill] = [pod.log.of('stopSignal')[0], pod.log.of('killSignal')[0]];
+    const tookMs = (kill?.at ?? 0) - (signal?.at ?? 0);
+    assert.ok(tookMs >= 1_999, `${String(tookMs)} ms`);
+    assert.equal(pod.log.of('containerExited')[0]?.detail['code'], 137);
+  });
+
+  it('K-104, K-105 ends a sidecar after the regular containers, and starts its preStop at once', async (t) => {
+    const slow = nodeProgram(
+      `process.on('SIGTERM', () => setTimeout(() => process.exit(), 500)); console.log('up'); ${waits}`,
+    );
+    const sidecar = { name: 'proxy', command: endsOnSigterm, isSidecar: true, preStop: passes };
+    const pod = PodUnderTest.start(t, { containers: [containerSpec(sidecar), containerSpec({ command: slow })] });
+    await pod.output('up');
+    await pod.kubelet.delete();
+    const order = pod.log.events
+      .filter(({ kind }) => kind === 'preStopStarted' || kind === 'stopSignal' || kind === 'containerExited')
+      .map(({ kind, detail }) => `${kind} ${String(detail['container'])}`);
+    assert.deepEqual(order, [
+      'preStopStarted proxy',
+      'stopSignal app',
+      'containerExited app',
+      'stopSignal proxy',
+      'containerExited proxy',
+    ]);
+  });
+
+  it('K-062, K-148 restarts a container at once that fails its liveness probe, and the pod stays ready until it has ended', async (t) => {
+    const command = nodeProgram(
+      `process.on('SIGTERM', () => setTimeout(() => process.exit(), 500)); console.log('up'); ${waits}`,
+    );
+    const probes = [probeSpec({ type: 'liveness', handler: fails }), probeSpec({ type: 'readiness', handler: passes })];
+    const pod = PodUnderTest.start(t, { containers: [containerSpec({ command, probes })] });
+    await pod.event('containerKilling');
+    await pod.event('containerStarted', ({ detail }) => detail['restarts'] === 1);
+    const exitAt = pod.log.of('containerExited')[0]?.at ?? 0;
+    const unready = pod.log.of('readinessChanged').find(({ detail }) => detail['isReady'] === false);
+    assert.ok(unready === undefined || unready.at >= exitAt);
+    assert.equal(pod.log.of('containerBackOff').length, 0);
+  });
+
+  it('K-054, K-055 makes no other probe before the startup probe has succeeded', async (t) => {
+    const probes = [
+      probeSpec({
+        type: 'startup',
+        handler: { kind: 'exec', command: ['test', '-e', '/tmp'] },
+        initialDelaySeconds: 1,
+      }),
+      probeSpec({ type: 'readiness', handler: passes }),
+    ];
+    const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: endsOnSigterm, probes })] });
+    await pod.event('readinessChanged', ({ detail }) => detail['isReady'] === true);
+    assert.deepEqual(
+      [pod.log.of('probe')[0]?.detail['type'], kindsOf(pod, ['containerStartedCondition']).length],
+      ['startup', 1],
+    );
+  });
+
+  it('K-142, K-169 restarts a crashed container at once the first time, and then with a back-off', async (t) => {
+    const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: nodeProgram('process.exit(3)') })] }, 10);
+    const waiting = await pod.event('containerBackOff');
+    assert.ok(Math.abs(Number(waiting.detail['delayMs']) - 10_000) <= 10_000);
+    const restarted = await pod.event('containerStarted', ({ detail }) => detail['restarts'] === 2);
+    const finished = pod.log.of('containerExited')[1]?.at ?? 0;
+    assert.ok(restarted.at - finished >= 999, `${String(restarted.at - finished)} ms, a tenth of 10 s`);
+  });
+
+  it('K-149 does not restart a container of a pod with the policy Never, or one that completed under OnFailure', async (t) => {
+    for (const [restartPolicy, code] of [
+      ['Never', 1],
+      ['OnFailure', 0],
+    ] as const) {
+      const command = nodeProgram(`process.exit(${String(code)})`);
+      const pod = PodUnderTest.start(t, { containers: [containerSpec({ command })], restartPolicy });
+      await pod.event('containerExited');
+      // The kubelet looks at its containers once per second: a second pod has been restarted by then.
+      const other = PodUnderTest.start(t, { containers: [containerSpec({ command })] });
+      await other.event('containerStarted', ({ detail }) => detail['restarts'] === 1);
+      assert.equal(pod.log.of('containerStarted').length, 1, restartPolicy);
+    }
+  });
+
+  it('K-175, K-176 leaves the endpoint of an evicted pod ready until every container has stopped', async (t) => {
+    const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: ignoresSigterm })] });
+    await pod.output('up');
+    await pod.event('readinessChanged');
+    await pod.kubelet.evict({ cause: 'hardEviction' });
+    const stopped = pod.log.of('podStopped')[0]?.at ?? 0;
+    const unready = pod.log.of('readinessChanged').find(({ detail }) => detail['isReady'] === false);
+    assert.ok((unready?.at ?? 0) >= stopped);
+    assert.equal(pod.log.of('stopSignal')[0]?.detail['killAfterSeconds'], 2);
+  });
+
+  it('K-076, K-077 ends the readiness of a deleted pod at once, and goes on probing it', async (t) => {
+    const slow = nodeProgram(
+      `process.on('SIGTERM', () => setTimeout(() => process.exit(), 2_500)); console.log('up'); ${waits}`,
+    );
+    const probes = [probeSpec({ type: 'readiness', handler: passes })];
+    const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: slow, probes })] });
+    await pod.output('up');
+    await pod.event('readinessChanged');
+    await pod.kubelet.delete();
+    assert.deepEqual(
+      pod.states.find(({ isDeleted }) => isDeleted),
+      { isReady: true, isDeleted: true, exists: true },
+    );
+    const signaledAt = pod.log.of('stopSignal')[0]?.at ?? 0;
+    assert.ok(pod.log.of('probe').some(({ at }) => at > signaledAt));
+  });
+
+  it('K-087 gives a container that has already exited neither preStop nor a signal', async (t) => {
+    const pod = PodUnderTest.start(t, {
+      containers: [containerSpec({ command: nodeProgram('process.exit()'), preStop: { kind: 'sleep', seconds: 1 } })],
+      restartPolicy: 'Never',
+    });
+    await pod.event('containerExited');
+    await pod.kubelet.delete();
+    assert.deepEqual(kindsOf(pod, ['preStopStarted', 'stopSignal']), []);
+  });
+
+  it('K-091 abandons a preStop hook at the end of the grace period, and sends the signal then', async (t) => {
+    const preStop = { kind: 'exec', command: ['sleep', '60'] } as const;
+    const pod = PodUnderTest.start(t, {
+      containers: [containerSpec({ command: endsOnSigterm, preStop })],
+      terminationGracePeriodSeconds: 1,
+    });
+    await pod.output('up');
+    await pod.kubelet.delete();
+    assert.match(String(pod.log.of('preStopEnded')[0]?.detail['failure']), /abandoned/);
+    assert.equal(pod.log.of('containerExited')[0]?.detail['code'], 0);
+  });
+
+  it('K-059, K-169 a container without a readiness probe is ready within a second of its start', async (t) => {
+    const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: endsOnSigterm })] });
+    const { at } = await pod.event('readinessChanged', ({ detail }) => detail['isReady'] === true);
+    assert.ok(at < 2_000, `${String(at)} ms`);
+    assert.equal(pod.log.of('probe').length, 0);
+  });
+
+  it('K-080 goes on with the liveness probe of a sidecar while the regular container drains', async (t) => {
+    const slow = nodeProgram(
+      `process.on('SIGTERM', () => setTimeout(() => process.exit(), 2_500)); console.log('up'); ${waits}`,
+    );
+    const probes = [probeSpec({ type: 'liveness', handler: passes })];
+    const sidecar = containerSpec({ name: 'proxy', command: endsOnSigterm, isSidecar: true, probes });
+    const app = containerSpec({ command: slow, probes });
+    const pod = PodUnderTest.start(t, { containers: [sidecar, app] });
+    await pod.output('up');
+    await pod.kubelet.delete();
+    const signaledAt = pod.log.of('stopSignal')[0]?.at ?? 0;
+    const probed = pod.log.of('probe').filter(({ at }) => at > signaledAt);
+    assert.deepEqual([...new Set(probed.map(({ detail }) => detail['container']))], ['proxy']);
+  });
+
+  it('K-168 finishes a kill by a probe before it ends a deleted pod, and sends one stop signal', async (t) => {
+    const slow = nodeProgram(
+      `process.on('SIGTERM', () => setTimeout(() => process.exit(), 1_000)); console.log('up'); ${waits}`,
+    );
+    const probes = [probeSpec({ type: 'liveness', handler: fails, initialDelaySeconds: 1 })];
+    const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: slow, probes })] });
+    await pod.event('stopSignal');
+    await pod.kubelet.delete();
+    assert.deepEqual(kindsOf(pod, ['stopSignal', 'containerStarted', 'containerExited']), [
+      'containerStarted',
+      'stopSignal',
+      'containerExited',
+    ]);
+  });
+
+  it('K-092 takes any HTTP response to a preStop hook for a success', async (t) => {
+    const port = await listen(
+      t,
+      createServer((_, response) => response.writeHead(500).end()),
+    );
+    const preStop = { kind: 'http', port, path: '/', scheme: 'HTTP', headers: [] } as const;
+    const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: endsOnSigterm, preStop })] });
+    await pod.output('up');
+    await pod.kubelet.delete();
+    assert.equal(pod.log.of('preStopEnded')[0]?.detail['failure'], undefined);
+  });
+});

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { expand, readManifest, type ManifestReading } from '../../../src/cli/rehearsal/manifest.ts';
+import type { PodSpec } from '../../../src/cli/rehearsal/pod.ts';
+
+const deployment = `
+apiVersion: v1
+kind: Service
+metadata: { name: shop }
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: { name: shop }
+spec:
+  template:
+    spec:
+      terminationGracePeriodSeconds: 45
+      initContainers:
+        - name: migrate
+        - name: proxy
+          restartPolicy: Always
+      containers:
+        - name: shop
+          env:
+            - { name: GREETING, value: hello }
+            - { name: SECRET, valueFrom: { secretKeyRef: { name: a, key: b } } }
+          ports:
+            - { name: http, containerPort: 8080 }
+          lifecycle:
+            preStop: { sleep: { seconds: 5 } }
+            stopSignal: SIGQUIT
+          startupProbe:
+            exec: { command: [check, "$(GREETING)", "$(SECRET)"] }
+            periodSeconds: 0
+          readinessProbe:
+            httpGet: { path: /readyz, port: http, httpHeaders: [{ name: X-Probe, value: "1" }] }
+            periodSeconds: 2
+          livenessProbe:
+            grpc: { port: 9090, service: live }
+            terminationGracePeriodSeconds: 10
+`;
+
+const read = (text: string, commands: Readonly<Record<string, readonly string[]>> = {}): ManifestReading =>
+  readManifest(text, 'shop.yaml', new Map(Object.entries(commands)), ['node', 'server.js']);
+
+function podOf(reading: ManifestReading): PodSpec {
+  assert.ok('pod' in reading, 'problem' in reading ? reading.problem : '');
+  return reading.pod;
+}
+
+test('a Deployment is read with its probes, hooks and sidecars', () => {
+  const reading = read(deployment, { proxy: ['node', 'proxy.js'] });
+  const { name, containers, terminationGracePeriodSeconds, restartPolicy } = podOf(reading);
+  assert.deepEqual([name, terminationGracePeriodSeconds, restartPolicy], ['shop', 45, 'Always']);
+  const [proxy, shop] = containers;
+  assert.deepEqual([proxy?.name, proxy?.isSidecar, proxy?.command], ['proxy', true, ['node', 'proxy.js']]);
+  assert.deepEqual(shop?.preStop, { kind: 'sleep', seconds: 5 });
+  assert.equal(shop.stopSignal, 'SIGQUIT');
+  assert.deepEqual(
+    shop.probes.map(({ type, handler }) => [type, handler]),
+    [
+      ['startup', { kind: 'exec', command: ['check', 'hello', '$(SECRET)'] }],
+      [
+        'readiness',
+        {
+          ...{ kind: 'http', port: 8080, path: '/readyz', scheme: 'HTTP' },
+          headers: [{ name: 'X-Probe', value: '1' }],
+        },
+      ],
+      ['liveness', { kind: 'grpc', port: 9090, service: 'live' }],
+    ],
+  );
+  assert.deepEqual('warnings' in reading ? reading.warnings : [], ['1 init containers are not run']);
+});
+
+test('K-002 fields that are absent, or 0 where 1 is the least, have their defaults', () => {
+  const [, shop] = podOf(read(deployment, { proxy: ['proxy'] })).containers;
+  const [startup, readiness, liveness] = shop?.probes ?? [];
+  assert.deepEqual([startup?.periodSeconds, startup?.failureThreshold, startup?.timeoutSeconds], [10, 3, 1]);
+  assert.deepEqual([readiness?.periodSeconds, readiness?.successThreshold], [2, 1]);
+  assert.equal(liveness?.terminationGracePeriodSeconds, 10);
+});
+
+test('K-008 a probe whose port name is unknown can never be made', () => {
+  const pod = podOf(read(deployment.replace('port: http,', 'port: web,'), { proxy: ['proxy'] }));
+  const handler = pod.containers[1]?.probes[1]?.handler;
+  assert.deepEqual(handler, { kind: 'broken', reason: 'no port of the container is named "web"' });
+});
+
+test('K-038 an argument is expanded from static variables alone, and $$ stands for $', () => {
+  assert.equal(expand('$(A)-$(B)-$$(A)-$A', { A: 'x' }), 'x-$(B)-$(A)-$A');
+});
+
+test('a container without a command is left out with a warning', () => {
+  const reading = read(deployment);
+  assert.ok('warnings' in reading);
+  assert.match(reading.warnings.join(), /container proxy is not run: give its command with --container proxy=COMMAND/);
+});
+
+test('a document that is not YAML is named by file and line, and the others are read', () => {
+  const reading = read(`a: [\n---\n${deployment}`, { proxy: ['proxy'] });
+  assert.ok('warnings' in reading);
+  assert.match(reading.warnings[0] ?? '', /^shop\.yaml:\d+: /);
+});
+
+test('a manifest without a pod is a problem that names the file', () => {
+  assert.deepEqual(read('kind: ConfigMap'), { problem: 'shop.yaml has no pod' });
+});

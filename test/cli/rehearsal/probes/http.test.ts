@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { createServer, type RequestListener } from 'node:http';
+import { createSecureServer } from 'node:http2';
+import { createServer as createTcpServer } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { probeHttp, type HttpGet } from '../../../../src/cli/rehearsal/probes/http.ts';
+import { runAttempts } from '../../../../src/cli/rehearsal/probes/outcome.ts';
+import { probeTcp } from '../../../../src/cli/rehearsal/probes/tcp.ts';
+import { certificate } from '../../../fixtures/certificate.ts';
+import { listen } from '../../../support/listening.ts';
+
+function serve(t: TestContext, listener: RequestListener): Promise<number> {
+  return listen(t, createServer(listener));
+}
+
+const seen = async (action: HttpGet): Promise<string> => {
+  const { result, output, attempts, isWarning } = await runAttempts(() => probeHttp(action));
+  return [isWarning === true ? 'warning' : result, ...(result === 'failure' ? [output] : []), attempts].join(' ');
+};
+
+for (const status of [200, 204, 206]) {
+  test(`K-012 status ${String(status)} is a success`, async (t) => {
+    const port = await serve(t, (_, response) => response.writeHead(status).end());
+    assert.equal(await seen({ port }), 'success 1');
+  });
+}
+
+for (const status of [400, 401, 404, 429, 500, 503]) {
+  test(`K-006, K-012 status ${String(status)} is a failure of one attempt`, async (t) => {
+    const port = await serve(t, (_, response) => response.writeHead(status).end());
+    assert.equal(await seen({ port }), `failure HTTP probe failed with statuscode: ${String(status)} 1`);
+  });
+}
+
+for (const [status, location] of [
+  [302, 'http://example.invalid/'],
+  [304, undefined],
+  [301, undefined],
+] as const) {
+  test(`K-005, K-018 status ${String(status)} to ${String(location)} is a success with a warning`, async (t) => {
+    const port = await serve(t, (_, response) =>
+      response.writeHead(status, location === undefined ? {} : { location }).end(),
+    );
+    assert.equal(await seen({ port }), 'warning 1');
+  });
+}
+
+test('K-018 a redirect to the same host is followed, and the tenth is a failure', async (t) => {
+  const port = await serve(t, (request, response) => {
+    if (request.url === '/end') response.end('ok');
+    else response.writeHead(302, { location: request.url === '/once' ? '/end' : '/again' }).end();
+  });
+  assert.equal(await seen({ port, path: '/once' }), 'success 1');
+  assert.equal(await seen({ port, path: '/again' }), 'failure stopped after 10 redirects 1');
+});
+
+test('K-006, K-007, K-015 a body that is cut short is an error after three attempts', async (t) => {
+  const port = await serve(t, (_, response) => {
+    response.writeHead(200, { 'content-length': 10 }).write('short');
+    setImmediate(() => response.destroy());
+  });
+  assert.equal(await seen({ port }), 'error 3');
+});
+
+test('K-014, K-015 a body that stalls beyond the timeout is an error', async (t) => {
+  const port = await serve(t, (_, response) => response.writeHead(200, { 'content-length': 10 }).write('short'));
+  assert.equal(await seen({ port, timeoutSeconds: 0.2 }), 'error 3');
+});
+
+test('K-013, K-014 headers that do not come in time are a failure', async (t) => {
+  const port = await serve(t, () => undefined);
+  assert.match(await seen({ port, timeoutSeconds: 0.2 }), /^failure .*deadline exceeded.* 1$/);
+});
+
+test('K-013 what is not HTTP, a connection that ends and a refused one are failures', async (t) => {
+  const foreign = await listen(
+    t,
+    createTcpServer((socket) => socket.end('SSH-2.0-OpenSSH\r\n')),
+  );
+  const silent = await listen(
+    t,
+    createTcpServer((socket) => socket.end()),
+  );
+  for (const port of [foreign, silent, 1]) assert.match(await seen({ port }), /^failure .* 1$/);
+});
+
+test('K-016 more than 10 KiB of a body are not read', async (t) => {
+  const port = await serve(t, (_, response) => response.end('x'.repeat(1_000_000)));
+  const { result, output } = await probeHttp({ port });
+  assert.deepEqual([result, output.length], ['success', 10_240]);
+});
+
+test('K-020, K-021 the request has the headers of the kubelet, which the probe can override', async (t) => {
+  const received: string[][] = [];
+  const port = await serve(t, (request, response) => {
+    received.push(request.rawHeaders);
+    response.end();
+  });
+  await probeHttp({ port });
+  await probeHttp({
+    port,
+    headers: [
+      { name: 'accept', value: '' },
+      { name: 'Host', value: 'shop.example' },
+    ],
+  });
+  const host = `127.0.0.1:${String(port)}`;
+  const agent = ['User-Agent', 'kube-probe/1.36'];
+  assert.deepEqual(received, [
+    ['Host', host, ...agent, 'Accept', '*/*', 'Connection', 'close'],
+    ['Host', 'shop.example', ...agent, 'Connection', 'close'],
+  ]);
+});
+
+test('K-025 over TLS the certificate is not verified, no SNI is sent for an address, and HTTP/2 is offered', async (t) => {
+  const seenNames: unknown[] = [];
+  const server = createSecureServer({ ...certificate, allowHTTP1: true }, (_, response) => response.end('ok'));
+  server.on('secureConnection', ({ servername, alpnProtocol }) => seenNames.push(servername, alpnProtocol));
+  const port = await listen(t, server);
+  assert.equal(await seen({ port, scheme: 'HTTPS' }), 'success 1');
+  assert.deepEqual(seenNames, [false, 'h2']);
+});
+
+test('K-029 a TCP probe connects and sends nothing', async (t) => {
+  const received: Buffer[] = [];
+  const server = createTcpServer((socket) => socket.on('data', (chunk) => received.push(chunk)));
+  const port = await listen(t, server);
+  assert.equal((await probeTcp('127.0.0.1', port, 1)).result, 'success');
+  assert.deepEqual(received, []);
+});

@@ -1,0 +1,89 @@
+// `lameduck rehearse` as a user runs it, on servers that lose requests and on one that loses none.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it, type TestContext } from 'node:test';
+import type { Result } from '../../../src/cli/rehearsal/result.ts';
+import { CommandUnderTest } from '../../support/command-under-test.ts';
+import { lameduck, main } from '../../support/lameduck-command.ts';
+import { nodeProgram, whyNoNamespace } from '../../support/pod-under-test.ts';
+
+function folder(t: TestContext): string {
+  const made = mkdtempSync(join(tmpdir(), 'rehearsal-'));
+  t.after(() => {
+    rmSync(made, { recursive: true });
+  });
+  return made;
+}
+
+async function rehearse(
+  t: TestContext,
+  args: readonly string[],
+  command: readonly string[],
+): Promise<{ code: number | null; output: string; result: Result }> {
+  const json = join(folder(t), 'result.json');
+  const ended = await lameduck(t, ['rehearse', '--json', json, '--propagation', '1s', ...args, '--', ...command]);
+  return { ...ended, result: JSON.parse(readFileSync(json, 'utf8')) as Result };
+}
+
+const serving = (onSigterm: string): readonly string[] =>
+  nodeProgram(`
+    import { createServer } from 'node:http';
+    const server = createServer((_, response) => setTimeout(() => response.end('ok'), 10)).listen(0);
+    ${onSigterm}
+  `);
+
+void describe('lameduck rehearse', { concurrency: 2 }, () => {
+  it('finds what server.close() on SIGTERM loses', async (t) => {
+    const command = serving(`process.on('SIGTERM', () => server.close(() => process.exit()));`);
+    const { code, result, output } = await rehearse(t, ['--grace-period', '8'], command);
+    assert.deepEqual([code, result.schema, result.verdict], [1, 'lameduck/rehearsal/v1', 'lost'], output);
+    const names = result.scenarios[0]?.causes.map(({ name }) => name) ?? [];
+    assert.ok(names.includes('listenerClosedTooEarly'), names.join());
+    assert.ok(result.refused > 0);
+  });
+
+  it('K-100 finds that a bare server as PID 1 ignores SIGTERM', { skip: whyNoNamespace }, async (t) => {
+    const { code, result, output } = await rehearse(t, ['--grace-period', '4'], serving(''));
+    const [rollout] = result.scenarios;
+    assert.deepEqual([code, rollout?.causes[0]?.name, rollout?.exit?.code], [1, 'stopSignalIgnored', 137], output);
+  });
+
+  it('K-185 finds nothing lost by a server with lameduck, and writes a page without links to elsewhere', async (t) => {
+    const report = join(folder(t), 'report.html');
+    const fixture = join(import.meta.dirname, '..', '..', 'fixtures', 'rehearsed.ts');
+    const { code, result, output } = await rehearse(t, ['--report', report], [process.execPath, fixture]);
+    assert.deepEqual([code, result.verdict, result.lost, result.refused], [0, 'clean', 0, 0], output);
+    assert.ok(result.requests > 200, String(result.requests));
+    assert.equal(result.scenarios[0]?.exit?.code, 0);
+    const page = readFileSync(report, 'utf8');
+    assert.match(page, /<svg[^>]*aria-label="Timeline of the scenario">/);
+    assert.doesNotMatch(page, /(src|href)=/);
+  });
+
+  it('reports a command that cannot be started at once', async (t) => {
+    const { code, output } = await lameduck(t, ['rehearse', '--', 'no-such-command']);
+    assert.equal(code, 1, output);
+    assert.match(output, /exited with code 127: .*no-such-command/);
+    assert.match(output, /cause: {2}the command cannot be started/);
+  });
+
+  it('runs the containers of a manifest, and reports a manifest that cannot be used before it starts', async (t) => {
+    const manifest = join(folder(t), 'pod.yaml');
+    writeFileSync(manifest, 'kind: ConfigMap\n');
+    const { code, output } = await lameduck(t, ['rehearse', '--manifest', manifest, '--', 'node']);
+    assert.equal(code, 2);
+    assert.match(output, /pod\.yaml has no pod/);
+    assert.match(output, /--help shows examples/);
+  });
+
+  it('ends everything at Ctrl-C and still reports', async () => {
+    const args = [main, 'rehearse', '--', ...serving('')];
+    await using command = new CommandUnderTest(process.execPath, args);
+    await command.printed(/the pod is ready/);
+    command.kill('SIGINT');
+    await command.exit;
+    assert.match(command.output, /rollout: /);
+  });
+});

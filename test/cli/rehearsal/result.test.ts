@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { newTallies, type ClientKind, type Tally } from '../../../src/cli/rehearsal/clients/messages.ts';
+import type { Detail, EventKind, RehearsalEvent } from '../../../src/cli/rehearsal/event-log.ts';
+import { resultOf, scenarioResult, type ScenarioResult } from '../../../src/cli/rehearsal/result.ts';
+
+type Story = readonly (readonly [at: number, kind: EventKind, detail?: Detail])[];
+
+const started: Story = [
+  [0, 'containerStarted', { container: 'app' }],
+  [300, 'containerListening', { port: 3000, isMain: true, isLoopback: false }],
+  [1_000, 'readinessChanged', { isReady: true }],
+  [4_000, 'podDeleted', { cause: 'deletion' }],
+  [4_000, 'stopSignal', { container: 'app', signal: 'SIGTERM' }],
+];
+
+function judge(story: Story, counts: Partial<Record<ClientKind, Partial<Tally>>> = {}): ScenarioResult {
+  const events: RehearsalEvent[] = story.map(([at, kind, detail = {}]) => ({ at, kind, detail }));
+  const tallies = newTallies();
+  for (const [kind, tally] of Object.entries(counts)) Object.assign(tallies[kind as ClientKind], tally);
+  return scenarioResult({ name: 'rollout', propagationMs: 2_000 }, tallies, events);
+}
+
+const namesOf = ({ causes }: ScenarioResult): string[] => causes.map(({ name }) => name);
+
+const exit = (code: number, at = 5_000): Story => [
+  [at, 'containerExited', { container: 'app', code }],
+  [at, 'podStopped'],
+];
+
+test('a scenario in which every request was answered is clean', () => {
+  const result = judge([...started, ...exit(0)], { newConnection: { sent: 100, answered: 100 } });
+  assert.deepEqual(
+    [result.verdict, result.causes, result.exit],
+    ['clean', [], { code: 0, signal: undefined, afterMs: 1_000 }],
+  );
+  assert.deepEqual(result.notTried, ['keptConnection', 'eventStream', 'upload', 'webSocket', 'http2']);
+});
+
+test('new connections that fail after the deletion show a listener that closed too early', () => {
+  const result = judge(
+    [
+      ...started,
+      [4_010, 'listenerClosed'],
+      [4_100, 'requestRefused', { client: 'newConnection', why: 'ECONNREFUSED' }],
+      ...exit(0),
+    ],
+    { newConnection: { sent: 100, answered: 99, refused: 1 } },
+  );
+  assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['listenerClosedTooEarly']]);
+  assert.match(result.causes[0]?.text ?? '', /^1 new connection failed, the listener closed 0\.0 s after the deletion/);
+});
+
+test('lost requests on kept connections show that these were cut', () => {
+  const result = judge(
+    [...started, [4_100, 'requestLost', { client: 'keptConnection', why: 'ECONNRESET' }], ...exit(0)],
+    {
+      keptConnection: { sent: 10, answered: 9, lost: 1 },
+    },
+  );
+  assert.deepEqual(namesOf(result), ['keptConnectionsCut']);
+});
+
+test('K-100 a main process that is killed without a handler ignored its stop signal, and nothing was lost on its way', () => {
+  const result = judge([
+    ...started,
+    [34_000, 'killSignal', { container: 'app', signal: 'SIGTERM', isStopSignalHandled: false }],
+    ...exit(137, 34_010),
+  ]);
+  assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['stopSignalIgnored']]);
+});
+
+test('K-100 a process that dies of the stop signal would have ignored it as PID 1', () => {
+  const result = judge([...started, [4_010, 'containerExited', { container: 'app', code: 143, signal: 'SIGTERM' }]], {
+    keptConnection: { sent: 10, answered: 9, lost: 1 },
+  });
+  assert.ok(namesOf(result).includes('stopSignalIgnored'));
+});
+
+test('a process with a handler that outlives its grace period is lost', () => {
+  const result = judge([
+    ...started,
+    [34_000, 'killSignal', { container: 'app', signal: 'SIGTERM', isStopSignalHandled: true }],
+    ...exit(137, 34_010),
+  ]);
+  assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['gracePeriodTooShort']]);
+});
+
+test('a server in a child of the main process is named if requests were lost', () => {
+  const story = started.map((event) =>
+    event[1] === 'containerListening'
+      ? ([300, 'containerListening', { port: 3000, isMain: false, isLoopback: false }] as const)
+      : event,
+  );
+  const loss = [4_100, 'requestLost', { client: 'keptConnection', why: 'ECONNRESET' }] as const;
+  const result = judge([...story, loss, ...exit(0)], { keptConnection: { sent: 10, answered: 9, lost: 1 } });
+  assert.deepEqual(namesOf(result), ['mainProcessIsNotTheServer', 'keptConnectionsCut']);
+});
+
+test('K-009 a server on loopback alone is named if requests were lost', () => {
+  const loopback = [500, 'containerListening', { port: 3000, isMain: true, isLoopback: true }] as const;
+  const story: Story = [started[0] as Story[number], loopback, ...started.slice(2)];
+  const refused = [4_100, 'requestRefused', { client: 'newConnection', why: 'ECONNREFUSED' }] as const;
+  const result = judge([...story, refused, ...exit(0)], { newConnection: { sent: 10, answered: 9, refused: 1 } });
+  assert.ok(namesOf(result).includes('onlyLoopback'));
+});
+
+test('a pod that never becomes ready is lost, with a cause of its own', () => {
+  const result = judge([[0, 'containerStarted', { container: 'app' }]]);
+  assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['neverReady']]);
+});
+
+test('K-129 refusals without an endpoint show that the last pod was not ready', () => {
+  const refused = [6_000, 'requestRefused', { client: 'newConnection', why: 'no endpoint' }] as const;
+  const result = judge([...started, refused, ...exit(0)], { newConnection: { sent: 10, answered: 9, refused: 1 } });
+  assert.deepEqual(namesOf(result), ['lastEndpointNotReady']);
+});
+
+test('a rehearsal that could not keep time withholds its verdict, unless something was lost', () => {
+  const delayed = [2_000, 'loadDelayed', { loopDelayMs: 500 }] as const;
+  const clean = judge([...started, delayed, ...exit(0)], { newConnection: { sent: 10, answered: 10 } });
+  const lost = judge([...started, delayed, ...exit(0)], { newConnection: { sent: 10, answered: 9, lost: 1 } });
+  assert.deepEqual([clean.verdict, lost.verdict], ['withheld', 'lost']);
+});
+
+test('the verdict of a rehearsal is that of its worst scenario, and its counts are sums', () => {
+  const clean = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 10 } });
+  const lost = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 8, lost: 1, refused: 1 } });
+  const { verdict, requests, ...result } = resultOf([clean, lost], { seed: 7, command: ['x'] });
+  assert.deepEqual([verdict, requests, result.lost, result.refused], ['lost', 20, 1, 1]);
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  afterExit,
+  afterResult,
+  inNewContainer,
+  newStreak,
+  type ProbeType,
+  type Result,
+  type Streak,
+} from '../../../src/cli/rehearsal/streak.ts';
+
+const results: Readonly<Record<string, Result>> = { S: 'success', F: 'failure', E: 'error' };
+
+interface Vector {
+  readonly type: ProbeType;
+  readonly thresholds: readonly [success: number, failure: number];
+  /** S, F and E are results, | is a new container after an exit of its own, k one after a kill by the kubelet. */
+  readonly results: string;
+  /** After each result: + success, - failure, ? unknown. */
+  readonly published: string;
+}
+
+const marks = { success: '+', failure: '-', unknown: '?' } as const;
+
+function play({ type, thresholds: [success, failure], results: text }: Vector): { published: string; last: Streak } {
+  let streak = newStreak(type);
+  let published = '';
+  for (const letter of text) {
+    if (letter === '|' || letter === 'k') streak = inNewContainer(afterExit(streak), type);
+    else {
+      streak = afterResult(streak, type, results[letter] ?? 'error', { success, failure });
+      published += marks[streak.published];
+    }
+  }
+  return { published, last: streak };
+}
+
+const vectors: readonly Vector[] = [
+  { type: 'liveness', thresholds: [1, 3], results: 'SFFSFFF', published: '++++++-' },
+  { type: 'liveness', thresholds: [1, 3], results: 'FFEF', published: '+++-' },
+  { type: 'liveness', thresholds: [1, 3], results: 'FF|F', published: '++-' },
+  { type: 'liveness', thresholds: [1, 3], results: 'FFFkFFF', published: '++-++-' },
+  { type: 'liveness', thresholds: [1, 1], results: 'EEEE', published: '++++' },
+  { type: 'readiness', thresholds: [2, 1], results: 'SSFSS', published: '-+--+' },
+  { type: 'readiness', thresholds: [1, 3], results: '', published: '' },
+  { type: 'readiness', thresholds: [3, 1], results: 'SSS|S', published: '--++' },
+  { type: 'startup', thresholds: [1, 3], results: 'FFS', published: '??+' },
+  { type: 'startup', thresholds: [1, 3], results: 'FFF', published: '??-' },
+];
+
+for (const vector of vectors) {
+  const { type, thresholds, results: text } = vector;
+  test(`K-048, K-049, K-050 ${type} with thresholds ${thresholds.join('/')} after "${text}"`, () => {
+    assert.equal(play(vector).published, vector.published);
+  });
+}
+
+test('K-048 a container without any result is not ready, alive and not started', () => {
+  assert.deepEqual(
+    (['readiness', 'liveness', 'startup'] as const).map((type) => newStreak(type).published),
+    ['failure', 'success', 'unknown'],
+  );
+});
+
+test('K-052 a container that has exited is not ready until a probe of the next one succeeds', () => {
+  const { last } = play({ type: 'readiness', thresholds: [3, 1], results: 'SSS', published: '' });
+  assert.equal(afterExit(last).published, 'failure');
+  assert.equal(inNewContainer(afterExit(last), 'readiness').published, 'failure');
+});
+
+test('K-056 a worker is on hold after a startup result or a liveness failure, until it sees a new container', () => {
+  const started = play({ type: 'startup', thresholds: [1, 3], results: 'S', published: '' }).last;
+  const dead = play({ type: 'liveness', thresholds: [1, 1], results: 'F', published: '' }).last;
+  const unready = play({ type: 'readiness', thresholds: [1, 1], results: 'F', published: '' }).last;
+  assert.deepEqual([started.isOnHold, dead.isOnHold, unready.isOnHold], [true, true, false]);
+  assert.equal(inNewContainer(dead, 'liveness').isOnHold, false);
+});

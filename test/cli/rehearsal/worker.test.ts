@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { Container } from '../../../src/cli/rehearsal/container.ts';
+import { EventLog, type RehearsalEvent } from '../../../src/cli/rehearsal/event-log.ts';
+import type { Probe } from '../../../src/cli/rehearsal/pod.ts';
+import { Worker } from '../../../src/cli/rehearsal/worker.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { isolation, nodeProgram, probeSpec } from '../../support/pod-under-test.ts';
+
+const waits = nodeProgram(`console.log('up'); setInterval(() => undefined, 1_000);`);
+
+class WorkerUnderTest {
+  readonly clock = new FakeClock();
+  readonly log = new EventLog(() => this.clock.now());
+  readonly worker: Worker;
+  container: Container | undefined;
+  startedAt = 0;
+  isStarted = true;
+
+  constructor(t: TestContext, probe: Probe) {
+    this.worker = new Worker({
+      ...{ name: 'app', probe, host: '127.0.0.1', log: this.log, clock: this.clock },
+      target: () => ({ container: this.container, startedAt: this.startedAt, isStarted: this.isStarted }),
+      onChange: () => undefined,
+    });
+    t.after(async () => {
+      this.worker.stop();
+      this.container?.killAll();
+      await this.container?.exited;
+    });
+  }
+
+  /** start resolves when the program of the container runs. */
+  async start(): Promise<void> {
+    const container = new Container({ command: waits, env: process.env, isolation });
+    while (!container.output.includes('up')) await new Promise((resolve) => setImmediate(resolve));
+    this.container = container;
+    this.startedAt = this.clock.now();
+  }
+
+  get probes(): readonly RehearsalEvent[] {
+    return this.log.of('probe');
+  }
+
+  /** probed resolves when the worker has made so many probes. */
+  async probed(count: number): Promise<void> {
+    while (this.probes.length < count) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const passing = (given: Partial<Probe> = {}): Probe =>
+  probeSpec({ type: 'liveness', handler: { kind: 'exec', command: ['true'] }, periodSeconds: 10, ...given });
+
+test('K-039, K-041, K-044 a worker that was created before its container probes at its own next tick', async (t) => {
+  const one = new WorkerUnderTest(t, passing());
+  await one.clock.advance(2_400);
+  await one.start();
+  await one.clock.advance(7_599);
+  assert.equal(one.probes.length, 0);
+  await one.clock.advance(1);
+  await one.probed(1);
+});
+
+test('K-045 the first probe is made at the first tick after initialDelaySeconds, counted from the start of the container', async (t) => {
+  const one = new WorkerUnderTest(t, passing({ initialDelaySeconds: 12 }));
+  await one.clock.advance(2_400);
+  await one.start();
+  await one.clock.advance(17_500);
+  assert.equal(one.probes.length, 0);
+  await one.clock.advance(100);
+  await one.probed(1);
+});
+
+test('K-046 a poked worker probes at once', async (t) => {
+  const one = new WorkerUnderTest(t, passing({ type: 'readiness' }));
+  await one.clock.advance(1_000);
+  await one.start();
+  one.worker.poke();
+  await one.probed(1);
+  assert.equal(one.worker.published, 'success');
+});
+
+test('K-054 a worker that is not for the startup probe waits until the container is started', async (t) => {
+  const one = new WorkerUnderTest(t, passing());
+  await one.start();
+  one.isStarted = false;
+  await one.clock.advance(10_000);
+  one.isStarted = true;
+  assert.equal(one.probes.length, 0);
+  await one.clock.advance(10_000);
+  await one.probed(1);
+});
+
+test('K-043 of the ticks that come during a slow run one is made up for', async (t) => {
+  const handler = { kind: 'exec', command: ['sleep', '0.3'] } as const;
+  const one = new WorkerUnderTest(t, passing({ handler, timeoutSeconds: 10 }));
+  await one.start();
+  one.worker.poke();
+  // The command still runs in real time while three ticks of the clock go by.
+  await one.clock.advance(35_000);
+  await one.probed(2);
+  await one.clock.advance(4_000);
+  assert.equal(one.probes.length, 2);
+});

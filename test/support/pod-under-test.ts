@@ -1,0 +1,71 @@
+// A pod as `lameduck rehearse` runs it: real processes, whose events a test waits for.
+import type { TestContext } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import { findIsolation } from '../../src/cli/rehearsal/container.ts';
+import { EventLog, type EventKind, type RehearsalEvent } from '../../src/cli/rehearsal/event-log.ts';
+import { Kubelet, type PodState } from '../../src/cli/rehearsal/kubelet.ts';
+import { probeDefaults, type ContainerSpec, type PodSpec, type Probe } from '../../src/cli/rehearsal/pod.ts';
+
+/** isolation is how containers are started on this machine. */
+export const isolation = findIsolation();
+
+/** whyNoNamespace is the reason to skip a test that needs a PID namespace, or false. */
+export const whyNoNamespace = isolation.length === 0 ? 'no PID namespace can be made here' : false;
+
+/** nodeProgram returns the command of a program that is given as source. */
+export function nodeProgram(source: string): readonly string[] {
+  return [process.execPath, '--input-type=module', '--eval', source];
+}
+
+/** containerSpec completes a container. */
+export function containerSpec(given: Partial<ContainerSpec> & Pick<ContainerSpec, 'command'>): ContainerSpec {
+  return {
+    ...{ name: 'app', env: {}, ports: [], probes: [], preStop: undefined, postStart: undefined },
+    ...{ stopSignal: 'SIGTERM', isSidecar: false },
+    ...given,
+  };
+}
+
+/** probeSpec completes a probe that is made every second. */
+export function probeSpec(given: Partial<Probe> & Pick<Probe, 'type' | 'handler'>): Probe {
+  return { ...probeDefaults, periodSeconds: 1, failureThreshold: 1, ...given };
+}
+
+/** PodUnderTest is a pod with its events. */
+export class PodUnderTest {
+  readonly log = new EventLog(() => systemClock.now());
+  readonly states: PodState[] = [];
+  readonly kubelet: Kubelet;
+
+  private constructor(pod: PodSpec, backoffScale: number) {
+    this.kubelet = new Kubelet({
+      ...{ pod, log: this.log, host: '127.0.0.1', isolation, environment: process.env, backoffScale },
+      onPodChange: (state) => this.states.push(state),
+    });
+  }
+
+  static start(t: TestContext, given: Partial<PodSpec> & Pick<PodSpec, 'containers'>, backoffScale = 1): PodUnderTest {
+    const pod = { name: 'app', terminationGracePeriodSeconds: 5, restartPolicy: 'Always', ...given } as const;
+    const started = new PodUnderTest(pod, backoffScale);
+    t.after(() => started.kubelet.destroy());
+    started.kubelet.start();
+    return started;
+  }
+
+  /** event resolves with the first event of a kind that `matches`, whether it has come already or not. */
+  event(kind: EventKind, matches: (event: RehearsalEvent) => boolean = () => true): Promise<RehearsalEvent> {
+    const isMatch = (event: RehearsalEvent): boolean => event.kind === kind && matches(event);
+    const found = this.log.events.find(isMatch);
+    if (found !== undefined) return Promise.resolve(found);
+    return new Promise((resolve) => {
+      this.log.onEvent((event) => {
+        if (isMatch(event)) resolve(event);
+      });
+    });
+  }
+
+  /** output resolves when the container has printed `text`. */
+  async output(text: string): Promise<void> {
+    while (this.kubelet.main?.output.includes(text) !== true) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
