@@ -2,6 +2,7 @@
 import { systemClock } from './clock.ts';
 import { createParts, type Parts } from './parts.ts';
 import { applyKeepAliveTimeout } from './http/keep-alive-timeout.ts';
+import { readSocketTable } from './http/read-socket-table.ts';
 import { installSeam } from './http/seam.ts';
 import { checkDistinct, checkServer, type Server } from './http/server.ts';
 import type { RequestFunctions } from './http/request-functions.ts';
@@ -92,6 +93,7 @@ export function install(
     // The first to know, since to write a line may take its time.
     observer: probePort === undefined ? logging : several([probePort.observer, logging]),
     functions,
+    readSocketTable,
     metrics,
     flushLog: logging.flushed,
     linger: isDeveloped ? 0 : undefined,

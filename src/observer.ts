@@ -16,6 +16,8 @@ export interface UnfinishedRequest {
   readonly route: string;
   readonly ageMs: number;
   readonly peer: string;
+  /** How many bytes of a response the peer has not acknowledged; only where that is all that is missing. */
+  readonly unacknowledgedBytes?: number;
 }
 
 /** HookKind says when a hook runs: once the server listens, beside the delay, or after the last request. */

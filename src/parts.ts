@@ -4,7 +4,7 @@ import { createHandle, type Lameduck } from './handle.ts';
 import { Health } from './health/health.ts';
 import type { FlushFunction } from './health/log-check.ts';
 import { Hooks } from './hooks/hooks.ts';
-import { Drain } from './http/drain.ts';
+import { Drain, type DrainOptions } from './http/drain.ts';
 import { ProgramCloses } from './http/program-close.ts';
 import { applyKeepAliveTimeout } from './http/keep-alive-timeout.ts';
 import { guarded, type RequestFunctions } from './http/request-functions.ts';
@@ -23,7 +23,7 @@ import { Shutdown } from './shutdown.ts';
 import { Startup } from './startup.ts';
 
 /** PartsOptions is what one lifecycle is put together from. */
-export interface PartsOptions {
+export interface PartsOptions extends DrainOptions {
   readonly servers: readonly Server[];
   readonly settings: Settings;
   readonly sources: Sources;
@@ -34,8 +34,6 @@ export interface PartsOptions {
   readonly metrics?: Metrics | undefined;
   /** Whether the servers answer for the endpoints of lameduck; unless said otherwise they do. */
   readonly answersOnOwnServers?: boolean | undefined;
-  /** The silence, in milliseconds, after which the drain ends a connection; a second unless given. */
-  readonly linger?: number | undefined;
   /** How the log is flushed, for the check `log` (A-077). */
   readonly flushLog?: FlushFunction | undefined;
   /** Called once, when all servers listen, before anything else happens. */
@@ -96,7 +94,7 @@ export function createParts(options: PartsOptions): Parts {
     },
     onClose: (server) => closes.withholds(server),
   });
-  const drain = new Drain(traffic, clock, options.linger);
+  const drain = new Drain(traffic, clock, options);
   const recorder = new Recorder({ clock, traffic, hooks, observer });
   const shutdown = new Shutdown({ clock, settings, budget, servers, lifecycle, traffic, drain, hooks, recorder });
   const { httpServerStoppedListening, inFlightRequestsDrained } = lifecycle.signals;

@@ -1,8 +1,10 @@
 // The record of a shutdown: kept while it runs, ended once, handed to the observer once.
+import { hostAndPort } from './address.ts';
 import type { Clock } from './clock.ts';
 import type { Deadline } from './deadline.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Hooks } from './hooks/hooks.ts';
+import type { SocketRow } from './http/socket-table.ts';
 import type { Traffic } from './http/traffic.ts';
 import type { SignalName } from './lifecycle/graph.ts';
 import type { Observer, ShutdownRecord, UnfinishedRequest } from './observer.ts';
@@ -54,12 +56,28 @@ export class Recorder {
    * is only known that there are some.
    */
   noteUnfinished(protocols: readonly string[] = []): void {
-    const { traffic, observer, clock } = this.#parts;
-    const ageMs = Math.round(clock.now() - (this.#startedAt ?? 0));
-    const others = protocols.map((method) => ({ method, route: '*', ageMs, peer: '*' }));
-    const unfinished = [...traffic.unfinished(), ...others];
-    if (unfinished.length > 0) observer.onUnfinished(unfinished);
+    const others = protocols.map((method) => ({ method, route: '*', ageMs: this.#ageMs, peer: '*' }));
+    this.#keepUnfinished([...this.#parts.traffic.unfinished(), ...others]);
+  }
+
+  /** noteUnacknowledged keeps, and reports, the peers that have not acknowledged all of their responses. */
+  noteUnacknowledged(sockets: readonly SocketRow[]): void {
+    this.#keepUnfinished(
+      sockets.map(({ remoteAddress, remotePort, bytes }) => ({
+        ...{ method: '*', route: '*', ageMs: this.#ageMs },
+        ...{ peer: hostAndPort(remoteAddress, remotePort), unacknowledgedBytes: bytes },
+      })),
+    );
+  }
+
+  #keepUnfinished(unfinished: readonly UnfinishedRequest[]): void {
+    if (unfinished.length > 0) this.#parts.observer.onUnfinished(unfinished);
     this.unfinished.push(...unfinished);
+  }
+
+  // Of what is not known better: since the shutdown began.
+  get #ageMs(): number {
+    return Math.round(this.#parts.clock.now() - (this.#startedAt ?? 0));
   }
 
   /** The first uncaught error, as a text. It stands beside the record, since the log has a line of its own for it. */

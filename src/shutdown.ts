@@ -134,7 +134,7 @@ export class Shutdown {
     lifecycle.report('ShutdownInitiated');
     servers.forEach(allowHalfOpen);
     servers.forEach(withholdContinue);
-    drain.start();
+    drain.start(servers);
     void this.#delay(delay, drainBy);
     void hooks.runPreShutdown(reason, drainBy.signal).then(() => {
       lifecycle.report('PreShutdownHooksStopped');
@@ -189,17 +189,19 @@ export class Shutdown {
       recorder.noteUnfinished([...left].map(({ protocol }) => protocol));
       for (const other of left) other.cut();
       traffic.requests.cut(traffic.connections);
-      await drain.cutOff();
+      await drain.cut();
     }
     lifecycle.report('InFlightRequestsDrained');
   }
 
   // What is left after the drain has had its answer and our FIN, and waits for the peer's; or it came late, for its 429.
+  // What a peer has not acknowledged may be lost with the process: in a pod the network interface goes with it.
   async #closeConnections(endBy: Deadline): Promise<void> {
     const { drain, servers, recorder } = this.#parts;
-    await Promise.race([drain.empty(), endBy.reached]);
+    await Promise.race([drain.empty(endBy), endBy.reached]);
     if (endBy.signal.aborted) {
       recorder.noteUnfinished();
+      recorder.noteUnacknowledged(drain.unacknowledged);
       await drain.cutOff();
     }
     drain.stop();
@@ -213,11 +215,14 @@ export class Shutdown {
     drainBy.shorten(now + Math.max(0, budget - settings.destroyHookTimeout));
   }
 
-  #boundDrain({ drainBy }: Deadlines): void {
-    const { clock, lifecycle } = this.#parts;
+  #boundDrain({ drainBy, endBy }: Deadlines): void {
+    const { clock, lifecycle, settings } = this.#parts;
     this.#isUncaughtError = true;
     void lifecycle.signals.notAcceptingNewRequest.signaled.then(() => {
-      drainBy.shorten(clock.now() + drainAfterUncaughtError);
+      const at = clock.now() + drainAfterUncaughtError;
+      drainBy.shorten(at);
+      // A client that reads slowly has no more time than a handler and the hooks together.
+      endBy.shorten(at + settings.destroyHookTimeout);
     });
   }
 

@@ -271,4 +271,9 @@ export class Connection {
     const isUploading = isInBody(this.socket) && now - this.#endedAt < longestUpload;
     return now - (isUploading ? Math.max(this.#endedAt, this.quietSince) : this.#endedAt) >= patience;
   }
+
+  /** leaveToPeer begins the patience anew for a peer that has not acknowledged everything; no request is left to wait for. */
+  leaveToPeer(): void {
+    this.#endedAt = undefined;
+  }
 }

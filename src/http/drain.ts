@@ -1,11 +1,15 @@
 // The drain: ends each connection at its moment, and knows when no request is in flight and none can come.
-import type { Clock } from '../clock.ts';
+import { wait, type Clock } from '../clock.ts';
 import type { Deadline } from '../deadline.ts';
 import { leastPerSecond } from '../settings/pace.ts';
+import { Acknowledgement } from './acknowledgement.ts';
 import type { Connection } from './connection.ts';
 import { askWhetherGone } from './half-open.ts';
 import { AnsweredUploads, withoutHalfHeads } from './half-request.ts';
 import type { LongRunningDrainOptions } from './long-running.ts';
+import type { ReadSocketTable } from './read-socket-table.ts';
+import { portOf, type Server } from './server.ts';
+import type { SocketRow } from './socket-table.ts';
 import type { Traffic } from './traffic.ts';
 
 /**
@@ -19,8 +23,17 @@ const patience = 1_000;
 
 const interval = 50;
 
-// Over very many connections a sweep takes long itself; the next one then waits this many times as long as it took.
+// Over very many connections a sweep takes long itself; the next one then waits this many times as long as it took. The
+// same holds for a look at the kernel's sockets.
 const pauseFactor = 10;
+
+/** DrainOptions is what differs between processes. */
+export interface DrainOptions {
+  /** The silence, in milliseconds, after which the drain ends a connection; a second unless given. */
+  readonly linger?: number | undefined;
+  /** How the kernel is asked for what peers have not acknowledged; without it nobody waits for that. */
+  readonly readSocketTable?: ReadSocketTable | undefined;
+}
 
 /**
  * Drain sweeps over the connections every 50 ms with one timer. From `begin` on it ends, by FIN, each that has been
@@ -41,18 +54,24 @@ export class Drain {
   #idlesPerSweep = 0;
   readonly #uploads = new AnsweredUploads();
   #whenEmpty: (() => void) | undefined;
+  readonly #acknowledgement: Acknowledgement;
+  readonly #ports = new Set<number>();
+  #nextLookAt = -Infinity;
 
-  constructor(traffic: Traffic, clock: Clock, milliseconds = linger) {
+  constructor(traffic: Traffic, clock: Clock, { linger: milliseconds = linger, readSocketTable }: DrainOptions = {}) {
     this.#traffic = traffic;
     this.#clock = clock;
     this.#linger = milliseconds;
+    this.#acknowledgement = new Acknowledgement(readSocketTable ?? (() => Promise.resolve([])), clock);
     this.drained = new Promise((resolve) => {
       this.#resolve = resolve;
     });
   }
 
   /** start begins to watch over connections that leave; none that is silent is ended yet. */
-  start(): void {
+  start(servers: readonly Server[]): void {
+    // A server that has closed its listener no longer knows its port.
+    for (const server of servers) this.#ports.add(portOf(server));
     this.#traffic.onIdle = () => {
       if (this.#isIdle && this.#traffic.connections.size === 0) this.#noteProgress();
     };
@@ -70,21 +89,50 @@ export class Drain {
     this.#noteProgress();
   }
 
-  /** cutOff destroys every connection and takes the drain for done (P-023, P-025). Resolves when handlers know it. */
-  async cutOff(): Promise<void> {
-    const closed = [...this.#traffic.connections].map(async (connection) => {
-      // A TLS socket closes at once when the socket under it is reset.
-      const hasClosed = new Promise((resolve) => connection.socket.once('close', resolve));
-      connection.destroy();
-      await hasClosed;
-    });
+  /**
+   * cut destroys the connections on which something is unfinished, ends the others and takes the drain for done (P-023,
+   * P-025). Resolves when handlers know it.
+   */
+  async cut(): Promise<void> {
+    const unfinished: Connection[] = [];
+    for (const connection of this.#traffic.connections) {
+      if (connection.isBusy || connection.unfinished().length > 0) unfinished.push(connection);
+      else if (!connection.isOver) connection.end();
+    }
+    for (const { socket } of unfinished) this.#acknowledgement.abandon(socket);
     this.#resolve();
-    await Promise.all(closed);
+    await destroyAll(unfinished);
   }
 
-  /** empty resolves when every connection is gone: after the linger and the patience with its peer at most. */
-  async empty(): Promise<void> {
-    await new Promise<void>((resolve) => {
+  /** cutOff destroys every connection. Resolves when handlers know it. */
+  async cutOff(): Promise<void> {
+    await destroyAll([...this.#traffic.connections]);
+  }
+
+  /**
+   * empty resolves when every connection is gone and each peer has acknowledged the last byte, also the peers of
+   * connections that were closed before; or when `by` is reached.
+   */
+  async empty(by: Deadline): Promise<void> {
+    const { connections } = this.#traffic;
+    if (connections.size === 0 && this.#ports.size === 0) return;
+    await this.#acknowledgement.begin(connections, this.#ports);
+    while (connections.size > 0 || this.#acknowledgement.rows.length > 0) {
+      const isAwaited = this.#acknowledgement.rows.length > 0;
+      const pause = pauseAfter(this.#acknowledgement.took);
+      await (isAwaited ? wait(this.#clock, pause, by.signal) : Promise.race([this.#gone(), by.reached]));
+      if (by.signal.aborted) return;
+      await this.#acknowledgement.look();
+    }
+  }
+
+  /** The sockets whose peers have not acknowledged every byte of a response, as `empty` last saw them. */
+  get unacknowledged(): readonly SocketRow[] {
+    return this.#acknowledgement.rows.filter(({ bytes }) => bytes > 0);
+  }
+
+  #gone(): Promise<void> {
+    return new Promise((resolve) => {
       this.#whenEmpty = resolve;
       this.#noteProgress();
     });
@@ -115,6 +163,7 @@ export class Drain {
     const now = this.#clock.now();
     this.#traffic.requests.longRunning.endOverdue(now);
     const silent: Connection[] = [];
+    const stale: Connection[] = [];
     for (const connection of this.#traffic.connections) {
       this.#traffic.forgetIfEnded(connection);
       if (connection.isGone) continue;
@@ -122,13 +171,31 @@ export class Drain {
       askWhetherGone(connection, now);
       connection.leave(now);
       if (this.#deadline !== undefined) connection.endUploads(now);
-      if (connection.isOver && connection.isStale(now, patience)) connection.destroy();
+      if (connection.isOver && connection.isStale(now, patience)) stale.push(connection);
       else if (this.#canEnd(connection, now)) silent.push(connection);
     }
     this.#idlesPerSweep = Math.max(this.#idlesPerSweep, perSweep(silent.length, this.#linger));
     const ending = this.#isLastCall(now) ? silent : withoutHalfHeads(silent);
     for (const connection of ending.slice(0, this.#idlesPerSweep)) connection.end();
-    this.#schedule(Math.max(interval, (this.#clock.now() - now) * pauseFactor));
+    void this.#endStale(stale, now);
+    this.#schedule(pauseAfter(this.#clock.now() - now));
+    this.#noteProgress();
+  }
+
+  // A socket that is closed answers what its peer still sends by a reset, which would end the delivery of what it has not
+  // acknowledged.
+  async #endStale(stale: readonly Connection[], now: number): Promise<void> {
+    if (stale.length === 0 || now < this.#nextLookAt) return;
+    this.#nextLookAt = Infinity;
+    const missing = await this.#acknowledgement.missing(stale);
+    this.#nextLookAt = this.#clock.now() + pauseAfter(this.#acknowledgement.took);
+    for (const connection of stale) {
+      if (!missing.has(connection)) connection.destroy();
+      else {
+        this.#traffic.requests.releaseAll(connection);
+        connection.leaveToPeer();
+      }
+    }
     this.#noteProgress();
   }
 
@@ -154,6 +221,20 @@ export class Drain {
     for (const { isOver, isLate } of connections) if (!isOver && !isLate) return;
     this.#resolve();
   }
+}
+
+function pauseAfter(took: number): number {
+  return Math.max(interval, took * pauseFactor);
+}
+
+async function destroyAll(connections: readonly Connection[]): Promise<void> {
+  const closed = connections.map(async (connection) => {
+    // A TLS socket closes at once when the socket under it is reset.
+    const hasClosed = new Promise((resolve) => connection.socket.once('close', resolve));
+    connection.destroy();
+    await hasClosed;
+  });
+  await Promise.all(closed);
 }
 
 // The clients of idle connections come back elsewhere like those of watches (P-007).

@@ -63,6 +63,12 @@ export function isHttp2(server: unknown): server is Http2Server | Http2SecureSer
   return server instanceof NetServer && typeof (server as { updateSettings?: unknown }).updateSettings === 'function';
 }
 
+/** portOf returns the TCP port that a server listens on; NaN if it has none. */
+export function portOf(server: Server): number {
+  const address = server.address();
+  return address === null || typeof address === 'string' ? NaN : address.port;
+}
+
 function refuse(code: LameduckErrorCode, index: number, given: string): never {
   const allowed =
     'an open server of node:http, node:https or node:http2 that has no lifecycle yet, or an array of them';

@@ -9,7 +9,8 @@ import { sayGoingAway, webSocketOn, type WebSocket } from './websocket.ts';
 /** Upgraded is a Connection that no longer speaks HTTP; lameduck knows nothing of what is said on it. */
 export class Upgraded extends Connection {
   override readonly isUpgraded = true;
-  readonly #asked: Unfinished;
+  /** The request for the upgrade; undefined once only the peer is waited for. */
+  #asked: Unfinished | undefined;
   /** What the program was given: the socket, or what Node has put around it. */
   readonly #duplex: Duplex;
   readonly #writtenBefore: number;
@@ -29,7 +30,12 @@ export class Upgraded extends Connection {
 
   /** unfinished has the request for the upgrade, too: what it has become ends with its socket. */
   override unfinished(): Unfinished[] {
-    return [...super.unfinished(), this.#asked];
+    return this.#asked === undefined ? super.unfinished() : [...super.unfinished(), this.#asked];
+  }
+
+  override leaveToPeer(): void {
+    this.#asked = undefined;
+    this.#saidAt = undefined;
   }
 
   /** endWhenAnswered ends the socket as soon as the program has answered the request that asked for the upgrade. */

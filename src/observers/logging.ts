@@ -79,7 +79,11 @@ export function createLogging(logger?: Logger): Logging {
     // Every probe has results; the log has their changes.
     onCheckResult: () => undefined,
     onUnfinished(requests) {
-      for (const { method, route, ageMs, peer } of requests) {
+      for (const { method, route, ageMs, peer, unacknowledgedBytes } of requests) {
+        if (unacknowledgedBytes !== undefined) {
+          log.error({ peer, unacknowledgedBytes, ageMs }, 'response not acknowledged');
+          continue;
+        }
         const text = `${method} ${route} from ${peer} has had no answer for ${formatDuration(ageMs)}`;
         log.error({ method, route, ageMs, peer }, `request without an answer: ${text}`);
       }

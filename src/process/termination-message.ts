@@ -16,8 +16,10 @@ export function terminationText(record: ShutdownRecord, uncaughtError?: string):
     ...hookFailures.map(({ error }) => error),
     ...(heldBy.length === 0 ? [] : [`held by: ${heldBy.join(', ')}`]),
     `shutdown by ${reason} took ${formatDuration(record.durationMs)} of ${formatDuration(record.budgetMs)}; exit code ${String(exitCode)}`,
-    ...unfinished.map(
-      ({ method, route, peer, ageMs }) => `unanswered for ${formatDuration(ageMs)}: ${method} ${route} from ${peer}`,
+    ...unfinished.map(({ method, route, peer, ageMs, unacknowledgedBytes }) =>
+      unacknowledgedBytes === undefined
+        ? `unanswered for ${formatDuration(ageMs)}: ${method} ${route} from ${peer}`
+        : `${String(unacknowledgedBytes)} bytes not acknowledged by ${peer}`,
     ),
   ];
   return lines.join('\n');

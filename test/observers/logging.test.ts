@@ -88,6 +88,13 @@ test('P-023, P-027 each request that is cut is one line with its method, route, 
   assert.equal(calls.length, 2);
 });
 
+test('P-025 each response that its client has not acknowledged is one line with its peer and its bytes', () => {
+  const { logger, calls } = recordedLogger();
+  const facts = { ageMs: 28_000, peer: '10.0.0.9:4711', unacknowledgedBytes: 4096 };
+  createLogging(logger).onUnfinished([{ method: '*', route: '*', ...facts }]);
+  assert.deepEqual(calls, [['error', facts, 'response not acknowledged']]);
+});
+
 test('the final line is the record, and the logger is flushed behind it', () => {
   const { logger, calls } = recordedLogger();
   createLogging(logger).onEnd(record);

@@ -32,7 +32,16 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
     ...['clock.ts', 'errors.ts', 'lifecycle', 'message.ts', 'observer.ts', 'settings', 'standard-output.ts'],
     ...['thenable.ts', 'version.ts'],
   ],
-  'recorder.ts': ['clock.ts', 'deadline.ts', 'exit-codes.ts', 'hooks', 'http', 'lifecycle', 'observer.ts'],
+  'recorder.ts': [
+    'address.ts',
+    'clock.ts',
+    'deadline.ts',
+    'exit-codes.ts',
+    'hooks',
+    'http',
+    'lifecycle',
+    'observer.ts',
+  ],
   'startup.ts': ['address.ts', 'clock.ts', 'health', 'hooks', 'http', 'lifecycle'],
   'shutdown.ts': [
     'clock.ts',

@@ -43,6 +43,7 @@ test('the messages of docs/log.md and their levels are those that an observer wr
   logging.onListenersHeld('SIGTERM', 1);
   logging.onHeldOpen(['Timeout']);
   logging.onUnfinished([{ method: 'GET', route: '/report', ageMs: 1, peer: '' }]);
+  logging.onUnfinished([{ method: '*', route: '*', ageMs: 1, peer: '', unacknowledgedBytes: 1 }]);
   logging.onProbePort('[::]:8081');
   logging.onProbeThreadFailure(error);
   logging.onProbePortFailure(error);

@@ -1,0 +1,118 @@
+// Clients that read slowly, of a process with whose end the network interface goes: in a pod the kernel can deliver nothing
+// after that.
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import type { Exit } from '../support/command-under-test.ts';
+import { disposed } from '../support/disposed.ts';
+import { PodNetwork } from '../support/pod-network.ts';
+import type { Line, LoggingCommand } from '../support/process-under-test.ts';
+
+const bytes = 1_500_000;
+/** In a millisecond: what the kernel keeps when the handler has ended takes the client four seconds. */
+const rate = 250;
+
+const skip = PodNetwork.skip ?? false;
+
+interface Shutdown {
+  readonly server: LoggingCommand;
+  readonly exit: Promise<Exit>;
+  /** How many bytes each client misses. */
+  readonly missing: () => Promise<Record<string, number>>;
+}
+
+/** shutDown sends SIGTERM when every client has begun to read, and removes the interface when the process has ended. */
+async function shutDown(
+  t: TestContext,
+  kind: string,
+  readers: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+  prepare: (network: PodNetwork, server: LoggingCommand) => Promise<void> = () => Promise.resolve(),
+): Promise<Shutdown> {
+  const network = disposed(t, new PodNetwork());
+  await network.create();
+  const all = { KIND: kind, BYTES: String(bytes), RATE: String(rate), ...env };
+  const server = disposed(t, network.startServer('answers-at-length.ts', all));
+  const { port } = await server.line('listening', ({ msg }) => msg === 'listening');
+  await server.line('HasBeenReady', ({ name }) => name === 'HasBeenReady');
+  const where = { HOST: network.host, PORT: String(port) };
+  const clients = disposed(t, network.startClients('reads-slowly.ts', readers, { ...all, ...where }));
+  const said = (msg: string) => clients.lines.filter((line) => line.msg === msg);
+  const allSaid = (msg: string) => clients.line(`${msg} by all`, () => said(msg).length === readers.length);
+  await allSaid('begun');
+  await prepare(network, server);
+  server.kill('SIGTERM');
+  const exit = server.exit.then(async (ended) => {
+    await network.removeInterface();
+    return ended;
+  });
+  const missing = async () => {
+    await allSaid('read');
+    return Object.fromEntries(said('read').map((line) => [String(line['kind']), Number(line['missing'])])) as Record<
+      string,
+      number
+    >;
+  };
+  return { server, exit, missing };
+}
+
+/** handedOver resolves when the kernel has the whole response. */
+async function handedOver(_: PodNetwork, server: LoggingCommand): Promise<void> {
+  await server.line('the end of the handler', ({ msg }) => msg === 'handed over');
+}
+
+void describe('clients that read slowly', { skip, concurrency: 2 }, () => {
+  for (const [kind, readers, env] of [
+    ['http', ['kept', 'close', 'halfClosed', 'upgraded'], {}],
+    ['https', ['tls'], {}],
+    // The session ends five seconds after its last response, if its client answers no ping before.
+    ['h2c', ['stream'], { RATE: '120' }],
+  ] as const) {
+    test(`P-006 they have the whole response when the process ends: ${kind}, ${readers.join(', ')}`, async (t) => {
+      const { server, exit, missing } = await shutDown(t, kind, readers, env);
+      assert.deepEqual(await exit, { code: 0, signal: null });
+      assert.deepEqual(await missing(), Object.fromEntries(readers.map((reader) => [reader, 0])));
+      assert.deepEqual((await server.finalLine())['unfinished'], []);
+    });
+  }
+
+  test('P-006 destroy hooks do not wait for them', async (t) => {
+    const { server, exit } = await shutDown(t, 'http', ['kept']);
+    const destroyed = Number((await server.line('destroyed', ({ msg }) => msg === 'destroyed'))['time']);
+    await exit;
+    const ended = Number((await server.finalLine())['time']);
+    assert.ok(ended - destroyed > 1_500, `${String(ended - destroyed)} ms`);
+  });
+
+  test('P-025 at the end of the budget a client that has not acknowledged everything is named, with 80', async (t) => {
+    const { server, exit, missing } = await shutDown(
+      t,
+      'http',
+      ['kept'],
+      {
+        LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '5',
+        LAMEDUCK_DESTROY_HOOK_TIMEOUT: '1s',
+        RATE: '100',
+      },
+      handedOver,
+    );
+    assert.deepEqual(await exit, { code: 80, signal: null });
+    assert.ok(((await missing())['kept'] ?? 0) > 0);
+    const [unfinished, ...others] = (await server.finalLine())['unfinished'] as Line[];
+    assert.deepEqual(others, []);
+    assert.match(String(unfinished?.['peer']), /^\[::ffff:192\.0\.2\.2\]:\d+$/);
+    assert.ok(Number(unfinished?.['unacknowledgedBytes']) > 100_000);
+    const line = await server.line('response not acknowledged', ({ msg }) => msg === 'response not acknowledged');
+    assert.equal(line['peer'], unfinished?.['peer']);
+    assert.equal(line['unacknowledgedBytes'], unfinished?.['unacknowledgedBytes']);
+  });
+
+  test('P-021 a client that has vanished holds the end for a few seconds only', async (t) => {
+    const { server, exit } = await shutDown(t, 'http', ['kept'], {}, async (network, program) => {
+      await handedOver(network, program);
+      await network.muteClients();
+    });
+    assert.deepEqual(await exit, { code: 0, signal: null });
+    const { durationMs } = (await server.finalLine()) as { durationMs?: number };
+    assert.ok(Number(durationMs) < 12_000, `${String(durationMs)} ms`);
+  });
+});

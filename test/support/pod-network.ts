@@ -1,0 +1,78 @@
+// The network of a pod: two network namespaces, of a server and of its clients, and the link between them, which the test
+// takes away as the kubelet takes away the network interface of a pod.
+import { execFile, execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { LoggingCommand } from './process-under-test.ts';
+
+const execute = promisify(execFile);
+const ip = (...args: string[]) => execute('ip', args);
+
+// A client's receive buffer, so that what it has not read stays with the server.
+const receiveBuffer = '4096 65536 65536';
+
+/** PodNetwork is gone when its scope ends. */
+export class PodNetwork implements AsyncDisposable {
+  /** The address of the server. */
+  readonly host = '192.0.2.1';
+  readonly #pod = `lameduck-pod-${randomBytes(3).toString('hex')}`;
+  readonly #clients = this.#pod.replace('pod', 'clients');
+
+  /** Why there can be none on this machine; undefined where there can. */
+  static get skip(): string | undefined {
+    const name = `lameduck-${randomBytes(3).toString('hex')}`;
+    try {
+      execFileSync('ip', ['netns', 'add', name], { stdio: 'pipe' });
+      execFileSync('ip', ['netns', 'delete', name], { stdio: 'pipe' });
+      return undefined;
+    } catch (error) {
+      return `needs root and iproute2: ${(error as Error).message.trim()}`;
+    }
+  }
+
+  /** startServer runs a fixture in the network of the pod. */
+  startServer(fixture: string, env: Readonly<Record<string, string>>): LoggingCommand {
+    return start(this.#pod, [fixture], env);
+  }
+
+  /** startClients runs a fixture, with arguments, in the network of the clients. */
+  startClients(fixture: string, args: readonly string[], env: Readonly<Record<string, string>>): LoggingCommand {
+    return start(this.#clients, [fixture, ...args], env);
+  }
+
+  async create(): Promise<void> {
+    await ip('netns', 'add', this.#pod);
+    await ip('netns', 'add', this.#clients);
+    await ip('link', 'add', 'eth0', 'netns', this.#pod, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', this.#clients);
+    for (const [namespace, address] of [
+      [this.#pod, this.host],
+      [this.#clients, '192.0.2.2'],
+    ] as const) {
+      await ip('-n', namespace, 'address', 'add', `${address}/24`, 'dev', 'eth0');
+      await ip('-n', namespace, 'link', 'set', 'lo', 'up');
+      await ip('-n', namespace, 'link', 'set', 'eth0', 'up');
+    }
+    await ip('netns', 'exec', this.#clients, 'sh', '-c', `echo ${receiveBuffer} >/proc/sys/net/ipv4/tcp_rmem`);
+  }
+
+  /** removeInterface takes away the network interface of the pod. */
+  async removeInterface(): Promise<void> {
+    await ip('-n', this.#pod, 'link', 'delete', 'eth0');
+  }
+
+  /** muteClients lets nothing that the clients send arrive any more, as if their machine had lost its power. */
+  async muteClients(): Promise<void> {
+    await ip('-n', this.#clients, 'route', 'add', 'blackhole', `${this.host}/32`);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await ip('netns', 'delete', this.#pod);
+    await ip('netns', 'delete', this.#clients);
+  }
+}
+
+function start(namespace: string, [fixture = '', ...args]: readonly string[], env: Readonly<Record<string, string>>) {
+  const path = fileURLToPath(new URL(`../fixtures/${fixture}`, import.meta.url));
+  return new LoggingCommand('ip', ['netns', 'exec', namespace, process.execPath, path, ...args], { env });
+}
