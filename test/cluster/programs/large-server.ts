@@ -1,0 +1,10 @@
+// A server with a large response, most of which the kernel keeps for a client that reads slowly. A pod runs it from a
+// ConfigMap, with the package of the image.
+import { createServer } from 'node:http';
+import { lameduck } from 'lameduck';
+
+const body = Buffer.alloc(1_500_000, 'x');
+
+const server = createServer((_, response) => response.end(body));
+lameduck(server);
+server.listen(Number(process.env['PORT']));

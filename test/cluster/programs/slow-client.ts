@@ -1,0 +1,53 @@
+// Reads large responses slowly: one on a connection that it keeps, and one on a connection of which it has ended its side.
+// It says when it has begun to read all of them, and in the end how many bytes each of them lacks.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** What the client says, one line for each response. */
+export interface Read {
+  readonly type: 'begun' | 'read';
+  readonly response: string;
+  readonly missing: number;
+}
+
+/** In a millisecond: a response takes 19 seconds, of which the kernel of the server has the last twelve. */
+const bytesPerMillisecond = 80;
+
+// Bytes that a pod has not sent before its network interface was removed never come.
+const patience = 5_000;
+
+const [perHost = '', ...hosts] = process.argv.slice(2);
+
+async function read(host: string, isHalfClosed: boolean): Promise<void> {
+  const socket = connect({ host, port: 8080, allowHalfOpen: true });
+  await once(socket, 'connect');
+  socket.on('error', () => undefined).setTimeout(patience, () => socket.destroy());
+  socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+  if (isHalfClosed) socket.end();
+  const response = `${host}, ${isHalfClosed ? 'half-closed' : 'kept'}`;
+  const say = (type: Read['type'], missing: number) => {
+    console.log(JSON.stringify({ type, response, missing } satisfies Read));
+  };
+  let missing = Infinity;
+  let head = '';
+  try {
+    for await (const chunk of socket as AsyncIterable<Buffer>) {
+      await pause(chunk.length / bytesPerMillisecond);
+      missing -= chunk.length;
+      if (missing < Infinity) continue;
+      head += chunk.toString('latin1');
+      const end = head.indexOf('\r\n\r\n') + 4;
+      if (end < 4) continue;
+      missing = end + Number(/content-length: (\d+)/i.exec(head)?.[1]) - head.length;
+      say('begun', missing);
+    }
+  } catch {
+    // However the connection has ended, the number of bytes tells.
+  }
+  say('read', missing);
+}
+
+await Promise.all(
+  hosts.flatMap((host) => Array.from({ length: Number(perHost) }, (_, index) => read(host, index % 2 === 1))),
+);
