@@ -254,6 +254,12 @@ test('H-027 a value that is set to null is left out', async () => {
   assert.equal(environment['NODE_OPTIONS'], '--import=/opt/lameduck/package/dist/register.cjs');
 });
 
+test('H-077 injection loads the package by --require if inject.nodeOption says so', async () => {
+  const inject = { enabled: true, nodeOption: 'require' };
+  const environment = environmentOf(await object('Deployment', { inject }));
+  assert.equal(environment['NODE_OPTIONS'], '--require=/opt/lameduck/package/dist/register.cjs');
+});
+
 test('injection loads the package behind the NODE_OPTIONS that are there, from a copy that only it can write', async () => {
   const deployment = await object('Deployment', valueSets['injection'] ?? {});
   const { initContainers, volumes } = specOf(deployment).template.spec as unknown as {

@@ -41,7 +41,7 @@ volumeMounts:
 {{/* Behind what is there already, so that a tracer is loaded first. */}}
 {{- define "lameduck.nodeOptions" -}}
 {{- $given := get (default dict .Values.env) "NODE_OPTIONS" | default "" -}}
-{{- printf "%s --import=%s/package/dist/register.cjs" $given (include "lameduck.injectedFolder" .) | trim -}}
+{{- printf "%s --%s=%s/package/dist/register.cjs" $given .Values.inject.nodeOption (include "lameduck.injectedFolder" .) | trim -}}
 {{- end -}}
 
 {{- define "lameduck.refuseInjection" -}}
