@@ -198,7 +198,7 @@ const entryPoints = [...modules.map((name) => `src/${name}.ts`), 'src/register.c
 
 export default defineConfig(
   // Programs of strangers, as they are.
-  globalIgnores(['dist/', 'test/adoption/programs/']),
+  globalIgnores(['dist/', 'test/adoption/programs/', 'test/adoption/tools/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   { files: ['**/*.{js,cjs,mjs,ts}', 'src/**/*.cts'], rules: mistakes },
   { files: ['test/require-node.cjs'], rules: { 'no-var': 'off' } },

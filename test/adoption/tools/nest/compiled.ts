@@ -1,0 +1,12 @@
+// What each compiler sees: a program that is right, and one mistake that it must find.
+import { createServer } from 'http';
+import { lameduck, LameduckError, type LameduckOptions } from 'lameduck';
+import { runShutdown } from 'lameduck/testing';
+import 'lameduck/register';
+
+const options: LameduckOptions = { shutdownDelayDuration: '1s' };
+export const duck = lameduck(createServer(), options);
+export const used = [LameduckError, runShutdown];
+
+// @ts-expect-error An option that does not exist is a mistake that the compiler sees.
+lameduck(createServer(), { shutdownDelay: '1s' });
