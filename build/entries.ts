@@ -14,6 +14,7 @@ export const entries: readonly Entry[] = [
   { name: 'index' },
   { name: 'fastify', default: 'fastifyLameduck' },
   { name: 'grpc' },
+  { name: 'leader-election' },
   { name: 'testing' },
 ];
 

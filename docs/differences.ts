@@ -123,4 +123,10 @@ export const differences: Readonly<Record<string, string>> = {
     'There is no option for it: the process ends with an exit code of its own table, which says more than the number of a process signal.',
   'P-097':
     'A destroy hook can be added until the destroy hooks begin: what a request in flight opens has to be closed, too.',
+  'L-002': 'All problems are in one error, as for every other setting.',
+  'L-037': 'Both are read; which one is given does not matter.',
+  'LT-29':
+    'The elector renews until the work settles, and `stop` resolves then: the Lease never expires while work goes on. The hook of the lifecycle has a limit, and fails.',
+  'LT-50': 'There is no override: a Lease with a strategy belongs to coordinated leader election.',
+  'L-041': 'The chart and the log have the Role; RBAC itself is the cluster’s.',
 };

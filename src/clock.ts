@@ -24,6 +24,11 @@ export const systemClock: Clock = {
   },
 };
 
+/** wallTime is the time of day in milliseconds, for what is written down. Nothing is measured with it (P-074). */
+export function wallTime(): number {
+  return Date.now();
+}
+
 /** wait resolves `milliseconds` from now, or at once when `signal` is aborted. It never rejects. */
 export function wait(clock: Clock, milliseconds: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -85,6 +85,30 @@ export const errorCodes = {
       'A request had to end before its handler did: the reason of its `AbortSignal`, or of a write that came too late.',
     remedy: 'Stop working for the request; the message says what ended it.',
   },
+  LAMEDUCK_ERR_NOT_IN_CLUSTER: {
+    cause:
+      '`createElector` found no API server: `KUBERNETES_SERVICE_HOST` or `KUBERNETES_SERVICE_PORT` is not set, and no `apiServer` was given.',
+    remedy:
+      'Run the process in a pod, give `apiServer`, or set `LAMEDUCK_LEADER_ELECTION_ALONE=1` where one process runs alone.',
+  },
+  LAMEDUCK_ERR_CREDENTIALS_UNREADABLE: {
+    cause: 'The token or the CA of the API server cannot be read, or the file is empty; the message names the file.',
+    remedy:
+      'Mount the service account’s token (`automountServiceAccountToken`), or correct `tokenFile` and `caFile` of `apiServer`.',
+  },
+  LAMEDUCK_ERR_LEASE_TAKEN: {
+    cause: 'This process already has an elector for the Lease.',
+    remedy: 'Use one elector for each Lease, or give the second one another `leaseName`.',
+  },
+  LAMEDUCK_ERR_ELECTOR_RUNNING: {
+    cause: '`run` was called while an earlier call of `run` was in progress.',
+    remedy: 'Await the first call, or start both pieces of work in one function.',
+  },
+  LAMEDUCK_ERR_NOT_LEADER: {
+    cause:
+      'The term has ended: `assertLeader` threw this error, or it is the reason of the term’s `AbortSignal`. The message says why.',
+    remedy: 'Stop the work. The elector contends again by itself.',
+  },
   LAMEDUCK_ERR_REGISTERED_TOO_LATE: {
     cause: 'A hook or check was registered after the moment at which it would have begun to matter.',
     remedy:

@@ -12,4 +12,6 @@ export const exitCodes = {
   hookFailed: 81,
   /** An uncaught error began the shutdown, or happened during it. */
   uncaughtError: 82,
+  /** Leadership was lost: `onLoss` is `shutdown`, or the work had not stopped at the end of the lease duration. */
+  leadershipLost: 83,
 } as const;

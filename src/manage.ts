@@ -125,7 +125,7 @@ export function install(
     leave();
   });
   const releaseProbePort = async (): Promise<void> => probePort?.release();
-  const lifecycle: ManagedLifecycle = { parts, servers, leave, releaseProbePort };
+  const lifecycle: ManagedLifecycle = { parts, servers, leave, log: logging.log, releaseProbePort };
   for (const one of [...servers, parts.handle]) lifecycles.set(one, lifecycle);
   parts.startup.begin();
   return lifecycle;
@@ -136,6 +136,7 @@ function joinProcess(parts: Parts, logging: Logging, probePort: ProbePort | unde
   return join({
     shutdownSignals: settings.shutdownSignals,
     begin: (reason) => shutdown.begin(reason),
+    beginAfterLoss: (reason) => shutdown.begin(reason, { isLeadershipLost: true }),
     beginAfterUncaughtError(error) {
       recorder.noteUncaughtError(errorText(error));
       logging.onUncaughtError(error);
@@ -227,6 +228,8 @@ export interface ManagedLifecycle {
   readonly servers: readonly Server[];
   /** Takes the lifecycle out of the process: no process signal and no uncaught error concerns it any more. */
   readonly leave: () => void;
+  /** Where the log of this lifecycle goes. */
+  readonly log: Logger;
   /** Ends the probe port; resolves when its port is free. */
   readonly releaseProbePort: () => Promise<void>;
 }
@@ -251,5 +254,6 @@ function disabled(): ManagedLifecycle {
     functions: {},
     onStart: () => undefined,
   });
-  return { parts, servers: [], leave: () => undefined, releaseProbePort: () => Promise.resolve() };
+  const { log } = createLogging();
+  return { parts, servers: [], leave: () => undefined, log, releaseProbePort: () => Promise.resolve() };
 }

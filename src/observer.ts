@@ -64,6 +64,19 @@ export interface ShutdownRecord {
   readonly heldBy: readonly string[];
 }
 
+/** ElectorCounts is what metrics read of an elector. */
+export interface ElectorCounts {
+  /** The name of its Lease. */
+  readonly name: string;
+  readonly isLeader: boolean;
+  /** Renewals that met a conflict and needed a GET. */
+  readonly slowpaths: number;
+  /** How long the last request took, in milliseconds; undefined before the first. */
+  readonly attemptMs: number | undefined;
+  /** How long ago the last acknowledged renewal was sent, in milliseconds; undefined unless a term runs. */
+  readonly renewalAgeMs: number | undefined;
+}
+
 /** Observer is told what happens. It must not throw; nothing it returns is used. */
 export interface Observer {
   onWarning(message: string): void;

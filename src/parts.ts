@@ -12,7 +12,7 @@ import type { Server } from './http/server.ts';
 import { Traffic, type TrafficOptions } from './http/traffic.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle/signals.ts';
 import type { Answer } from './message.ts';
-import type { Observer } from './observer.ts';
+import type { ElectorCounts, Observer } from './observer.ts';
 import type { Metrics } from './observers/metrics/metrics.ts';
 import { several } from './observers/several.ts';
 import { Recorder } from './recorder.ts';
@@ -54,6 +54,8 @@ export interface Parts {
   readonly startup: Startup;
   readonly shutdown: Shutdown;
   readonly health: Health;
+  /** The electors whose leadership is handed over at the shutdown. */
+  readonly electors: (() => ElectorCounts)[];
   /** Whether anybody can see metrics. */
   readonly hasMetrics: boolean;
   /** addServer lets a server that comes later, and has a seam, drain and stop with the others. */
@@ -111,10 +113,11 @@ export function createParts(options: PartsOptions): Parts {
   const addServer = (server: Server): void => {
     servers.push(server);
   };
-  metrics?.watch({ budget, handle, hooks, shutdown, traffic, route: functions.route });
+  const electors: (() => ElectorCounts)[] = [];
+  metrics?.watch({ budget, electors, handle, hooks, shutdown, traffic, route: functions.route });
   const answerProbePort: Parts['answerProbePort'] = (url, method) =>
     health.answer(url) ?? metrics?.answerProbePort(url, method);
-  const own = { handle, settings, budget, hooks, recorder, traffic, closes, startup, shutdown, health };
+  const own = { handle, settings, budget, hooks, recorder, traffic, closes, startup, shutdown, health, electors };
   return { ...own, hasMetrics: metrics !== undefined, addServer, answerProbePort, warn };
 }
 

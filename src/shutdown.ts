@@ -39,6 +39,7 @@ export interface BeginOptions {
   /** In milliseconds from now: what is left of the budget at most. */
   readonly budget?: number | undefined;
   readonly isUncaughtError?: boolean;
+  readonly isLeadershipLost?: boolean;
   /** Goes on at once to what follows the delay; without effect on a shutdown that has begun. */
   readonly skipsDelay?: boolean;
 }
@@ -75,6 +76,7 @@ export class Shutdown {
   readonly #others: Draining[] = [];
   #deadlines: Deadlines | undefined;
   #isUncaughtError = false;
+  #isLeadershipLost = false;
   #resolveEnded!: (record: ShutdownRecord) => void;
 
   constructor(parts: ShutdownParts) {
@@ -103,10 +105,11 @@ export class Shutdown {
    * shorten it (K-166, P-056). It never rejects.
    */
   begin(reason: string, options: BeginOptions = {}): Promise<ShutdownRecord> {
-    const { budget, isUncaughtError = false, skipsDelay = false } = options;
+    const { budget, isUncaughtError = false, isLeadershipLost = false, skipsDelay = false } = options;
     const deadlines = this.#deadlines ?? this.#start(reason, skipsDelay);
     if (budget !== undefined) this.#shorten(deadlines, budget);
     if (isUncaughtError) this.#boundDrain(deadlines);
+    this.#isLeadershipLost ||= isLeadershipLost;
     return this.ended;
   }
 
@@ -228,6 +231,7 @@ export class Shutdown {
 
   #exitCode(): number {
     const { hooks, recorder } = this.#parts;
+    if (this.#isLeadershipLost) return exitCodes.leadershipLost;
     if (this.#isUncaughtError) return exitCodes.uncaughtError;
     if (recorder.unfinished.length > 0) return exitCodes.budgetRanOut;
     return hooks.failures.length > 0 ? exitCodes.hookFailed : exitCodes.clean;

@@ -1,6 +1,7 @@
 // Standard output for the log: lines are kept until pino is there, and written without it when that is too late.
 import { hostname } from 'node:os';
 import { inspect } from 'node:util';
+import { wallTime } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import { isUnread, standardOutput, writeOut } from '../standard-output.ts';
 import type { Logger } from './logger.ts';
@@ -85,11 +86,6 @@ export class LineWriter implements Logger {
 
 function write(text: string): void {
   writeOut(standardOutput, text);
-}
-
-// A log line carries the time of day; nothing is measured with it.
-function wallTime(): number {
-  return new Date().getTime();
 }
 
 /** lineText is a line in pino's form, for whoever writes one beside this thread's. */

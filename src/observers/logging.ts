@@ -17,6 +17,10 @@ export interface Logging extends Observer, ProcessLines, ProbePortLines {
   onStart(report: StartReport): void;
   /** onError tells what is wrong and does not stop the start. */
   onError(message: string): void;
+  /** Where everything else that concerns the process is logged. */
+  readonly log: Logger;
+  /** load loads pino, if the log goes through it. Until then lines are kept. */
+  load(): void;
   /** flush writes what is still kept, since the process ends. */
   flush(): void;
   /**
@@ -51,10 +55,12 @@ interface ProbePortLines {
 export function createLogging(logger?: Logger): Logging {
   const writer = new LineWriter();
   const log: Logger = logger === undefined ? writer : withFallback(logger, writer);
+  const load = (): unknown => logger ?? writer.load();
   return {
+    ...{ log, load },
     onStart({ budgetSum, sources, addresses }) {
       // The server listens: before that nothing heavy is loaded, and lines are kept.
-      if (logger === undefined) writer.load();
+      load();
       log.info({ addresses, sources }, `lifecycle started: ${budgetSum}`);
     },
     onWarning(message) {

@@ -1,8 +1,8 @@
 // The end of this process: all its lifecycles, the process signals that end them, and what is left to do then.
-import { Socket } from 'node:net';
 import { systemClock } from '../clock.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { standardError, writeOut } from '../standard-output.ts';
+import { heldBy } from './held-by.ts';
 import { intercept, passOverride, stopIntercepting } from './held-signals.ts';
 import type { Ended, Member } from './member.ts';
 import { OwnListeners, type Listener } from './own-listeners.ts';
@@ -38,15 +38,17 @@ let drainedWith: number | undefined;
 interface Shared {
   join(member: Member): () => void;
   isEnding(): boolean;
+  endAfterLoss(reason: string, isAtOnce: boolean): void;
 }
 
-const key = Symbol.for('lameduck.ending/v2');
+const key = Symbol.for('lameduck.ending/v3');
 
 // Two copies would end the process under each other's drain, and each take the other for a program that handles uncaught
 // errors itself: the first that is used does it for all.
 function shared(): Shared {
   const registry = globalThis as unknown as Record<symbol, Shared | undefined>;
-  return (registry[key] ??= { join: joinHere, isEnding: () => ending !== undefined });
+  const isEndingHere = (): boolean => ending !== undefined;
+  return (registry[key] ??= { join: joinHere, isEnding: isEndingHere, endAfterLoss: endAfterLossHere });
 }
 
 /**
@@ -61,6 +63,16 @@ export function join(member: Member): () => void {
 /** isEnding tells whether the process ends after the shutdown, since a process signal or an uncaught error began it. */
 export function isEnding(): boolean {
   return shared().isEnding();
+}
+
+/** endAfterLoss ends the process with the exit code of lost leadership: after a shutdown, or at once. */
+export function endAfterLoss(reason: string, isAtOnce: boolean): void {
+  shared().endAfterLoss(reason, isAtOnce);
+}
+
+function endAfterLossHere(reason: string, isAtOnce: boolean): void {
+  end((member) => member.beginAfterLoss(reason), [...members]);
+  if (isAtOnce) exitNow(exitCodes.leadershipLost, `${reason}: exiting at once`);
 }
 
 function joinHere(member: Member): () => void {
@@ -257,17 +269,6 @@ function endAt(endsAt: number): void {
     },
     holdsProcess,
   );
-}
-
-// What keeps the event loop alive. The standard outputs are listed when they are open, though they hold nothing.
-function heldBy(): string[] {
-  const outputs = [process.stdout, process.stderr] as const;
-  const holders = process.getActiveResourcesInfo();
-  for (const output of outputs) {
-    const index = holders.indexOf(output.isTTY ? 'TTYWrap' : 'PipeWrap');
-    if (index !== -1 && output instanceof Socket) holders.splice(index, 1);
-  }
-  return holders;
 }
 
 // Also for an end that somebody else brings about: the record of a shutdown that had begun is written.

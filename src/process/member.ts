@@ -5,6 +5,8 @@ export interface Member {
   readonly shutdownSignals: readonly NodeJS.Signals[];
   /** Begins the shutdown or joins it; resolves when it has ended. */
   begin(reason: string): Promise<Ended>;
+  /** The same after a loss of leadership, which has an exit code of its own. */
+  beginAfterLoss(reason: string): Promise<Ended>;
   /** The same after an uncaught error, which bounds the drain. */
   beginAfterUncaughtError(error: unknown): Promise<Ended>;
   /**

@@ -3,7 +3,8 @@ import { LameduckError, messageOf, quoted } from '../errors.ts';
 import { disabledVariable, isDisabled, nameShown, nearest, unknownVariables, valueOf } from './environment.ts';
 import type { Environment } from './environment.ts';
 import type { Kind, Reading } from './kinds.ts';
-import { settingsTable, variableOf, type SettingName, type Settings, type SettingsOptions } from './table.ts';
+import { electionTable, electionVariableOf } from './election-table.ts';
+import { settingsTable, variableOf, type Row, type SettingName, type Settings, type SettingsOptions } from './table.ts';
 
 /** Sources is where each value came from: its variable, `code`, `default`, or `development`, which overrides code. */
 export type Sources = Readonly<Record<SettingName, string>>;
@@ -14,16 +15,32 @@ export type FunctionOptions<Functions> = {
 };
 
 /** CompletedSettings is the settings, with what should be said about them, and the options that are no settings. */
-export interface CompletedSettings<Functions = object> {
-  readonly settings: Settings;
-  readonly sources: Sources;
+export interface CompletedSettings<Functions = object, Values = Settings> {
+  readonly settings: Values;
+  readonly sources: Readonly<Record<keyof Values, string>>;
   /** Each that was given, read once. */
   readonly functions: Functions;
   /** What should be said once, though nothing is refused. */
   readonly warnings: readonly string[];
 }
 
-const settingNames = Object.keys(settingsTable) as SettingName[];
+/** Table is rows of settings, and the variable of each. */
+export interface Table {
+  readonly rows: Readonly<Record<string, Row<unknown, unknown>>>;
+  readonly variableOf: (name: string) => string;
+}
+
+const lifecycleTable: Table = { rows: settingsTable, variableOf };
+
+/** The environment variable with which an elector leads without a cluster. Like LAMEDUCK_DISABLED it is no setting. */
+export const aloneVariable = 'LAMEDUCK_LEADER_ELECTION_ALONE';
+
+/** settingVariables are the variables of all settings, those of electors included. */
+export const settingVariables: readonly string[] = [
+  ...Object.keys(settingsTable).map(variableOf),
+  ...Object.keys(electionTable).map(electionVariableOf),
+  aloneVariable,
+];
 
 /**
  * completeSettings reads every option, once. Throws LAMEDUCK_ERR_SETTINGS_INVALID with one line per problem: the option,
@@ -49,16 +66,32 @@ export function readSettings<Functions extends object>(
   functionOptions = {} as FunctionOptions<Functions>,
   defaults: Partial<Settings> = {},
 ): CompletedSettings<Functions> & { readonly problems: readonly string[] } {
+  const reading = readTable<Settings, Functions>(lifecycleTable, options, environment, functionOptions, defaults);
+  return { ...reading, problems: [...reading.problems, ...disabledProblem(environment)] };
+}
+
+/** TableReading is what was read of a table of settings, and what is wrong with it. */
+export interface TableReading<Values, Functions> extends CompletedSettings<Functions, Values> {
+  readonly problems: readonly string[];
+}
+
+/** readTable reads the settings of a table, and the options that are functions, each once. */
+export function readTable<Values extends object, Functions extends object>(
+  { rows, variableOf: variableIn }: Table,
+  options: object,
+  environment: Environment,
+  functionOptions: FunctionOptions<Functions>,
+  defaults: Readonly<Record<string, unknown>> = {},
+): TableReading<Values, Functions> {
   const problems: string[] = [];
-  const { given, known } = readOptions(options, Object.keys(functionOptions), problems);
+  const { given, known } = readOptions(options, [...Object.keys(rows), ...Object.keys(functionOptions)], problems);
   const settings: Record<string, unknown> = {};
   const sources: Record<string, string> = {};
   const inCluster = (environment['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
 
-  for (const name of settingNames) {
-    const row = settingsTable[name];
+  for (const [name, row] of Object.entries(rows)) {
     const kind: Kind<unknown> = row.kind;
-    const variable = variableOf(name);
+    const variable = variableIn(name);
     const text = valueOf(environment, variable);
     sources[name] = 'default';
     settings[name] = defaults[name] ?? row.default(inCluster);
@@ -73,7 +106,6 @@ export function readSettings<Functions extends object>(
     const allowed = given.has(name) ? allowedInstead(given.get(name)) : undefined;
     if (allowed !== undefined) problems.push(problemWith(name, given.get(name), 'code', allowed));
   }
-  problems.push(...disabledProblem(environment));
   for (const name of Object.keys(options).filter((one) => !known.includes(one))) {
     const near = nearest(name, known);
     const hint = near === undefined ? '' : `; the nearest is ${near}`;
@@ -82,22 +114,21 @@ export function readSettings<Functions extends object>(
 
   return {
     problems,
-    settings: Object.freeze(settings) as unknown as Settings,
-    sources: Object.freeze(sources),
+    settings: Object.freeze(settings) as Values,
+    sources: Object.freeze(sources) as Readonly<Record<keyof Values, string>>,
     functions: Object.fromEntries(
       Object.keys(functionOptions).flatMap((name) => (given.has(name) ? [[name, given.get(name)]] : [])),
     ) as Functions,
-    warnings: unknownVariables(environment, settingNames.map(variableOf)),
+    warnings: unknownVariables(environment, settingVariables),
   };
 }
 
 // An option that is undefined is one that is not given. Those that an object inherits from its class count like its own.
 function readOptions(
   options: object,
-  functionNames: readonly string[],
+  known: readonly string[],
   problems: string[],
 ): { readonly given: ReadonlyMap<string, unknown>; readonly known: readonly string[] } {
-  const known = [...settingNames, ...functionNames];
   const given = new Map<string, unknown>();
   for (const name of known) {
     try {

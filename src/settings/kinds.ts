@@ -23,6 +23,36 @@ export const duration: Kind<number> = durationFrom(0);
 /** limit is a duration in which something has to be done, of at least 1ms. */
 export const limit: Kind<number> = durationFrom(1);
 
+/** period is a duration of at least a second: two renewals in one second look like one to programs in Go (L-018). */
+export const period: Kind<number> = durationFrom(1_000);
+
+const wholeSecondsAllowed = 'a whole number of seconds such as 15s or 1m, from 1s to 596h';
+
+/** wholeSeconds is a duration that is written into a Lease, which has room for whole seconds only (L-004). */
+export const wholeSeconds: Kind<number> = {
+  ...period,
+  fromText: (text) => whole(period.fromText(text)),
+  fromCode: (given) => whole(period.fromCode(given)),
+};
+
+function whole(reading: Reading<number>): Reading<number> {
+  const isWhole = !('value' in reading) || reading.value % 1_000 === 0;
+  return isWhole ? reading : { allowed: wholeSecondsAllowed };
+}
+
+const namespaceAllowed = 'the name of a namespace: at most 63 lower-case letters, digits and "-"';
+
+/** namespace is the name of a namespace. */
+export const namespace: Kind<string | undefined> = {
+  name: 'namespace',
+  fromText: (text) =>
+    /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(text) ? { value: text } : { allowed: namespaceAllowed },
+  fromCode(given) {
+    return typeof given === 'string' ? this.fromText(given) : { allowed: namespaceAllowed };
+  },
+  format: String,
+};
+
 function durationFrom(least: number): Kind<number> {
   const allowed = `a duration such as 15s or 1m30s, from ${formatDuration(least)} to 596h`;
   const inRange = (milliseconds: number): Reading<number> =>

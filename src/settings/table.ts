@@ -29,7 +29,8 @@ export interface Row<Value, Given = Value> {
   readonly given?: Given;
 }
 
-function row<Value, Given = Value>(definition: Row<Value, Given>): Row<Value, Given> {
+/** row is a row of a table of settings. */
+export function row<Value, Given = Value>(definition: Row<Value, Given>): Row<Value, Given> {
   return definition;
 }
 

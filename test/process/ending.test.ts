@@ -8,6 +8,7 @@ function memberFor(...shutdownSignals: NodeJS.Signals[]): Member {
   return {
     shutdownSignals,
     begin: () => Promise.resolve({ exitCode: 0, durationMs: 0, budgetMs: 0 }),
+    beginAfterLoss: () => Promise.resolve({ exitCode: 83, durationMs: 0, budgetMs: 0 }),
     beginAfterUncaughtError: () => Promise.resolve({ exitCode: 82, durationMs: 0, budgetMs: 0 }),
     report: () => undefined,
     warn: () => undefined,

@@ -84,8 +84,8 @@ test('all problems are in one error, each with its name, its value, where that c
     'destroyHookTimeout: "10" from LAMEDUCK_DESTROY_HOOK_TIMEOUT: allowed is a duration with its unit; did you mean 10s?',
     'shutdownSignals: "SIGKILL" from LAMEDUCK_SHUTDOWN_SIGNALS: allowed is one or more of the process signals that a program can catch, such as SIGTERM,SIGINT',
     'healthCheckTimeout: "soon" from code: allowed is a duration such as 15s or 1m30s, from 1ms to 596h',
-    'LAMEDUCK_DISABLED: "perhaps": allowed is 1, 0, true or false',
     'dely from code: there is no such option',
+    'LAMEDUCK_DISABLED: "perhaps": allowed is 1, 0, true or false',
   ]);
 });
 

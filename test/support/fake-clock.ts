@@ -29,6 +29,11 @@ export class FakeClock implements Clock {
     return { all: timers.length, holding: timers.filter(({ holdsProcess }) => holdsProcess).length };
   }
 
+  /** How many milliseconds until the next timer; Infinity without one. */
+  get untilNext(): number {
+    return Math.min(...[...this.#timers].map(({ at }) => Math.max(0, at - this.#now)));
+  }
+
   /** advance runs the timers of the next `milliseconds` in order, and between two of them everything that follows. */
   async advance(milliseconds: number): Promise<void> {
     const end = this.#now + milliseconds;
@@ -40,6 +45,11 @@ export class FakeClock implements Clock {
       await settled();
     }
     this.#now = end;
+  }
+
+  /** block lets time pass in which nothing runs, as in a blocked event loop. */
+  block(milliseconds: number): void {
+    this.#now += milliseconds;
   }
 
   /** advanceUntil goes on in steps of 10 ms until `promise` has resolved; a failure says that `what` did not come. */

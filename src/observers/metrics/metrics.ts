@@ -71,6 +71,7 @@ class LifecycleMetrics implements Metrics {
       metricsReaders({
         ...{ events: this.#events, durations: this.requests, eventLoop },
         traffic: () => this.#watched.traffic,
+        electors: () => this.#watched.electors,
         look: () => this.#look(),
       }),
     );

@@ -1,6 +1,7 @@
 // What each metric is read from: one function for each row of the table.
 import { performance } from 'node:perf_hooks';
 import { signalNames } from '../../lifecycle/graph.ts';
+import type { ElectorCounts } from '../../observer.ts';
 import { version } from '../../version.ts';
 import type { Events } from './events.ts';
 import type { Sample } from './metric.ts';
@@ -24,6 +25,7 @@ export interface ReadersOptions {
   readonly events: Events;
   readonly durations: RequestDurations;
   readonly traffic: () => Watched['traffic'];
+  readonly electors: () => Watched['electors'];
   readonly look: () => Promise<Reading>;
   readonly eventLoop: (() => EventLoopCounts) | undefined;
 }
@@ -43,6 +45,7 @@ export function metricsReaders(options: ReadersOptions): Readers<keyof typeof me
     lameduck_connections_accepted_total: () => [plain(traffic().connectionsAccepted)],
     ...lifecycleReaders(options),
     ...eventLoopReaders(options),
+    ...electorReaders(options),
     lameduck_shutdown_requests_total: () => [
       { labels: { outcome: 'answered' }, value: traffic().requests.answered },
       { labels: { outcome: 'refused' }, value: traffic().requests.refused },
@@ -62,6 +65,25 @@ function eventLoopReaders({ eventLoop }: ReadersOptions): Readers<EventLoopName>
     lameduck_event_loop_delay_seconds_total: counted(({ lateMs }) => seconds(lateMs)),
     lameduck_event_loop_stalls_total: counted(({ stalls }) => stalls),
     lameduck_event_loop_stalled_seconds_total: counted(({ stalledMs }) => seconds(stalledMs)),
+  };
+}
+
+type ElectorName = Extract<keyof typeof metricsTable, `${string}leader_election_${string}`>;
+
+function electorReaders({ electors }: ReadersOptions): Readers<ElectorName> {
+  const each = (value: (counts: ElectorCounts) => number | undefined) => () =>
+    electors().flatMap((countsOf) => {
+      const counts = countsOf();
+      const read = value(counts);
+      return read === undefined ? [] : [{ labels: { name: counts.name }, value: read }];
+    });
+  const inSeconds = (duration: number | undefined): number | undefined =>
+    duration === undefined ? undefined : seconds(duration);
+  return {
+    leader_election_master_status: each(({ isLeader }) => (isLeader ? 1 : 0)),
+    leader_election_slowpath_total: each(({ slowpaths }) => slowpaths),
+    lameduck_leader_election_attempt_duration_seconds: each(({ attemptMs }) => inSeconds(attemptMs)),
+    lameduck_leader_election_renewal_age_seconds: each(({ renewalAgeMs }) => inSeconds(renewalAgeMs)),
   };
 }
 

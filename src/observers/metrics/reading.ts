@@ -1,6 +1,6 @@
 // One look at a lifecycle, for all metrics of a scrape: what is in flight now, and what a shutdown would take.
 import type { Request, Response } from '../../message.ts';
-import type { TrafficCounts } from '../../observer.ts';
+import type { ElectorCounts, TrafficCounts } from '../../observer.ts';
 import type { Budget } from '../../settings/budget.ts';
 import type { Settings } from '../../settings/table.ts';
 import type { Events } from './events.ts';
@@ -19,6 +19,7 @@ interface UnansweredRequest {
 /** Watched is what metrics read of a lifecycle. */
 export interface Watched {
   readonly budget: () => Budget;
+  readonly electors: readonly (() => ElectorCounts)[];
   /** The route of a request; it does not throw. */
   readonly route: ((request: Request) => string | undefined) | undefined;
   readonly handle: { readonly ended: Promise<{ readonly durationMs: number }> };

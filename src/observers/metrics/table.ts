@@ -126,6 +126,29 @@ export const metricsTable = {
     labels: [],
     help: 'How long the event loop was blocked in all those times. There only with a probePort.',
   },
+  leader_election_master_status: {
+    type: 'gauge',
+    labels: ['name'],
+    aggregator: 'max',
+    help: 'Gauge of if the reporting system is master of the relevant lease, 0 indicates backup, 1 indicates master. "name" is the string used to identify the lease.',
+  },
+  leader_election_slowpath_total: {
+    type: 'counter',
+    labels: ['name'],
+    help: 'Total number of slow path exercised in renewing leader leases. "name" is the string used to identify the lease.',
+  },
+  lameduck_leader_election_attempt_duration_seconds: {
+    type: 'gauge',
+    labels: ['name'],
+    aggregator: 'max',
+    help: 'How long the last request of an elector took.',
+  },
+  lameduck_leader_election_renewal_age_seconds: {
+    type: 'gauge',
+    labels: ['name'],
+    aggregator: 'max',
+    help: 'How long ago the last acknowledged renewal was sent. There only on the leader.',
+  },
   lameduck_build_info: {
     type: 'gauge',
     labels: ['version'],

@@ -109,6 +109,6 @@ test('names and labels are as Prometheus asks: units, suffixes, letters', () => 
     if (/duration|remaining|predicted_s|budget|time/.test(name) && type !== 'counter') assert.match(name, /_seconds$/);
     assert.match(help, /\.$/);
     for (const label of labels) assert.match(label, /^[a-z]+(_[a-z]+)*$/);
-    assert.ok(/^(http_server|lameduck|kubernetes|process)_/.test(name), name);
+    assert.ok(/^(http_server|lameduck|kubernetes|leader_election|process)_/.test(name), name);
   }
 });

@@ -1,0 +1,25 @@
+// One request inside its time.
+import type { Clock } from '../clock.ts';
+import type { Answer } from './answer.ts';
+import type { LeaseApi } from './api-client.ts';
+import type { Request } from './state.ts';
+
+/**
+ * ask resolves with the answer to a request, at the end of its timeout at the latest. An answer that comes later counts for
+ * nothing, and its connection is not used again. It never rejects.
+ */
+export async function ask(api: LeaseApi, request: Request, clock: Clock): Promise<Answer> {
+  const timesUp = new AbortController();
+  const late = new Promise<Answer>((resolve) => {
+    const problem = { kind: 'unreachable', message: `${request.method}: no answer in time` } as const;
+    timesUp.signal.addEventListener('abort', () => {
+      resolve({ reply: { kind: 'failed', isRejected: false }, problem });
+    });
+  });
+  const cancel = clock.after(request.timeout, () => {
+    timesUp.abort();
+  });
+  const answer = await Promise.race([api.send(request, timesUp.signal), late]);
+  cancel();
+  return answer;
+}

@@ -1,0 +1,80 @@
+// The settings of an elector, in the form of those in table.ts. Their variables begin with LAMEDUCK_LEADER_ELECTION_.
+import type { Duration } from './duration.ts';
+import { limit, namespace, period, wholeSeconds } from './kinds.ts';
+import { row, variableOf, type Row } from './table.ts';
+
+/** electionTable has one row for each setting of an elector. */
+export const electionTable = {
+  /**
+   * The namespace of the Lease.
+   *
+   * @default the pod's own
+   */
+  leaseNamespace: row<string | undefined, string>({
+    kind: namespace,
+    default: () => undefined,
+    namedAfter: '--leader-elect-resource-namespace',
+  }),
+  /**
+   * How long other candidates wait for a silent leader before one of them takes the Lease. Longer than `renewDeadline`, by
+   * the time that the work needs to stop.
+   *
+   * @default `15s`
+   */
+  leaseDuration: row<number, Duration>({
+    kind: wholeSeconds,
+    default: () => 15_000,
+    namedAfter: '--leader-elect-lease-duration',
+  }),
+  /**
+   * How long a leader leads after the sending of its last acknowledged renewal. Longer than 1.2 times `retryPeriod`.
+   *
+   * @default `10s`
+   */
+  renewDeadline: row<number, Duration>({
+    kind: period,
+    default: () => 10_000,
+    namedAfter: '--leader-elect-renew-deadline',
+  }),
+  /**
+   * The time between two renewals. A candidate waits from once to 2.2 times as long between two attempts.
+   *
+   * @default `2s`
+   */
+  retryPeriod: row<number, Duration>({
+    kind: period,
+    default: () => 2_000,
+    namedAfter: '--leader-elect-retry-period',
+  }),
+  /**
+   * How long the work may take to stop at a shutdown, with the release of the Lease. It is the limit of the pre-shutdown
+   * hook, and so a part of the shutdown budget.
+   *
+   * @default `5s`
+   */
+  stopTimeout: row<number, Duration>({
+    kind: limit,
+    default: () => 5_000,
+  }),
+} as const;
+
+/** ElectionSettingName is the name of a setting of an elector. */
+export type ElectionSettingName = keyof typeof electionTable;
+
+/** ElectionSettings are complete and validated: durations in milliseconds. */
+export type ElectionSettings = {
+  readonly [Name in ElectionSettingName]: (typeof electionTable)[Name] extends Row<infer Value, infer _>
+    ? Value
+    : never;
+};
+
+/** ElectionSettingsOptions is what code may pass; the environment has the last word. */
+export type ElectionSettingsOptions = {
+  readonly [Name in keyof typeof electionTable]?:
+    ((typeof electionTable)[Name] extends Row<infer _, infer Given> ? Given : never) | undefined;
+};
+
+/** electionVariableOf returns the variable of a setting: `LAMEDUCK_LEADER_ELECTION_LEASE_DURATION`. */
+export function electionVariableOf(name: string): string {
+  return variableOf(`leaderElection${name.charAt(0).toUpperCase()}${name.slice(1)}`);
+}

@@ -1,0 +1,190 @@
+// What an elector tells: its clock, its listeners, its metrics and its Events.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { settled } from '../support/fake-clock.ts';
+import { isLameduckError } from '../../src/errors.ts';
+import { Contest } from './support/contest.ts';
+
+test('LT-38, L-100 each change of the leader is told once, and nobody is no leader', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('c');
+  const running = (contest.heldBy('a'), a.run());
+  for (const holder of ['a', 'b', 'b', 'a']) {
+    contest.heldBy(holder);
+    await contest.advance(3_000);
+  }
+  contest.server.store.put('app', { holderIdentity: '', leaseDurationSeconds: 1, strategy: 'x' });
+  await contest.advance(3_000);
+  assert.deepEqual(a.leaders, ['a', 'b', 'a']);
+  assert.equal(a.elector.leader, 'a');
+  await a.elector.stop();
+  await running;
+});
+
+test('LT-40 the gauge of the leader follows its term', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  assert.equal(a.elector.counts.isLeader, false);
+  const running = a.run();
+  await contest.advance(1_000);
+  assert.equal(a.elector.counts.isLeader, true);
+  assert.equal(a.elector.counts.renewalAgeMs, 1_000);
+  assert.equal(a.elector.counts.slowpaths, 0);
+  await a.elector.stop();
+  await running;
+  assert.equal(a.elector.counts.isLeader, false);
+  assert.equal(a.elector.counts.renewalAgeMs, undefined);
+});
+
+test('LT-41, L-111, L-112 a term is told by two Events, and none of them delays a renewal', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  const running = a.run();
+  await contest.advance(1_000);
+  const stopped = a.elector.stop();
+  await contest.advance(1_000);
+  await stopped;
+  await running;
+  await settled();
+  const told = contest.server.events.map(({ type, reason, message }) => ({ type, reason, message }));
+  assert.deepEqual(told, [
+    { type: 'Normal', reason: 'LeaderElection', message: 'a became leader' },
+    { type: 'Normal', reason: 'LeaderElection', message: 'a stopped leading' },
+  ]);
+});
+
+test('LT-46 a loop that was blocked for 20 s does not lead, before any timer fires', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  const running = a.run();
+  await contest.advance(1_000);
+  const before = contest.server.calls.length;
+  contest.clock.block(20_000);
+  assert.equal(a.terms[0]?.isLeader(), false);
+  assert.equal(a.elector.remainingMs(), 0);
+  assert.throws(() => {
+    a.terms[0]?.assertLeader();
+  }, isLameduckError);
+  await contest.advance(0);
+  await contest.advance(1);
+  assert.equal(a.terms[0].signal.aborted, true);
+  await contest.advance(100);
+  assert.equal(contest.server.calls[before]?.method, 'GET');
+  await a.elector.stop();
+  await running;
+});
+
+test('LT-47 a wall clock that is set back changes nothing, and one that is set forward needs a proof', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  const running = a.run();
+  await contest.advance(1_000);
+  contest.wallAhead = -3_600_000;
+  assert.equal(a.terms[0]?.isLeader(), true);
+  await contest.advance(2_000);
+  contest.wallAhead = 0;
+  assert.equal(a.terms[0].isLeader(), false);
+  const sent = contest.server.calls.length;
+  await contest.quiet();
+  assert.deepEqual(
+    contest.server.calls.slice(sent).map(({ method }) => method),
+    ['PUT'],
+  );
+  assert.equal(a.terms[0].isLeader(), true);
+  assert.equal(a.terms.length, 1);
+  // Suspended, while somebody else has become the leader.
+  contest.wallAhead = 60_000;
+  contest.heldBy('b');
+  assert.equal(a.terms[0].isLeader(), false);
+  const again = contest.server.calls.length;
+  await contest.quiet();
+  assert.deepEqual(
+    contest.server.calls.slice(again, again + 2).map(({ method }) => method),
+    ['PUT', 'GET'],
+  );
+  assert.equal(a.terms[0].signal.aborted, true);
+  await a.elector.stop();
+  await running;
+});
+
+test('LT-51, L-131 tokens increase over 20 changes of holder, with releases and a deletion', async (t) => {
+  const contest = await Contest.begin(t);
+  const contenders = ['a', 'b'].map((identity) => contest.contender(identity));
+  const tokens: bigint[] = [];
+  for (let round = 0; round < 20; round++) {
+    if (round === 10) contest.server.store.delete('app');
+    const one = contest.contender(`${String(contenders[round % 2]?.identity)}${String(round)}`);
+    const running = one.run();
+    await contest.advance(500);
+    tokens.push(BigInt(one.terms[0]?.token ?? 0));
+    assert.equal(contest.spec()['leaseTransitions'], round < 10 ? round : round - 10);
+    await one.elector.stop();
+    await running;
+  }
+  for (const [index, token] of tokens.slice(1).entries()) assert.ok(token > (tokens[index] ?? token));
+});
+
+test('LT-39 the age of the last renewal is what a liveness check reads', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  const running = a.runStubborn();
+  await contest.advance(100);
+  const lastSent = contest.server.calls.at(-1)?.at ?? 0;
+  contest.server.script = () => ({ isLost: true });
+  await contest.advance(lastSent + 35_000 - contest.clock.now());
+  assert.equal(a.elector.counts.renewalAgeMs, 35_000);
+  await contest.advance(1);
+  assert.equal(a.elector.counts.renewalAgeMs, 35_001);
+  a.finish();
+  const stopped = a.elector.stop();
+  await contest.advance(20_000);
+  await Promise.all([stopped, running]);
+});
+
+test('a call of run beside another one is rejected', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  const running = a.run();
+  await contest.advance(500);
+  await assert.rejects(a.run(), { code: 'LAMEDUCK_ERR_ELECTOR_RUNNING' });
+  await a.elector.stop();
+  await running;
+});
+
+test('LT-57 timers and sockets are constant over 10 000 renewals, and nothing is left after the stop', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  const running = a.run();
+  await contest.advance(60_000);
+  const timers = contest.clock.pending.all;
+  const handles = process.getActiveResourcesInfo().length;
+  while (contest.server.calls.length < 10_000) await contest.advance(600_000);
+  assert.equal(contest.clock.pending.all, timers);
+  assert.equal(new Set(contest.server.calls.map(({ socket }) => socket)).size, 1);
+  assert.ok(process.getActiveResourcesInfo().length <= handles);
+  assert.equal(a.terms.length, 1);
+  await a.elector.stop();
+  await running;
+  await settled();
+  assert.equal(contest.clock.pending.all, 0);
+});
+
+test('LT-52 of ten electors one that reaches nobody disturbs no other', async (t) => {
+  const contest = await Contest.begin(t);
+  const all = Array.from({ length: 10 }, (_, index) => contest.contender('a', { name: `app${String(index)}` }));
+  const running = all.map((one) => one.run());
+  await contest.advance(1_000);
+  contest.server.script = ({ path }) => (path.endsWith('/app3') ? { isLost: true } : undefined);
+  await contest.advance(12_000);
+  assert.deepEqual(
+    all.map(({ terms }) => terms[0]?.signal.aborted),
+    all.map((_, index) => index === 3),
+  );
+  assert.deepEqual(
+    all.map(({ elector }) => elector.counts.isLeader),
+    all.map((_, index) => index !== 3),
+  );
+  contest.server.script = () => undefined;
+  await contest.advance(15_000);
+  await Promise.all([...all.map(({ elector }) => elector.stop()), ...running]);
+});

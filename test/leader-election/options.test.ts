@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readOptions } from '../../src/leader-election/options.ts';
+
+const nowhere = '/nowhere';
+const valid = { leaseName: 'app', leaseNamespace: 'ns' };
+
+function problems(options: object, environment: Record<string, string> = {}): string[] {
+  try {
+    readOptions({ ...valid, ...options }, environment, nowhere);
+    return [];
+  } catch (error) {
+    return (error as Error).message.split('\n  ').slice(1);
+  }
+}
+
+test('LT-48, L-002, L-003 the relations of the three durations are strict', () => {
+  const fits = (leaseDuration: string, renewDeadline: string, retryPeriod: string): boolean =>
+    problems({ leaseDuration, renewDeadline, retryPeriod }).length === 0;
+  assert.equal(fits('15s', '15s', '2s'), false);
+  assert.equal(fits('15s', '2.4s', '2s'), false);
+  assert.equal(fits('15s', '2.41s', '2s'), true);
+  assert.equal(fits('15s', '2s', '1s'), true);
+});
+
+test('L-018 the retry period is at least a second', () => {
+  assert.match(problems({ retryPeriod: '999ms' }).join(), /^retryPeriod: /);
+  assert.deepEqual(problems({ retryPeriod: '1s' }), []);
+});
+
+test('LT-48, L-004 the lease duration is a whole number of seconds', () => {
+  for (const leaseDuration of ['0.9s', '10.9s', 0, -15_000, 15_000.5, NaN, Infinity, '15', null, true]) {
+    assert.match(problems({ leaseDuration }).join(), /^leaseDuration: /, String(leaseDuration));
+  }
+  assert.deepEqual(problems({ leaseDuration: 20_000 }), []);
+});
+
+test('L-002, L-008, L-110 every problem is reported at once', () => {
+  const all = problems(
+    {
+      ...{ leaseName: 'App_1', leaseNamespace: 'NS', identity: ' ', labels: { a: 1 }, onLoss: 'exit', logger: {} },
+      ...{
+        apiServer: { url: 'http://10.0.0.1' },
+        leaseDuration: '10s',
+        renewDeadline: '10s',
+        retryPeriod: '9s',
+        lease: 1,
+      },
+    },
+    { LAMEDUCK_LEADER_ELECTION_STOP_TIMEOUT: '5', LAMEDUCK_LEADER_ELECTION_ALONE: 'yes' },
+  );
+  const named = [
+    'leaseNamespace',
+    'stopTimeout',
+    'leaseName',
+    'identity',
+    'labels',
+    'logger',
+    'onLoss',
+    'apiServer',
+    'lease',
+  ];
+  for (const name of named)
+    assert.ok(
+      all.some((line) => line.startsWith(name)),
+      name,
+    );
+  assert.ok(all.some((line) => line.startsWith('leaseDuration must be greater than renewDeadline')));
+  assert.ok(all.some((line) => line.startsWith('renewDeadline must be greater than 1.2 times retryPeriod')));
+  assert.ok(all.some((line) => line.startsWith('LAMEDUCK_LEADER_ELECTION_ALONE must be')));
+});
+
+test('L-001, L-110 the defaults are 15 s, 10 s and 2 s, and each elector has an identity of its own', () => {
+  const first = readOptions(valid, {}, nowhere);
+  const second = readOptions(valid, {}, nowhere);
+  const { leaseDuration, renewDeadline, retryPeriod } = first.election;
+  assert.deepEqual(
+    [leaseDuration, renewDeadline, retryPeriod, first.settings.stopTimeout],
+    [15_000, 10_000, 2_000, 5_000],
+  );
+  assert.match(first.election.identity, /^.+_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+  assert.notEqual(first.election.identity, second.election.identity);
+});
+
+test('the environment overrides code, and each value has its source', () => {
+  const environment = {
+    LAMEDUCK_LEADER_ELECTION_LEASE_DURATION: '30s',
+    LAMEDUCK_LEADER_ELECTION_LEASE_NAMESPACE: 'other',
+  };
+  const { election, sources, warnings } = readOptions(
+    { ...valid, leaseDuration: '20s', retryPeriod: 1_500 },
+    environment,
+    nowhere,
+  );
+  assert.deepEqual([election.leaseDuration, election.retryPeriod, election.namespace], [30_000, 1_500, 'other']);
+  assert.equal(sources['leaseDuration'], 'LAMEDUCK_LEADER_ELECTION_LEASE_DURATION');
+  assert.equal(sources['retryPeriod'], 'code');
+  assert.equal(sources['renewDeadline'], 'default');
+  assert.deepEqual(warnings, []);
+  const { warnings: unknown } = readOptions(valid, { LAMEDUCK_LEADER_ELECTION_LEASE_DURATIO: '1s' }, nowhere);
+  assert.match(unknown.join(), /nearest is LAMEDUCK_LEADER_ELECTION_LEASE_DURATION/);
+});
+
+test('L-008 without a namespace there is no elector, and alone there is one', () => {
+  assert.match(problems({ leaseNamespace: undefined }).join(), /^leaseNamespace must be given/);
+  const alone = { LAMEDUCK_LEADER_ELECTION_ALONE: '1' };
+  assert.equal(readOptions({ leaseName: 'app' }, alone, nowhere).isAlone, true);
+  const cluster = { ...alone, KUBERNETES_SERVICE_HOST: '10.0.0.1' };
+  assert.match(problems({}, cluster).join(), /LAMEDUCK_LEADER_ELECTION_ALONE=1 is invalid in a cluster/);
+});
+
+test('http: is allowed on a loopback address alone, and shutdown needs a lifecycle', () => {
+  for (const url of ['http://127.0.0.1:8001', 'http://localhost:8001', 'http://[::1]:8001', 'https://example.com']) {
+    assert.deepEqual(problems({ apiServer: { url } }), [], url);
+  }
+  for (const url of ['http://127.0.0.1.example.com', 'http://10.0.0.1', 'ftp://localhost', 'nothing', '']) {
+    assert.equal(problems({ apiServer: { url } }).length, 1, url);
+  }
+  assert.deepEqual(problems({ onLoss: 'shutdown' }), ['onLoss: "shutdown" needs a lifecycle']);
+});

@@ -1,0 +1,193 @@
+// Electors against a small API server on a real socket, with the hands of the clock in the test's own.
+import { mock, type TestContext } from 'node:test';
+import { connect, type LeaseApi } from '../../../src/leader-election/api-client.ts';
+import { Credentials, type ApiServer as Address } from '../../../src/leader-election/api-server.ts';
+import { ElectionLog } from '../../../src/leader-election/election-log.ts';
+import { LeaseElector } from '../../../src/leader-election/elector.ts';
+import { ElectionEvents } from '../../../src/leader-election/events.ts';
+import type { Election } from '../../../src/leader-election/state.ts';
+import type { Term } from '../../../src/leader-election/term.ts';
+import { ApiServer } from '../../support/api-server.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+/** Line is one line of an elector's log. */
+export interface Line {
+  readonly level: string;
+  readonly message: string;
+  readonly details: Record<string, unknown>;
+}
+
+/** Contender is an elector, and what it has done. */
+export interface Contender {
+  readonly elector: LeaseElector;
+  readonly identity: string;
+  readonly lines: Line[];
+  readonly leaders: string[];
+  readonly terms: Term[];
+  /** Settles the work of the running term. */
+  finish: (error?: Error) => void;
+  exits: number;
+  losses: number;
+  /** Runs with work that ends when it is told to. */
+  run(): Promise<void>;
+  /** Runs with work that ends only by `finish`. */
+  runStubborn(): Promise<void>;
+}
+
+/** Contest is one API server, one clock and its contenders. */
+export class Contest {
+  readonly clock = new FakeClock();
+  readonly server = new ApiServer(this.clock);
+  /** How far the wall clock is ahead of where it would be. */
+  wallAhead = 0;
+  #inFlight = 0;
+  #url = '';
+  #watches = 0;
+
+  static async begin(t: TestContext): Promise<Contest> {
+    const contest = new Contest();
+    contest.#url = await contest.server.listen();
+    t.after(() => {
+      contest.server.close();
+      mock.reset();
+    });
+    return contest;
+  }
+
+  wall = (): number => Date.UTC(2026, 0, 2) + this.clock.now() + this.wallAhead;
+
+  contender(
+    identity: string,
+    more: Partial<Election> & { address?: Partial<Address>; random?: () => number } = {},
+  ): Contender {
+    const { address, random = () => 0, ...overrides } = more;
+    const election: Election = {
+      ...{ identity, name: 'app', namespace: 'ns', labels: {} },
+      ...{ leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2_000, ...overrides },
+    };
+    const [lines, leaders, terms]: [Line[], string[], Term[]] = [[], [], []];
+    const logTo = (level: string) => (details: object, message: string) => {
+      lines.push({ level, message, details: { ...details } });
+    };
+    const { clock, wall } = this;
+    const log = new ElectionLog(
+      { info: logTo('info'), warn: logTo('warn'), error: logTo('error') },
+      election,
+      (leader) => leaders.push(leader),
+    );
+    const events = new ElectionEvents(election, clock, wall);
+    const server = { url: this.#url, ...address };
+    const credentials = new Credentials(server, clock);
+    const { name, namespace } = election;
+    const elector = new LeaseElector({
+      ...{ election, log, clock, wall, random },
+      connect: async () => this.#counted(await connect({ server, credentials, name, namespace, userAgent: 'test' })),
+      record: (api, message) => {
+        events.record(api, message);
+      },
+      onLoss: () => {
+        contender.losses++;
+        return true;
+      },
+      exit: () => {
+        contender.exits++;
+      },
+    });
+    const run = (work: (term: Term) => Promise<void>): Promise<void> =>
+      elector.run((term) => {
+        terms.push(term);
+        return work(term);
+      });
+    const contender: Contender = {
+      ...{ elector, identity, lines, leaders, terms, exits: 0, losses: 0, finish: () => undefined },
+      run: () =>
+        run(
+          ({ signal }) =>
+            new Promise((resolve) => {
+              contender.finish = () => {
+                resolve();
+              };
+              signal.addEventListener('abort', () => {
+                resolve();
+              });
+            }),
+        ),
+      runStubborn: () =>
+        run(
+          () =>
+            new Promise((resolve, reject) => {
+              contender.finish = (error) => {
+                if (error === undefined) resolve();
+                else reject(error);
+              };
+            }),
+        ),
+    };
+    return contender;
+  }
+
+  /** A record of somebody else, written at this moment. */
+  heldBy(holder: string, spec: Record<string, unknown> = {}): void {
+    const time = new Date(this.wall()).toISOString().replace('Z', '000Z');
+    this.server.store.put('app', {
+      ...{ holderIdentity: holder, leaseDurationSeconds: 15, acquireTime: time, renewTime: time, leaseTransitions: 3 },
+      ...spec,
+    });
+  }
+
+  /** advance turns the clock from timer to timer, and between them waits for every request that nobody holds back. */
+  async advance(milliseconds: number): Promise<void> {
+    const end = this.clock.now() + milliseconds;
+    await this.quiet();
+    while (this.clock.now() < end) {
+      await this.clock.advance(Math.min(this.clock.untilNext, end - this.clock.now()));
+      await this.quiet();
+    }
+  }
+
+  /** quiet resolves when every request is answered or held back by the server, and all that follows has happened. */
+  async quiet(): Promise<void> {
+    for (let calm = 0; calm < 12;) {
+      await new Promise((resolve) => setImmediate(resolve));
+      calm = this.#inFlight === this.server.held ? calm + 1 : 0;
+    }
+  }
+
+  spec(): Record<string, unknown> {
+    return this.server.store.current('app')?.spec ?? {};
+  }
+
+  get openWatches(): number {
+    return this.#watches;
+  }
+
+  #counted(api: LeaseApi): LeaseApi {
+    return {
+      send: (request, signal) => this.#count(api.send(request, signal)),
+      watch: async (onOpen, onChange, signal) => {
+        this.#watches++;
+        try {
+          return await api.watch(onOpen, onChange, signal);
+        } finally {
+          this.#watches--;
+        }
+      },
+      record: (event, signal) => this.#count(api.record(event, signal)),
+      closeWatch: () => {
+        api.closeWatch();
+      },
+      close: () => {
+        api.close();
+      },
+    };
+  }
+
+  async #count<Value>(promise: Promise<Value>): Promise<Value> {
+    this.#inFlight++;
+    try {
+      return await promise;
+    } finally {
+      this.#inFlight--;
+    }
+  }
+}

@@ -1,0 +1,148 @@
+// A small API server on a real socket: Leases and Events over HTTP/1.1, with scripts for what goes wrong.
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import type { Clock } from '../../src/clock.ts';
+import { LeaseStore, status, type Answered } from './lease-store.ts';
+
+/** Call is a request that the server has received. */
+export interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly at: number;
+  readonly socket: number;
+  readonly token: string | undefined;
+  readonly body: { readonly metadata?: Record<string, unknown>; readonly spec?: Record<string, unknown> } | undefined;
+  answered: number | undefined;
+}
+
+/** Script decides what happens to a call; undefined serves it. */
+export type Script = (call: Call) => Scripted | undefined;
+
+/** Scripted is one way to treat a call. */
+export interface Scripted {
+  /** Answers this instead, without touching the storage. */
+  readonly answer?: Answered & { readonly headers?: Record<string, string>; readonly text?: string };
+  /** Milliseconds of the clock until the answer; Infinity never answers. The storage is touched at once. */
+  readonly delay?: number;
+  /** Destroys the connection instead of answering, after the storage was touched. */
+  readonly isReset?: boolean;
+  /** Neither touches the storage nor answers. */
+  readonly isLost?: boolean;
+}
+
+/** ApiServer plays a Kubernetes API server for one Lease, `app` in `ns`. */
+export class ApiServer {
+  readonly store = new LeaseStore();
+  readonly calls: Call[] = [];
+  readonly events: Record<string, unknown>[] = [];
+  script: Script = () => undefined;
+  /** Whether watches are permitted. */
+  isWatchable = false;
+  /** How many calls have been received and not answered yet. */
+  held = 0;
+  readonly watches = new Set<ServerResponse>();
+  readonly #clock: Clock;
+  readonly #server: Server;
+  readonly #sockets = new Map<object, number>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#server = createServer({ keepAliveTimeout: 0 }, (request, response) => void this.#serve(request, response));
+    this.store.onWrite = ({ lease, method }) => {
+      const type = method === 'DELETE' ? 'DELETED' : method === 'POST' ? 'ADDED' : 'MODIFIED';
+      for (const watch of this.watches) watch.write(`${JSON.stringify({ type, object: lease })}\n`);
+    };
+  }
+
+  async listen(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `http://127.0.0.1:${String((this.#server.address() as AddressInfo).port)}`;
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  /** The methods of all calls of Leases so far, watches left out. */
+  get methods(): string {
+    return this.calls.map(({ method }) => method).join(' ');
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { url = '', method = '' } = request;
+    let text = '';
+    for await (const chunk of request as AsyncIterable<Buffer>) text += chunk.toString();
+    if (url.startsWith('/api/v1/')) {
+      this.events.push(JSON.parse(text) as Record<string, unknown>);
+      response.writeHead(201).end('{}');
+      return;
+    }
+    if (url.includes('watch=true')) this.#watch(response);
+    else await this.#answer({ method, url, text, request }, response);
+  }
+
+  #watch(response: ServerResponse): void {
+    if (!this.isWatchable) {
+      response.writeHead(403).end(JSON.stringify(status(403, 'Forbidden', 'cannot watch').body));
+      return;
+    }
+    response.writeHead(200, { 'Content-Type': 'application/json' });
+    response.flushHeaders();
+    this.watches.add(response);
+    response.on('close', () => this.watches.delete(response));
+    const object = this.store.current('app');
+    if (object !== undefined) response.write(`${JSON.stringify({ type: 'ADDED', object })}\n`);
+  }
+
+  async #answer(
+    { method, url, text, request }: { method: string; url: string; text: string; request: IncomingMessage },
+    response: ServerResponse,
+  ): Promise<void> {
+    const body = text === '' ? undefined : (JSON.parse(text) as NonNullable<Call['body']>);
+    const call: Call = {
+      ...{ method, path: url, at: this.#clock.now(), socket: this.#socketOf(request), body, answered: undefined },
+      token: request.headers.authorization?.replace('Bearer ', ''),
+    };
+    this.calls.push(call);
+    const scripted = this.script(call) ?? {};
+    const answer: NonNullable<Scripted['answer']> = scripted.answer ?? this.#apply(call, scripted.isLost === true);
+    this.held++;
+    response.on('close', () => {
+      this.held--;
+    });
+    if (scripted.delay !== undefined || scripted.isLost === true)
+      await this.#wait(scripted.delay ?? Infinity, response);
+    if (response.destroyed) return;
+    if (scripted.isReset === true) {
+      request.socket.resetAndDestroy();
+      return;
+    }
+    call.answered = answer.status;
+    response.writeHead(answer.status, { 'Content-Type': 'application/json', ...answer.headers });
+    response.end(answer.text ?? JSON.stringify(answer.body));
+  }
+
+  #apply({ method, path, body }: Call, isLost: boolean): Answered {
+    const name = path.split('/').pop() ?? '';
+    if (isLost) return { status: 500, body: undefined };
+    if (method === 'GET') return this.store.get(name);
+    if (method === 'POST') return this.store.create(String(body?.metadata?.['name']), body as Record<string, unknown>);
+    return this.store.update(name, body as Record<string, unknown>);
+  }
+
+  #wait(delay: number, response: ServerResponse): Promise<void> {
+    return new Promise((resolve) => {
+      response.on('close', resolve);
+      if (delay !== Infinity) this.#clock.after(delay, resolve);
+    });
+  }
+
+  #socketOf({ socket }: IncomingMessage): number {
+    const known = this.#sockets.get(socket) ?? this.#sockets.size + 1;
+    this.#sockets.set(socket, known);
+    return known;
+  }
+}
