@@ -193,12 +193,15 @@ export class Connection {
     this.#bytesRead = this.socket.bytesRead;
   }
 
-  /** hear notes when the socket was last heard of; called again and again during the shutdown. */
-  hear(now: number): void {
+  /**
+   * hear notes when the socket was last heard of; called again and again during the shutdown. Bytes that begin no message
+   * count as silence: a server ignores line ends before a request line (RFC 9112 section 2.2).
+   */
+  hear(now: number, beginsMessage: (connection: Connection) => boolean): void {
     const { bytesRead } = this.socket;
     if (bytesRead === this.#bytesRead) return;
     this.#bytesRead = bytesRead;
-    this.quietSince = now;
+    if (beginsMessage(this)) this.quietSince = now;
   }
 
   /**

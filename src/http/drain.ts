@@ -5,7 +5,7 @@ import { leastPerSecond } from '../settings/pace.ts';
 import { Acknowledgement } from './acknowledgement.ts';
 import type { Connection } from './connection.ts';
 import { askWhetherGone } from './half-open.ts';
-import { AnsweredUploads, withoutHalfHeads } from './half-request.ts';
+import { AnsweredUploads, messageLookup, withoutHalfHeads } from './half-request.ts';
 import type { LongRunningDrainOptions } from './long-running.ts';
 import type { ReadSocketTable } from './read-socket-table.ts';
 import { portOf, type Server } from './server.ts';
@@ -164,10 +164,11 @@ export class Drain {
     this.#traffic.requests.longRunning.endOverdue(now);
     const silent: Connection[] = [];
     const stale: Connection[] = [];
+    const beginsMessage = messageLookup();
     for (const connection of this.#traffic.connections) {
       this.#traffic.forgetIfEnded(connection);
       if (connection.isGone) continue;
-      if (!connection.isBusy) connection.hear(now);
+      if (!connection.isBusy) connection.hear(now, beginsMessage);
       askWhetherGone(connection, now);
       connection.leave(now);
       if (this.#deadline !== undefined) connection.endUploads(now);

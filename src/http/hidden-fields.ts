@@ -31,6 +31,11 @@ export function socketsInMessage(server: Server): Socket[] {
   return (listOf(server)?.active() ?? []).flatMap(({ socket }) => socket ?? []);
 }
 
+/** listsMessages tells whether Node keeps the list that `socketsInMessage` reads; a server of HTTP/2 has none. */
+export function listsMessages(server: Server): boolean {
+  return listOf(server) !== undefined;
+}
+
 /** serverOf returns the server that has accepted a connection; undefined when Node does not tell. */
 export function serverOf(socket: Socket): Server | undefined {
   return (socket as { server?: Server }).server;

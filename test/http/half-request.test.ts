@@ -54,6 +54,17 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
+  it('line ends on a kept connection do not keep it open', async (t) => {
+    const serving = await serve(t, { adapter, listener: (_, response) => response.end('ok') });
+    const client = await serving.dial();
+    client.get('/');
+    await client.reader.next();
+    const { since, ended } = shutdownOf(serving);
+    await trickle(client, '\r\n');
+    assert.ok(performance.now() - since >= linger);
+    assert.equal((await ended).exitCode, 0);
+  });
+
   it('P-013 half a head that nothing follows is ended by FIN, a linger ahead of the end of the drain’s time', async (t) => {
     const serving = await serve(t, {
       adapter,
