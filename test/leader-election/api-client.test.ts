@@ -49,7 +49,7 @@ test('LT-25 metadata of others survives 100 renewals, and configured labels are 
   await running;
 });
 
-test('LT-26 each written time has six digits, and an acquireTime is sent back as it was read', async (t) => {
+test('LT-26, L-034, L-035, L-181, L-189 each written time has six digits, and an acquireTime is sent back as it was read', async (t) => {
   const contest = await Contest.begin(t);
   const acquireTime = '2026-01-02T03:04:05.123456Z';
   contest.heldBy('a', { acquireTime });
@@ -78,7 +78,7 @@ test('LT-26 each written time has six digits, and an acquireTime is sent back as
   }
 });
 
-test('LT-27 a record under the own identity is taken at once, and its transitions are kept', async (t) => {
+test('LT-27, L-069 a record under the own identity is taken at once, and its transitions are kept', async (t) => {
   const contest = await Contest.begin(t);
   contest.heldBy('a');
   const a = contest.contender('a');

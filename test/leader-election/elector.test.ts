@@ -21,7 +21,7 @@ test('LT-38, L-100 each change of the leader is told once, and nobody is no lead
   await running;
 });
 
-test('LT-40 the gauge of the leader follows its term', async (t) => {
+test('LT-40, L-085, L-113 the gauge of the leader follows its term', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   assert.equal(a.elector.counts.isLeader, false);
@@ -53,7 +53,7 @@ test('LT-41, L-111, L-112 a term is told by two Events, and none of them delays 
   ]);
 });
 
-test('LT-46 a loop that was blocked for 20 s does not lead, before any timer fires', async (t) => {
+test('LT-46, L-104, L-133 a loop that was blocked for 20 s does not lead, before any timer fires', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();
@@ -107,7 +107,7 @@ test('LT-47 a wall clock that is set back changes nothing, and one that is set f
   await running;
 });
 
-test('LT-51, L-131 tokens increase over 20 changes of holder, with releases and a deletion', async (t) => {
+test('LT-51, L-131, L-183, L-195 tokens increase over 20 changes of holder, with releases and a deletion', async (t) => {
   const contest = await Contest.begin(t);
   const contenders = ['a', 'b'].map((identity) => contest.contender(identity));
   const tokens: bigint[] = [];
@@ -124,7 +124,7 @@ test('LT-51, L-131 tokens increase over 20 changes of holder, with releases and 
   for (const [index, token] of tokens.slice(1).entries()) assert.ok(token > (tokens[index] ?? token));
 });
 
-test('LT-39 the age of the last renewal is what a liveness check reads', async (t) => {
+test('LT-39, L-103 the age of the last renewal is what a liveness check reads', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.runStubborn();
@@ -169,7 +169,7 @@ test('LT-57 timers and sockets are constant over 10 000 renewals, and nothing is
   assert.equal(contest.clock.pending.all, 0);
 });
 
-test('LT-52 of ten electors one that reaches nobody disturbs no other', async (t) => {
+test('LT-52, L-170 of ten electors one that reaches nobody disturbs no other', async (t) => {
   const contest = await Contest.begin(t);
   const all = Array.from({ length: 10 }, (_, index) => contest.contender('a', { name: `app${String(index)}` }));
   const running = all.map((one) => one.run());

@@ -50,13 +50,21 @@ function takenAfter(title: string, spec: Record<string, unknown>, expected: numb
 }
 
 takenAfter('LT-04 a silent holder is waited out from the first sight', {}, 15_000);
-takenAfter('LT-05 a renewTime of an hour ago shortens nothing', { renewTime: '2025-12-31T23:00:00.000000Z' }, 15_000);
+takenAfter(
+  'LT-05, L-180 a renewTime of an hour ago shortens nothing',
+  { renewTime: '2025-12-31T23:00:00.000000Z' },
+  15_000,
+);
 takenAfter('LT-06 a renewTime in an hour lengthens nothing', { renewTime: '2026-01-02T04:00:00.000000Z' }, 15_000);
-takenAfter('LT-07 a record of 3 s is waited out for 3 s', { leaseDurationSeconds: 3 }, 3_000);
+takenAfter('LT-07, L-182 a record of 3 s is waited out for 3 s', { leaseDurationSeconds: 3 }, 3_000);
 takenAfter('LT-07 a record of 60 s is waited out for 60 s', { leaseDurationSeconds: 60 }, 60_000);
 takenAfter('LT-08 a released Lease is taken at once', { holderIdentity: '', leaseDurationSeconds: 1 }, 0);
 takenAfter('LT-09 a Lease with a null holder is taken at once', { holderIdentity: null }, 0);
-takenAfter('LT-10 a record without a duration is waited out for the own one', { leaseDurationSeconds: null }, 15_000);
+takenAfter(
+  'LT-10, L-193 a record without a duration is waited out for the own one',
+  { leaseDurationSeconds: null },
+  15_000,
+);
 
 test('LT-09 a Lease with an empty spec is taken with one transition', async (t) => {
   const contest = await Contest.begin(t);
@@ -134,7 +142,7 @@ test('LT-54 followers that start together spread their second attempts', async (
   await Promise.all([...all.map(({ elector }) => elector.stop()), ...running]);
 });
 
-test('L-053 a follower with a watch reads nothing while the leader renews, and takes a released Lease at once', async (t) => {
+test('L-053, L-174, L-194 a follower with a watch reads nothing while the leader renews, and takes a released Lease at once', async (t) => {
   const contest = await Contest.begin(t);
   contest.server.isWatchable = true;
   const [a, b] = [contest.contender('a'), contest.contender('b', { random: () => 0.5 })];

@@ -16,7 +16,7 @@ async function leading(
   return { contest, a, running };
 }
 
-test('LT-28, L-141 a stop aborts the work, renews while it goes on, and then releases', async (t) => {
+test('LT-28, L-054, L-092a, L-141, L-188, L-192 a stop aborts the work, renews while it goes on, and then releases', async (t) => {
   const { contest, a, running } = await leading(t, true);
   const before = contest.server.calls.length;
   const stopped = a.elector.stop();
@@ -110,7 +110,7 @@ test('LT-33 a release that reaches nobody does not delay the abort, and gives up
   await running;
 });
 
-test('LT-34 a leader that was frozen leaves the Lease of the next one untouched', async (t) => {
+test('LT-34, L-090 a leader that was frozen leaves the Lease of the next one untouched', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.heldBy('b');
   const stolen = JSON.stringify(contest.server.store.current('app'));
@@ -153,7 +153,7 @@ test('LT-36 a takeover that lands after the stop is released, and no work begins
   assert.equal(contest.spec()['holderIdentity'], '');
 });
 
-test('LT-37, L-097 work that returns or throws ends the term with a release, and its error rejects run', async (t) => {
+test('LT-37, L-097, L-101 work that returns or throws ends the term with a release, and its error rejects run', async (t) => {
   const { contest, a, running } = await leading(t, true);
   a.finish();
   await contest.advance(100);
@@ -174,7 +174,7 @@ test('LT-37, L-097 work that returns or throws ends the term with a release, and
   assert.equal(contest.server.calls.length, calls, 'a run after the stop sends nothing');
 });
 
-test('L-142 work that goes on at the end of the lease duration ends the process, and nobody contends beside it', async (t) => {
+test('L-102, L-142 work that goes on at the end of the lease duration ends the process, and nobody contends beside it', async (t) => {
   const { contest, a, running } = await leading(t, true);
   const lastSent = contest.server.calls.at(-1)?.at ?? 0;
   contest.server.script = () => ({ isLost: true });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { status } from '../support/lease-store.ts';
 import { Contest } from './support/contest.ts';
 
-test('LT-01 on an empty store a leader creates the Lease, renews it at once and then every 2 s', async (t) => {
+test('LT-01, L-020, L-052, L-060, L-061 on an empty store a leader creates the Lease, renews it at once and then every 2 s', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const start = contest.clock.now();
@@ -24,7 +24,7 @@ test('LT-01 on an empty store a leader creates the Lease, renews it at once and 
   await running;
 });
 
-test('LT-02 a conflict with the own record is followed by a GET and a PUT in the same attempt', async (t) => {
+test('LT-02, L-086 a conflict with the own record is followed by a GET and a PUT in the same attempt', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   let puts = 0;
@@ -39,7 +39,7 @@ test('LT-02 a conflict with the own record is followed by a GET and a PUT in the
   await running;
 });
 
-test('LT-11 of two that create the Lease the loser fires nothing and waits', async (t) => {
+test('LT-11, L-033, L-184 of two that create the Lease the loser fires nothing and waits', async (t) => {
   const contest = await Contest.begin(t);
   const [a, b] = [contest.contender('a'), contest.contender('b')];
   contest.server.script = ({ method }) => (method === 'GET' ? { delay: 100 } : undefined);
@@ -59,7 +59,7 @@ test('LT-11 of two that create the Lease the loser fires nothing and waits', asy
   await Promise.all([...stops, ...running]);
 });
 
-test('LT-14 no failed GET leads to a write', async (t) => {
+test('LT-14, L-186 no failed GET leads to a write', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const failures = [
@@ -121,7 +121,7 @@ test('LT-16 a renewal whose reply is lost extends nothing and costs no term', as
   await running;
 });
 
-test('LT-17 a leader that reaches nobody stops by itself, before anybody else can lead', async (t) => {
+test('LT-17, L-124, L-187, L-190 a leader that reaches nobody stops by itself, before anybody else can lead', async (t) => {
   const contest = await Contest.begin(t);
   const [a, b] = [contest.contender('a'), contest.contender('b')];
   const running = [a.run()];
@@ -145,7 +145,7 @@ test('LT-17 a leader that reaches nobody stops by itself, before anybody else ca
   await Promise.all([...stops, ...running]);
 });
 
-test('LT-18 a term counts from the sending of a write, however late its reply is', async (t) => {
+test('LT-18, L-081, L-082 a term counts from the sending of a write, however late its reply is', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a', { leaseDuration: 30_000, renewDeadline: 20_000 });
   const running = a.run();
@@ -181,7 +181,7 @@ test('LT-19 failed renewals within the deadline cost nothing', async (t) => {
   await running;
 });
 
-test('LT-20 a term ends at once when somebody else holds the Lease, whose record stays untouched', async (t) => {
+test('LT-20, L-083, L-185, L-191 a term ends at once when somebody else holds the Lease, whose record stays untouched', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();
@@ -216,14 +216,14 @@ function endsTheTerm(title: string, happen: (contest: Contest) => void, transiti
 }
 
 endsTheTerm(
-  'LT-21 a Lease that somebody has blanked ends the term, and a later one has another token',
+  'LT-21, L-071 a Lease that somebody has blanked ends the term, and a later one has another token',
   (contest) => {
     contest.heldBy('', { leaseTransitions: 0 });
   },
   1,
 );
 endsTheTerm(
-  'LT-22 a deleted Lease ends the term, and a later one has another token',
+  'LT-22, L-072 a deleted Lease ends the term, and a later one has another token',
   (contest) => {
     contest.server.store.delete('app');
   },
@@ -244,7 +244,7 @@ test('LT-23 a Lease that somebody has created anew ends the term', async (t) => 
   await running;
 });
 
-test('LT-24 every PUT has the uid and the version of the last reply, and a 201 is no term', async (t) => {
+test('LT-24, L-030, L-031 every PUT has the uid and the version of the last reply, and a 201 is no term', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();
