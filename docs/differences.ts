@@ -63,7 +63,7 @@ export const differences: Readonly<Record<string, string>> = {
   'A-122':
     'Only connections accepted after `NotAcceptingNewRequest` are answered 429. What arrives on a kept connection is served and told to close: the client could not know, and serving it costs less than a retry.',
   'A-126':
-    'The probe paths are exempt exactly, not by their first letters, and no `User-Agent` is, because every client can claim one.',
+    'The probe paths are exempt exactly, not by their first letters. A call of the process to itself is known by its socket, not by a `User-Agent`, which every client can claim.',
   'A-130':
     'A stream is ended behind a whole event, and a handler that has asked for the request’s `AbortSignal` sends what it still has to send.',
   'A-133': 'Upgraded sockets are told in their turn like everything else.',

@@ -4,6 +4,7 @@ import { createParts, type Parts } from './parts.ts';
 import { applyKeepAliveTimeout } from './http/keep-alive-timeout.ts';
 import { readSocketTable } from './http/read-socket-table.ts';
 import { installSeam } from './http/seam.ts';
+import { SelfRequests } from './http/self-requests.ts';
 import { checkDistinct, checkServer, type Server } from './http/server.ts';
 import type { RequestFunctions } from './http/request-functions.ts';
 import { loggerAllowed, quiet, type Logger } from './observers/logger.ts';
@@ -133,7 +134,8 @@ export function install(
 
 function joinProcess(parts: Parts, logging: Logging, probePort: ProbePort | undefined, isGuest: boolean): () => void {
   const { settings, recorder, shutdown, closes } = parts;
-  return join({
+  const refuseSelfRequests = acceptSelfRequests(parts);
+  const leave = join({
     shutdownSignals: settings.shutdownSignals,
     begin: (reason) => shutdown.begin(reason),
     beginAfterLoss: (reason) => shutdown.begin(reason, { isLeadershipLost: true }),
@@ -169,6 +171,25 @@ function joinProcess(parts: Parts, logging: Logging, probePort: ProbePort | unde
     isGuest,
     runsOwnListeners: settings.ownSignalListeners === 'run',
   });
+  return () => {
+    leave();
+    refuseSelfRequests();
+  };
+}
+
+// A test that runs a shutdown in its own process has left this process by then: there, its clients are strangers.
+function acceptSelfRequests({ servers, traffic, warn, handle: { signals } }: Parts): () => void {
+  let requests: SelfRequests | undefined;
+  let hasEnded = false;
+  const end = (): void => {
+    hasEnded = true;
+    requests?.end();
+  };
+  void signals.shutdownInitiated.signaled.then(() => {
+    if (!hasEnded) requests = new SelfRequests({ servers, traffic, warn });
+  });
+  void signals.inFlightRequestsDrained.signaled.then(end);
+  return end;
 }
 
 function createProbePort(

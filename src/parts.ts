@@ -43,6 +43,8 @@ export interface PartsOptions extends DrainOptions {
 /** Parts is the handle and what the world outside drives: events into `traffic`, the end into `shutdown`. */
 export interface Parts {
   readonly handle: Lameduck;
+  /** Those that drain together, with those that came later. */
+  readonly servers: readonly Server[];
   readonly settings: Settings;
   /** The division of the grace period, with the hooks that are registered by now. */
   readonly budget: () => ExplainedBudget;
@@ -118,7 +120,7 @@ export function createParts(options: PartsOptions): Parts {
   const answerProbePort: Parts['answerProbePort'] = (url, method) =>
     health.answer(url) ?? metrics?.answerProbePort(url, method);
   const own = { handle, settings, budget, hooks, recorder, traffic, closes, startup, shutdown, health, electors };
-  return { ...own, hasMetrics: metrics !== undefined, addServer, answerProbePort, warn };
+  return { ...own, servers, hasMetrics: metrics !== undefined, addServer, answerProbePort, warn };
 }
 
 function createHealth(

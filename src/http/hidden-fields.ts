@@ -1,6 +1,6 @@
 // What Node keeps of servers and sockets where only it looks; each is guarded, since it may go.
 import type { Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
-import type { Server, Socket } from 'node:net';
+import { Socket, type AddressInfo, type Server } from 'node:net';
 
 interface ConnectionsList {
   all(): readonly Parser[];
@@ -83,6 +83,29 @@ export function tcpSocketOf(socket: Socket): Socket {
 export function queuedBytes(socket: Socket): number | undefined {
   const { _handle: handle } = socket as { _handle?: { writeQueueSize?: number } | null };
   return handle?.writeQueueSize;
+}
+
+type TellAddress = (out: Partial<AddressInfo>) => number;
+
+/** TcpHandle is the TCP connection under a socket, or the listener under a server. All of them share one prototype. */
+export interface TcpHandle {
+  connect(request: object, address: string, port: number, ...rest: unknown[]): number;
+  connect6(request: object, address: string, port: number, ...rest: unknown[]): number;
+  getsockname: TellAddress;
+  getpeername: TellAddress;
+}
+
+/** tcpHandleOf returns the handle of a socket or server; undefined if it has none, or one of another kind. */
+export function tcpHandleOf(owner: Server | Socket): TcpHandle | undefined {
+  const { _handle: handle } = owner as { _handle?: Partial<TcpHandle> | null };
+  return typeof handle?.connect6 === 'function' ? (handle as TcpHandle) : undefined;
+}
+
+/** socketsMade lists the sockets that this thread has connected or is connecting. Those that a server accepted have a server. */
+export function socketsMade(): Socket[] {
+  const { _getActiveHandles: activeHandles } = process as { _getActiveHandles?: () => unknown[] };
+  const sockets = (activeHandles?.call(process) ?? []).filter((handle) => handle instanceof Socket);
+  return sockets.filter((socket) => (serverOf(socket) ?? null) === null);
 }
 
 /** sendsFile tells whether a file is the answer on a stream: Node ends that ahead of the file, and takes away what would send the end. */

@@ -9,6 +9,7 @@ import type { TrafficCounts, UnfinishedRequest } from '../observer.ts';
 import { Connection, connectionOf, type Leaving } from './connection.ts';
 import { socketUnder, tcpSocketOf } from './hidden-fields.ts';
 import { Hold } from './hold.ts';
+import { OwnConnections } from './own-connections.ts';
 import { answerProbe } from './probe.ts';
 import { answerRetryAfter, refuseUpgrade } from './rejection.ts';
 import { Requests, type RequestsOptions } from './requests.ts';
@@ -34,6 +35,7 @@ export interface TrafficOptions extends RequestsOptions {
 /** Traffic lets requests in. When connections end is the drain's business. */
 export class Traffic implements SeamEvents {
   readonly connections = new Set<Connection>();
+  readonly own = new OwnConnections();
   readonly requests: Requests;
   /** Keeps requests, but no probe, while the listener closes between two of their clients' connections. */
   readonly hold = new Hold();
@@ -75,11 +77,8 @@ export class Traffic implements SeamEvents {
   get counts(): TrafficCounts {
     this.requests.list(this.connections);
     this.forgetEnded();
-    return {
-      connections: this.connections.size,
-      requestsInFlight: this.requests.inFlight,
-      longRunningRequests: this.requests.longRunning.count,
-    };
+    const { inFlight, longRunning } = this.requests;
+    return { connections: this.connections.size, requestsInFlight: inFlight, longRunningRequests: longRunning.count };
   }
 
   /**
@@ -244,7 +243,7 @@ export class Traffic implements SeamEvents {
     }
     this.connections.add(connection);
     if (this.#leaving !== undefined) connection.draw(this.#leaving);
-    connection.isLate = before?.isLate ?? this.#refusesLate;
+    connection.isLate = before?.isLate ?? (this.#refusesLate && !this.own.has(connection.socket));
     connection.socket.on('close', () => {
       this.#forget(connection);
     });
