@@ -15,6 +15,9 @@ import { Unsent } from './unsent.ts';
 // How many milliseconds a client has to take the rest of what lameduck has answered itself, where that is all that is left.
 const longestOwn = 1_000;
 
+// How many milliseconds a late session may take to open a stream, as a connection of HTTP/1.1 may to send a request.
+const longestSilence = 1_000;
+
 /** Session is a Connection that speaks HTTP/2. */
 export class Session extends Connection {
   readonly #session: ServerHttp2Session;
@@ -103,10 +106,16 @@ export class Session extends Connection {
   #leaveNow(): void {
     if (this.isOver) return;
     if (this.#hasEnded) this.isOver = true;
+    // The first stream of a late session is refused at once, and ends it. To hold that stream would hold the drain.
+    else if (this.isLate) this.#endIfSilent();
     else if (!this.#isLeaving) {
       this.#isLeaving = true;
       void this.#tell();
     }
+  }
+
+  #endIfSilent(): void {
+    if (this.#clock.now() - this.#changedAt >= longestSilence) this.end();
   }
 
   // In clear text it takes two steps, and a stream that the client opens between them is served; over TLS Node allows one,

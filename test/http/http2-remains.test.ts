@@ -41,6 +41,25 @@ async function serveSlowReader(scope: Scope, kind: Parameters<typeof serve>[1]) 
 }
 
 describeKinds((kind) => {
+  it('P-019 with retry-after the streams of new sessions are refused at once, and never hold the drain', async (t) => {
+    const { serving, held, outcome } = await serveHeld(t, kind, 'old', { shutdownSendRetryAfter: true });
+    const { traffic, handle } = serving;
+    const ended = handle.shutdown('test');
+    await handle.signals.notAcceptingNewRequest.signaled;
+    await new Promise((resolve) => setImmediate(resolve));
+    const late = Array.from({ length: 5 }, async () => {
+      const { status } = await (await serving.dial()).request('/');
+      return [status, traffic.counts.requestsInFlight];
+    });
+    assert.deepEqual(
+      await Promise.all(late),
+      late.map(() => [429, 1]),
+    );
+    held.finish();
+    assert.equal((await outcome).body, 'old');
+    assert.equal((await ended).exitCode, 0);
+  });
+
   // In clear text a client that does not read, and so answers no ping, is told after seconds only; and what goes through
   // the compatibility API, Node takes for closed only when it is out.
   const notThere = (!kind.isSecure || kind.isCompatible) && 'its stream is not closed before its answer is out';
