@@ -2,7 +2,7 @@
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Response } from '../message.ts';
-import type { Clock } from '../clock.ts';
+import { wait, type Clock } from '../clock.ts';
 import { announce } from './announcement.ts';
 import { Connection, type Leaving, type Unfinished } from './connection.ts';
 import { longestBehindAnswer } from './half-request.ts';
@@ -118,14 +118,18 @@ export class Session extends Connection {
     if (this.#clock.now() - this.#changedAt >= longestSilence) this.end();
   }
 
-  // In clear text it takes two steps, and a stream that the client opens between them is served; over TLS Node allows one,
-  // which comes when the client has nothing on its way, or it would refuse itself what it has not sent yet.
+  // The client is told while it waits for answers: its library may refuse by itself what its program has opened and the
+  // library has not sent yet. In clear text that takes two steps, and what the client sends between them is served. Over
+  // TLS Node allows one step.
   async #tell(): Promise<void> {
-    if (this.#canAnnounce && (await announce(this.#session, this.socket, this.#clock))) this.end();
-    else
-      await this.#settling.settle(() => {
-        this.end();
-      });
+    const isAnnounced = await this.#settling.settle(async () => {
+      if (this.#canAnnounce && (await announce(this.#session, this.socket, this.#clock))) return true;
+      this.end();
+      return false;
+    });
+    if (!isAnnounced) return;
+    await wait(this.#clock, quiet);
+    this.end();
   }
 
   get #canAnnounce(): boolean {

@@ -34,8 +34,11 @@ export class Settling {
     this.#changes++;
   }
 
-  /** settle calls back once nothing was opened and nothing ended for a round trip and a little more; then lets go. */
-  async settle(callback: () => void): Promise<void> {
+  /**
+   * settle calls back once nothing was opened and nothing ended for a round trip and a little more. It lets go when the
+   * callback's promise has resolved, and resolves with the same.
+   */
+  async settle<Result>(callback: () => Result | Promise<Result>): Promise<Result> {
     this.hold.begin();
     const since = this.#clock.now();
     let elapsed = 0;
@@ -47,7 +50,8 @@ export class Settling {
       if (before === this.#changes || this.#session.closed) break;
       if (elapsed >= (count < roundTrips ? longestRoundTrips : longest)) break;
     }
-    callback();
+    const result = await callback();
     this.hold.end();
+    return result;
   }
 }

@@ -5,6 +5,7 @@ import { connect } from 'node:net';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { it, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
 import { Session } from '../../src/http/session.ts';
 import type { Parts } from '../../src/parts.ts';
@@ -51,6 +52,38 @@ describeKinds((kind) => {
       Array.from({ length: 2 }, () => ({ body: 'half whole', isWhole: true })),
     );
     assert.deepEqual(client.goaways, expected);
+    assert.equal((await ended).exitCode, 0);
+  });
+
+  it('P-043 a client that sends one request after another is told while it waits for a response', async (t) => {
+    const serving = await serve(t, kind, {
+      shutdownDelayDuration: '400ms',
+      listener: (path, answer) => {
+        answer.respond(200);
+        answer.end(path);
+      },
+    });
+    const clients = await Promise.all(Array.from({ length: 8 }, () => serving.dial()));
+    const waitsWhenTold: boolean[] = [];
+    let count = 0;
+    const loops = clients.map(async (client) => {
+      let isWaiting = false;
+      client.session.once('goaway', () => waitsWhenTold.push(isWaiting));
+      while (client.goaways.length === 0) {
+        isWaiting = true;
+        assert.ok((await client.request('/x')).isWhole);
+        isWaiting = false;
+        count++;
+        await setTimeout(10);
+      }
+    });
+    await until(() => count > 50);
+    const ended = serving.handle.shutdown('test');
+    await Promise.all(loops);
+    assert.deepEqual(
+      waitsWhenTold,
+      clients.map(() => true),
+    );
     assert.equal((await ended).exitCode, 0);
   });
 
