@@ -305,8 +305,10 @@ export const rules: Readonly<Record<string, string>> = {
   'P-065': 'A process under `npm start` or a shell, which keep process signals to themselves, says so once.',
   'P-066': 'As PID 1 the process needs no init: its handlers are in place before it listens.',
   'P-067': 'A process signal during the start, before listening or in a post-start hook, leads to a clean exit.',
+  'P-068': 'An IPC message `shutdown` of PM2 begins the shutdown like a process signal.',
   'P-069': 'SIGHUP and SIGUSR2 are left alone unless asked for, and signals of a fault are never taken.',
   'P-070': 'Signal listeners of other libraries keep working, and ours can be removed.',
+  'P-071': 'A worker of `node:cluster` that its primary disconnects drains before Node closes its servers.',
   'P-073':
     'No timer of ours keeps the process alive or is left behind: a thousand starts and stops in one process leave no warning, listener, timer or handle.',
   'P-074': 'Time is monotonic: a jump of the clock does not change the drain.',

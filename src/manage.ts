@@ -14,12 +14,12 @@ import type { EventLoopCounts } from './observers/metrics/readers.ts';
 import { registryAllowed, type MetricsRegistry } from './observers/metrics/registry.ts';
 import { several } from './observers/several.ts';
 import { ProbePort } from './probe-worker/probe-port.ts';
-import { closeWithGraceWarning } from './process/close-with-grace.ts';
 import { isDevelopment } from './process/development.ts';
 import { isEnding, join } from './process/ending.ts';
-import { launcherWarning } from './process/launcher.ts';
+import { isUnderPm2 } from './process/pm2.ts';
 import { errorText, terminationText, writeTerminationMessage } from './process/termination-message.ts';
 import { runsTests } from './process/test-runner.ts';
+import { processWarnings } from './process/warnings.ts';
 import { checkOptions } from './registration.ts';
 import { checkBudget, explainBudget, withoutDelay } from './settings/budget.ts';
 import { completeSettings, type CompletedSettings } from './settings/complete.ts';
@@ -103,18 +103,13 @@ export function install(
       const budget = parts.budget();
       logging.onStart({ addresses, budgetSum: budget.sum, sources });
       if (guest?.problem !== undefined) logging.onError(guest.problem);
-      const closeWithGrace =
-        settings.ownSignalListeners === 'run'
-          ? closeWithGraceWarning(settings.shutdownSignals, budget.total, environment)
-          : undefined;
-      const launcher = launcherWarning(environment);
-      const all = [...warnings, ...relationWarnings(settings, sources, budget), launcher, closeWithGrace];
-      for (const warning of all) if (warning !== undefined) logging.onWarning(warning);
+      const ofProcess = processWarnings(settings, environment, budget.total);
+      for (const one of [...warnings, ...relationWarnings(settings, sources, budget), ...ofProcess]) warn(one);
       probePort?.open();
     },
   });
   for (const one of servers) putUnder(parts, one);
-  const leave = joinProcess(parts, logging, probePort, guest !== undefined);
+  const leave = joinProcess(parts, logging, probePort, environment, guest !== undefined);
   void parts.handle.ended.then(() => {
     // With the process the probe port ends, too: last of all.
     if (!isEnding()) {
@@ -132,7 +127,13 @@ export function install(
   return lifecycle;
 }
 
-function joinProcess(parts: Parts, logging: Logging, probePort: ProbePort | undefined, isGuest: boolean): () => void {
+function joinProcess(
+  parts: Parts,
+  logging: Logging,
+  probePort: ProbePort | undefined,
+  environment: Environment,
+  isGuest: boolean,
+): () => void {
   const { settings, recorder, shutdown, closes } = parts;
   const refuseSelfRequests = acceptSelfRequests(parts);
   const leave = join({
@@ -168,6 +169,7 @@ function joinProcess(parts: Parts, logging: Logging, probePort: ProbePort | unde
       // A guest's server is closed by the program alone, and not even by that if it ends.
       if (!isGuest || settings.ownSignalListeners === 'run') closes.settle();
     },
+    takesShutdownMessage: isUnderPm2(environment),
     isGuest,
     runsOwnListeners: settings.ownSignalListeners === 'run',
   });

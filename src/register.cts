@@ -13,7 +13,11 @@ const channel = 'tracing:net.server.listen:asyncEnd';
 
 const oldest = [22, 19] as const;
 
-if (!isSwitchedOff()) guarded(isSupported() ? preload : refuse);
+if (!isSwitchedOff()) {
+  const runtime = otherRuntime();
+  if (runtime !== undefined) say(`${runtime} runs this program: it does nothing here`);
+  else guarded(isSupported() ? preload : refuse);
+}
 
 function preload(): void {
   const { noteEarlySignals, overrideEmit } = require('./process/held-signals.ts') as typeof HeldSignals;
@@ -47,6 +51,13 @@ function accommodate(server: object): void {
 
 function diagnostics(): typeof DiagnosticsChannel {
   return require('node:diagnostics_channel') as typeof DiagnosticsChannel;
+}
+
+// As in process/runtime.ts, which is not loaded: these runtimes claim a version of Node.
+function otherRuntime(): string | undefined {
+  const { bun, deno } = process.versions;
+  if (bun !== undefined) return 'Bun';
+  return deno === undefined ? undefined : 'Deno';
 }
 
 function isSupported(): boolean {

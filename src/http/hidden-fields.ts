@@ -3,8 +3,8 @@ import type { Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:h
 import { Socket, type AddressInfo, type Server } from 'node:net';
 
 interface ConnectionsList {
-  all(): readonly Parser[];
-  active(): readonly Parser[];
+  all?(): readonly Parser[];
+  active?(): readonly Parser[];
 }
 
 interface Parser {
@@ -16,7 +16,7 @@ type Interval = NodeJS.Timeout & { _destroyed?: boolean };
 
 /** connectionsOf lists the connections that a server has. */
 export function connectionsOf(server: Server): Socket[] {
-  return (listOf(server)?.all() ?? []).flatMap(({ socket }) => socket ?? []);
+  return (listOf(server)?.all?.() ?? []).flatMap(({ socket }) => socket ?? []);
 }
 
 /** sessionsOf lists the sessions of HTTP/2 that a server has; none before Node 24, which was the first to keep them. */
@@ -28,7 +28,7 @@ export function sessionsOf(server: Server): ServerHttp2Session[] {
 
 /** socketsInMessage lists the connections on which a request has begun that is not whole, and those never used. */
 export function socketsInMessage(server: Server): Socket[] {
-  return (listOf(server)?.active() ?? []).flatMap(({ socket }) => socket ?? []);
+  return (listOf(server)?.active?.() ?? []).flatMap(({ socket }) => socket ?? []);
 }
 
 /** listsMessages tells whether Node keeps the list that `socketsInMessage` reads; a server of HTTP/2 has none. */

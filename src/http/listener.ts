@@ -41,7 +41,9 @@ export async function stopListening(server: Server, clock: Clock, activity: () =
 
 /** closeListener closes the listener now; what has been accepted goes on. */
 export function closeListener(server: Server): void {
-  NetServer.prototype.close.call(server);
+  // In Bun a server of HTTP is none of node:net.
+  if (server instanceof NetServer) NetServer.prototype.close.call(server);
+  else (Object.getPrototypeOf(server) as NetServer).close.call(server);
 }
 
 /** retire closes a server for good: with its listener goes Node's interval, which only `http.Server`'s own close ends. */

@@ -31,7 +31,7 @@ export function take(server: Server): void {
  */
 export function checkServer(server: unknown, index = 0): asserts server is Server {
   if (!(server instanceof HttpServer) && !(server instanceof HttpsServer) && !isHttp2(server)) {
-    refuse('LAMEDUCK_ERR_SERVER_INVALID', index, classOf(server));
+    refuse('LAMEDUCK_ERR_SERVER_INVALID', index, classOf(server), remedyFor(server));
   }
   if (taken().has(server)) {
     refuse('LAMEDUCK_ERR_SERVER_TAKEN', index, 'one for which lameduck() has been called before');
@@ -69,14 +69,35 @@ export function portOf(server: Server): number {
   return address === null || typeof address === 'string' ? NaN : address.port;
 }
 
-function refuse(code: LameduckErrorCode, index: number, given: string): never {
+function refuse(code: LameduckErrorCode, index: number, given: string, remedy = ''): never {
   const allowed =
     'an open server of node:http, node:https or node:http2 that has no lifecycle yet, or an array of them';
-  throw new LameduckError(code, `server ${String(index + 1)}: ${given}: allowed is ${allowed}`);
+  throw new LameduckError(code, `server ${String(index + 1)}: ${given}: allowed is ${allowed}${remedy}`);
 }
 
 function classOf(given: unknown): string {
   if (typeof given !== 'object' || given === null) return quoted(given);
   const { constructor } = given as { constructor?: unknown };
   return typeof constructor === 'function' && constructor.name !== '' ? constructor.name : 'an object';
+}
+
+type Application = Readonly<Record<string, unknown>>;
+
+// What frameworks call a server, and what of it lameduck needs. Each is known by methods that no other one has together.
+const applications: readonly { readonly methods: readonly string[]; readonly is: string; readonly pass: string }[] = [
+  { methods: ['getHttpServer', 'init'], is: 'a Nest application', pass: '`app.getHttpServer()`' },
+  { methods: ['inject', 'register', 'decorate'], is: 'a Fastify application', pass: '`app.server`' },
+  { methods: ['callback', 'listen', 'use'], is: 'a Koa application', pass: 'what `app.listen()` returns' },
+  { methods: ['handle', 'listen', 'use'], is: 'an Express application', pass: 'what `app.listen()` returns' },
+];
+
+function remedyFor(given: unknown): string {
+  if ((typeof given !== 'object' || given === null) && typeof given !== 'function') return '';
+  try {
+    const has = (method: string): boolean => typeof (given as Application)[method] === 'function';
+    const found = applications.find(({ methods }) => methods.every(has));
+    return found === undefined ? '' : `. This is ${found.is}: pass ${found.pass}`;
+  } catch {
+    return '';
+  }
 }

@@ -3,8 +3,10 @@ import { systemClock } from '../clock.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { standardError, writeOut } from '../standard-output.ts';
 import { heldBy } from './held-by.ts';
-import { intercept, passOverride, stopIntercepting } from './held-signals.ts';
+import { intercept, stopIntercepting } from './held-signals.ts';
+import { Listening } from './listening.ts';
 import type { Ended, Member } from './member.ts';
+import { isClusterDisconnect, isShutdownMessage } from './parent-messages.ts';
 import { OwnListeners, type Listener } from './own-listeners.ts';
 import { describeUncaught } from './uncaught-error.ts';
 
@@ -17,7 +19,8 @@ const exitPatience = 1_000;
 type Begin = (member: Member) => Promise<Ended>;
 
 interface FirstSignal {
-  readonly signal: NodeJS.Signals;
+  /** Its name, or `message` for the message of a parent process. */
+  readonly event: string;
   readonly at: number;
   /** What the program's own listeners are called with; undefined if they have been called past the override. */
   readonly args: readonly unknown[] | undefined;
@@ -25,9 +28,13 @@ interface FirstSignal {
 
 const members = new Set<Member>();
 const shutdowns: Promise<EndedAt>[] = [];
-const listening = new Map<NodeJS.Signals, () => void>();
+const listening = new Listening((event, args) => {
+  if (event !== 'message' || isShutdownMessage(event, args)) onProcessSignal(event, undefined);
+});
 const ownListeners = new OwnListeners();
 let first: FirstSignal | undefined;
+/** A `disconnect()` of the primary, which Node hears of after the drain. */
+let heldDisconnect: readonly unknown[] | undefined;
 let hasUncaughtError = false;
 /** What began the end of the process, done to a lifecycle. */
 let ending: Begin | undefined;
@@ -82,16 +89,18 @@ function joinHere(member: Member): () => void {
   if (members.size === 0) {
     // Before a logger's own listener, after which nothing more can be logged (P-061).
     process.prependListener('exit', onExit);
-    intercept({ takeSignal, takeError });
+    intercept({ take, takeError });
   }
   members.add(member);
-  for (const signal of member.shutdownSignals) listen(signal);
+  for (const signal of member.shutdownSignals) listening.listen(signal);
+  if (member.takesShutdownMessage && process.channel !== undefined) listening.listen('message');
   // One that comes while the process is ending ends with it, as soon as its caller has registered what belongs to it.
   if (ending !== undefined) process.nextTick(end, ending, [member]);
   return () => {
     // A process that is about to end stays deaf to a signal's default action until it has ended.
     if (ending !== undefined || !members.delete(member)) return;
-    for (const signal of member.shutdownSignals) if (!isShutdownSignal(signal)) forget(signal);
+    for (const signal of member.shutdownSignals) if (!isShutdownSignal(signal)) listening.forget(signal);
+    if (!takesShutdownMessage()) listening.forget('message');
     if (members.size > 0) return;
     stopIntercepting();
     process.off('uncaughtException', onUncaughtError);
@@ -108,33 +117,23 @@ function isShutdownSignal(signal: string): boolean {
   return [...members].some(({ shutdownSignals }) => (shutdownSignals as readonly string[]).includes(signal));
 }
 
-// Node delivers a signal only if it has a listener, and so the program's own may not be the last.
-function listen(signal: NodeJS.Signals): void {
-  if (listening.has(signal)) return;
-  passOverride(signal);
-  // Called by an `emit` that is not `process.emit`, which has called or will call the program's own, too.
-  const onSignal = (): void => {
-    onProcessSignal(signal, undefined);
-  };
-  listening.set(signal, onSignal);
-  process.on(signal, onSignal);
+function takesShutdownMessage(): boolean {
+  return [...members].some((member) => member.takesShutdownMessage);
 }
 
-function forget(signal: NodeJS.Signals): void {
-  const onSignal = listening.get(signal);
-  if (onSignal === undefined) return;
-  process.off(signal, onSignal);
-  listening.delete(signal);
-}
-
-function ownListenersOf(signal: NodeJS.Signals): Listener[] {
-  return process.rawListeners(signal).filter((listener) => listener !== listening.get(signal)) as Listener[];
-}
-
-function takeSignal(signal: NodeJS.Signals, args: readonly unknown[]): boolean {
-  if (!isShutdownSignal(signal)) return false;
+function take(event: string, args: readonly unknown[]): boolean {
+  if (isClusterDisconnect(event, args)) return takeDisconnect(args);
+  const isMessage = takesShutdownMessage() && isShutdownMessage(event, args);
+  if (!isMessage && !isShutdownSignal(event)) return false;
   if (drainedWith !== undefined && isGuest()) return isRepeated();
-  onProcessSignal(signal, args);
+  onProcessSignal(event, args);
+  return true;
+}
+
+function takeDisconnect(args: readonly unknown[]): boolean {
+  if (drainedWith !== undefined) return false;
+  heldDisconnect = args;
+  if (ending === undefined) end((member) => member.begin('cluster disconnect'), [...members]);
   return true;
 }
 
@@ -142,25 +141,29 @@ function isRepeated(): boolean {
   return first !== undefined && systemClock.now() - first.at < sameSignalWithin;
 }
 
-function onProcessSignal(signal: NodeJS.Signals, args: readonly unknown[] | undefined): void {
+function onProcessSignal(event: string, args: readonly unknown[] | undefined): void {
   if (drainedWith !== undefined && ownListeners.wereCalled) {
     // A program may send itself the signal when it is done, as Nest does (P-116).
     if (isRepeated()) ownListeners.endsWhenIdle();
     else process.exit();
   } else if (first === undefined) {
-    first = { signal, at: systemClock.now(), args };
-    end((member) => member.begin(signal), [...members]);
+    first = { event, at: systemClock.now(), args };
+    end((member) => member.begin(nameOf(event)), [...members]);
     holdOrRun(first);
   } else if (!isRepeated()) {
-    exitNow(exitCodes.secondProcessSignal, `second process signal ${signal}: exiting at once`);
+    exitNow(exitCodes.secondProcessSignal, `second process signal ${nameOf(event)}: exiting at once`);
   }
 }
 
-function holdOrRun({ signal, args }: FirstSignal): void {
-  const listeners = ownListenersOf(signal);
+function nameOf(event: string): string {
+  return event === 'message' ? 'shutdown message' : event;
+}
+
+function holdOrRun({ event, args }: FirstSignal): void {
+  const listeners = listening.othersOf(event);
   if (listeners.length === 0 || args === undefined) return;
   if (runsOwnListeners()) ownListeners.callAtOnce(listeners, args);
-  else for (const member of members) member.onListenersHeld(signal, listeners.length);
+  else for (const member of members) member.onListenersHeld(nameOf(event), listeners.length);
 }
 
 function runsOwnListeners(): boolean {
@@ -230,7 +233,11 @@ function finish({ exitCode, endsAt }: EndedAt): void {
   const held = heldListeners();
   // Without lameduck the signal would have ended it, whatever else it does.
   if (held.length === 0 && !ownListeners.wereCalled && isGuest()) process.exit();
-  if (isGuest()) for (const signal of [...listening.keys()]) forget(signal);
+  if (isGuest()) listening.forgetAll();
+  // It would hold the channel open.
+  listening.forget('message');
+  if (heldDisconnect !== undefined)
+    process.emit('internalMessage' as 'message', ...(heldDisconnect as [unknown, never]));
   if (held.length > 0) void callHeld(held, exitCode);
   else {
     for (const member of members) member.afterListeners();
@@ -249,7 +256,7 @@ function finish({ exitCode, endsAt }: EndedAt): void {
 }
 
 function heldListeners(): Listener[] {
-  return first?.args === undefined || ownListeners.wereCalled ? [] : ownListenersOf(first.signal);
+  return first?.args === undefined || ownListeners.wereCalled ? [] : listening.othersOf(first.event);
 }
 
 // Whatever they do, the final line has been written: a program may well end by sending itself the signal (P-116).

@@ -3,8 +3,8 @@
 
 /** Interceptor is asked before the program's listeners are called. */
 export interface Interceptor {
-  /** takeSignal returns true for a process signal that the program's listeners must not see now. */
-  takeSignal(signal: NodeJS.Signals, args: readonly unknown[]): boolean;
+  /** take returns true for an event of `process`, such as a process signal, that no listener must see now. */
+  take(event: string, args: readonly unknown[]): boolean;
   /** takeError is given an uncaught error that nobody listens for; false leaves it to Node. */
   takeError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): boolean;
 }
@@ -42,7 +42,7 @@ function install(): Override {
   const own = process.emit as Emit;
   const emit: Emit = function (event, ...args) {
     const { interceptor } = override;
-    if (typeof event === 'string' && interceptor?.takeSignal(event as NodeJS.Signals, args) === true) return true;
+    if (typeof event === 'string' && interceptor?.take(event, args) === true) return true;
     const isHeard = own.call(this, event, ...args);
     if (isHeard || event !== 'uncaughtException' || interceptor === undefined) return isHeard;
     return interceptor.takeError(args[0] as Error, args[1] as NodeJS.UncaughtExceptionOrigin);
@@ -69,7 +69,7 @@ export function noteEarlySignals(signals: readonly NodeJS.Signals[]): void {
   };
 }
 
-/** intercept lets `interceptor` see every process signal and uncaught error from now on. */
+/** intercept lets `interceptor` see every event of `process` from now on. */
 export function intercept(interceptor: Interceptor): void {
   const override = overrideEmit();
   override.interceptor = interceptor;
@@ -84,7 +84,7 @@ export function stopIntercepting(): void {
 }
 
 /** passOverride adds the listeners of a signal again if they are older than the override, so that Node calls them through it. */
-export function passOverride(signal: NodeJS.Signals): void {
+export function passOverride(signal: string): void {
   if (!overrideEmit().bypassing.delete(signal)) return;
   const listeners = process.rawListeners(signal);
   process.removeAllListeners(signal);

@@ -16,13 +16,15 @@ export interface Member {
   report(heldBy: readonly string[], exitCode: number): void;
   warn(message: string): void;
   /** Tells that the program's own listeners of `signal` are held until the shutdown has ended, and how many there are. */
-  onListenersHeld(signal: NodeJS.Signals, count: number): void;
+  onListenersHeld(signal: string, count: number): void;
   /** Called after the final line, when the process has to be ended although the program's own listeners are done. */
   onHeldOpen(heldBy: readonly string[]): void;
   /** Called before listeners that were held are called: servers that the drain has closed look open to them. */
   beforeListeners(): void;
   /** Called when they are done, or when there were none. */
   afterListeners(): void;
+  /** Whether the message `shutdown` of the parent process begins the shutdown, as PM2 sends it. */
+  readonly takesShutdownMessage: boolean;
   /** Whether the program knows nothing of its lifecycle, so that the process is its own again after the drain. */
   readonly isGuest: boolean;
   /** Whether the program's own listeners of a process signal are called at once. */

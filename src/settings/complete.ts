@@ -1,5 +1,6 @@
 // Completes the settings: environment over code over default, every problem in one error, the caller's object untouched.
 import { LameduckError, messageOf, quoted } from '../errors.ts';
+import { formatDuration } from './duration.ts';
 import { disabledVariable, isDisabled, nameShown, nearest, unknownVariables, valueOf } from './environment.ts';
 import type { Environment } from './environment.ts';
 import type { Kind, Reading } from './kinds.ts';
@@ -84,6 +85,7 @@ export function readTable<Values extends object, Functions extends object>(
   defaults: Readonly<Record<string, unknown>> = {},
 ): TableReading<Values, Functions> {
   const problems: string[] = [];
+  const warnings: string[] = [];
   const { given, known } = readOptions(options, [...Object.keys(rows), ...Object.keys(functionOptions)], problems);
   const settings: Record<string, unknown> = {};
   const sources: Record<string, string> = {};
@@ -99,8 +101,10 @@ export function readTable<Values extends object, Functions extends object>(
     const source = text === undefined ? 'code' : variable;
     const value = text ?? given.get(name);
     const reading = read(() => (text === undefined ? kind.fromCode(value) : kind.fromText(text)));
-    if ('value' in reading) [settings[name], sources[name]] = [reading.value, source];
-    else problems.push(problemWith(name, value, source, reading.allowed));
+    if ('value' in reading) {
+      [settings[name], sources[name]] = [reading.value, source];
+      if (isMeantInSeconds(kind, value)) warnings.push(secondsWarning(name, value));
+    } else problems.push(problemWith(name, value, source, reading.allowed));
   }
   for (const [name, allowedInstead] of Object.entries<(value: unknown) => string | undefined>(functionOptions)) {
     const allowed = given.has(name) ? allowedInstead(given.get(name)) : undefined;
@@ -119,7 +123,7 @@ export function readTable<Values extends object, Functions extends object>(
     functions: Object.fromEntries(
       Object.keys(functionOptions).flatMap((name) => (given.has(name) ? [[name, given.get(name)]] : [])),
     ) as Functions,
-    warnings: unknownVariables(environment, settingVariables),
+    warnings: [...warnings, ...unknownVariables(environment, settingVariables)],
   };
 }
 
@@ -148,6 +152,17 @@ function read(reading: () => Reading<unknown>): Reading<unknown> {
   } catch (error) {
     return { allowed: `one that can be looked at; it throws ${quoted(messageOf(error))}` };
   }
+}
+
+// Nobody waits 10 ms for clients to leave, and many write seconds where a number means milliseconds.
+const mostSecondsMeant = 60;
+
+function isMeantInSeconds(kind: Kind<unknown>, value: unknown): value is number {
+  return kind.name === 'duration' && typeof value === 'number' && value > 0 && value <= mostSecondsMeant;
+}
+
+function secondsWarning(name: string, value: number): string {
+  return `${name}: ${String(value)} from code is ${formatDuration(value)}, since a number means milliseconds: did you mean "${String(value)}s"?`;
 }
 
 function problemWith(name: string, value: unknown, source: string, allowed: string): string {

@@ -6,6 +6,7 @@ import { createServer as createSecureServer } from 'node:https';
 import { createServer as createHttp2Server } from 'node:http2';
 import { createServer as createNetServer } from 'node:net';
 import { describe, it } from 'node:test';
+import Fastify from 'fastify';
 import { checkServer } from '../../src/http/server.ts';
 import { serve, shutdownOf } from '../support/serving.ts';
 
@@ -110,6 +111,27 @@ describe('node:http', () => {
     const { ended } = shutdownOf(serving);
     assert.equal((await ended).exitCode, 0);
   });
+});
+
+it('the error for an application says what to pass', () => {
+  const method = (): void => undefined;
+  const express = Object.assign(() => undefined, { handle: method, listen: method, use: method });
+  for (const [given, remedy] of [
+    [express, 'an Express application: pass what `app.listen()` returns'],
+    [{ callback: method, listen: method, use: method }, 'a Koa application: pass what `app.listen()` returns'],
+    [Fastify(), 'a Fastify application: pass `app.server`'],
+    [
+      { getHttpServer: method, init: method, listen: method, use: method },
+      'a Nest application: pass `app.getHttpServer()`',
+    ],
+  ] as const) {
+    assert.throws(
+      () => {
+        checkServer(given);
+      },
+      (error: Error) => error.message.endsWith(`. This is ${remedy}`),
+    );
+  }
 });
 
 it('what is no server of node:http, node:https or node:http2 is refused by name', () => {

@@ -16,6 +16,7 @@ function memberFor(...shutdownSignals: NodeJS.Signals[]): Member {
     onHeldOpen: () => undefined,
     beforeListeners: () => undefined,
     afterListeners: () => undefined,
+    takesShutdownMessage: false,
     isGuest: false,
     runsOwnListeners: false,
   };

@@ -104,6 +104,15 @@ test('a variable that cannot be read is refused even where code has given a valu
   assert.equal(problems({ preStopSeconds: 1 }, { LAMEDUCK_PRE_STOP_SECONDS: '1s' }).length, 1);
 });
 
+test('a number that code means in seconds is a warning with the text to write', () => {
+  const { warnings } = completeSettings({ shutdownDelayDuration: 10, healthCheckTimeout: 900, preStopSeconds: 5 }, {});
+  assert.deepEqual(warnings, [
+    'shutdownDelayDuration: 10 from code is 10ms, since a number means milliseconds: did you mean "10s"?',
+  ]);
+  const others = { shutdownDelayDuration: '10ms', livezGracePeriod: 0, keepAliveTimeout: 61 };
+  assert.deepEqual(completeSettings(others, {}).warnings, []);
+});
+
 test('an unknown variable refuses nothing and is one warning', () => {
   const { warnings } = completeSettings({}, { LAMEDUCK_SHUTDOWN_SIGNAL: 'SIGQUIT' });
   assert.deepEqual(warnings, ['unknown variable LAMEDUCK_SHUTDOWN_SIGNAL; the nearest is LAMEDUCK_SHUTDOWN_SIGNALS']);

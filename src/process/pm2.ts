@@ -1,0 +1,26 @@
+// PM2, which starts programs, and kills them when its own timeout is over.
+import { formatDuration } from '../settings/duration.ts';
+import type { Environment } from '../settings/environment.ts';
+
+// PM2's default, in milliseconds. PM2 gives a program its options as variables, and not this one if it is not set.
+const defaultKillTimeout = 1_600;
+
+/** isUnderPm2 tells whether PM2 has started this process. */
+export function isUnderPm2(environment: Environment): boolean {
+  return (environment['pm_id'] ?? '') !== '';
+}
+
+/**
+ * pm2Warning returns what to warn about when PM2 kills this process before `gracePeriod` milliseconds have passed, with the
+ * value to set.
+ */
+export function pm2Warning(environment: Environment, gracePeriod: number): string | undefined {
+  if (!isUnderPm2(environment)) return undefined;
+  const given = Number(environment['kill_timeout'] ?? environment['PM2_KILL_TIMEOUT']);
+  const killTimeout = given > 0 ? given : defaultKillTimeout;
+  if (killTimeout >= gracePeriod) return undefined;
+  return (
+    `PM2 sends SIGKILL ${formatDuration(killTimeout)} after it stops this process, and cuts requests in flight: set ` +
+    `kill_timeout: ${String(gracePeriod)} in its configuration, or start with --kill-timeout ${String(gracePeriod)}`
+  );
+}

@@ -1,0 +1,17 @@
+// What to warn about once at the start, because of who has started this process and how.
+import type { Environment } from '../settings/environment.ts';
+import type { Settings } from '../settings/table.ts';
+import { closeWithGraceWarning } from './close-with-grace.ts';
+import { launcherWarning } from './launcher.ts';
+import { pm2Warning } from './pm2.ts';
+import { runtimeWarning } from './runtime.ts';
+
+/** processWarnings returns one line for each thing outside the settings that can lose requests. `budget` is in milliseconds. */
+export function processWarnings(settings: Settings, environment: Environment, budget: number): string[] {
+  const { ownSignalListeners, shutdownSignals, terminationGracePeriodSeconds } = settings;
+  // A listener that is held ends nothing.
+  const closeWithGrace =
+    ownSignalListeners === 'run' ? closeWithGraceWarning(shutdownSignals, budget, environment) : undefined;
+  const pm2 = pm2Warning(environment, terminationGracePeriodSeconds * 1_000);
+  return [launcherWarning(environment), closeWithGrace, pm2, runtimeWarning()].filter((one) => one !== undefined);
+}

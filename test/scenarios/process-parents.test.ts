@@ -1,0 +1,83 @@
+// What a parent process does to end its child, other than by a process signal: PM2's message, and disconnect() of node:cluster.
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { describe, test, type TestContext } from 'node:test';
+import { disposed } from '../support/disposed.ts';
+import { HeldRequest } from '../support/held-request.ts';
+import { ProcessUnderTest } from '../support/process-under-test.ts';
+
+interface Forked {
+  readonly lines: () => Record<string, unknown>[];
+  readonly send: (message: string) => void;
+  readonly said: (pattern: RegExp) => Promise<RegExpExecArray>;
+  readonly exit: Promise<unknown[]>;
+}
+
+/** forked starts a fixture as PM2 does in its fork mode: with an IPC channel, and `pm_id` in the environment. */
+function forked(t: TestContext, fixture: string, env: Readonly<Record<string, string>>): Forked {
+  const path = fileURLToPath(new URL(`../fixtures/${fixture}`, import.meta.url));
+  const options = { execArgv: [], env: { PATH: process.env['PATH'], ...env } };
+  const child = fork(path, { ...options, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  t.after(() => child.kill('SIGKILL'));
+  let output = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (output += text));
+  return {
+    lines: () =>
+      output
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    send: (message) => child.send(message),
+    async said(pattern) {
+      for (;;) {
+        const match = pattern.exec(output);
+        if (match !== null) return match;
+        await once(child.stdout as NodeJS.ReadableStream, 'data');
+      }
+    },
+    exit: once(child, 'close'),
+  };
+}
+
+void describe('parent processes', { concurrency: 2 }, () => {
+  test("P-068 PM2's message shutdown drains like a process signal, and the log has the kill timeout to set", async (t) => {
+    const program = forked(t, 'listens.ts', { pm_id: '0' });
+    await program.said(/"name":"HasBeenReady"/);
+    const [, port = ''] = await program.said(/"msg":"listening","port":(\d+)/);
+    const request = await HeldRequest.open(t, Number(port));
+    program.send('another message');
+    program.send('shutdown');
+    await program.said(/"name":"HTTPServerStoppedListening"/);
+    assert.equal(await request.release(), 'served');
+    assert.deepEqual(await program.exit, [0, null]);
+    const final = program.lines().find(({ schema }) => schema === 'lameduck/shutdown/v1');
+    assert.equal(final?.['reason'], 'shutdown message');
+    const warnings = program.lines().filter(({ level }) => level === 40);
+    assert.match(String(warnings[0]?.['msg']), /^PM2 sends SIGKILL 1\.6s after .* kill_timeout: 30000 /);
+    assert.equal(warnings.length, 1);
+  });
+
+  test('P-068 the message of another parent is the program’s own', async (t) => {
+    const program = forked(t, 'listens.ts', {});
+    await program.said(/"name":"HasBeenReady"/);
+    program.send('shutdown');
+    const [, port = ''] = await program.said(/"msg":"listening","port":(\d+)/);
+    assert.equal((await fetch(`http://127.0.0.1:${port}/readyz`)).status, 200);
+    assert.ok(!program.lines().some((line) => line['name'] === 'ShutdownInitiated'));
+  });
+
+  test('P-071 worker.disconnect() turns readyz red, requests in flight finish, and then the worker ends with 0', async (t) => {
+    const primary = disposed(t, new ProcessUnderTest('disconnects-its-worker.ts'));
+    const port = await primary.ready();
+    const request = await HeldRequest.open(t, port);
+    primary.kill('SIGUSR2');
+    await primary.signaled('HTTPServerStoppedListening');
+    assert.equal(await request.release(), 'served');
+    const final = await primary.line('the final line', ({ schema }) => schema === 'lameduck/shutdown/v1');
+    assert.deepEqual([final['reason'], final['exitCode']], ['cluster disconnect', 0]);
+    const { code } = await primary.line('the end', ({ msg }) => msg === 'worker has ended');
+    assert.equal(code, 0);
+  });
+});
