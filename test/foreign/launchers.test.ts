@@ -1,0 +1,79 @@
+// PM2, throng, Bun and Deno as they are: requests in flight finish, and no runtime throws.
+// `.ci/launchers` runs it: PROGRAMS is the folder in which they are installed, with the packed package among them.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test, type TestContext } from 'node:test';
+import { CommandUnderTest } from '../support/command-under-test.ts';
+import { disposed } from '../support/disposed.ts';
+import { HeldRequest } from '../support/held-request.ts';
+
+const cwd = process.env['PROGRAMS'] ?? '';
+const bin = (name: string): string => join(cwd, 'node_modules', '.bin', name);
+const home = mkdtempSync(join(tmpdir(), 'lameduck-pm2-'));
+after(() => {
+  rmSync(home, { recursive: true, force: true });
+});
+
+const start = (t: TestContext, command: string, args: readonly string[], env = {}): CommandUnderTest =>
+  disposed(t, new CommandUnderTest(command, args, { cwd, env }));
+
+async function portOf(command: CommandUnderTest): Promise<number> {
+  const [, port = ''] = await command.printed(/"msg":"listening","port":(\d+)/);
+  await command.printed(/"name":"HasBeenReady"/);
+  return Number(port);
+}
+
+for (const [how, options, reason, isWarned] of [
+  ['SIGINT', [], 'SIGINT', true],
+  ['its message shutdown', ['--shutdown-with-message', '--kill-timeout', '30000'], 'shutdown message', false],
+] as const) {
+  test(`P-068 PM2 stops the program by ${how}, and the request in flight is answered`, async (t) => {
+    const env = { PM2_HOME: join(home, reason.replace(' ', '-')) };
+    const pm2 = (...args: string[]): CommandUnderTest => start(t, bin('pm2'), args, env);
+    t.after(() => pm2('kill').exit);
+    await pm2('start', 'server.js', ...options).exit;
+    const logs = start(t, bin('pm2'), ['logs', '--raw', '--lines', '50'], env);
+    const request = await HeldRequest.open(t, await portOf(logs));
+    const stopped = pm2('stop', 'server');
+    await logs.printed(/"name":"HTTPServerStoppedListening"/);
+    assert.equal(await request.release(), 'served');
+    await stopped.exit;
+    await logs.printed(new RegExp(`"reason":"${reason}","exitCode":0`));
+    assert.equal(logs.output.includes('PM2 sends SIGKILL 1.6s after'), isWarned);
+  });
+}
+
+test('P-071 a worker of throng disconnects after its requests in flight are answered', async (t) => {
+  const throng = start(t, process.execPath, ['throng.js']);
+  const request = await HeldRequest.open(t, await portOf(throng));
+  throng.kill('SIGTERM');
+  await throng.printed(/"name":"HTTPServerStoppedListening"/);
+  assert.doesNotMatch(throng.output, /disconnecting/);
+  assert.equal(await request.release(), 'served');
+  assert.deepEqual(await throng.exit, { code: 0, signal: null });
+  assert.match(throng.output, /"reason":"SIGTERM","exitCode":0[^]*"msg":"disconnecting"/);
+});
+
+for (const [runtime, run, preload] of [
+  ['Bun', [], ['--preload']],
+  ['Deno', ['run', '--allow-all'], ['run', '--allow-all', '--preload']],
+] as const) {
+  const command = bin(runtime.toLowerCase());
+
+  test(`on ${runtime} lameduck() and a whole shutdown do not throw, and the log warns`, async (t) => {
+    const program = start(t, command, [...run, 'shuts-down.js']);
+    assert.deepEqual(await program.exit, { code: 0, signal: null }, program.output);
+    assert.match(program.output, /^ended with 0$/m);
+    assert.match(program.output, new RegExp(`"msg":"${runtime} .* runs this program: .* can lose requests"`));
+  });
+
+  test(`on ${runtime} the preload prints one line and does nothing`, async (t) => {
+    const file = join(cwd, 'node_modules', 'lameduck', 'dist', 'register.cjs');
+    const program = start(t, command, [...preload, file, 'prints.js']);
+    assert.deepEqual(await program.exit, { code: 0, signal: null }, program.output);
+    const lines = program.output.trim().split('\n').toSorted();
+    assert.deepEqual(lines, [`lameduck/register: ${runtime} runs this program: it does nothing here`, 'the program']);
+  });
+}
