@@ -3,6 +3,7 @@ import { systemClock } from './clock.ts';
 import { createParts, type Parts } from './parts.ts';
 import { applyKeepAliveTimeout } from './http/keep-alive-timeout.ts';
 import { readSocketTable } from './http/read-socket-table.ts';
+import { watchForHandedSockets } from './http/handed-sockets.ts';
 import { installSeam } from './http/seam.ts';
 import { SelfRequests } from './http/self-requests.ts';
 import { checkDistinct, checkServer, type Server } from './http/server.ts';
@@ -100,6 +101,7 @@ export function install(
     linger: isDeveloped ? 0 : undefined,
     answersOnOwnServers: guest === undefined,
     onStart(addresses) {
+      stopWatching();
       const budget = parts.budget();
       logging.onStart({ addresses, budgetSum: budget.sum, sources });
       if (guest?.problem !== undefined) logging.onError(guest.problem);
@@ -108,9 +110,13 @@ export function install(
       probePort?.open();
     },
   });
+  const stopWatching = watchForHandedSockets(servers, () => {
+    warn('a server that does not listen gets requests: its lifecycle starts when it listens itself');
+  });
   for (const one of servers) putUnder(parts, one);
   const leave = joinProcess(parts, logging, probePort, environment, guest !== undefined);
   void parts.handle.ended.then(() => {
+    stopWatching();
     // With the process the probe port ends, too: last of all.
     if (!isEnding()) {
       parts.recorder.report();

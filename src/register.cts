@@ -11,6 +11,9 @@ import type * as Guest from './register/guest.ts';
 // Node reports on it which server has just begun to listen (P-112).
 const channel = 'tracing:net.server.listen:asyncEnd';
 
+// Node publishes there each request. Only the first is looked at, and none after a server listens.
+const requests = 'http.server.request.start';
+
 const oldest = [22, 19] as const;
 
 if (!isSwitchedOff()) {
@@ -24,6 +27,7 @@ function preload(): void {
   overrideEmit();
   noteEarlySignals(['SIGTERM', 'SIGINT']);
   diagnostics().subscribe(channel, onListening);
+  diagnostics().subscribe(requests, onRequest);
 }
 
 function refuse(): void {
@@ -35,10 +39,18 @@ function onListening(message: unknown): void {
   const { server } = message as { readonly server: { readonly listening: boolean } };
   // Nothing is loaded for a server of node:net, which has no such method.
   if (!('setTimeout' in server)) return;
+  diagnostics().unsubscribe(requests, onRequest);
   // After the program's own callbacks, which may give the server a lifecycle, or close it again.
   setImmediate(() => {
     if (server.listening) guarded(() => accommodate(server));
   });
+}
+
+function onRequest(message: unknown): void {
+  diagnostics().unsubscribe(requests, onRequest);
+  const { server } = message as { readonly server: { readonly listening: boolean } };
+  if (!server.listening)
+    say('a server that does not listen gets requests: it gets no lifecycle, because it has to listen itself');
 }
 
 function accommodate(server: object): void {
@@ -74,7 +86,10 @@ function guarded(attempt: () => void): void {
   try {
     attempt();
   } catch (error) {
-    if (isSupported()) diagnostics().unsubscribe(channel, onListening);
+    if (isSupported()) {
+      diagnostics().unsubscribe(channel, onListening);
+      diagnostics().unsubscribe(requests, onRequest);
+    }
     const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
     say(`stepping aside: ${reason}`);
   }
