@@ -162,12 +162,8 @@ function nameOf(event: string): string {
 function holdOrRun({ event, args }: FirstSignal): void {
   const listeners = listening.othersOf(event);
   if (listeners.length === 0 || args === undefined) return;
-  if (runsOwnListeners()) ownListeners.callAtOnce(listeners, args);
+  if ([...members].some((member) => member.runsOwnListeners)) ownListeners.callAtOnce(listeners, args);
   else for (const member of members) member.onListenersHeld(nameOf(event), listeners.length);
-}
-
-function runsOwnListeners(): boolean {
-  return [...members].some((member) => member.runsOwnListeners);
 }
 
 function onUncaughtError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): void {
