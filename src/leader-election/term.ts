@@ -11,11 +11,11 @@ export interface Term {
    */
   readonly token: string;
   /** isLeader tells whether this term is valid at this moment. */
-  isLeader(): boolean;
+  readonly isLeader: () => boolean;
   /** remainingMs is for how long this term is valid unless it is renewed, in milliseconds. */
-  remainingMs(): number;
+  readonly remainingMs: () => number;
   /** assertLeader throws LAMEDUCK_ERR_NOT_LEADER unless this term is valid at this moment. */
-  assertLeader(): void;
+  readonly assertLeader: () => void;
 }
 
 /** Work runs on the leader alone. It ends when its signal is aborted. */
