@@ -84,6 +84,8 @@ const notes: Readonly<Record<string, string>> = {
   count: 'In code a number.',
   chance: 'In code a number.',
   path: "Of letters, digits, `.`, `_`, `~` and `-` between its slashes, without one at the end. In code also `''`, which is off.",
+  paths:
+    'As text a list with commas, in code also an array. Each is compared with the path of a request without its query.',
   file: "In code also `''`, which is off.",
   'process signals':
     'As text a list with commas, in code also an array. Not SIGKILL and SIGSTOP, nor those behind which no process can go on, such as SIGSEGV.',

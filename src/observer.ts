@@ -18,6 +18,8 @@ export interface UnfinishedRequest {
   readonly peer: string;
   /** How many bytes of a response the peer has not acknowledged; only where that is all that is missing. */
   readonly unacknowledgedBytes?: number;
+  /** Whether its response is an event stream, for which the drain has waited as for any response. */
+  readonly isEventStream?: true;
 }
 
 /** HookKind says when a hook runs: once the server listens, beside the delay, or after the last request. */

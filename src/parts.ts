@@ -3,6 +3,7 @@ import type { Clock } from './clock.ts';
 import { createHandle, type Lameduck } from './handle.ts';
 import { Health } from './health/health.ts';
 import type { FlushFunction } from './health/log-check.ts';
+import { readinessPaths } from './health/readiness-paths.ts';
 import { Hooks } from './hooks/hooks.ts';
 import { Drain, type DrainOptions } from './http/drain.ts';
 import { ProgramCloses } from './http/program-close.ts';
@@ -32,7 +33,7 @@ export interface PartsOptions extends DrainOptions {
   readonly functions: RequestFunctions;
   /** Undefined when nobody can see any. */
   readonly metrics?: Metrics | undefined;
-  /** Whether the servers answer for the endpoints of lameduck; unless said otherwise they do. */
+  /** Whether the servers answer for the endpoints of lameduck, as far as the settings say so; by default they do. */
   readonly answersOnOwnServers?: boolean | undefined;
   /** How the log is flushed, for the check `log` (A-077). */
   readonly flushLog?: FlushFunction | undefined;
@@ -89,8 +90,9 @@ export function createParts(options: PartsOptions): Parts {
     clock,
     functions,
     limits: settings,
+    eventStreams: settings.eventStreams,
     observer: metrics?.requests,
-    answer: options.answersOnOwnServers === false ? () => undefined : answersOf(health, metrics),
+    answer: answersOf(options, health, lifecycle),
     onListening: (server) => {
       // Again, since the program may have set its own in the meantime, and for one that came later.
       applyKeepAliveTimeout(server, settings.keepAliveTimeout);
@@ -141,8 +143,16 @@ function createHealth(
   return health;
 }
 
-// Every request is asked about here, so that without metrics nothing else is in the way.
-function answersOf(health: Health, metrics: Metrics | undefined): TrafficOptions['answer'] {
-  if (metrics === undefined) return (url) => health.answer(url);
-  return (url, method) => health.answer(url) ?? metrics.answer(url, method);
+// Every request passes this function, so that it does no more than the settings need.
+function answersOf(options: PartsOptions, health: Health, lifecycle: Lifecycle): TrafficOptions['answer'] {
+  const { settings, metrics, answersOnOwnServers = true } = options;
+  const answers: TrafficOptions['answer'][] = [];
+  if (answersOnOwnServers && settings.probePaths === 'on') answers.push((url) => health.answer(url));
+  if (answersOnOwnServers && metrics !== undefined) answers.push((url, method) => metrics.answer(url, method));
+  if (settings.readinessPaths.length > 0) {
+    answers.push(readinessPaths(settings.readinessPaths, lifecycle.signals.shutdownInitiated));
+  }
+  const none: TrafficOptions['answer'] = () => undefined;
+  if (answers.length === 0) return none;
+  return answers.reduce((first, next) => (url, method) => first(url, method) ?? next(url, method));
 }

@@ -27,8 +27,8 @@ function withLifecycle(options: LameduckOptions = {}, listener = slow): { server
   return { server, duck: lameduck(server, { logger, ...options }) };
 }
 
-async function ask(url: string): Promise<{ status: number; body: string }> {
-  const response = await fetch(url);
+async function ask(url: string, headers = {}): Promise<{ status: number; body: string }> {
+  const response = await fetch(url, { headers });
   return { status: response.status, body: await response.text() };
 }
 
@@ -179,7 +179,7 @@ test('P-034 an event stream is ended by the shutdown, whole, and counted apart',
     response.writeHead(200, { 'Content-Type': 'text/event-stream' });
     response.write('data: 1\n\n');
   });
-  const { record, result } = await runShutdown(server, (origin) => ask(origin));
+  const { record, result } = await runShutdown(server, (origin) => ask(origin, { Accept: 'text/event-stream' }));
   assert.match(result.body, /^data: 1\n\nretry: \d+\n\n?$/);
   assert.deepEqual([record.exitCode, record.longRunningEnded, record.requests.answered], [0, 1, 0]);
 });

@@ -46,5 +46,5 @@ function open(): void {
     if (end === '0\r\n\r\n') progress.whole++;
   });
   client.on('end', () => client.end());
-  client.write('GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  client.write('GET /events HTTP/1.1\r\nHost: localhost\r\nAccept: text/event-stream\r\n\r\n');
 }

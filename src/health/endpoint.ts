@@ -176,7 +176,8 @@ async function settle(part: Part<CheckResult | Promise<CheckResult>>): Promise<P
   return { ...part, result: await part.result };
 }
 
-const plain = {
+/** plain is the headers of each answer to a probe. */
+export const plain = {
   'Content-Type': 'text/plain; charset=utf-8',
   // The apiserver's value, and no-store, so that no cache in between ever answers for us (P-086).
   'Cache-Control': 'no-cache, private, no-store',

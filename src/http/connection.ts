@@ -35,6 +35,7 @@ export interface Leaving {
 export interface Unfinished {
   readonly request: Request;
   readonly arrivedAt: number;
+  readonly response?: Response;
 }
 
 /** UnansweredRequest is one of the program's requests that has no complete answer. */

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import { socketOf, type Request, type Response } from '../message.ts';
 import type { RequestObserver } from '../observer.ts';
 import { connectionOf, type Connection } from './connection.ts';
-import { isEventStream, onHead } from './head.ts';
+import { onHead } from './head.ts';
 import { LongRunningRequest } from './long-running-request.ts';
 import { LongRunning } from './long-running.ts';
 import { createOverload, type Overload, type OverloadLimits } from './overload.ts';
@@ -11,6 +11,7 @@ import { RequestEnds } from './request-ends.ts';
 import type { Asked } from './request-functions.ts';
 import { abortRequest, abortSignalOf } from './request-signal.ts';
 import type { Upgraded } from './upgraded.ts';
+import { watchedStreams, type WatchedStreams } from './watched-streams.ts';
 
 const recognizedPerTurn = 1_000;
 
@@ -22,6 +23,7 @@ export interface RequestsOptions {
   readonly clock: Clock;
   readonly functions: Asked;
   readonly limits: OverloadLimits;
+  readonly eventStreams: WatchedStreams;
   /** Told of each of the program's requests that has ended; there is none when nobody counts them. */
   readonly observer: RequestObserver | undefined;
 }
@@ -46,6 +48,7 @@ export class Requests {
   readonly #clock: Clock;
   readonly #functions: Asked;
   readonly #ends: RequestEnds | undefined;
+  readonly #isWatchedStream: (response: Response) => boolean;
   readonly #now: () => number;
   readonly #onHead: (response: Response) => void;
   readonly #watch: (response: Response) => void;
@@ -61,7 +64,7 @@ export class Requests {
    * the listeners.
    */
   constructor(
-    { clock, functions, limits, observer }: RequestsOptions,
+    { clock, functions, limits, eventStreams, observer }: RequestsOptions,
     watch: (response: Response) => void,
     forget: ForgetEnded,
   ) {
@@ -70,13 +73,14 @@ export class Requests {
     this.#clock = clock;
     this.#functions = functions;
     this.#ends = observer && new RequestEnds(observer, clock, this);
+    this.#isWatchedStream = watchedStreams(eventStreams);
     this.#now = () => clock.now();
     this.#watch = watch;
     this.#forget = forget;
     this.#isListed = this.overload !== undefined || observer !== undefined || functions.longRunning !== undefined;
     this.#onHead = (response) => {
       const connection = connectionOf(response.req.socket);
-      if (connection !== undefined && isEventStream(response)) this.#beginLongRunning(connection, response);
+      if (connection !== undefined && this.#isWatchedStream(response)) this.#beginLongRunning(connection, response);
       if (this.#isLeaving) this.longRunning.get(response)?.watch();
     };
   }
@@ -131,7 +135,7 @@ export class Requests {
   /** isRejected answers an admitted request that is one too many. */
   isRejected(connection: Connection, response: Response): boolean {
     if (this.overload === undefined) return false;
-    // Only here does it matter at once that an event stream is no ordinary request.
+    // Only here does it matter at once that a watched event stream is no ordinary request.
     if (!this.#isLeaving) onHead(response, this.#onHead);
     if (!this.overload.rejects(response)) return false;
     this.#setApart(connection, response);
@@ -189,7 +193,7 @@ export class Requests {
   }
 
   /**
-   * recognize looks for event streams among the requests in flight, so that they are counted as what they are; over many
+   * recognize looks for watched event streams among the requests in flight, so that they are counted as what they are; over many
    * turns of the event loop when there are many, so that none of them waits.
    */
   async recognize(connections: Iterable<Connection>): Promise<void> {
@@ -203,7 +207,7 @@ export class Requests {
 
   /** isLongRunning tells whether a request is known to be long-running. */
   isLongRunning(response: Response): boolean {
-    return this.longRunning.has(response) || isEventStream(response);
+    return this.longRunning.has(response) || this.#isWatchedStream(response);
   }
 
   /** markLongRunning says of a request in flight that it is long-running (P-033). */

@@ -222,7 +222,7 @@ export class Traffic implements SeamEvents {
 
   /** unfinished lists the requests that have no complete answer, oldest first. */
   unfinished(): UnfinishedRequest[] {
-    return describeUnfinished(this.connections, this.#clock.now(), this.#options.functions.route);
+    return describeUnfinished(this.connections, this.#clock.now(), this.#options.functions.route, this.requests);
   }
 
   // A connection older than the seam that Node did not show is found with its first request (P-053); a request injected in

@@ -2,6 +2,7 @@
 import { hostAndPort } from '../address.ts';
 import type { UnfinishedRequest } from '../observer.ts';
 import type { Connection } from './connection.ts';
+import { isEventStream } from './head.ts';
 import type { Asked } from './request-functions.ts';
 import type { Request } from '../message.ts';
 
@@ -10,18 +11,22 @@ export function describeUnfinished(
   connections: Iterable<Connection>,
   now: number,
   route: Asked['route'],
+  { longRunning }: { readonly longRunning: { has(key: object): boolean } },
 ): UnfinishedRequest[] {
   return [...connections]
     .flatMap((connection) =>
-      connection.unfinished().map(({ request, arrivedAt }) => ({
+      connection.unfinished().map(({ request, response, arrivedAt }) => ({
         method: request.method ?? '',
         route: route?.(request) ?? pathOf(request),
         ageMs: Math.round(now - arrivedAt),
         peer: peerOf(request),
+        ...(response !== undefined && !longRunning.has(response) && isEventStream(response) && ordinaryStream),
       })),
     )
     .sort((a, b) => b.ageMs - a.ageMs);
 }
+
+const ordinaryStream = { isEventStream: true } as const;
 
 function peerOf({ socket: { remoteAddress, remotePort } }: Request): string {
   return remoteAddress === undefined || remotePort === undefined ? 'unix:' : hostAndPort(remoteAddress, remotePort);

@@ -85,13 +85,15 @@ export function createLogging(logger?: Logger): Logging {
     // Every probe has results; the log has their changes.
     onCheckResult: () => undefined,
     onUnfinished(requests) {
-      for (const { method, route, ageMs, peer, unacknowledgedBytes } of requests) {
+      for (const request of requests) {
+        const { method, route, ageMs, peer, unacknowledgedBytes, isEventStream } = request;
         if (unacknowledgedBytes !== undefined) {
           log.error({ peer, unacknowledgedBytes, ageMs }, 'response not acknowledged');
           continue;
         }
         const text = `${method} ${route} from ${peer} has had no answer for ${formatDuration(ageMs)}`;
-        log.error({ method, route, ageMs, peer }, `request without an answer: ${text}`);
+        const hint = isEventStream === true ? eventStreamHint : '';
+        log.error(request, `request without an answer: ${text}${hint}`);
       }
     },
     ...processLines(log),
@@ -126,6 +128,11 @@ function processLines(log: Logger): ProcessLines {
     },
   };
 }
+
+// GraphQL over server-sent events sends subscriptions by POST, and its clients reconnect.
+const eventStreamHint =
+  '; it is an event stream: if its client reconnects on its own, as GraphQL subscriptions over POST do, set' +
+  ' LAMEDUCK_EVENT_STREAMS=all';
 
 function probePortLines(log: Logger): ProbePortLines {
   return {

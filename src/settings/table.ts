@@ -10,6 +10,7 @@ import {
   host,
   limit,
   path,
+  paths,
   port,
   processSignals,
   seconds,
@@ -81,23 +82,27 @@ export const settingsTable = {
     namedAfter: 'the field `retry` of an event stream',
   }),
   /**
+   * Which event streams the drain ends: those of a GET that accepts `text/event-stream` alone (`reconnecting`), `all` or
+   * `none`. It waits for every other one as for any response, such as that of an LLM.
+   *
+   * @default `reconnecting`
+   */
+  eventStreams: row<'reconnecting' | 'all' | 'none'>({
+    kind: choice('reconnecting', 'all', 'none'),
+    default: () => 'reconnecting',
+  }),
+  /**
    * The limit of each pre-shutdown hook that has none of its own.
    *
    * @default `5s`
    */
-  preShutdownHookTimeout: row<number, Duration>({
-    kind: limit,
-    default: () => 5_000,
-  }),
+  preShutdownHookTimeout: row<number, Duration>({ kind: limit, default: () => 5_000 }),
   /**
    * The limit inside which all destroy hooks run, one after another.
    *
    * @default `3s`
    */
-  destroyHookTimeout: row<number, Duration>({
-    kind: limit,
-    default: () => 3_000,
-  }),
+  destroyHookTimeout: row<number, Duration>({ kind: limit, default: () => 3_000 }),
   /**
    * The pod’s own value in seconds, which a pod cannot read: the kubelet sends SIGKILL when it has passed.
    *
@@ -135,10 +140,7 @@ export const settingsTable = {
    *
    * @default `hold`
    */
-  ownSignalListeners: row<'hold' | 'run'>({
-    kind: choice('hold', 'run'),
-    default: () => 'hold',
-  }),
+  ownSignalListeners: row<'hold' | 'run'>({ kind: choice('hold', 'run'), default: () => 'hold' }),
   /**
    * The limit of each health check; keep it below the probe’s `timeoutSeconds`.
    *
@@ -179,6 +181,18 @@ export const settingsTable = {
     kind: host,
     default: () => undefined,
   }),
+  /**
+   * The program’s own health paths, such as `/health,/ready`: GET and HEAD answer 503 from `ShutdownInitiated` on.
+   *
+   * @default `off`
+   */
+  readinessPaths: row<readonly string[], readonly string[] | string>({ kind: paths, default: () => [] }),
+  /**
+   * Whether the program’s own servers answer `/readyz`, `/livez` and `/healthz`; `probePort` does in any case.
+   *
+   * @default `on`
+   */
+  probePaths: row<'on' | 'off'>({ kind: choice('on', 'off'), default: () => 'on' }),
   /**
    * How long the event loop has to be blocked until `/readyz` on `probePort` fails, so that the pod leaves its services;
    * `0s` is never.

@@ -93,6 +93,11 @@ refused('probes', [
     /^probes\.startup\.path \(\/health\): is not answered on lameduck\.probePort, .*, or set lameduck\.probePort to off/,
   ),
   refusal(
+    'P-122 something has to answer the probes',
+    { lameduck: { probePort: 'off', probePaths: 'off' } },
+    /^lameduck\.probePaths \(off\): without a probePort .* never be ready; set lameduck\.probePort, or leave it out$/m,
+  ),
+  refusal(
     'H-070 P-122 a pod that drains is not ready',
     { probes: { readiness: { path: '/healthz' } } },
     /^probes\.readiness\.path \(\/healthz\): must be \/readyz: .*; use \/readyz$/,

@@ -117,6 +117,9 @@ const examples: Readonly<Record<string, unknown>> = {
   port: 9_000,
   host: '0.0.0.0',
   file: '/dev/termination-log',
+  paths: '/health,/ready',
+  'reconnecting or all or none': 'all',
+  'on or off': 'on',
 };
 
 function kindOf(name: SettingName): string {

@@ -15,7 +15,7 @@ test('P-034, P-035 the example tells news to both kinds of clients, and both are
   const url = `http://localhost:${/\d+$/.exec((addresses as string[])[0] as string)?.[0] as string}`;
   await server.signaled('HasBeenReady');
 
-  const stream = await fetch(`${url}/events`);
+  const stream = await fetch(`${url}/events`, { headers: { Accept: 'text/event-stream' } });
   assert.equal(stream.headers.get('content-type'), 'text/event-stream');
   const answered = fetch(`${url}/poll`).then((answer) => answer.text());
   // Nobody says when the poll has arrived, and only what is published after that answers it.

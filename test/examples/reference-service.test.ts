@@ -213,7 +213,7 @@ for (const mode of ['false', 'true']) {
 test('P-034 the client of an event stream goes on at another replica behind the last event that it has seen', async (t) => {
   const [old, young] = [disposed(t, new ReferenceService()), disposed(t, new ReferenceService())];
   const [oldUrl, youngUrl] = await Promise.all([old.url(), young.url()]);
-  const first = await fetch(`${oldUrl}/events`);
+  const first = await fetch(`${oldUrl}/events`, { headers: { Accept: 'text/event-stream' } });
   assert.deepEqual([first.status, first.headers.get('content-type')], [200, 'text/event-stream']);
   const [body, copy] = (first.body as ReadableStream<Uint8Array>).tee();
   const seen = eventsOf(copy);
@@ -233,7 +233,9 @@ test('P-034 the client of an event stream goes on at another replica behind the 
     ids.map((_id, index) => (ids[0] as number) + index),
   );
   const last = ids.at(-1) as number;
-  const second = await fetch(`${youngUrl}/events`, { headers: { 'Last-Event-ID': String(last) } });
+  const second = await fetch(`${youngUrl}/events`, {
+    headers: { Accept: 'text/event-stream', 'Last-Event-ID': String(last) },
+  });
   const events = eventsOf(second.body as ReadableStream<Uint8Array>);
   assert.match((await events.next()).value ?? '', new RegExp(`^id: ${String(last + 1)}$`, 'm'));
   await events.return();

@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { it, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { describeAdapters, serve, shutdownOf, type Client } from '../support/serving.ts';
-import { openEventStream, watching } from '../support/watching.ts';
+import { eventSource, openEventStream, watching } from '../support/watching.ts';
 import { until } from '../support/until.ts';
 
 test('P-034 without eventStreamRetry a stream ends with its final chunk alone', async (t) => {
@@ -108,7 +108,7 @@ test('P-034 a stream that its handler has ended, or has promised the length of, 
     },
   });
   const slow = await serving.dial();
-  slow.get('/ended');
+  slow.get('/ended', eventSource);
   slow.socket.pause();
   const [length] = (await watching(serving, 1, '/length')) as [Client];
   const { ended } = shutdownOf(serving);
@@ -192,7 +192,7 @@ test('P-034 what is piped into an event stream does not take the end of it away 
     wholeLength += text.length;
     tail = (tail + text).slice(-100);
   });
-  client.get('/events');
+  client.get('/events', eventSource);
   await until(() => wholeLength > 0);
   client.socket.pause();
   const { ended } = shutdownOf(serving);

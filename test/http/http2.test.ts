@@ -107,7 +107,7 @@ describeKinds((kind) => {
     });
     const client = await serving.dial();
     let begun = 0;
-    const streams = [1, 2, 3].map(() => client.request('/events', {}, () => begun++));
+    const streams = [1, 2, 3].map(() => client.request('/events', { accept: 'text/event-stream' }, () => begun++));
     await until(() => begun === 3);
     const ended = serving.handle.shutdown('test');
     for (const { status, body, isWhole } of await Promise.all(streams)) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { it, test } from 'node:test';
 import { describeAdapters, serve, shutdownOf, type Client } from '../support/serving.ts';
-import { openEventStream, watching } from '../support/watching.ts';
+import { eventSource, openEventStream, watching } from '../support/watching.ts';
 import { until } from '../support/until.ts';
 
 const isWatch = ({ url = '' }: IncomingMessage): boolean => url.startsWith('/watch');
@@ -112,7 +112,7 @@ describeAdapters((adapter) => {
       },
     });
     const clients = await Promise.all(Array.from({ length: 40 }, async () => serving.dial()));
-    for (const client of clients) client.get('/events');
+    for (const client of clients) client.get('/events', eventSource);
     await until(() => responses.length === 40);
     const { ended } = shutdownOf(serving);
     await serving.handle.signals.notAcceptingNewRequest.signaled;
@@ -141,7 +141,7 @@ describeAdapters((adapter) => {
     await until(() => finish !== undefined);
     const { ended } = shutdownOf(serving);
     await serving.handle.signals.httpServerStoppedListening.signaled;
-    late.get('/events');
+    late.get('/events', eventSource);
     const answer = await late.reader.next();
     assert.deepEqual([answer?.status, answer?.isClose], [200, true]);
     finish?.();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { it, test } from 'node:test';
 import { describeAdapters, serve, shutdownOf } from '../support/serving.ts';
+import { eventSource } from '../support/watching.ts';
 import { until } from '../support/until.ts';
 
 /** waiting is a listener whose answers wait, by path. */
@@ -117,7 +118,7 @@ describeAdapters((adapter) => {
     });
     const streams = [await serving.dial(), await serving.dial(), await serving.dial()];
     for (const stream of streams) {
-      stream.get('/events');
+      stream.get('/events', eventSource);
       await until(() => stream.reader.received > 0);
     }
     const slow = await serving.dial();

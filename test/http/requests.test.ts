@@ -6,6 +6,7 @@ import { setTimeout } from 'node:timers/promises';
 import { isSecure } from '../support/adapters.ts';
 import { describeAdapters, serve, shutdownOf, type Serving } from '../support/serving.ts';
 import { until } from '../support/until.ts';
+import { eventSource } from '../support/watching.ts';
 
 interface Exchange {
   readonly request: IncomingMessage;
@@ -249,7 +250,7 @@ describeAdapters((adapter) => {
     const exchanges: Exchange[] = [];
     const serving = await serve(t, { adapter, listener: keep(exchanges) });
     const client = await serving.dial();
-    client.get('/events');
+    client.get('/events', eventSource);
     await until(() => exchanges.length === 1);
     exchanges[0]?.response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
     const { ended } = shutdownOf(serving);

@@ -15,7 +15,7 @@ test('P-027 what has no answer is named by method, path, age and peer, oldest fi
     connectionOf('/a', { remoteAddress: '::1', remotePort: 40_023 }, 100.4),
     connectionOf('/c', {}, 1_000),
   ];
-  assert.deepEqual(describeUnfinished(connections, 1_000, undefined), [
+  assert.deepEqual(describeUnfinished(connections, 1_000, undefined, { longRunning: new Map() }), [
     { method: 'GET', route: '/a', ageMs: 900, peer: '[::1]:40023' },
     { method: 'GET', route: '/b', ageMs: 100, peer: '10.0.3.17:40022' },
     { method: 'GET', route: '/c', ageMs: 0, peer: 'unix:' },
@@ -24,5 +24,8 @@ test('P-027 what has no answer is named by method, path, age and peer, oldest fi
 
 test('P-027 what route() says stands in the place of the path', () => {
   const connections = [connectionOf('/users/7', {}, 0)];
-  assert.equal(describeUnfinished(connections, 1, () => '/users/:id')[0]?.route, '/users/:id');
+  assert.equal(
+    describeUnfinished(connections, 1, () => '/users/:id', { longRunning: new Map() })[0]?.route,
+    '/users/:id',
+  );
 });

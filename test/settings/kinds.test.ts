@@ -9,6 +9,7 @@ import {
   file,
   host,
   limit,
+  paths,
   path,
   port,
   processSignals,
@@ -51,6 +52,18 @@ test('a choice is one of its words, in text and in code', () => {
   assert.deepEqual([kind.fromText('run'), kind.fromCode('hold')], [{ value: 'run' }, { value: 'hold' }]);
   for (const text of ['RUN', '', 'off']) assert.equal(refused(kind.fromText(text)), 'hold or run');
   for (const given of [true, null, 1]) assert.equal(refused(kind.fromCode(given)), 'hold or run');
+});
+
+test('paths are a list of paths without a query, in text with commas and in code an array', () => {
+  const both = { value: ['/health', '/a/b-c%20'] };
+  assert.deepEqual(paths.fromText('/health, /a/b-c%20,/health'), both);
+  assert.deepEqual(paths.fromCode(['/health', '/a/b-c%20']), both);
+  assert.deepEqual([paths.fromText('off'), paths.fromCode('off')], [{ value: [] }, { value: [] }]);
+  assert.deepEqual([paths.format([]), paths.format(['/a', '/b'])], ['off', '/a,/b']);
+  for (const text of ['health', '/health,', '/health,ready', '/health?x', '/a b', '/a#b'])
+    assert.match(refused(paths.fromText(text)), /each beginning with \//, text);
+  for (const given of [true, null, 1, {}, [], [1], ['health'], ['/a,/b']])
+    assert.match(refused(paths.fromCode(given)), /each beginning with \//);
 });
 
 test('a boolean is true or false in code, and also 1 or 0 in text', () => {

@@ -9,12 +9,15 @@ export function openEventStream(response: ServerResponse): void {
   response.write('data: first\n\n');
 }
 
+/** eventSource is the header by which an `EventSource` asks for an event stream. */
+export const eventSource = 'Accept: text/event-stream\r\n';
+
 /** watching opens streams, one after another, and waits until each has said something. */
 export async function watching(serving: Serving, count: number, path = '/events'): Promise<Client[]> {
   const clients: Client[] = [];
   for (let index = 0; index < count; index++) {
     const client = await serving.dial();
-    client.get(path);
+    client.get(path, eventSource);
     clients.push(client);
     await until(() => client.reader.received > 0);
   }

@@ -25,6 +25,8 @@
 {{- if or (not $isAddress) (and (contains "::" $text) (gt (len (compact (splitList ":" $text))) 7)) -}}an IP address such as 0.0.0.0 or ::1{{- end -}}
 {{- else if eq $kind "path" -}}
 {{- if not (or (eq $text "off") (and (regexMatch "^(/[A-Za-z0-9._~-]+)+$" $text) (not (regexMatch "(?i)^/(readyz|livez|healthz)(/|$)" $text)))) -}}a path such as /metrics that is no probe path, or off{{- end -}}
+{{- else if eq $kind "paths" -}}
+{{- if not (or (eq $text "off") (regexMatch "^/[^?#, ]*( *, */[^?#, ]*)*$" $text)) -}}one or more paths such as /health,/ready, each beginning with / and without a query, or off{{- end -}}
 {{- else if eq $kind "file" -}}
 {{- if not (or (eq $text "off") (regexMatch "^/.*[^/]$" $text)) -}}an absolute path of a file such as /dev/termination-log, or off{{- end -}}
 {{- else if eq $kind "process signals" -}}

@@ -88,6 +88,10 @@
 {{- if or (eq $probes.liveness.path $probes.readiness.path) (regexMatch "(?i)^/readyz([/?]|$)" $probes.liveness.path) -}}
 {{- include "lameduck.refuse" (list $problems "probes.liveness.path" $probes.liveness.path "must not be the path of the readiness probe: a server that drains is not ready, and must not be restarted for it" "use /livez") -}}
 {{- end -}}
+{{- $probePaths := include "lameduck.settingText" (list "on or off" $l.probePaths) -}}
+{{- if and (eq $probePaths "off") (not (include "lameduck.probePort" $)) (regexMatch "(?i)^/readyz([/?]|$)" $probes.readiness.path) -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.probePaths" "off" "without a probePort the port of the service answers the probes, and the pod would never be ready" "set lameduck.probePort, or leave it out") -}}
+{{- end -}}
 {{- if include "lameduck.probePort" $ -}}
 {{- range $name := list "readiness" "liveness" "startup" -}}
 {{- $path := (get $probes $name).path -}}

@@ -6,6 +6,7 @@ shutdownDelayDuration: duration
 shutdownSendRetryAfter: boolean
 shutdownWatchTerminationGracePeriod: duration
 eventStreamRetry: duration
+eventStreams: reconnecting or all or none
 preShutdownHookTimeout: limit
 destroyHookTimeout: limit
 preStopSeconds: seconds
@@ -15,6 +16,8 @@ healthCheckTimeout: limit
 livezGracePeriod: duration
 probePort: port
 probeHost: host
+readinessPaths: paths
+probePaths: on or off
 readyzEventLoopStallLimit: stall limit
 livezEventLoopStallLimit: stall limit
 metricsPath: path
@@ -51,10 +54,19 @@ LAMEDUCK_{{ regexReplaceAll "[A-Z]" . "_${0}" | upper }}
 {{- end -}}
 {{- end -}}
 
-{{/* A setting's value as the package reads it: (list kind value). Of an `off` without quotes YAML makes false. */}}
+{{/* A setting's value as the package reads it: (list kind value). YAML makes booleans of `on` and `off` without quotes. */}}
 {{- define "lameduck.settingText" -}}
+{{- $kind := index . 0 -}}
 {{- $text := include "lameduck.text" (index . 1) -}}
-{{- ternary "off" $text (and (has (index . 0) (list "port" "path" "file")) (eq $text "false")) -}}
+{{- if kindIs "slice" (index . 1) -}}
+{{- join "," (index . 1) -}}
+{{- else if and (has $kind (list "port" "path" "paths" "file" "on or off")) (eq $text "false") -}}
+off
+{{- else if and (eq $kind "on or off") (eq $text "true") -}}
+on
+{{- else -}}
+{{- $text -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "lameduck.probePort" -}}
@@ -80,6 +92,8 @@ disagree. What is left out stays as the program's own code has it: the environme
 {{- if not (hasKey $settings $name) -}}{{- $_ := set $settings $name (include "lameduck.duration" $milliseconds) -}}{{- end -}}
 {{- end -}}
 {{- if not (hasKey $settings "preStopSeconds") -}}{{- $_ := set $settings "preStopSeconds" "0" -}}{{- end -}}
+{{- /* Probes and load balancers use the probe port, so that the paths of the program's own port are all its own. */ -}}
+{{- if and (include "lameduck.probePort" .) (not .Values.inject.enabled) (not (hasKey $settings "probePaths")) -}}{{- $_ := set $settings "probePaths" "off" -}}{{- end -}}
 {{- range $name, $text := $settings }}
 - name: {{ include "lameduck.variable" $name }}
   value: {{ $text | quote }}

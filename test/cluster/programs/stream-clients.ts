@@ -22,7 +22,7 @@ export function eventStreamClient(target: URL): Client {
     ask() {
       const { promise, resolve } = Promise.withResolvers<Exchange>();
       isOver = false;
-      const headers = last === 0 ? {} : { 'Last-Event-ID': String(last) };
+      const headers = { Accept: 'text/event-stream', ...(last > 0 && { 'Last-Event-ID': String(last) }) };
       const current = httpRequest(new URL('/events', target), { agent: false, headers });
       request = current;
       let isConnected = false;

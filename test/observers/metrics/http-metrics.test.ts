@@ -5,6 +5,7 @@ import { Exposition } from '../../support/exposition.ts';
 import { ask, measure, next, quiet } from '../../support/measured.ts';
 import { describeProbedAdapters } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
+import { eventSource } from '../../support/watching.ts';
 
 const duration = 'http_server_request_duration_seconds';
 
@@ -162,7 +163,7 @@ describe('long-running requests', () => {
   test('A-186 open long-running requests are a gauge of their own, and in no duration', async (t) => {
     const serving = await measure(t, { functions: { longRunning: ({ url }) => url === '/hang' } });
     const stream = await serving.dial();
-    stream.get('/events');
+    stream.get('/events', eventSource);
     const watch = await serving.dial();
     watch.get('/hang');
     await until(() => serving.requests.length === 2);
@@ -183,7 +184,7 @@ describe('long-running requests', () => {
   test('that nobody had recognized before their end are recognized then', async (t) => {
     const serving = await measure(t);
     const client = await serving.dial();
-    client.get('/events');
+    client.get('/events', eventSource);
     await until(() => serving.requests.length === 1);
     serving.requests[0]?.end();
     await next(client);

@@ -28,7 +28,7 @@ test('K-198, K-203, K-208, K-215 from SIGTERM on readiness fails and liveness pa
   const program = await ProbedProcess.start(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' }, pod);
   const port = await program.port();
   const created = await HeldRequest.open(t, port, '/created');
-  const events = await fetch(`http://127.0.0.1:${String(port)}/events`);
+  const events = await fetch(`http://127.0.0.1:${String(port)}/events`, { headers: { Accept: 'text/event-stream' } });
   const socket = new WebSocket(`ws://127.0.0.1:${String(port)}/socket`);
   await once(socket, 'open');
   const goodbye = once(socket, 'close') as Promise<[CloseEvent]>;

@@ -1,5 +1,6 @@
 // Clients of HTTP/1.1 and 1.0, each at a random moment of its conversation when the process is told to end.
 import { setTimeout } from 'node:timers/promises';
+import { eventSource } from '../../support/watching.ts';
 import { Wire } from './wire.ts';
 import { between, oneOf, pause, type Random, type World } from './world.ts';
 
@@ -172,7 +173,7 @@ const slowReader: Client = async (world, name, random) => {
 const eventStream: Client = async (world, name, random) => {
   await connections(world, name, async (wire) => {
     while (wire.isFit) {
-      wire.send(head('GET', '/events'));
+      wire.send(head('GET', '/events', eventSource));
       const answer = await wire.served('event stream');
       if (answer === undefined) return;
       if (!/(^|\n\n)(retry: \d+\n\n?)?$/.test(answer.body))
@@ -259,7 +260,7 @@ const breaker: Client = async (world, name, random) => {
       wire.send(
         oneOf(random, [
           ask(random).text,
-          head('GET', '/events'),
+          head('GET', '/events', oneOf(random, ['', eventSource])),
           head('GET', '/pieces?pieces=9&bytes=99999&after=20'),
           'GET /ha',
         ]),

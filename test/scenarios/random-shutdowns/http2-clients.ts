@@ -1,5 +1,5 @@
 // Clients of HTTP/2: many streams at once on a session, and sessions one after another until the server refuses.
-import { connect, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
+import { connect, type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders } from 'node:http2';
 import { dial, type Dialed } from './dial.ts';
 import type { Client } from './http1-clients.ts';
 import { between, oneOf, pause, type Random, type World } from './world.ts';
@@ -50,9 +50,10 @@ class Session {
     path: string,
     expected: RegExp,
     send: (stream: ClientHttp2Stream) => Promise<void> | void,
+    sent: OutgoingHttpHeaders = { ':method': 'POST' },
   ): Promise<boolean> {
     const world = this.#world;
-    const stream = this.#session.request({ ':path': path, ':method': 'POST' }, { endStream: false });
+    const stream = this.#session.request({ ':path': path, ...sent }, { endStream: false });
     const got = { status: 0, retryAfter: false, body: '', isWhole: false, error: '' };
     stream.setEncoding('latin1');
     stream.on('response', (headers) => {
@@ -139,9 +140,14 @@ const streams: Client = async (world, name, random) => {
 const streamReader: Client = async (world, name, random) => {
   await sessions(world, name, async (session) => {
     const events = (): Promise<boolean> =>
-      session.ask('/events', /(^|\n\n)(retry: \d+\n\n?)?$/, (stream) => {
-        stream.end();
-      });
+      session.ask(
+        '/events',
+        /(^|\n\n)(retry: \d+\n\n?)?$/,
+        (stream) => {
+          stream.end();
+        },
+        { accept: 'text/event-stream' },
+      );
     const pieces = (): Promise<boolean> =>
       session.ask(
         `/pieces?pieces=5&bytes=50000&after=${String(between(random, 0, 200))}`,
