@@ -80,7 +80,7 @@ export function install(
 ): ManagedLifecycle {
   const isDeveloped = isDevelopment(environment);
   const { settings, sources, functions, warnings } = isDeveloped ? withoutDelay(completed) : completed;
-  const logging = createLogging(functions.logger ?? (runsTests() ? quiet : undefined));
+  const logging = createLogging(functions.logger ?? (runsTests() ? quiet : undefined), guest === undefined);
   const warn = (message: string): void => {
     logging.onWarning(message);
   };

@@ -8,8 +8,9 @@ import type * as WorkerThreads from 'node:worker_threads';
 import type * as HeldSignals from './process/held-signals.ts';
 import type * as Guest from './register/guest.ts';
 
-// Node reports on it which server has just begun to listen (P-112).
-const channel = 'tracing:net.server.listen:asyncEnd';
+// Node reports on them which server is about to listen, and which has just begun to (P-112).
+const startChannel = 'tracing:net.server.listen:asyncStart';
+const endChannel = 'tracing:net.server.listen:asyncEnd';
 
 // Node publishes there each request. Only the first is looked at, and none after a server listens.
 const requests = 'http.server.request.start';
@@ -26,7 +27,8 @@ function preload(): void {
   const { noteEarlySignals, overrideEmit } = require('./process/held-signals.ts') as typeof HeldSignals;
   overrideEmit();
   noteEarlySignals(['SIGTERM', 'SIGINT']);
-  diagnostics().subscribe(channel, onListening);
+  diagnostics().subscribe(startChannel, onStart);
+  diagnostics().subscribe(endChannel, onListening);
   diagnostics().subscribe(requests, onRequest);
 }
 
@@ -35,30 +37,41 @@ function refuse(): void {
   if (isMainThread) throw new Error(`it needs Node ${oldest.join('.')} or newer, this is ${process.versions.node}`);
 }
 
+interface Message {
+  readonly server: { readonly listening: boolean };
+}
+
+// In the turn in which the program starts, so that the first request does not wait for it.
+function onStart(message: unknown): void {
+  if (isHttp(message as Message)) guarded(load);
+}
+
 function onListening(message: unknown): void {
-  const { server } = message as { readonly server: { readonly listening: boolean } };
-  // Nothing is loaded for a server of node:net, which has no such method.
-  if (!('setTimeout' in server)) return;
+  const { server } = message as Message;
+  if (!isHttp(message as Message)) return;
   diagnostics().unsubscribe(requests, onRequest);
   // After the program's own callbacks, which may give the server a lifecycle, or close it again.
   setImmediate(() => {
-    if (server.listening) guarded(() => accommodate(server));
+    if (server.listening) guarded(() => load()?.accommodate(server, process.env));
   });
 }
 
 function onRequest(message: unknown): void {
   diagnostics().unsubscribe(requests, onRequest);
-  const { server } = message as { readonly server: { readonly listening: boolean } };
+  const { server } = message as Message;
   if (!server.listening)
     say('a server that does not listen gets requests: it gets no lifecycle, because it has to listen itself');
 }
 
-function accommodate(server: object): void {
-  // Loaded only now, because it costs each process milliseconds.
+// Nothing is loaded for a server of node:net, which has no such method.
+function isHttp({ server }: Message): boolean {
+  return 'setTimeout' in server;
+}
+
+// Loaded only when a server listens, because it costs each process milliseconds, and never in a thread.
+function load(): typeof Guest | undefined {
   const { isMainThread } = require('node:worker_threads') as typeof WorkerThreads;
-  if (!isMainThread) return;
-  const guest = require('./register/guest.ts') as typeof Guest;
-  guest.accommodate(server, process.env);
+  return isMainThread ? (require('./register/guest.ts') as typeof Guest) : undefined;
 }
 
 function diagnostics(): typeof DiagnosticsChannel {
@@ -86,13 +99,16 @@ function guarded(attempt: () => void): void {
   try {
     attempt();
   } catch (error) {
-    if (isSupported()) {
-      diagnostics().unsubscribe(channel, onListening);
-      diagnostics().unsubscribe(requests, onRequest);
-    }
+    if (isSupported()) stop();
     const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
     say(`stepping aside: ${reason}`);
   }
+}
+
+function stop(): void {
+  diagnostics().unsubscribe(startChannel, onStart);
+  diagnostics().unsubscribe(endChannel, onListening);
+  diagnostics().unsubscribe(requests, onRequest);
 }
 
 function say(text: string): void {

@@ -43,9 +43,12 @@ export class Startup {
     else if (this.#waitingFor.delete(server) && this.#waitingFor.size === 0) this.#start();
   }
 
-  /** begin starts at once what will not be told: no server at all, or one that listened before it was given to us. */
+  /**
+   * begin starts what will not be told: no server at all, or one that listened before it was given to us. It does so in the
+   * next turn of the event loop, so that no turn is long.
+   */
   begin(): void {
-    process.nextTick(() => {
+    setImmediate(() => {
       if (this.#parts.servers.length === 0) this.#start();
       for (const server of this.#waitingFor) if (server.listening) this.onListening(server);
     });

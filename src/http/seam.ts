@@ -4,10 +4,9 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Server as TlsServer } from 'node:tls';
 import { continued } from './expect.ts';
 import { connectionsOf, sessionsOf } from './hidden-fields.ts';
-import { isHttp2, take, type Server } from './server.ts';
+import { isHttp2, isSecure, take, type Server } from './server.ts';
 
 /**
  * SeamEvents is what passes the seam. A method that returns true has dealt with the event, and the program never sees
@@ -69,7 +68,7 @@ export function installSeam(server: Server, events: SeamEvents): void {
   function handleRare(event: string, args: readonly unknown[]): boolean {
     switch (event) {
       case 'connection':
-        if (server instanceof TlsServer) events.onHandshake(args[0] as Socket);
+        if (isSecure(server)) events.onHandshake(args[0] as Socket);
         else events.onConnection(args[0] as Socket);
         return false;
       case 'secureConnection':

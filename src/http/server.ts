@@ -1,7 +1,7 @@
 // The servers that a lifecycle can be given, and which of them are refused.
 import { Server as HttpServer } from 'node:http';
 import type { Http2SecureServer, Http2Server } from 'node:http2';
-import { Server as HttpsServer } from 'node:https';
+import type { Server as HttpsServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
 import { LameduckError, quoted, type LameduckErrorCode } from '../errors.ts';
 import { hasBeenClosed } from './hidden-fields.ts';
@@ -30,7 +30,7 @@ export function take(server: Server): void {
  * LAMEDUCK_ERR_SERVER_CLOSED for one that has been closed, LAMEDUCK_ERR_SERVER_TAKEN for one that has a seam.
  */
 export function checkServer(server: unknown, index = 0): asserts server is Server {
-  if (!(server instanceof HttpServer) && !(server instanceof HttpsServer) && !isHttp2(server)) {
+  if (!(server instanceof HttpServer) && !isHttps(server) && !isHttp2(server)) {
     refuse('LAMEDUCK_ERR_SERVER_INVALID', index, classOf(server), remedyFor(server));
   }
   if (taken().has(server)) {
@@ -58,9 +58,25 @@ export function checkDistinct(servers: readonly Server[]): void {
   });
 }
 
+/**
+ * isSecure tells a server that speaks TLS. Its class is not asked for, because node:tls takes milliseconds to load and a
+ * program without TLS does not load it.
+ */
+export function isSecure(server: unknown): boolean {
+  return hasMethod(server, 'setSecureContext');
+}
+
+function isHttps(server: unknown): server is HttpsServer {
+  return isSecure(server) && hasMethod(server, 'closeIdleConnections');
+}
+
 /** isHttp2 tells a server of node:http2, which has no class that could be asked for without loading it. */
 export function isHttp2(server: unknown): server is Http2Server | Http2SecureServer {
-  return server instanceof NetServer && typeof (server as { updateSettings?: unknown }).updateSettings === 'function';
+  return hasMethod(server, 'updateSettings');
+}
+
+function hasMethod(server: unknown, name: string): boolean {
+  return server instanceof NetServer && typeof (server as unknown as Record<string, unknown>)[name] === 'function';
 }
 
 /** portOf returns the TCP port that a server listens on; NaN if it has none. */

@@ -20,7 +20,7 @@ export class LineWriter implements Logger {
   #pino: Logger | undefined;
   readonly #kept: Line[] = [];
   #isLoading = false;
-  #hasFailed = false;
+  #isWithoutPino = false;
 
   info(details: object, message: string): void {
     this.#write('info', details, message);
@@ -34,11 +34,23 @@ export class LineWriter implements Logger {
     this.#write('error', details, message);
   }
 
-  /** load imports pino, once. If that fails, the lines are written as they are. */
+  /** load imports pino, once, in a turn of its own. If that fails, the lines are written as they are. */
   load(): void {
     if (this.#isLoading) return;
     this.#isLoading = true;
-    void this.#import();
+    setImmediate(() => void this.#import());
+  }
+
+  /** begin loads pino, or goes without it. Until then lines are kept. */
+  begin(usesPino: boolean): void {
+    if (usesPino) this.load();
+    else this.goWithoutPino();
+  }
+
+  /** goWithoutPino writes what is kept, and each later line at once. */
+  goWithoutPino(): void {
+    this.#isWithoutPino = true;
+    this.writeOut();
   }
 
   /** writeOut writes what is kept, synchronously, in pino's form. */
@@ -62,7 +74,7 @@ export class LineWriter implements Logger {
       this.writeOut();
       this.#pino = log;
     } catch (error) {
-      this.#hasFailed = true;
+      this.goWithoutPino();
       this.warn({ err: error }, 'pino cannot be loaded: the log goes on without it');
     }
   }
@@ -70,7 +82,7 @@ export class LineWriter implements Logger {
   #write(level: keyof typeof levels, details: object, message: string): void {
     if (this.#logs(level, details, message)) return;
     this.#kept.push({ level, time: wallTime(), details, message });
-    if (this.#hasFailed || this.#pino !== undefined) this.writeOut();
+    if (this.#isWithoutPino || this.#pino !== undefined) this.writeOut();
   }
 
   // What a program throws can be such that it throws again when pino looks at it.

@@ -50,12 +50,13 @@ interface ProbePortLines {
 
 /**
  * createLogging logs to `logger` when one is given. Otherwise it writes pino's lines to standard output: through pino
- * once that is loaded, and in pino's form without it when the process ends before.
+ * once that is loaded, and in pino's form without it when the process ends before. If `usesPino` is false, it never loads
+ * pino.
  */
-export function createLogging(logger?: Logger): Logging {
+export function createLogging(logger?: Logger, usesPino = true): Logging {
   const writer = new LineWriter();
   const log: Logger = logger === undefined ? writer : withFallback(logger, writer);
-  const load = (): unknown => logger ?? writer.load();
+  const load = (): unknown => writer.begin(logger === undefined && usesPino);
   return {
     ...{ log, load },
     onStart({ budgetSum, sources, addresses }) {
@@ -106,12 +107,7 @@ export function createLogging(logger?: Logger): Logging {
     flush() {
       writer.writeOut();
     },
-    flushed:
-      logger === undefined
-        ? () => {
-            writer.checkRead();
-          }
-        : flushOf(logger),
+    flushed: logger === undefined ? writer.checkRead.bind(writer) : flushOf(logger),
   };
 }
 

@@ -84,14 +84,12 @@ export class ProbePort {
     return { lateMs: this.#heartbeat.lateMs, stalls: state.get('stalls'), stalledMs: state.get('stalledMs') };
   }
 
-  /** open starts the probe thread; it neither waits for it nor holds the process for it. */
+  /** open starts the probe thread in a turn of its own; it neither waits for it nor holds the process for it. */
   open(): void {
     this.#isOpen = true;
-    try {
-      this.#worker = this.#start();
-    } catch (error) {
-      this.#serve(error);
-    }
+    setImmediate(() => {
+      if (this.#isOpen) this.#open();
+    });
   }
 
   /** tellOfShutdown keeps the thread informed of a shutdown that runs, ahead of a block that nobody can see coming. */
@@ -122,6 +120,16 @@ export class ProbePort {
       server.close(resolve);
       server.closeAllConnections();
     });
+  }
+
+  #open(): void {
+    try {
+      this.#worker = this.#start();
+      // A shutdown may have begun while there was no thread.
+      this.tellOfShutdown();
+    } catch (error) {
+      this.#serve(error);
+    }
   }
 
   #start(): Worker {
