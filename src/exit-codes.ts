@@ -8,7 +8,7 @@ export const exitCodes = {
   secondProcessSignal: 1,
   /** The shutdown budget ran out with requests unanswered. */
   budgetRanOut: 80,
-  /** Drained, but a hook failed or timed out. */
+  /** Drained, but a hook failed or timed out, or a step of the shutdown failed. */
   hookFailed: 81,
   /** An uncaught error began the shutdown, or happened during it. */
   uncaughtError: 82,

@@ -32,6 +32,12 @@ export interface HookFailure {
   readonly error: Error;
 }
 
+/** StepFailure is a step of the shutdown that threw, rejected, or had not ended when its time was up. */
+export interface StepFailure {
+  readonly step: string;
+  readonly error: Error;
+}
+
 /** HookEnd is a hook that has ended, failed or reached its limit. */
 export interface HookEnd {
   readonly kind: HookKind;
@@ -62,6 +68,8 @@ export interface ShutdownRecord {
   readonly longRunningEnded: number;
   readonly unfinished: readonly UnfinishedRequest[];
   readonly hookFailures: readonly { readonly kind: HookKind; readonly name: string; readonly error: string }[];
+  /** The first failure of each step of the shutdown; the steps after it ran all the same. */
+  readonly stepFailures: readonly { readonly step: string; readonly error: string }[];
   /** What still held the process a second after the drain, so that it had to be ended. */
   readonly heldBy: readonly string[];
 }
@@ -86,6 +94,8 @@ export interface Observer {
   onHookEnd(end: HookEnd): void;
   /** Called behind onHookEnd, for a hook that did not end well. */
   onHookFailure(failure: HookFailure): void;
+  /** Called for the first failure of each step. */
+  onStepFailure(failure: StepFailure): void;
   /** Called when a check's result changes; `reason` is why it fails now. */
   onCheckChange(endpoint: string, check: string, reason: Error | undefined): void;
   /**

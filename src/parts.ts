@@ -100,7 +100,10 @@ export function createParts(options: PartsOptions): Parts {
     },
     onClose: (server) => closes.withholds(server),
   });
-  const drain = new Drain(traffic, clock, options);
+  const onFailure = (error: unknown): void => {
+    recorder.noteStepFailure('end connections', error);
+  };
+  const drain = new Drain(traffic, clock, onFailure, options);
   const recorder = new Recorder({ clock, traffic, hooks, observer });
   const shutdown = new Shutdown({ clock, settings, budget, servers, lifecycle, traffic, drain, hooks, recorder });
   const { httpServerStoppedListening, inFlightRequestsDrained } = lifecycle.signals;

@@ -2,12 +2,13 @@
 import { hostAndPort } from './address.ts';
 import type { Clock } from './clock.ts';
 import type { Deadline } from './deadline.ts';
+import { messageOf } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Hooks } from './hooks/hooks.ts';
 import type { SocketRow } from './http/socket-table.ts';
 import type { Traffic } from './http/traffic.ts';
 import type { SignalName } from './lifecycle/graph.ts';
-import type { Observer, ShutdownRecord, UnfinishedRequest } from './observer.ts';
+import type { Observer, ShutdownRecord, StepFailure, UnfinishedRequest } from './observer.ts';
 
 /** RecorderParts is what the record is taken from, and who is told. */
 export interface RecorderParts {
@@ -20,6 +21,7 @@ export interface RecorderParts {
 /** Recorder notes what happens and when, counted from the moment at which the shutdown began. */
 export class Recorder {
   readonly unfinished: UnfinishedRequest[] = [];
+  readonly stepFailures: StepFailure[] = [];
   readonly #parts: RecorderParts;
   readonly #phases: Partial<Record<SignalName, number>> = {};
   #reason = '';
@@ -42,13 +44,26 @@ export class Recorder {
     this.#endBy = endBy;
   }
 
+  /** noteStepFailure keeps, and reports, the first failure of each step. */
+  noteStepFailure(step: string, cause: unknown): void {
+    if (this.stepFailures.some((failure) => failure.step === step)) return;
+    const failure = { step, error: cause instanceof Error ? cause : new Error(messageOf(cause)) };
+    this.stepFailures.push(failure);
+    this.#parts.observer.onStepFailure(failure);
+  }
+
   /** noteSignal keeps when a signal fired, and reports it with the length of the phase that it ends (P-101). */
   noteSignal(name: SignalName): void {
     const { clock, observer, traffic } = this.#parts;
     const now = clock.now();
     if (this.#startedAt !== undefined) this.#phases[name] = Math.round(now - this.#startedAt);
-    observer.onSignal({ name, durationMs: Math.round(now - this.#lastSignalAt), ...traffic.counts });
+    const durationMs = Math.round(now - this.#lastSignalAt);
     this.#lastSignalAt = now;
+    try {
+      observer.onSignal({ name, durationMs, ...traffic.counts });
+    } catch (error) {
+      this.noteStepFailure(`report ${name}`, error);
+    }
   }
 
   /**
@@ -118,6 +133,7 @@ export class Recorder {
       longRunningEnded: traffic.requests.longRunningEnded,
       unfinished: this.unfinished,
       hookFailures: hooks.failures.map(({ kind, name, error }) => ({ kind, name, error: error.message })),
+      stepFailures: this.stepFailures.map(({ step, error }) => ({ step, error: error.message })),
       heldBy: [],
     };
   }

@@ -14,6 +14,7 @@ import type { ShutdownRecord } from './observer.ts';
 import type { Recorder } from './recorder.ts';
 import type { Budget } from './settings/budget.ts';
 import type { Settings } from './settings/table.ts';
+import { runStep } from './step.ts';
 
 // After an uncaught error the program's state is suspect: requests in flight get this long and no more (K-211).
 const drainAfterUncaughtError = 2_000;
@@ -125,7 +126,12 @@ export class Shutdown {
     this.#deadlines = deadlines;
     recorder.begin(reason, startedAt, deadlines.endBy);
     const delay = this.#delayOf(skipsDelay);
-    void this.#sequence({ reason, startedAt, delay, deadlines }).then(this.#resolveEnded);
+    void this.#sequence({ reason, startedAt, delay, deadlines })
+      .catch((error: unknown) => {
+        recorder.noteStepFailure('shutdown', error);
+        return recorder.end(this.#exitCode());
+      })
+      .then(this.#resolveEnded);
     return deadlines;
   }
 
@@ -133,13 +139,19 @@ export class Shutdown {
     const { lifecycle, servers, traffic, drain, hooks, settings, recorder } = this.#parts;
     const { drainBy, endBy } = deadlines;
     // First, so that what is told of the signal counts event streams as what they are.
-    const recognized = traffic.leave({ since: startedAt, window: delay * leavingShare });
+    const recognized = this.#step('let clients leave', drainBy, () =>
+      traffic.leave({ since: startedAt, window: delay * leavingShare }),
+    );
     lifecycle.report('ShutdownInitiated');
-    servers.forEach(allowHalfOpen);
-    servers.forEach(withholdContinue);
+    for (const server of servers) {
+      void this.#step('prepare the servers', drainBy, () => {
+        allowHalfOpen(server);
+        withholdContinue(server);
+      });
+    }
     drain.start(servers);
     void this.#delay(delay, drainBy);
-    void hooks.runPreShutdown(reason, drainBy.signal).then(() => {
+    void this.#step('pre-shutdown hooks', drainBy, () => hooks.runPreShutdown(reason, drainBy.signal)).then(() => {
       lifecycle.report('PreShutdownHooksStopped');
     });
 
@@ -147,18 +159,26 @@ export class Shutdown {
     traffic.stopAccepting(settings.shutdownSendRetryAfter);
     await recognized;
     if (settings.shutdownSendRetryAfter) {
-      await this.#drainRequests(drainBy);
-      await this.#stopListening();
+      await this.#drainRequests(deadlines);
+      await this.#stopListening(endBy);
     } else {
-      await this.#stopListening();
-      await this.#drainRequests(drainBy);
+      await this.#stopListening(endBy);
+      await this.#drainRequests(deadlines);
     }
-    await hooks.runDestroy(reason, settings.destroyHookTimeout, endBy.signal);
+    await this.#step('destroy hooks', endBy, () => hooks.runDestroy(reason, settings.destroyHookTimeout, endBy.signal));
     await this.#closeConnections(endBy);
     const record = recorder.end(this.#exitCode());
     drainBy.clear();
     endBy.clear();
     return record;
+  }
+
+  async #step(name: string, by: Deadline, run: () => unknown): Promise<void> {
+    const { clock, recorder } = this.#parts;
+    const onFailure = (error: unknown): void => {
+      recorder.noteStepFailure(name, error);
+    };
+    await runStep({ clock, by, onFailure }, run);
   }
 
   // Nobody was ever sent to a process that has never been ready.
@@ -172,27 +192,45 @@ export class Shutdown {
     this.#parts.lifecycle.report('AfterShutdownDelayDuration');
   }
 
-  async #stopListening(): Promise<void> {
+  async #stopListening(endBy: Deadline): Promise<void> {
     const { servers, clock, traffic, lifecycle } = this.#parts;
     traffic.hold.begin();
     const activity = (): number => traffic.connectionsAccepted + traffic.requests.answered;
-    await Promise.all(servers.map((server) => stopListening(server, clock, activity)));
+    await Promise.all(
+      servers.map((server) =>
+        this.#step('stop listening', endBy, () => stopListening(server, clock, activity, endBy.signal)),
+      ),
+    );
     traffic.hold.end();
     lifecycle.report('HTTPServerStoppedListening');
   }
 
-  async #drainRequests(drainBy: Deadline): Promise<void> {
+  async #drainRequests({ drainBy, endBy }: Deadlines): Promise<void> {
     const { drain, lifecycle, recorder, settings, traffic } = this.#parts;
     const { shutdownWatchTerminationGracePeriod: grace, eventStreamRetry: retry } = settings;
-    drain.begin({ grace, drainBy, retry });
     const left = new Set(this.#others);
-    const others = [...left].map((other) => other.drain().then(() => left.delete(other)));
-    await Promise.race([Promise.all([drain.drained, ...others]), drainBy.reached]);
+    void this.#step('begin the drain', drainBy, () => {
+      drain.begin({ grace, drainBy, retry });
+    });
+    const others = [...left].map((other) =>
+      this.#step(`drain ${other.protocol}`, drainBy, () =>
+        Promise.race([other.drain().then(() => left.delete(other)), drainBy.reached]),
+      ),
+    );
+    await Promise.all([Promise.race([drain.drained, drainBy.reached]), ...others]);
     if (drainBy.signal.aborted) {
-      recorder.noteUnfinished([...left].map(({ protocol }) => protocol));
-      for (const other of left) other.cut();
-      traffic.requests.cut(traffic.connections);
-      await drain.cut();
+      void this.#step('name unfinished requests', endBy, () => {
+        recorder.noteUnfinished([...left].map(({ protocol }) => protocol));
+      });
+      void this.#step('abort requests', endBy, () => {
+        traffic.requests.cut(traffic.connections);
+      });
+      await this.#step('cut off connections', endBy, () => drain.cut());
+    }
+    for (const other of left) {
+      void this.#step(`cut off ${other.protocol}`, endBy, () => {
+        other.cut();
+      });
     }
     lifecycle.report('InFlightRequestsDrained');
   }
@@ -203,12 +241,18 @@ export class Shutdown {
     const { drain, servers, recorder } = this.#parts;
     await Promise.race([drain.empty(endBy), endBy.reached]);
     if (endBy.signal.aborted) {
-      recorder.noteUnfinished();
-      recorder.noteUnacknowledged(drain.unacknowledged);
-      await drain.cutOff();
+      void this.#step('name unfinished requests', endBy, () => {
+        recorder.noteUnfinished();
+        recorder.noteUnacknowledged(drain.unacknowledged);
+      });
+      await this.#step('cut off connections', endBy, () => drain.cutOff());
     }
     drain.stop();
-    servers.forEach(retire);
+    for (const server of servers) {
+      void this.#step('retire the servers', endBy, () => {
+        retire(server);
+      });
+    }
   }
 
   #shorten({ drainBy, endBy }: Deadlines, budget: number): void {
@@ -234,6 +278,7 @@ export class Shutdown {
     if (this.#isLeadershipLost) return exitCodes.leadershipLost;
     if (this.#isUncaughtError) return exitCodes.uncaughtError;
     if (recorder.unfinished.length > 0) return exitCodes.budgetRanOut;
-    return hooks.failures.length > 0 ? exitCodes.hookFailed : exitCodes.clean;
+    const hasFailed = hooks.failures.length > 0 || recorder.stepFailures.length > 0;
+    return hasFailed ? exitCodes.hookFailed : exitCodes.clean;
   }
 }

@@ -32,6 +32,7 @@ test('the record has every field, in milliseconds from ShutdownInitiated', async
     longRunningEnded: 0,
     unfinished: [],
     hookFailures: [],
+    stepFailures: [],
     heldBy: [],
   });
 });

@@ -21,6 +21,9 @@ export const linger = 1_000;
 // How long the peer has to answer our FIN before the socket is destroyed (P-006).
 const patience = 1_000;
 
+// How long to wait for the sockets that have been destroyed to close, in milliseconds; a program may never let them.
+const longestClose = 100;
+
 const interval = 50;
 
 // Over very many connections a sweep takes long itself; the next one then waits this many times as long as it took. The
@@ -58,9 +61,18 @@ export class Drain {
   readonly #ports = new Set<number>();
   #nextLookAt = -Infinity;
 
-  constructor(traffic: Traffic, clock: Clock, { linger: milliseconds = linger, readSocketTable }: DrainOptions = {}) {
+  readonly #onFailure: (error: unknown) => void;
+
+  /** `onFailure` is called when a program's own changes to a connection make an attempt to end it throw. */
+  constructor(
+    traffic: Traffic,
+    clock: Clock,
+    onFailure: (error: unknown) => void,
+    { linger: milliseconds = linger, readSocketTable }: DrainOptions = {},
+  ) {
     this.#traffic = traffic;
     this.#clock = clock;
+    this.#onFailure = onFailure;
     this.#linger = milliseconds;
     this.#acknowledgement = new Acknowledgement(readSocketTable ?? (() => Promise.resolve([])), clock);
     this.drained = new Promise((resolve) => {
@@ -101,12 +113,12 @@ export class Drain {
     }
     for (const { socket } of unfinished) this.#acknowledgement.abandon(socket);
     this.#resolve();
-    await destroyAll(unfinished);
+    await this.#destroyAll(unfinished);
   }
 
   /** cutOff destroys every connection. Resolves when handlers know it. */
   async cutOff(): Promise<void> {
-    await destroyAll([...this.#traffic.connections]);
+    await this.#destroyAll([...this.#traffic.connections]);
   }
 
   /**
@@ -155,32 +167,80 @@ export class Drain {
 
   #sweepSoon(): void {
     setImmediate(() => {
-      if (!this.#isStopped) this.#sweep();
+      if (this.#isStopped) return;
+      const now = this.#clock.now();
+      try {
+        this.#sweep(now);
+      } catch (error) {
+        this.#onFailure(error);
+      }
+      this.#schedule(pauseAfter(this.#clock.now() - now));
+      this.#noteProgress();
     });
   }
 
-  #sweep(): void {
-    const now = this.#clock.now();
+  #sweep(now: number): void {
     this.#traffic.requests.longRunning.endOverdue(now);
     const silent: Connection[] = [];
     const stale: Connection[] = [];
     const beginsMessage = messageLookup();
     for (const connection of this.#traffic.connections) {
-      this.#traffic.forgetIfEnded(connection);
-      if (connection.isGone) continue;
-      if (!connection.isBusy) connection.hear(now, beginsMessage);
-      askWhetherGone(connection, now);
-      connection.leave(now);
-      if (this.#deadline !== undefined) connection.endUploads(now);
-      if (connection.isOver && connection.isStale(now, patience)) stale.push(connection);
-      else if (this.#canEnd(connection, now)) silent.push(connection);
+      try {
+        if (this.#look(connection, now, beginsMessage)) silent.push(connection);
+        else if (!connection.isGone && connection.isOver && connection.isStale(now, patience)) stale.push(connection);
+      } catch (error) {
+        this.#giveUp(connection, error);
+      }
     }
     this.#idlesPerSweep = Math.max(this.#idlesPerSweep, perSweep(silent.length, this.#linger));
     const ending = this.#isLastCall(now) ? silent : withoutHalfHeads(silent);
-    for (const connection of ending.slice(0, this.#idlesPerSweep)) connection.end();
-    void this.#endStale(stale, now);
-    this.#schedule(pauseAfter(this.#clock.now() - now));
-    this.#noteProgress();
+    for (const connection of ending.slice(0, this.#idlesPerSweep)) {
+      try {
+        connection.end();
+      } catch (error) {
+        this.#giveUp(connection, error);
+      }
+    }
+    void this.#endStale(stale, now).catch(this.#onFailure);
+  }
+
+  /** Moves a connection on, and tells whether it can be ended now, since it is silent. */
+  #look(connection: Connection, now: number, beginsMessage: ReturnType<typeof messageLookup>): boolean {
+    this.#traffic.forgetIfEnded(connection);
+    if (connection.isGone) return false;
+    if (!connection.isBusy) connection.hear(now, beginsMessage);
+    askWhetherGone(connection, now);
+    connection.leave(now);
+    if (this.#deadline !== undefined) connection.endUploads(now);
+    return this.#canEnd(connection, now);
+  }
+
+  // Resolves when handlers know it, or after 100 ms: a `close` listener that throws keeps the event from those after it.
+  async #destroyAll(connections: readonly Connection[]): Promise<void> {
+    const closed = connections.map((connection) => {
+      // A TLS socket closes at once when the socket under it is reset.
+      const hasClosed = new Promise((resolve) => connection.socket.once('close', resolve));
+      this.#destroy(connection);
+      return hasClosed;
+    });
+    const isOver = new AbortController();
+    await Promise.race([Promise.all(closed), wait(this.#clock, longestClose, isOver.signal)]);
+    isOver.abort();
+    for (const connection of connections) this.#traffic.forget(connection);
+  }
+
+  // One connection that a program has changed so that it throws must not keep the others. A request on it is waited for.
+  #giveUp(connection: Connection, error: unknown): void {
+    this.#onFailure(error);
+    if (!connection.isBusy) this.#destroy(connection);
+  }
+
+  #destroy(connection: Connection): void {
+    try {
+      connection.destroy();
+    } catch (error) {
+      this.#onFailure(error);
+    }
   }
 
   // A socket that is closed answers what its peer still sends by a reset, which would end the delivery of what it has not
@@ -191,7 +251,7 @@ export class Drain {
     const missing = await this.#acknowledgement.missing(stale);
     this.#nextLookAt = this.#clock.now() + pauseAfter(this.#acknowledgement.took);
     for (const connection of stale) {
-      if (!missing.has(connection)) connection.destroy();
+      if (!missing.has(connection)) this.#destroy(connection);
       else {
         this.#traffic.requests.releaseAll(connection);
         connection.leaveToPeer();
@@ -226,16 +286,6 @@ export class Drain {
 
 function pauseAfter(took: number): number {
   return Math.max(interval, took * pauseFactor);
-}
-
-async function destroyAll(connections: readonly Connection[]): Promise<void> {
-  const closed = connections.map(async (connection) => {
-    // A TLS socket closes at once when the socket under it is reset.
-    const hasClosed = new Promise((resolve) => connection.socket.once('close', resolve));
-    connection.destroy();
-    await hasClosed;
-  });
-  await Promise.all(closed);
 }
 
 // The clients of idle connections come back elsewhere like those of watches (P-007).

@@ -21,13 +21,18 @@ const waitForQuiet = 200;
  * it comes right behind a turn of the event loop, a short one if possible, in which none was waiting and nobody was
  * answered, who might be connecting now; while requests are held, clients that wait for an answer make no new
  * connection. `activity` counts both. Resolves when the server no longer listens; one that does not is left as it is
- * (P-054, P-055).
+ * (P-054, P-055). If `cut` is aborted, the listener is closed at once.
  */
-export async function stopListening(server: Server, clock: Clock, activity: () => number): Promise<void> {
+export async function stopListening(
+  server: Server,
+  clock: Clock,
+  activity: () => number,
+  cut?: AbortSignal,
+): Promise<void> {
   if (!server.listening) return;
-  await wait(clock, acceptWindow);
+  await wait(clock, acceptWindow, cut);
   const begun = clock.now();
-  for (let now = begun; now < begun + longestWait;) {
+  for (let now = begun; now < begun + longestWait && cut?.aborted !== true;) {
     const [before, since] = [activity(), now];
     // Runs after the sockets of this turn have been dealt with, and before those of the next.
     await new Promise((resolve) => setImmediate(resolve));

@@ -203,12 +203,19 @@ export class Traffic implements SeamEvents {
     stream.req.given = request;
   }
 
+  /** forget drops a connection with everything on it. */
+  forget(connection: Connection): void {
+    this.requests.releaseAll(connection);
+    this.connections.delete(connection);
+    if (this.#leaving !== undefined) this.onIdle();
+  }
+
   /**
    * forgetIfEnded drops a connection that is gone, and the responses on it that have ended. Node reports both by `close`,
    * but a program can remove the listeners, and a socket that is sent to another process emits no event.
    */
   forgetIfEnded(connection: Connection): void {
-    if (connection.isGone) this.#forget(connection);
+    if (connection.isGone) this.forget(connection);
     else if (connection.isBusy) {
       const ended = connection.responses.filter((response) => connection.hasEnded(response));
       for (const response of ended) this.#release(response);
@@ -245,15 +252,9 @@ export class Traffic implements SeamEvents {
     if (this.#leaving !== undefined) connection.draw(this.#leaving);
     connection.isLate = before?.isLate ?? (this.#refusesLate && !this.own.has(connection.socket));
     connection.socket.on('close', () => {
-      this.#forget(connection);
+      this.forget(connection);
     });
     return connection;
-  }
-
-  #forget(connection: Connection): void {
-    this.requests.releaseAll(connection);
-    this.connections.delete(connection);
-    if (this.#leaving !== undefined) this.onIdle();
   }
 
   // What came late is refused, and what comes while the listener closes waits until it has.

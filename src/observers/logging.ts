@@ -79,6 +79,9 @@ export function createLogging(logger?: Logger, usesPino = true): Logging {
     onHookFailure({ kind, name, error }) {
       log.error({ kind, name, err: error }, 'hook failed');
     },
+    onStepFailure({ step, error }) {
+      log.error({ step, err: error }, 'shutdown step failed');
+    },
     onCheckChange(endpoint, check, reason) {
       if (reason === undefined) log.info({ endpoint, check }, 'check passes again');
       else log.warn({ endpoint, check, reason: reason.message }, 'check fails');
@@ -187,6 +190,7 @@ export const silent: Observer = {
   onSignal: () => undefined,
   onHookEnd: () => undefined,
   onHookFailure: () => undefined,
+  onStepFailure: () => undefined,
   onCheckChange: () => undefined,
   onCheckResult: () => undefined,
   onUnfinished: () => undefined,

@@ -13,6 +13,7 @@ export function several(observers: readonly Observer[]): Observer {
     onSignal: tell('onSignal'),
     onHookEnd: tell('onHookEnd'),
     onHookFailure: tell('onHookFailure'),
+    onStepFailure: tell('onStepFailure'),
     onCheckChange: tell('onCheckChange'),
     onCheckResult: tell('onCheckResult'),
     onUnfinished: tell('onUnfinished'),

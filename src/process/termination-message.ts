@@ -9,11 +9,12 @@ export const longestMessage = 3_072;
 
 /** terminationText says why a shutdown ended badly, the cause first. An uncaught error is given as errorText has it. */
 export function terminationText(record: ShutdownRecord, uncaughtError?: string): string {
-  const { reason, exitCode, requests, unfinished, hookFailures, heldBy } = record;
+  const { reason, exitCode, requests, unfinished, hookFailures, stepFailures, heldBy } = record;
   const lines = [
     ...(uncaughtError === undefined ? [] : [`uncaught error: ${uncaughtError}`]),
     ...(requests.cut === 0 ? [] : [`requests without an answer when the time was up: ${String(requests.cut)}`]),
     ...hookFailures.map(({ error }) => error),
+    ...stepFailures.map(({ step, error }) => `${step}: ${error}`),
     ...(heldBy.length === 0 ? [] : [`held by: ${heldBy.join(', ')}`]),
     `shutdown by ${reason} took ${formatDuration(record.durationMs)} of ${formatDuration(record.budgetMs)}; exit code ${String(exitCode)}`,
     ...unfinished.map(({ method, route, peer, ageMs, unacknowledgedBytes }) =>

@@ -28,6 +28,7 @@ const record: ShutdownRecord = {
   longRunningEnded: 0,
   unfinished: [],
   hookFailures: [],
+  stepFailures: [],
   heldBy: [],
 };
 

@@ -13,6 +13,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   'errors.ts': [],
   'exit-codes.ts': [],
   'standard-output.ts': [],
+  'step.ts': ['clock.ts', 'deadline.ts'],
   'thenable.ts': [],
   lifecycle: [],
   'message.ts': [],
@@ -33,13 +34,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
     ...['thenable.ts', 'version.ts'],
   ],
   'recorder.ts': [
-    'address.ts',
-    'clock.ts',
-    'deadline.ts',
-    'exit-codes.ts',
-    'hooks',
-    'http',
-    'lifecycle',
+    ...['address.ts', 'clock.ts', 'deadline.ts', 'errors.ts', 'exit-codes.ts', 'hooks', 'http', 'lifecycle'],
     'observer.ts',
   ],
   'startup.ts': ['address.ts', 'clock.ts', 'health', 'hooks', 'http', 'lifecycle'],
@@ -53,6 +48,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
     'observer.ts',
     'recorder.ts',
     'settings',
+    'step.ts',
   ],
   // Brings a lifecycle, the process and the log together, for every entry that does so.
   'manage.ts': [

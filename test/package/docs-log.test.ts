@@ -39,6 +39,7 @@ test('the messages of docs/log.md and their levels are those that an observer wr
   logging.onCheckChange('readyz', 'database', error);
   logging.onCheckChange('readyz', 'database', undefined);
   logging.onHookFailure({ kind: 'destroy', name: 'pool', error });
+  logging.onStepFailure({ step: 'stop listening', error });
   logging.onUncaughtError(error);
   logging.onListenersHeld('SIGTERM', 1);
   logging.onHeldOpen(['Timeout']);

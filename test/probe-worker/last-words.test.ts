@@ -187,7 +187,7 @@ class WordsUnderTest {
 
 const record = {
   ...{ schema: 'lameduck/shutdown/v1', reason: 'SIGTERM', durationMs: 100, budgetMs: 2_000, exitCode: 0 },
-  ...{ heldBy: [], hookFailures: [], unfinished: [], requests: { cut: 0 } },
+  ...{ heldBy: [], hookFailures: [], stepFailures: [], unfinished: [], requests: { cut: 0 } },
 } as unknown as ShutdownRecord;
 
 test('nothing is said before the end of the budget, and one line behind it', async () => {

@@ -26,6 +26,7 @@ const record: ShutdownRecord = {
   longRunningEnded: 0,
   unfinished: [{ method: 'GET', route: '/report', ageMs: 31_000, peer: '10.0.3.17:40022' }],
   hookFailures: [{ kind: 'destroy', name: 'pool', error: 'destroy hook "pool" failed: already ended' }],
+  stepFailures: [{ step: 'stop listening', error: 'broken' }],
   heldBy: ['TCPSocketWrap'],
 };
 
@@ -35,6 +36,7 @@ test('K-212 the cause stands first, and what follows from it behind', () => {
     [
       'requests without an answer when the time was up: 2',
       'destroy hook "pool" failed: already ended',
+      'stop listening: broken',
       'held by: TCPSocketWrap',
       'shutdown by SIGTERM took 25s of 28s; exit code 80',
       'unanswered for 31s: GET /report from 10.0.3.17:40022',

@@ -156,6 +156,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
       longRunningEnded: 0,
       unfinished: [],
       hookFailures: [],
+      stepFailures: [],
       heldBy: [],
     });
     assert.deepEqual([level, pid, msg], [30, program.pid, 'shutdown ended']);

@@ -4,6 +4,7 @@ import type {
   HookFailure,
   Observer,
   ShutdownRecord,
+  StepFailure,
   SignalEvent,
   UnfinishedRequest,
 } from '../../src/observer.ts';
@@ -13,6 +14,7 @@ export class RecordingObserver implements Observer {
   readonly signals: SignalEvent[] = [];
   readonly hookEnds: HookEnd[] = [];
   readonly hookFailures: HookFailure[] = [];
+  readonly stepFailures: StepFailure[] = [];
   readonly checkChanges: string[] = [];
   /** One entry for each check that a probe of a whole endpoint has run. */
   readonly checkResults: string[] = [];
@@ -38,6 +40,10 @@ export class RecordingObserver implements Observer {
 
   onHookFailure(failure: HookFailure): void {
     this.hookFailures.push(failure);
+  }
+
+  onStepFailure(failure: StepFailure): void {
+    this.stepFailures.push(failure);
   }
 
   onCheckChange(endpoint: string, check: string, reason: Error | undefined): void {

@@ -1,0 +1,76 @@
+// A program cannot keep its process alive beyond the shutdown budget, whatever it does to its own sockets and listeners.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { describe, test, type TestContext } from 'node:test';
+import { disposed } from '../support/disposed.ts';
+import { ProcessUnderTest } from '../support/process-under-test.ts';
+
+const budgetMs = 3_000;
+
+// The backstop ends the process so long after the end of the budget, in milliseconds.
+const margin = 250;
+
+const shortBudget = {
+  LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '5',
+  LAMEDUCK_PRE_SHUTDOWN_HOOK_TIMEOUT: '500ms',
+  LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',
+};
+
+async function request(t: TestContext, port: number, path: string): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  socket.on('error', () => undefined);
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  await once(socket, 'connect');
+  return socket;
+}
+
+/** answered resolves when an answer has come, and with it every request that was sent before on other connections. */
+async function answered(t: TestContext, port: number): Promise<Socket> {
+  const socket = await request(t, port, '/');
+  await once(socket, 'data');
+  return socket;
+}
+
+async function ended(program: ProcessUnderTest): Promise<{ readonly took: number; readonly code: number | null }> {
+  const since = performance.now();
+  program.kill('SIGTERM');
+  const { code, signal } = await program.exit;
+  assert.equal(signal, null);
+  return { code, took: performance.now() - since };
+}
+
+describe('a program that hinders its shutdown', { concurrency: 3 }, () => {
+  for (const { hinder, codes } of [
+    { hinder: 'removes the close listeners of the socket', codes: { leaves: 0, stays: 80 } },
+    { hinder: 'removes all listeners of the response', codes: { leaves: 0, stays: 80 } },
+    { hinder: 'throws when the socket closes', codes: { leaves: 82, stays: 82 } },
+    { hinder: 'throws when the response closes', codes: { leaves: 82, stays: 82 } },
+    { hinder: 'throws when the server closes', codes: { leaves: 82, stays: 82 } },
+    { hinder: 'throws when the socket is destroyed', codes: { leaves: 82, stays: 80 } },
+    { hinder: 'throws when the socket is ended', codes: { leaves: 0, stays: 80 } },
+  ] as const) {
+    for (const client of ['leaves', 'stays'] as const) {
+      test(`P-023, P-058 a program that ${hinder}: its destroy hooks run and it ends in time if the client ${client}`, async (t) => {
+        const program = disposed(t, new ProcessUnderTest('hinders-its-end.ts', { HINDER: hinder, ...shortBudget }));
+        const port = await program.ready();
+        const held = await request(t, port, '/held');
+        await answered(t, port);
+        if (client === 'leaves') {
+          await program.signaled('HasBeenReady');
+          held.resetAndDestroy();
+        }
+        const { took, code } = await ended(program);
+        const final = await program.finalLine();
+        assert.ok(
+          program.lines.some(({ msg }) => msg === 'pool ended'),
+          'the destroy hook did not run',
+        );
+        assert.equal(code, codes[client], JSON.stringify(final));
+        assert.equal(final['exitCode'], code);
+        assert.ok(took <= budgetMs + margin + 200, `ended after ${String(took)} ms`);
+      });
+    }
+  }
+});
