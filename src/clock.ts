@@ -1,6 +1,14 @@
 // The only place that keeps time. Everything else is handed a Clock, so that a test can turn its hands.
-// The global of this name is a getter, whose price every request would pay.
 import { performance } from 'node:perf_hooks';
+import timers from 'node:timers';
+
+// Kept when lameduck loads, so that fake timers of the program cannot stop a shutdown. The global `performance` is a getter,
+// whose price every request would pay.
+const now = performance.now.bind(performance);
+const { clearTimeout: stopTimer } = timers;
+
+/** startTimer is the `setTimeout` of Node. */
+export const startTimer = timers.setTimeout;
 
 /** Clock is monotonic time in milliseconds (P-074). */
 export interface Clock {
@@ -14,12 +22,12 @@ export interface Clock {
 
 /** systemClock is the real one. */
 export const systemClock: Clock = {
-  now: () => performance.now(),
+  now,
   after(milliseconds, callback, holdsProcess = true) {
-    const timer = setTimeout(callback, milliseconds);
+    const timer = startTimer(callback, milliseconds);
     if (!holdsProcess) timer.unref();
     return () => {
-      clearTimeout(timer);
+      stopTimer(timer);
     };
   },
 };

@@ -162,6 +162,7 @@ function joinProcess(
       writeTerminationMessage(settings.terminationMessagePath, terminationText(record, recorder.uncaughtError));
     },
     warn: parts.warn,
+    endsAt: () => shutdown.endsAt,
     onListenersHeld: (signal, count) => {
       logging.onListenersHeld(signal, count);
     },

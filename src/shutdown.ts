@@ -76,6 +76,7 @@ export class Shutdown {
   readonly #parts: ShutdownParts;
   readonly #others: Draining[] = [];
   #deadlines: Deadlines | undefined;
+  #endsAt: number | undefined;
   #isUncaughtError = false;
   #isLeadershipLost = false;
   #resolveEnded!: (record: ShutdownRecord) => void;
@@ -94,6 +95,11 @@ export class Shutdown {
     return drainBy === undefined || endBy === undefined || hasEnded
       ? undefined
       : { drainBy: drainBy.at, endBy: endBy.at };
+  }
+
+  /** When the shutdown budget ends, also after the shutdown itself; undefined before it begins. */
+  get endsAt(): number | undefined {
+    return this.#endsAt ?? this.#deadlines?.endBy.at;
   }
 
   /** drainWith lets something else drain with the servers, within the same time. */
@@ -168,6 +174,7 @@ export class Shutdown {
     await this.#step('destroy hooks', endBy, () => hooks.runDestroy(reason, settings.destroyHookTimeout, endBy.signal));
     await this.#closeConnections(endBy);
     const record = recorder.end(this.#exitCode());
+    this.#endsAt = endBy.at;
     drainBy.clear();
     endBy.clear();
     return record;

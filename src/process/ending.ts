@@ -2,6 +2,7 @@
 import { systemClock } from '../clock.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { standardError, writeOut } from '../standard-output.ts';
+import { exit, startBackstop } from './backstop.ts';
 import { heldBy } from './held-by.ts';
 import { intercept, stopIntercepting } from './held-signals.ts';
 import { Listening } from './listening.ts';
@@ -194,10 +195,12 @@ function endAfterError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): vo
 }
 
 function end(begin: Begin, whom: readonly Member[]): void {
+  const isFirst = ending === undefined;
+  ending ??= begin;
+  // A lifecycle that joins later has the same time: the kubelet gives the process no more for it.
+  if (isFirst) startBackstop({ endsAt: () => Math.max(...whom.map((member) => member.endsAt() ?? -Infinity)), giveUp });
   shutdowns.push(...whom.map((member) => begin(member).then(withEnd)));
-  if (ending !== undefined) return;
-  ending = begin;
-  void all().then(finish);
+  if (isFirst) void all().then(finish);
 }
 
 interface EndedAt {
@@ -282,7 +285,16 @@ function report(exitCode: number, holders: readonly string[]): void {
 function exitNow(code: number, message: string): void {
   for (const member of members) member.warn(message);
   report(code, []);
-  process.exit(code);
+  exit(code);
+}
+
+// The time is up: the shutdown hangs, or something has kept the process alive after it.
+function giveUp(): number {
+  const hasEnded = drainedWith !== undefined && !ownListeners.wereCalled;
+  const code = hasUncaughtError ? exitCodes.uncaughtError : exitCodes.budgetRanOut;
+  const exitCode = hasEnded ? Number(process.exitCode ?? exitCodes.clean) : code;
+  report(exitCode, drainedWith === undefined ? [] : heldBy());
+  return exitCode;
 }
 
 function onExit(code: number): void {

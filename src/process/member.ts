@@ -15,6 +15,8 @@ export interface Member {
    */
   report(heldBy: readonly string[], exitCode: number): void;
   warn(message: string): void;
+  /** When the shutdown budget ends, by the system clock; undefined before the shutdown begins. */
+  endsAt(): number | undefined;
   /** Tells that the program's own listeners of `signal` are held until the shutdown has ended, and how many there are. */
   onListenersHeld(signal: string, count: number): void;
   /** Called after the final line, when the process has to be ended although the program's own listeners are done. */

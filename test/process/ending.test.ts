@@ -19,6 +19,7 @@ function memberFor(...shutdownSignals: NodeJS.Signals[]): Member {
     takesShutdownMessage: false,
     isGuest: false,
     runsOwnListeners: false,
+    endsAt: () => undefined,
   };
 }
 

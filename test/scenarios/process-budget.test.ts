@@ -48,6 +48,7 @@ describe('a program that hinders its shutdown', { concurrency: 3 }, () => {
     { hinder: 'throws when the socket closes', codes: { leaves: 82, stays: 82 } },
     { hinder: 'throws when the response closes', codes: { leaves: 82, stays: 82 } },
     { hinder: 'throws when the server closes', codes: { leaves: 82, stays: 82 } },
+    { hinder: 'never destroys the socket', codes: { leaves: 0, stays: 80 } },
     { hinder: 'throws when the socket is destroyed', codes: { leaves: 82, stays: 80 } },
     { hinder: 'throws when the socket is ended', codes: { leaves: 0, stays: 80 } },
   ] as const) {
@@ -73,4 +74,36 @@ describe('a program that hinders its shutdown', { concurrency: 3 }, () => {
       });
     }
   }
+
+  for (const { hinder, code } of [
+    { hinder: 'replaces process.exit by a function that throws', code: 82 },
+    { hinder: 'replaces process.exit by a function that returns', code: 0 },
+    { hinder: 'fakes setTimeout', code: 0 },
+    { hinder: 'fakes all timers', code: 81 },
+    { hinder: 'replaces Promise.race', code: 80 },
+    { hinder: 'throws in its exit listener', code: 80 },
+  ] as const) {
+    test(`P-058 a program that ${hinder} ends in time with ${String(code)}, and with its final line`, async (t) => {
+      const program = disposed(t, new ProcessUnderTest('hinders-its-end.ts', { HINDER: hinder, ...shortBudget }));
+      await program.ready();
+      const { took, ...end } = await ended(program);
+      assert.equal(end.code, code, program.output);
+      assert.equal((await program.finalLine())['schema'], 'lameduck/shutdown/v1');
+      assert.ok(took <= budgetMs + margin + 200, `ended after ${String(took)} ms`);
+    });
+  }
+
+  test('P-057, P-058 a second process signal ends a program at once whose process.exit throws', async (t) => {
+    const hinder = 'replaces process.exit by a function that throws';
+    const program = disposed(t, new ProcessUnderTest('hinders-its-end.ts', { HINDER: hinder, ...shortBudget }));
+    await request(t, await program.ready(), '/held');
+    const { code } = await Promise.all([
+      ended(program),
+      program.signaled('ShutdownInitiated').then(() => {
+        program.kill('SIGINT');
+      }),
+    ]).then(([end]) => end);
+    assert.equal(code, 1, program.output);
+    assert.equal((await program.finalLine())['exitCode'], 1);
+  });
 });
