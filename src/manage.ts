@@ -1,6 +1,7 @@
 // Puts a lifecycle on servers inside this process: settings from its environment, its process signals, its log.
 import { systemClock } from './clock.ts';
 import { createParts, type Parts } from './parts.ts';
+import { messageOf } from './errors.ts';
 import { applyKeepAliveTimeout } from './http/keep-alive-timeout.ts';
 import { readSocketTable } from './http/read-socket-table.ts';
 import { watchForHandedSockets } from './http/handed-sockets.ts';
@@ -84,7 +85,8 @@ export function install(
   const warn = (message: string): void => {
     logging.onWarning(message);
   };
-  const probePort = createProbePort(settings, logging, guest === undefined, () => parts);
+  const thread = createProbePort(settings, logging, guest === undefined, () => parts);
+  const probePort = settings.probePort === 0 ? undefined : thread;
   const eventLoop = probePort && ((): EventLoopCounts => probePort.counts);
   const metrics = createMetrics({ settings, clock: systemClock, registry: functions.registry, warn, eventLoop });
   const parts = createParts({
@@ -114,20 +116,19 @@ export function install(
     warn('a server that does not listen gets requests: its lifecycle starts when it listens itself');
   });
   for (const one of servers) putUnder(parts, one);
-  const leave = joinProcess(parts, logging, probePort, environment, guest !== undefined);
+  const leave = joinProcess(parts, logging, thread, environment, guest !== undefined);
   void parts.handle.ended.then(() => {
     stopWatching();
     // With the process the probe port ends, too: last of all.
     if (!isEnding()) {
       parts.recorder.report();
-      probePort?.noteReport();
-      probePort?.close();
+      thread.noteReport();
+      thread.close();
       parts.closes.settle();
     }
     leave();
   });
-  const releaseProbePort = async (): Promise<void> => probePort?.release();
-  const lifecycle: ManagedLifecycle = { parts, servers, leave, log: logging.log, releaseProbePort };
+  const lifecycle = { parts, servers, leave, log: logging.log, releaseProbePort: () => thread.release() };
   for (const one of [...servers, parts.handle]) lifecycles.set(one, lifecycle);
   parts.startup.begin();
   return lifecycle;
@@ -136,28 +137,40 @@ export function install(
 function joinProcess(
   parts: Parts,
   logging: Logging,
-  probePort: ProbePort | undefined,
+  thread: ProbePort,
   environment: Environment,
   isGuest: boolean,
 ): () => void {
   const { settings, recorder, shutdown, closes } = parts;
   const refuseSelfRequests = acceptSelfRequests(parts);
+  // A turn later, before the hooks: the start takes the main thread some milliseconds, and a hook may block it for good.
+  const watch = (): void =>
+    void process.nextTick(() => {
+      thread.watch();
+    });
   const leave = join({
     shutdownSignals: settings.shutdownSignals,
-    begin: (reason) => shutdown.begin(reason),
-    beginAfterLoss: (reason) => shutdown.begin(reason, { isLeadershipLost: true }),
+    begin(reason) {
+      watch();
+      return shutdown.begin(reason);
+    },
+    beginAfterLoss(reason) {
+      watch();
+      return shutdown.begin(reason, { isLeadershipLost: true });
+    },
     beginAfterUncaughtError(error) {
       recorder.noteUncaughtError(errorText(error));
       logging.onUncaughtError(error);
+      watch();
       const ended = shutdown.begin('uncaught error', { isUncaughtError: true });
       // Of one that runs already the thread has not heard of the error.
-      probePort?.tellOfShutdown();
+      thread.tellOfShutdown();
       return ended;
     },
     report(heldBy, exitCode) {
       const record = recorder.report(heldBy, exitCode);
       logging.flush();
-      probePort?.noteReport();
+      thread.noteReport();
       if (record === undefined || record.exitCode === 0) return;
       writeTerminationMessage(settings.terminationMessagePath, terminationText(record, recorder.uncaughtError));
     },
@@ -201,28 +214,23 @@ function acceptSelfRequests({ servers, traffic, warn, handle: { signals } }: Par
   return end;
 }
 
-function createProbePort(
-  settings: Settings,
-  logging: Logging,
-  mayEndProcess: boolean,
-  parts: () => Parts,
-): ProbePort | undefined {
-  if (settings.probePort === 0) return undefined;
+function createProbePort(settings: Settings, logging: Logging, mayEndProcess: boolean, parts: () => Parts): ProbePort {
   return new ProbePort({
     ...{ settings, clock: systemClock },
     answer: (url, method) => parts().answerProbePort(url, method),
     shutdown() {
       const { recorder, shutdown } = parts();
-      const endBy = shutdown.deadlines?.endBy;
-      if (endBy === undefined) return undefined;
+      // One that does not end the process has no final line.
+      if (shutdown.endsAt === undefined || !isEnding()) return undefined;
       const { uncaughtError } = recorder;
-      return { record: recorder.soFar(), uncaughtError, remainingMs: endBy - systemClock.now() };
+      return { record: recorder.soFar(), uncaughtError, remainingMs: shutdown.endsAt - systemClock.now() };
     },
     onListening: (address) => {
       logging.onProbePort(address);
     },
-    onThreadFailure: (error) => {
-      logging.onProbeThreadFailure(error);
+    onThreadFailure(error) {
+      if (settings.probePort !== 0) logging.onProbeThreadFailure(error);
+      else logging.onWarning(`no thread can end the process if its event loop is blocked: ${messageOf(error)}`);
     },
     onStallEnd: (stalledMs) => {
       logging.onStallEnd(stalledMs);

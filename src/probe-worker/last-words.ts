@@ -10,10 +10,13 @@ import {
 import type { ShutdownSoFar } from './messages.ts';
 import type { SharedState } from './shared-state.ts';
 
-// So long behind the end of the budget the main thread may still come to its own end, and so long it has to be silent, in
-// milliseconds: ahead of the kubelet's SIGKILL, whose exit code this is.
+// How long after the end of the budget the main thread may still end the process, and how long it has to be blocked, in
+// milliseconds. The kubelet's SIGKILL comes later, and has the same exit code.
 const patience = 500;
 const killed = 137;
+
+// How long the line is offered to a reader that is slow before the process is ended without it, in milliseconds.
+const longestOffer = 1_000;
 
 // A termination message is written in far less, in milliseconds.
 const longestWrite = 500;
@@ -26,14 +29,25 @@ export interface LastWordsOptions {
   /** Writes a line and tells whether it could. */
   readonly write: (line: string) => boolean;
   readonly terminationMessagePath: string;
+  /** Tells whether a debugger has paused the main thread. */
+  readonly isPaused: () => Promise<boolean>;
+  /** Ends the process. */
+  readonly kill: () => void;
+}
+
+interface Last {
+  readonly soFar: ShutdownSoFar;
+  readonly at: number;
+  readonly endBy: number;
 }
 
 /** LastWords keeps what the main thread last said of its shutdown. */
 export class LastWords {
   readonly #options: LastWordsOptions;
-  #last: { readonly soFar: ShutdownSoFar; readonly at: number; readonly endBy: number } | undefined;
+  #last: Last | undefined;
   #isWritten = false;
   #isSaid = false;
+  #isLooking = false;
 
   constructor(options: LastWordsOptions) {
     this.#options = options;
@@ -45,13 +59,33 @@ export class LastWords {
     this.#last = { soFar, at, endBy: at + soFar.remainingMs };
   }
 
-  /** tick looks whether they have to be said. */
+  /** tick looks whether they have to be said. The process is ended then; nothing is done while a debugger has paused it. */
   tick(): void {
-    const { clock, state, stalledMs, write } = this.#options;
+    if (this.#isLooking || !this.#isDue()) return;
+    this.#isLooking = true;
+    void this.#options.isPaused().then((isPaused) => {
+      this.#isLooking = false;
+      if (!isPaused && this.#isDue()) this.#end();
+    });
+  }
+
+  #isDue(): boolean {
+    const { clock, stalledMs } = this.#options;
+    return this.#last !== undefined && clock.now() >= this.#last.endBy + patience && stalledMs() >= patience;
+  }
+
+  #end(): void {
+    const { clock, state, kill } = this.#options;
+    const { endBy } = this.#last as Last;
+    if (!this.#isSaid && state.get('isReported') === 0) this.#say();
+    const isOver = clock.now() >= endBy + patience + longestOffer;
+    if (this.#isSaid || state.get('isReported') === 1 || isOver) kill();
+  }
+
+  #say(): void {
+    const { clock, state, write } = this.#options;
+    const { soFar, at } = this.#last as Last;
     const now = clock.now();
-    if (this.#last === undefined || this.#isSaid || state.get('isReported') === 1) return;
-    if (now < this.#last.endBy + patience || stalledMs() < patience) return;
-    const { soFar, at } = this.#last;
     const durationMs = soFar.record.durationMs + Math.round(now - at);
     const final: ShutdownRecord = { ...soFar.record, exitCode: killed, durationMs, heldBy: ['event loop'] };
     // Ahead of the line, which may have to be offered again; the file takes one message only.

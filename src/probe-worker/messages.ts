@@ -5,6 +5,7 @@ import type { ShutdownRecord } from '../observer.ts';
 /** ThreadData is what the probe thread is started with. Lengths of time are in milliseconds, and 0 is no limit. */
 export interface ThreadData {
   readonly memory: SharedArrayBuffer;
+  /** 0 is none: the thread only watches the main thread. */
   readonly port: number;
   /** Undefined is every address of both families. */
   readonly host: string | undefined;

@@ -30,10 +30,10 @@ export interface ProbePortOptions {
   readonly clock: Clock;
   /** The answer to a question at a path of ours; undefined for any other. */
   readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
-  /** Undefined unless a shutdown runs. */
+  /** Undefined unless a shutdown runs that ends the process. */
   readonly shutdown: () => ShutdownSoFar | undefined;
   readonly onListening: (address: string) => void;
-  /** Called once when there is no probe thread, or no longer: from then on the main thread serves the port. */
+  /** Called when there is no probe thread, or no longer: from then on the main thread serves the port, if there is one. */
   readonly onThreadFailure: (error: unknown) => void;
   /** Called once when there is no probe port, or no longer. */
   readonly onFailure: (error: LameduckError) => void;
@@ -55,6 +55,7 @@ export class ProbePort {
   #worker: Worker | undefined;
   #server: Server | undefined;
   #isOpen = false;
+  #isStarting = false;
 
   constructor(options: ProbePortOptions) {
     this.#options = options;
@@ -87,19 +88,30 @@ export class ProbePort {
   /** open starts the probe thread in a turn of its own; it neither waits for it nor holds the process for it. */
   open(): void {
     this.#isOpen = true;
+    this.#isStarting = true;
     setImmediate(() => {
-      if (this.#isOpen) this.#open();
+      this.#isStarting = false;
+      if (this.#isOpen) this.#open(this.#options.settings.probePort);
     });
+  }
+
+  /**
+   * watch starts the thread without its port, unless it runs: if the event loop is blocked at the end of the shutdown budget,
+   * nothing else can end the process.
+   */
+  watch(): void {
+    if (this.#worker === undefined && !this.#isStarting) this.#open(0);
   }
 
   /** tellOfShutdown keeps the thread informed of a shutdown that runs, ahead of a block that nobody can see coming. */
   tellOfShutdown(): void {
-    const shutdown = this.#state.get('isShuttingDown') === 1 ? this.#options.shutdown() : undefined;
+    const shutdown = this.#options.shutdown();
     if (shutdown !== undefined) this.#worker?.postMessage({ kind: 'shutdown', ...shutdown } satisfies ToThread);
   }
 
   /** noteReport says that the final line has been written: no other word counts any more. */
   noteReport(): void {
+    this.#state.add('beats', 1);
     takeBackLastWords(this.#state, this.#options.settings.terminationMessagePath);
   }
 
@@ -122,24 +134,26 @@ export class ProbePort {
     });
   }
 
-  #open(): void {
+  #open(port: number): void {
+    this.#isOpen = true;
     try {
-      this.#worker = this.#start();
+      this.#worker = this.#start(port);
       // A shutdown may have begun while there was no thread.
       this.tellOfShutdown();
     } catch (error) {
-      this.#serve(error);
+      this.#lose(error, port);
     }
   }
 
-  #start(): Worker {
+  #start(port: number): Worker {
     const { settings } = this.#options;
     const workerData: ThreadData = {
       memory: this.#state.memory,
-      port: settings.probePort,
+      port,
       host: settings.probeHost,
-      readyzStallLimit: settings.readyzEventLoopStallLimit,
-      livezStallLimit: settings.livezEventLoopStallLimit,
+      // Without a port nobody is told of a stall.
+      readyzStallLimit: port === 0 ? 0 : settings.readyzEventLoopStallLimit,
+      livezStallLimit: port === 0 ? 0 : settings.livezEventLoopStallLimit,
       checkTimeout: settings.healthCheckTimeout,
       terminationMessagePath: settings.terminationMessagePath,
     };
@@ -158,9 +172,10 @@ export class ProbePort {
     // Only now its port is free.
     worker.on('exit', () => {
       this.#worker = undefined;
-      this.#serve(failure);
+      this.#lose(failure, port);
     });
     worker.unref();
+    this.#heartbeat.beat();
     this.#heartbeat.begin();
     return worker;
   }
@@ -183,11 +198,15 @@ export class ProbePort {
     this.#worker?.postMessage({ kind: 'answer', id, answer: settled, tookMs } satisfies ToThread);
   }
 
-  #serve(failure: unknown): void {
+  #lose(failure: unknown, port: number): void {
     if (!this.#isOpen) return;
     this.#heartbeat.stop();
-    const { settings, answer, onListening, onThreadFailure } = this.#options;
-    onThreadFailure(failure);
+    this.#options.onThreadFailure(failure);
+    if (port !== 0) this.#serve();
+  }
+
+  #serve(): void {
+    const { settings, answer, onListening } = this.#options;
     this.#server = serveOnMainThread({
       ...{ port: settings.probePort, host: settings.probeHost, answer, onListening },
       onFailure: (error) => {

@@ -1,14 +1,16 @@
-// The probe thread: it answers on the probe port and watches the main thread, and ends when it is told to.
+// The probe thread: it answers on the probe port, if there is one, and watches the main thread. It ends when it is told to.
 import type { Server } from 'node:http';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { addressText } from '../address.ts';
 import { systemClock } from '../clock.ts';
 import { notFound } from '../health/endpoint.ts';
+import { kill } from '../process/kill.ts';
 import { beatInterval } from './heartbeat.ts';
 import { LastWords } from './last-words.ts';
 import { createListener } from './listener.ts';
 import type { FromThread, ThreadData, ToThread } from './messages.ts';
 import { writeBeside } from './output.ts';
+import { isPaused } from './paused.ts';
 import { Questions } from './questions.ts';
 import { Responder } from './responder.ts';
 import { SharedState } from './shared-state.ts';
@@ -49,11 +51,11 @@ const responder = new Responder({
   stalledMs: () => watch.stalledMs,
   isShuttingDown: () => state.get('isShuttingDown') === 1,
 });
-const server = createListener((url, method) => responder.respond(url, method));
+const server = data.port === 0 ? undefined : createListener((url, method) => responder.respond(url, method));
 
 const lastWords = new LastWords({
   ...{ clock: systemClock, state, stalledMs: () => watch.stalledMs, write: writeBeside },
-  terminationMessagePath: data.terminationMessagePath,
+  ...{ terminationMessagePath: data.terminationMessagePath, isPaused, kill },
 });
 
 let isPinged = false;
@@ -88,33 +90,41 @@ function say(message: FromThread): void {
 }
 
 // The main thread is asked until the last answer has been sent.
-function close(listener: Server): void {
+function close(): void {
   isClosing = true;
-  listener.close(() => {
+  if (server === undefined) {
+    main.close();
+    return;
+  }
+  server.close(() => {
     main.close();
   });
   const holdsProcess = false;
   systemClock.after(
     lastAnswers,
     () => {
-      listener.closeAllConnections();
+      server.closeAllConnections();
     },
     holdsProcess,
   );
 }
 
+function listen(listener: Server): void {
+  listener.on('error', ({ message }) => {
+    // A connection that could not be accepted, since there were too many, is not the last.
+    if (listener.listening) return;
+    say({ kind: 'failed', message });
+    close();
+  });
+  listener.listen({ port: data.port, ...(data.host === undefined ? {} : { host: data.host }) }, () => {
+    say({ kind: 'listening', address: addressText(listener.address()) });
+  });
+}
+
 main.on('message', (message: ToThread) => {
   if (message.kind === 'answer') questions.answer(message.id, message.answer ?? notFound, message.tookMs);
   else if (message.kind === 'shutdown') lastWords.note(message);
-  else close(server);
+  else close();
 });
-server.on('error', ({ message }) => {
-  // A connection that could not be accepted, since there were too many, is not the last.
-  if (server.listening) return;
-  say({ kind: 'failed', message });
-  close(server);
-});
-server.listen({ port: data.port, ...(data.host === undefined ? {} : { host: data.host }) }, () => {
-  say({ kind: 'listening', address: addressText(server.address()) });
-});
+if (server !== undefined) listen(server);
 lookLater();

@@ -251,7 +251,8 @@ function finish({ exitCode, endsAt }: EndedAt): void {
     report(Number(process.exitCode ?? exitCodes.clean), holders);
     process.exit();
   });
-  if (ownListeners.wereCalled) endAt(endsAt);
+  const holdsProcess = false;
+  if (ownListeners.wereCalled) systemClock.after(Math.max(0, endsAt - systemClock.now()), endCleanup, holdsProcess);
 }
 
 function heldListeners(): Listener[] {
@@ -266,15 +267,8 @@ async function callHeld(listeners: readonly Listener[], exitCode: number): Promi
   for (const member of members) member.afterListeners();
 }
 
-function endAt(endsAt: number): void {
-  const holdsProcess = false;
-  systemClock.after(
-    Math.max(0, endsAt - systemClock.now()),
-    () => {
-      exitNow(exitCodes.budgetRanOut, "the program's own cleanup took longer than the shutdown budget: exiting");
-    },
-    holdsProcess,
-  );
+function endCleanup(): void {
+  exitNow(exitCodes.budgetRanOut, "the program's own cleanup took longer than the shutdown budget: exiting");
 }
 
 // Also for an end that somebody else brings about: the record of a shutdown that had begun is written.

@@ -52,7 +52,8 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   ],
   // Brings a lifecycle, the process and the log together, for every entry that does so.
   'manage.ts': [
-    ...['clock.ts', 'http', 'observers', 'parts.ts', 'probe-worker', 'process', 'registration.ts', 'settings'],
+    ...['clock.ts', 'errors.ts', 'http', 'observers', 'parts.ts', 'probe-worker', 'process', 'registration.ts'],
+    'settings',
   ],
   // Asks what serves, and is none of it; of health it knows the form of the report.
   cli: ['address.ts', 'clock.ts', 'health', 'process', 'settings', 'standard-output.ts'],

@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads';
 import type { ShutdownRecord } from '../../src/observer.ts';
 import { LastWords, takeBackLastWords } from '../../src/probe-worker/last-words.ts';
 import { SharedState } from '../../src/probe-worker/shared-state.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock, settled } from '../support/fake-clock.ts';
 import { ProbedProcess } from '../support/probed-process.ts';
 import { emptyFile } from '../support/termination-log.ts';
 import type { Line } from '../support/process-under-test.ts';
@@ -46,8 +46,6 @@ describe('a process that is blocked', { concurrency: true }, () => {
       readFileSync(path, 'utf8'),
       /^held by: event loop\nshutdown by SIGTERM took [23](?:\.\d+)?s of 2s; exit code 137$/,
     );
-    assert.equal((await program.probe('/readyz')).status, 500);
-    program.kill('SIGKILL');
     assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });
     assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
   });
@@ -67,54 +65,15 @@ describe('a process that is blocked', { concurrency: true }, () => {
     assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
   });
 
-  test('P-118 of a process that has written its final line and is blocked then, nothing more is said', async (t) => {
-    const program = await ProbedProcess.start(t, { ...shortBudget, BLOCK_AT_EXIT: '4000' });
+  test('P-118 a process that has written its final line and is blocked then is ended without another line', async (t) => {
+    const program = await ProbedProcess.start(t, { ...shortBudget, BLOCK_AT_EXIT: '60000' });
     program.kill('SIGTERM');
-    assert.deepEqual(await program.exit, { code: 0, signal: null });
+    assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });
     assert.deepEqual(
       program.lines.filter(({ schema }) => schema !== undefined).map(({ exitCode }) => exitCode),
       [0],
     );
   });
-});
-
-describe('a loop that turns again behind the last words', { concurrency: true }, () => {
-  for (const { how, signal, block, exitCode, codes, message } of [
-    {
-      how: 'has no message in their place where the process ends well',
-      signal: 'SIGTERM',
-      block: 'BLOCK_AT_END',
-      ...{ exitCode: 0, codes: [137, 0], message: /^$/ },
-    },
-    {
-      how: 'has no message in their place where it is not the process that ends',
-      signal: 'SIGUSR2',
-      block: 'BLOCK_AT_DESTROY',
-      ...{ exitCode: 0, codes: [137, 81], message: /^$/ },
-    },
-    {
-      how: 'has its own message in their place where the process ends badly',
-      signal: 'SIGTERM',
-      block: 'BLOCK_AT_DESTROY',
-      ...{ exitCode: 81, codes: [137, 81] },
-      message: /^destroy hook "slow" had not .*\nshutdown by .* exit code 81$/,
-    },
-  ] as const) {
-    test(`K-212 ${how}, and its line follows`, async (t) => {
-      const path = emptyFile(t);
-      const env = { ...shortBudget, [block]: '3500', LAMEDUCK_TERMINATION_MESSAGE_PATH: path };
-      const program = await ProbedProcess.start(t, env);
-      program.kill(signal);
-      await program.line('the last words', isFinal);
-      assert.match(readFileSync(path, 'utf8'), /^held by: event loop\n.* exit code 137$/);
-      assert.deepEqual(await program.exit, { code: exitCode, signal: null });
-      assert.deepEqual(
-        program.lines.filter(isFinal).map((line) => line['exitCode']),
-        codes,
-      );
-      assert.match(readFileSync(path, 'utf8'), message);
-    });
-  }
 });
 
 describe('an uncaught error and then a blocked loop', { concurrency: true }, () => {
@@ -152,6 +111,8 @@ class WordsUnderTest {
   readonly lines: string[] = [];
   stalledMs = 10_000;
   isWritable = true;
+  isPaused = false;
+  kills = 0;
   readonly words: LastWords;
 
   constructor(terminationMessagePath = '', state = new SharedState()) {
@@ -159,6 +120,8 @@ class WordsUnderTest {
     this.words = new LastWords({
       ...{ clock: this.clock, state, terminationMessagePath },
       stalledMs: () => this.stalledMs,
+      isPaused: () => Promise.resolve(this.isPaused),
+      kill: () => this.kills++,
       write: (line) => {
         if (this.isWritable) this.lines.push(line);
         return this.isWritable;
@@ -179,6 +142,7 @@ class WordsUnderTest {
       await this.clock.advance(moment - at);
       at = moment;
       this.words.tick();
+      await settled();
       counts.push(this.lines.length);
     }
     return counts;
@@ -218,6 +182,24 @@ test('a line that nobody takes is offered again', async () => {
   assert.deepEqual(await under.saidAfter([600, 700]), [0, 0]);
   under.isWritable = true;
   assert.deepEqual(await under.saidAfter([100, 200]), [1, 1]);
+});
+
+test('P-118 the process is ended behind its line, not while a debugger has paused it, and not in the time for a slow reader', async () => {
+  const under = new WordsUnderTest();
+  under.note(0);
+  under.isPaused = true;
+  assert.deepEqual(await under.saidAfter([60_000]), [0]);
+  assert.equal(under.kills, 0);
+  under.isPaused = false;
+  assert.deepEqual(await under.saidAfter([100]), [1]);
+  assert.equal(under.kills, 1);
+  const slow = new WordsUnderTest();
+  slow.isWritable = false;
+  slow.note(0);
+  await slow.saidAfter([600, 1_400]);
+  assert.equal(slow.kills, 0);
+  await slow.saidAfter([200]);
+  assert.equal(slow.kills, 1);
 });
 
 test('K-212 the message that is taken back is the one that stands there, however often the line was offered', async (t) => {
