@@ -134,6 +134,13 @@ export function install(
   return lifecycle;
 }
 
+// A turn later, before the hooks: the start takes the main thread some milliseconds, and a hook may block it for good.
+function watchSoon(thread: ProbePort): void {
+  process.nextTick(() => {
+    thread.watch();
+  });
+}
+
 function joinProcess(
   parts: Parts,
   logging: Logging,
@@ -143,25 +150,20 @@ function joinProcess(
 ): () => void {
   const { settings, recorder, shutdown, closes } = parts;
   const refuseSelfRequests = acceptSelfRequests(parts);
-  // A turn later, before the hooks: the start takes the main thread some milliseconds, and a hook may block it for good.
-  const watch = (): void =>
-    void process.nextTick(() => {
-      thread.watch();
-    });
   const leave = join({
     shutdownSignals: settings.shutdownSignals,
     begin(reason) {
-      watch();
+      watchSoon(thread);
       return shutdown.begin(reason);
     },
     beginAfterLoss(reason) {
-      watch();
+      watchSoon(thread);
       return shutdown.begin(reason, { isLeadershipLost: true });
     },
     beginAfterUncaughtError(error) {
       recorder.noteUncaughtError(errorText(error));
       logging.onUncaughtError(error);
-      watch();
+      watchSoon(thread);
       const ended = shutdown.begin('uncaught error', { isUncaughtError: true });
       // Of one that runs already the thread has not heard of the error.
       thread.tellOfShutdown();

@@ -30,8 +30,8 @@ export interface RequestsOptions {
 
 /** ForgetEnded releases responses that have ended although the program has removed the listeners that report it. */
 export interface ForgetEnded {
-  on(connection: Connection | undefined): void;
-  everywhere(): void;
+  forgetIfEnded(connection: Connection): void;
+  forgetEnded(): void;
 }
 
 /** Requests counts those of the program; what lameduck answers itself is only seen out. */
@@ -146,9 +146,10 @@ export class Requests {
   recount({ req: { socket } }: Response): number {
     const now = this.#clock.now();
     // A client that waits for its responses has its last request, which has ended, on the same connection.
-    this.#forget.on(connectionOf(socket));
+    const connection = connectionOf(socket);
+    if (connection !== undefined) this.#forget.forgetIfEnded(connection);
     if (now >= this.#recountAt) {
-      this.#forget.everywhere();
+      this.#forget.forgetEnded();
       this.#recountAt = now + (this.#clock.now() - now) * pauseFactor;
     }
     return this.inFlight;

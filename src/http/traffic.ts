@@ -64,14 +64,7 @@ export class Traffic implements SeamEvents {
     const onClose = function (this: Response): void {
       release(this);
     };
-    this.requests = new Requests(options, (response) => response.on('close', onClose), {
-      on: (connection) => {
-        if (connection !== undefined) this.forgetIfEnded(connection);
-      },
-      everywhere: () => {
-        this.forgetEnded();
-      },
-    });
+    this.requests = new Requests(options, (response) => response.on('close', onClose), this);
   }
 
   get counts(): TrafficCounts {

@@ -76,12 +76,7 @@ export function createLogging(logger?: Logger, usesPino = true): Logging {
     },
     // The phases have their lengths in the log; of hooks only those that failed are told.
     onHookEnd: () => undefined,
-    onHookFailure({ kind, name, error }) {
-      log.error({ kind, name, err: error }, 'hook failed');
-    },
-    onStepFailure({ step, error }) {
-      log.error({ step, err: error }, 'shutdown step failed');
-    },
+    ...failureLines(log),
     onCheckChange(endpoint, check, reason) {
       if (reason === undefined) log.info({ endpoint, check }, 'check passes again');
       else log.warn({ endpoint, check, reason: reason.message }, 'check fails');
@@ -132,6 +127,17 @@ function processLines(log: Logger): ProcessLines {
 const eventStreamHint =
   '; it is an event stream: if its client reconnects on its own, as GraphQL subscriptions over POST do, set' +
   ' LAMEDUCK_EVENT_STREAMS=all';
+
+function failureLines(log: Logger): Pick<Observer, 'onHookFailure' | 'onStepFailure'> {
+  return {
+    onHookFailure({ kind, name, error }) {
+      log.error({ kind, name, err: error }, 'hook failed');
+    },
+    onStepFailure({ step, error }) {
+      log.error({ step, err: error }, 'shutdown step failed');
+    },
+  };
+}
 
 function probePortLines(log: Logger): ProbePortLines {
   return {
