@@ -197,7 +197,6 @@ function endAfterError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): vo
 function end(begin: Begin, whom: readonly Member[]): void {
   const isFirst = ending === undefined;
   ending ??= begin;
-  // A lifecycle that joins later has the same time: the kubelet gives the process no more for it.
   if (isFirst) startBackstop({ endsAt: () => Math.max(...whom.map((member) => member.endsAt() ?? -Infinity)), giveUp });
   shutdowns.push(...whom.map((member) => begin(member).then(withEnd)));
   if (isFirst) void all().then(finish);
@@ -251,8 +250,7 @@ function finish({ exitCode, endsAt }: EndedAt): void {
     report(Number(process.exitCode ?? exitCodes.clean), holders);
     process.exit();
   });
-  const holdsProcess = false;
-  if (ownListeners.wereCalled) systemClock.after(Math.max(0, endsAt - systemClock.now()), endCleanup, holdsProcess);
+  if (ownListeners.wereCalled) systemClock.after(Math.max(0, endsAt - systemClock.now()), endCleanup, false);
 }
 
 function heldListeners(): Listener[] {
@@ -282,11 +280,10 @@ function exitNow(code: number, message: string): void {
   exit(code);
 }
 
-// The time is up: the shutdown hangs, or something has kept the process alive after it.
 function giveUp(): number {
   const hasEnded = drainedWith !== undefined && !ownListeners.wereCalled;
-  const code = hasUncaughtError ? exitCodes.uncaughtError : exitCodes.budgetRanOut;
-  const exitCode = hasEnded ? Number(process.exitCode ?? exitCodes.clean) : code;
+  const late = hasUncaughtError ? exitCodes.uncaughtError : exitCodes.budgetRanOut;
+  const exitCode = hasEnded ? Number(process.exitCode ?? exitCodes.clean) : late;
   report(exitCode, drainedWith === undefined ? [] : heldBy());
   return exitCode;
 }
