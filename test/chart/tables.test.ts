@@ -120,6 +120,7 @@ const examples: Readonly<Record<string, unknown>> = {
   paths: '/health,/ready',
   'reconnecting or all or none': 'all',
   'on or off': 'on',
+  'hold or run': 'run',
 };
 
 function kindOf(name: SettingName): string {
