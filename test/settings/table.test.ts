@@ -21,7 +21,9 @@ for (const name of names) {
     for (const inCluster of [true, false]) {
       const value = row.default(inCluster);
       if (value === undefined) continue;
-      assert.deepEqual(kind.fromCode(value), { value });
+      // An empty list is written as a word, so that one which is empty by mistake is refused.
+      const given = Array.isArray(value) && value.length === 0 ? kind.format(value) : value;
+      assert.deepEqual(kind.fromCode(given), { value });
       assert.deepEqual(kind.fromText(kind.format(value).replace(/^(\d+)s$/, kind.name === 'seconds' ? '$1' : '$&')), {
         value,
       });
