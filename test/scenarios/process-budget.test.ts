@@ -33,12 +33,18 @@ async function answered(t: TestContext, port: number): Promise<Socket> {
   return socket;
 }
 
-async function ended(program: ProcessUnderTest): Promise<{ readonly took: number; readonly code: number | null }> {
-  const since = performance.now();
+async function ended(program: ProcessUnderTest): Promise<number | null> {
   program.kill('SIGTERM');
   const { code, signal } = await program.exit;
   assert.equal(signal, null);
-  return { code, took: performance.now() - since };
+  return code;
+}
+
+/** assertInTime measures by the clock of the process: on a busy machine its end is seen later than it came. */
+async function assertInTime(program: ProcessUnderTest): Promise<void> {
+  const begun = await program.signaled('ShutdownInitiated');
+  const took = Number((await program.finalLine())['time']) - Number(begun['time']);
+  assert.ok(took <= budgetMs + margin + 100, `the final line came after ${String(took)} ms`);
 }
 
 describe('a program that hinders its shutdown', { concurrency: 3 }, () => {
@@ -62,7 +68,7 @@ describe('a program that hinders its shutdown', { concurrency: 3 }, () => {
           await program.signaled('HasBeenReady');
           held.resetAndDestroy();
         }
-        const { took, code } = await ended(program);
+        const code = await ended(program);
         const final = await program.finalLine();
         assert.ok(
           program.lines.some(({ msg }) => msg === 'pool ended'),
@@ -70,7 +76,7 @@ describe('a program that hinders its shutdown', { concurrency: 3 }, () => {
         );
         assert.equal(code, codes[client], JSON.stringify(final));
         assert.equal(final['exitCode'], code);
-        assert.ok(took <= budgetMs + margin + 200, `ended after ${String(took)} ms`);
+        await assertInTime(program);
       });
     }
   }
@@ -86,10 +92,9 @@ describe('a program that hinders its shutdown', { concurrency: 3 }, () => {
     test(`P-058 a program that ${hinder} ends in time with ${String(code)}, and with its final line`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('hinders-its-end.ts', { HINDER: hinder, ...shortBudget }));
       await program.ready();
-      const { took, ...end } = await ended(program);
-      assert.equal(end.code, code, program.output);
+      assert.equal(await ended(program), code, program.output);
       assert.equal((await program.finalLine())['schema'], 'lameduck/shutdown/v1');
-      assert.ok(took <= budgetMs + margin + 200, `ended after ${String(took)} ms`);
+      await assertInTime(program);
     });
   }
 
@@ -99,7 +104,7 @@ describe('a program that hinders its shutdown', { concurrency: 3 }, () => {
     const env = { HINDER: hinder, ...shortBudget, LAMEDUCK_SHUTDOWN_DELAY_DURATION: '300ms' };
     const program = disposed(t, new ProcessUnderTest('hinders-its-end.ts', env));
     await request(t, await program.ready(), '/held');
-    const { code } = await Promise.all([
+    const code = await Promise.all([
       ended(program),
       program.signaled('AfterShutdownDelayDuration').then(() => {
         program.kill('SIGINT');
