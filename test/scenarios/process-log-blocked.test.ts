@@ -44,6 +44,8 @@ test('A-077 the check log of a process whose standard output nobody reads fails,
 
   // What the start logs has been written by then: its last line is about readiness.
   while ((await ask('/readyz')) !== 'ok') await setTimeout(50);
+  // By then the last line of the start, which is about readiness, has been written.
+  while ((await ask('/readyz')) !== 'ok') await setTimeout(50);
   await livez(/^\[\+\]log ok$/m);
   assert.equal(await ask('/fill'), 'EAGAIN');
   assert.match(await ask('/livez?verbose'), /^\[\+\]log ok$/m, 'nothing has been logged that could not be written');
