@@ -18,12 +18,16 @@ export class Listening {
   /** listen adds the listener of an event, if there is none. */
   listen(event: string): void {
     if (this.#listeners.has(event)) return;
-    passOverride(event);
     const listener = (...args: unknown[]): void => {
       this.#onBypassed(event, args);
     };
     this.#listeners.set(event, listener);
     process.on(event, listener);
+    // A turn later: a signal that came while the program was loading is lost if its last listener is removed before Node has
+    // delivered it.
+    setImmediate(() => {
+      if (this.#listeners.get(event) === listener) passOverride(event);
+    });
   }
 
   /** forget removes the listener of an event. */
