@@ -55,14 +55,6 @@ export function listenersOf(pids: readonly number[]): Listener[] {
   });
 }
 
-/** commandOf returns the command line of a process, as one text. */
-export function commandOf(pid: number): string {
-  return read(`/proc/${String(pid)}/cmdline`)
-    .split('\0')
-    .join(' ')
-    .trim();
-}
-
 /** hasHandler tells whether a process has a handler for a signal. Undefined where that cannot be known. */
 export function hasHandler(pid: number, signalNumber: number): boolean | undefined {
   const [, mask] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(read(`/proc/${String(pid)}/status`)) ?? [];

@@ -1,7 +1,6 @@
 // An event stream as an EventSource reads it: until its server ends it, or breaks it off.
 import { request } from 'node:http';
-import type { Account, Target } from './exchange.ts';
-import { OneConnection } from './exchange.ts';
+import { accountOf, OneConnection, type Account, type Target } from './exchange.ts';
 
 /** followEvents resolves when the stream has ended, or at once when `stopped` is aborted. It never rejects. */
 export function followEvents({ host, port }: Target, path: string, stopped: AbortSignal): Promise<Account> {
@@ -20,9 +19,7 @@ export function followEvents({ host, port }: Target, path: string, stopped: Abor
         end({ kind: 'lost', why: `${message} within the stream` });
       });
       response.once('end', () => {
-        if (status === 429 || status === 503) end({ kind: 'refused', why: `status ${String(status)}` });
-        else if (response.complete) end({ kind: 'answered', status });
-        else end({ kind: 'lost', why: 'truncated stream' });
+        end(response.complete ? accountOf(status) : { kind: 'lost', why: 'truncated stream' });
       });
     });
     const leave = (): void => {

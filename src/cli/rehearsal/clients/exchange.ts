@@ -25,8 +25,15 @@ export interface Target {
   readonly port: number;
 }
 
-/** refusals are the statuses by which a server refuses a request that another server may serve. */
+// The statuses by which a server refuses a request that another server may serve.
 const refusals: readonly number[] = [429, 503];
+
+/** accountOf judges a whole response by its status. */
+export function accountOf(status: number): Account {
+  return refusals.includes(status)
+    ? { kind: 'refused', why: `status ${String(status)}` }
+    : { kind: 'answered', status };
+}
 
 /** OneConnection is an agent that keeps one connection, until its server ends it. */
 export class OneConnection extends Agent {
@@ -84,8 +91,7 @@ function read(response: IncomingMessage, resolve: (account: Account) => void): v
   });
   response.once('end', () => {
     if (!response.complete) resolve({ kind: 'lost', why: 'truncated response' });
-    else if (refusals.includes(status)) resolve({ kind: 'refused', why: `status ${String(status)}` });
-    else resolve({ kind: 'answered', status });
+    else resolve(accountOf(status));
   });
 }
 

@@ -2,7 +2,7 @@
 import { connect, constants, type ClientHttp2Session } from 'node:http2';
 import { hostAndPort } from '../../../address.ts';
 import { DelayedSocket } from './delayed-socket.ts';
-import type { Account, Target } from './exchange.ts';
+import { accountOf, type Account, type Target } from './exchange.ts';
 
 /** Http2Client sends its requests on one session. */
 export class Http2Client {
@@ -45,8 +45,7 @@ export class Http2Client {
         const { rstCode } = stream;
         if (rstCode === constants.NGHTTP2_REFUSED_STREAM) resolve({ kind: 'refused', why: 'REFUSED_STREAM' });
         else if (!isEnded || rstCode !== 0 || status === undefined) fail(`stream closed with code ${String(rstCode)}`);
-        else if (status === 429 || status === 503) resolve({ kind: 'refused', why: `status ${String(status)}` });
-        else resolve({ kind: 'answered', status });
+        else resolve(accountOf(status));
       });
     });
   }
