@@ -50,10 +50,11 @@ export class Restarted {
 }
 
 /**
- * assertRestartsAtOnce asserts that a restart waited neither for the delay nor for silence on idle connections, the shorter
- * of the two. What the process takes beyond that is the time of the machine.
+ * assertRestartsAtOnce asserts that a restart waits neither for the delay nor for silence on idle connections, the shorter of
+ * the two. Such a wait would be in every restart, and what a busy machine adds is not: the fastest of a few decides.
  */
 export async function assertRestartsAtOnce(restart: () => Promise<number>): Promise<void> {
-  const waited = await restart();
-  assert.ok(waited < linger, `waited ${String(waited)} ms`);
+  let fastest = Infinity;
+  for (let round = 0; round < 5 && fastest >= linger; round++) fastest = Math.min(fastest, await restart());
+  assert.ok(fastest < linger, `the fastest waited ${String(fastest)} ms`);
 }
