@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { closingHeaders, type GivenHeaders } from './connection-close.ts';
-import { isHandedOver, isInBody } from './hidden-fields.ts';
+import { isHandedOver, isInBody, isInMessage } from './hidden-fields.ts';
 import { breakOff } from './instead.ts';
 import type { Request, Response } from '../message.ts';
 
@@ -69,7 +69,6 @@ export class Connection {
   askedAt = -Infinity;
   /** Since when nothing has been heard. */
   quietSince: number;
-  readonly #bytesAtFirst: number;
   #bytesRead: number;
   #endedAt: number | undefined;
 
@@ -78,12 +77,6 @@ export class Connection {
     socket[record] = this;
     this.quietSince = now;
     this.#bytesRead = socket.bytesRead;
-    this.#bytesAtFirst = this.#bytesRead;
-  }
-
-  /** Whether anything at all has come from the peer. */
-  get hasSpoken(): boolean {
-    return this.socket.bytesRead > this.#bytesAtFirst;
   }
 
   /** Whether the socket has been destroyed or sent to another process. A program can remove the listeners that report it. */
@@ -196,13 +189,14 @@ export class Connection {
 
   /**
    * hear notes when the socket was last heard of; called again and again during the shutdown. Bytes that begin no message
-   * count as silence: a server ignores line ends before a request line (RFC 9112 section 2.2).
+   * count as silence: a server ignores line ends before a request line (RFC 9112 section 2.2). In every protocol but
+   * HTTP/1.1, all bytes count.
    */
-  hear(now: number, beginsMessage: (connection: Connection) => boolean): void {
+  hear(now: number): void {
     const { bytesRead } = this.socket;
     if (bytesRead === this.#bytesRead) return;
     this.#bytesRead = bytesRead;
-    if (beginsMessage(this)) this.quietSince = now;
+    if (isInMessage(this.socket) !== false) this.quietSince = now;
   }
 
   /**

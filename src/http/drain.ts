@@ -5,7 +5,7 @@ import { leastPerSecond } from '../settings/pace.ts';
 import { Acknowledgement } from './acknowledgement.ts';
 import type { Connection } from './connection.ts';
 import { askWhetherGone } from './half-open.ts';
-import { AnsweredUploads, messageLookup, withoutHalfHeads } from './half-request.ts';
+import { AnsweredUploads, isHalfHead } from './half-request.ts';
 import type { LongRunningDrainOptions } from './long-running.ts';
 import type { ReadSocketTable } from './read-socket-table.ts';
 import { portOf, type Server } from './server.ts';
@@ -183,18 +183,16 @@ export class Drain {
     this.#traffic.requests.longRunning.endOverdue(now);
     const silent: Connection[] = [];
     const stale: Connection[] = [];
-    const beginsMessage = messageLookup();
     for (const connection of this.#traffic.connections) {
       try {
-        if (this.#look(connection, now, beginsMessage)) silent.push(connection);
+        if (this.#look(connection, now)) silent.push(connection);
         else if (!connection.isGone && connection.isOver && connection.isStale(now, patience)) stale.push(connection);
       } catch (error) {
         this.#giveUp(connection, error);
       }
     }
     this.#idlesPerSweep = Math.max(this.#idlesPerSweep, perSweep(silent.length, this.#linger));
-    const ending = this.#isLastCall(now) ? silent : withoutHalfHeads(silent);
-    for (const connection of ending.slice(0, this.#idlesPerSweep)) {
+    for (const connection of silent.slice(0, this.#idlesPerSweep)) {
       try {
         connection.end();
       } catch (error) {
@@ -205,10 +203,10 @@ export class Drain {
   }
 
   /** Moves a connection on, and tells whether it can be ended now, since it is silent. */
-  #look(connection: Connection, now: number, beginsMessage: ReturnType<typeof messageLookup>): boolean {
+  #look(connection: Connection, now: number): boolean {
     this.#traffic.forgetIfEnded(connection);
     if (connection.isGone) return false;
-    if (!connection.isBusy) connection.hear(now, beginsMessage);
+    if (!connection.isBusy) connection.hear(now);
     askWhetherGone(connection, now);
     connection.leave(now);
     if (this.#deadline !== undefined) connection.endUploads(now);
@@ -264,7 +262,8 @@ export class Drain {
     if (this.#deadline === undefined || connection.isOver || connection.isBusy) return false;
     if (!connection.endsBySilence) return false;
     if (this.#uploads.isTooLong(connection, now)) return true;
-    return (this.#isIdle || this.#isLastCall(now)) && now - connection.quietSince >= this.#linger;
+    if (now - connection.quietSince < this.#linger) return false;
+    return this.#isLastCall(now) || (this.#isIdle && !isHalfHead(connection));
   }
 
   #isLastCall(now: number): boolean {

@@ -4,19 +4,20 @@ import { Socket, type AddressInfo, type Server } from 'node:net';
 
 interface ConnectionsList {
   all?(): readonly Parser[];
-  active?(): readonly Parser[];
 }
 
 interface Parser {
   readonly socket?: Socket | null;
   readonly incoming?: { readonly complete: boolean } | null;
+  finish?(): unknown;
 }
 
 type Interval = NodeJS.Timeout & { _destroyed?: boolean };
 
 /** connectionsOf lists the connections that a server has. */
 export function connectionsOf(server: Server): Socket[] {
-  return (listOf(server)?.all?.() ?? []).flatMap(({ socket }) => socket ?? []);
+  const list = hidden(server, 'http.server.connections') as ConnectionsList | undefined;
+  return (list?.all?.() ?? []).flatMap(({ socket }) => socket ?? []);
 }
 
 /** sessionsOf lists the sessions of HTTP/2 that a server has; none before Node 24, which was the first to keep them. */
@@ -26,16 +27,6 @@ export function sessionsOf(server: Server): ServerHttp2Session[] {
   return [...sessions].filter((one) => typeof one.goaway === 'function' && !one.destroyed) as ServerHttp2Session[];
 }
 
-/** socketsInMessage lists the connections on which a request has begun that is not whole, and those never used. */
-export function socketsInMessage(server: Server): Socket[] {
-  return (listOf(server)?.active?.() ?? []).flatMap(({ socket }) => socket ?? []);
-}
-
-/** listsMessages tells whether Node keeps the list that `socketsInMessage` reads; a server of HTTP/2 has none. */
-export function listsMessages(server: Server): boolean {
-  return listOf(server) !== undefined;
-}
-
 /** serverOf returns the server that has accepted a connection; undefined when Node does not tell. */
 export function serverOf(socket: Socket): Server | undefined {
   return (socket as { server?: Server }).server;
@@ -43,11 +34,22 @@ export function serverOf(socket: Socket): Server | undefined {
 
 /** isInBody tells whether the body of a request is on its way, answered or not. */
 export function isInBody(socket: Socket): boolean {
-  return (socket as { parser?: Parser | null }).parser?.incoming?.complete === false;
+  return parserOf(socket)?.incoming?.complete === false;
 }
 
-function listOf(server: Server): ConnectionsList | undefined {
-  return hidden(server, 'http.server.connections') as ConnectionsList | undefined;
+/**
+ * isInMessage tells whether a request of HTTP/1.1 has begun on a socket and is not whole; undefined where Node does not
+ * parse one. Line ends before a request line are no part of it (RFC 9112 section 2.2).
+ */
+export function isInMessage(socket: Socket): boolean | undefined {
+  const parser = parserOf(socket);
+  if (typeof parser?.finish !== 'function') return undefined;
+  // Node asks the same at the end of a socket. It changes nothing, except for a body that only that end could complete.
+  return isInBody(socket) || parser.finish() instanceof Error;
+}
+
+function parserOf(socket: Socket): Parser | null | undefined {
+  return (socket as { parser?: Parser | null }).parser;
 }
 
 /** hasBeenClosed tells a closed server from one that has never listened, which nothing public does. */

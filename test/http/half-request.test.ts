@@ -5,6 +5,7 @@ import { it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { linger } from '../../src/http/drain.ts';
 import { longestBehindAnswer } from '../../src/http/half-request.ts';
+import { isInMessage } from '../../src/http/hidden-fields.ts';
 import { isSecure } from '../support/adapters.ts';
 import { describeAdapters, describeAdaptersInTurn, serve, shutdownOf, type Client } from '../support/serving.ts';
 import { pacedClock } from '../support/paced-clock.ts';
@@ -34,7 +35,7 @@ describeAdapters((adapter) => {
     line?.send('GET /li');
     head?.send('GET /head HTTP/1.1\r\nHost: local');
     second?.send('GET /second HTTP/1.1\r\n');
-    await until(() => [...serving.traffic.connections].filter(({ hasSpoken }) => hasSpoken).length === 3);
+    await until(() => [...serving.traffic.connections].filter(({ socket }) => isInMessage(socket)).length === 3);
     const { since, ended } = shutdownOf(serving);
     await silent?.ended();
     // Ended together with the silent one, if it were one of them.
@@ -54,14 +55,34 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('line ends on a kept connection do not keep it open', async (t) => {
+  it('line ends keep no connection open, whether it has carried a request or not', async (t) => {
     const serving = await serve(t, { adapter, listener: (_, response) => response.end('ok') });
-    const client = await serving.dial();
-    client.get('/');
-    await client.reader.next();
+    const [used, unused] = await Promise.all([serving.dial(), serving.dial()]);
+    used.get('/');
+    await used.reader.next();
+    for (const client of [used, unused]) client.send('\r\n\r');
     const { since, ended } = shutdownOf(serving);
-    await trickle(client, '\r\n');
-    assert.ok(performance.now() - since >= linger);
+    const waited = [used, unused].map(async (client) => {
+      const trickling = trickle(client, '\n\r');
+      assert.ok((await client.ended()) - since >= linger);
+      assert.equal(client.reader.error, undefined, 'a FIN, not a reset');
+      await trickling;
+    });
+    const record = await ended;
+    assert.equal(record.exitCode, 0);
+    assert.ok(record.durationMs < record.budgetMs / 2, `after ${String(record.durationMs)} ms`);
+    await Promise.all(waited);
+  });
+
+  it('a request that follows line ends is served on a connection that has carried none', async (t) => {
+    const serving = await serve(t, { adapter, listener: ({ url }, response) => response.end(url) });
+    const client = await serving.dial();
+    client.send('\r\n');
+    const { ended } = shutdownOf(serving);
+    client.send('\r\n\r\n');
+    client.get('/late');
+    const answer = await client.reader.next();
+    assert.deepEqual([answer?.body, answer?.isClose], ['/late', true]);
     assert.equal((await ended).exitCode, 0);
   });
 
@@ -75,7 +96,7 @@ describeAdapters((adapter) => {
     });
     const client = await serving.dial();
     client.send('GET /never HTTP/1.1\r\nHost: local');
-    await until(() => [...serving.traffic.connections].some(({ hasSpoken }) => hasSpoken));
+    await until(() => [...serving.traffic.connections].some(({ socket }) => isInMessage(socket)));
     const { since, ended } = shutdownOf(serving);
     const waited = ((await client.ended()) - since) * pace;
     assert.equal(client.reader.error, undefined, 'a FIN, not a reset');
