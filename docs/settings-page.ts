@@ -1,9 +1,13 @@
-// The page of settings, from the rows of the table and the comments above them.
+// The page of settings, from the rows of the tables and the comments above them.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { limit, stallLimit, type Kind } from '../src/settings/kinds.ts';
-import { settingsTable, variableOf, type Row, type SettingName } from '../src/settings/table.ts';
+import { electionTable, electionVariableOf } from '../src/settings/election-table.ts';
+import { limit, period, stallLimit, wholeSeconds, type Kind } from '../src/settings/kinds.ts';
+import type { Row } from '../src/settings/row.ts';
+import { settingsTable, variableOf } from '../src/settings/table.ts';
+
+type Rows = Readonly<Record<string, Row<unknown, unknown>>>;
 
 /** SettingComment is what the comment above a row of the table says. */
 export interface SettingComment {
@@ -14,11 +18,15 @@ export interface SettingComment {
 
 /** settingComments reads the comment of each row. */
 export function settingComments(): Map<string, SettingComment> {
-  const file = join(import.meta.dirname, '..', 'src', 'settings', 'table.ts');
+  return new Map([...commentsIn('table.ts', settingsTable), ...commentsIn('election-table.ts', electionTable)]);
+}
+
+function commentsIn(name: string, rows: Rows): Map<string, SettingComment> {
+  const file = join(import.meta.dirname, '..', 'src', 'settings', name);
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
   const comments = new Map<string, SettingComment>();
   const visit = (node: ts.Node): void => {
-    if (ts.isPropertyAssignment(node) && node.name.getText() in settingsTable) {
+    if (ts.isPropertyAssignment(node) && node.name.getText() in rows) {
       const [comment] = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
       const byDefault = ts.getJSDocTags(node).find(({ tagName }) => tagName.text === 'default');
       comments.set(node.name.getText(), { description: textOf(comment), default: textOf(byDefault) });
@@ -35,27 +43,36 @@ function textOf(commented: ts.JSDoc | ts.JSDocTag | undefined): string {
 
 /** settingsPage lists each setting with its variable, what it takes, its default and the flag that it is named after. */
 export function settingsPage(): string {
-  const comments = settingComments();
-  const rows = (Object.keys(settingsTable) as SettingName[]).map((name) =>
-    tableRow(name, settingsTable[name], comments.get(name)),
-  );
-  return [...opening, ...rows, ...disabling, ...kindsSection(), ...closing].join('\n');
+  const lines = [
+    ...[...opening, ...tableOf(settingsTable, variableOf), ...disabling],
+    ...[...election, ...tableOf(electionTable, electionVariableOf), ...kindsSection(), ...closing],
+  ];
+  return lines.join('\n');
 }
 
-function tableRow(name: string, row: Row<unknown, unknown>, comment: SettingComment | undefined): string {
-  const cells = [
-    `\`${name}\`<br>\`${variableOf(name)}\``,
-    nameOf(row.kind),
-    comment?.default ?? '',
-    row.namedAfter?.replace(/^--.*/, '`$&`') ?? '',
-    comment?.description ?? '',
+function tableOf(rows: Rows, variable: (name: string) => string): string[] {
+  const comments = settingComments();
+  return [
+    '| option and variable | takes | default | named after | meaning |',
+    '| --- | --- | --- | --- | --- |',
+    ...Object.entries(rows).map(([name, row]) => {
+      const comment = comments.get(name);
+      const cells = [
+        `\`${name}\`<br>\`${variable(name)}\``,
+        nameOf(row.kind),
+        comment?.default ?? '',
+        row.namedAfter?.replace(/^--.*/, '`$&`') ?? '',
+        comment?.description ?? '',
+      ];
+      return `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`;
+    }),
   ];
-  return `| ${cells.map((text) => text.replaceAll('|', '\\|')).join(' | ')} |`;
 }
 
 /** kindsSection says of each kind that a setting has what is allowed, in the words of the error that refuses the rest. */
 function kindsSection(): string[] {
-  const kinds = new Set<Kind<unknown>>(Object.values<Row<unknown, unknown>>(settingsTable).map(({ kind }) => kind));
+  const all: Rows = { ...settingsTable, ...electionTable };
+  const kinds = new Set<Kind<unknown>>(Object.values(all).map(({ kind }) => kind));
   const rows = [...kinds].flatMap((kind) => {
     const reading = kind.fromText('?');
     // The name of a choice is what it allows.
@@ -68,15 +85,25 @@ function kindsSection(): string[] {
   return ['', '## What each kind takes', '', '| takes | allowed | how |', '| --- | --- | --- |', ...rows];
 }
 
-// In errors a limit is a duration as well.
+// In errors these are durations as well.
+const durations = new Map<Kind<unknown>, string>([
+  [limit, 'limit'],
+  [stallLimit, 'stall limit'],
+  [period, 'period'],
+  [wholeSeconds, 'whole seconds'],
+]);
+
 function nameOf(kind: Kind<unknown>): string {
-  return kind === limit ? 'limit' : kind === stallLimit ? 'stall limit' : kind.name;
+  return durations.get(kind) ?? kind.name;
 }
 
 const notes: Readonly<Record<string, string>> = {
   duration: 'As text with its unit: `h`, `m`, `s`, `ms`, `us`, `ns`. In code also a number of milliseconds.',
   limit: 'As a duration.',
   'stall limit': 'As a duration. What is shorter than a second is a loop that is busy.',
+  period: 'As a duration. Two renewals within one second look like one to a program in Go.',
+  'whole seconds': 'As a duration. A Lease has room for whole seconds only.',
+  namespace: 'As text.',
   port: 'In code a number; `0` is off.',
   host: 'As text.',
   boolean: 'In the environment also `1` and `0`.',
@@ -94,7 +121,7 @@ const notes: Readonly<Record<string, string>> = {
 const opening = [
   '# Settings',
   '',
-  'Written by `npm run docs` from `src/settings/table.ts`: do not edit it.',
+  'Written by `npm run docs` from `src/settings/table.ts` and `election-table.ts`: do not edit it.',
   '',
   'You want to set how a process starts and ends, in its code or, without touching that, where it is deployed. Each row is',
   'an option of `lameduck(server, options)` and a variable of the environment. The environment has the last word, then',
@@ -106,14 +133,20 @@ const opening = [
   'variable is one warning with the nearest name. Variables that Kubernetes injects for a Service named `lameduck…` are',
   'ignored.',
   '',
-  '| option and variable | takes | default | named after | meaning |',
-  '| --- | --- | --- | --- | --- |',
 ];
 
 const disabling = [
   '',
   '`LAMEDUCK_DISABLED=1` switches everything off: no process signal is listened for, no probe is answered, nothing drains',
   'by itself, and post-start hooks are not called. `shutdown()` still calls the other hooks.',
+];
+
+const election = [
+  '',
+  '## Leader election',
+  '',
+  'These are options of `createElector(options)`. The page on [leader election](leader-election.md) has the rest.',
+  '',
 ];
 
 const closing = [

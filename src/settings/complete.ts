@@ -5,7 +5,8 @@ import { disabledVariable, isDisabled, nameShown, nearest, unknownVariables, val
 import type { Environment } from './environment.ts';
 import type { Kind, Reading } from './kinds.ts';
 import { electionTable, electionVariableOf } from './election-table.ts';
-import { settingsTable, variableOf, type Row, type SettingName, type Settings, type SettingsOptions } from './table.ts';
+import type { Row } from './row.ts';
+import { settingsTable, variableOf, type SettingName, type Settings, type SettingsOptions } from './table.ts';
 
 /** Sources is where each value came from: its variable, `code`, `default`, or `development`, which overrides code. */
 export type Sources = Readonly<Record<SettingName, string>>;

@@ -1,14 +1,15 @@
 // The settings of an elector, in the form of those in table.ts. Their variables begin with LAMEDUCK_LEADER_ELECTION_.
 import type { Duration } from './duration.ts';
 import { limit, namespace, period, wholeSeconds } from './kinds.ts';
-import { row, variableOf, type Row } from './table.ts';
+import { row, type GivenOf, type ValuesOf } from './row.ts';
+import { variableOf } from './table.ts';
 
 /** electionTable has one row for each setting of an elector. */
 export const electionTable = {
   /**
    * The namespace of the Lease.
    *
-   * @default the pod's own
+   * @default unset: the pod’s own
    */
   leaseNamespace: row<string | undefined, string>({
     kind: namespace,
@@ -58,21 +59,11 @@ export const electionTable = {
   }),
 } as const;
 
-/** ElectionSettingName is the name of a setting of an elector. */
-export type ElectionSettingName = keyof typeof electionTable;
-
 /** ElectionSettings are complete and validated: durations in milliseconds. */
-export type ElectionSettings = {
-  readonly [Name in ElectionSettingName]: (typeof electionTable)[Name] extends Row<infer Value, infer _>
-    ? Value
-    : never;
-};
+export type ElectionSettings = ValuesOf<typeof electionTable>;
 
 /** ElectionSettingsOptions is what code may pass; the environment has the last word. */
-export type ElectionSettingsOptions = {
-  readonly [Name in keyof typeof electionTable]?:
-    ((typeof electionTable)[Name] extends Row<infer _, infer Given> ? Given : never) | undefined;
-};
+export type ElectionSettingsOptions = GivenOf<typeof electionTable>;
 
 /** electionVariableOf returns the variable of a setting: `LAMEDUCK_LEADER_ELECTION_LEASE_DURATION`. */
 export function electionVariableOf(name: string): string {

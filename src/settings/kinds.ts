@@ -26,19 +26,8 @@ export const limit: Kind<number> = durationFrom(1);
 /** period is a duration of at least a second: two renewals in one second look like one to programs in Go (L-018). */
 export const period: Kind<number> = durationFrom(1_000);
 
-const wholeSecondsAllowed = 'a whole number of seconds such as 15s or 1m, from 1s to 596h';
-
 /** wholeSeconds is a duration that is written into a Lease, which has room for whole seconds only (L-004). */
-export const wholeSeconds: Kind<number> = {
-  ...period,
-  fromText: (text) => whole(period.fromText(text)),
-  fromCode: (given) => whole(period.fromCode(given)),
-};
-
-function whole(reading: Reading<number>): Reading<number> {
-  const isWhole = !('value' in reading) || reading.value % 1_000 === 0;
-  return isWhole ? reading : { allowed: wholeSecondsAllowed };
-}
+export const wholeSeconds: Kind<number> = durationFrom(1_000, 'a whole number of seconds such as 15s or 1m', 1_000);
 
 const namespaceAllowed = 'the name of a namespace: at most 63 lower-case letters, digits and "-"';
 
@@ -53,10 +42,12 @@ export const namespace: Kind<string | undefined> = {
   format: String,
 };
 
-function durationFrom(least: number): Kind<number> {
-  const allowed = `a duration such as 15s or 1m30s, from ${formatDuration(least)} to 596h`;
+function durationFrom(least: number, what = 'a duration such as 15s or 1m30s', step?: number): Kind<number> {
+  const allowed = `${what}, from ${formatDuration(least)} to 596h`;
   const inRange = (milliseconds: number): Reading<number> =>
-    milliseconds >= least && milliseconds <= longestTimer ? { value: positive(milliseconds) } : { allowed };
+    milliseconds >= least && milliseconds <= longestTimer && (step === undefined || milliseconds % step === 0)
+      ? { value: positive(milliseconds) }
+      : { allowed };
   return {
     name: 'duration',
     fromText(text) {

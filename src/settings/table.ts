@@ -15,25 +15,9 @@ import {
   processSignals,
   seconds,
   stallLimit,
-  type Kind,
 } from './kinds.ts';
 import type { Duration } from './duration.ts';
-
-/** Row is one setting; its variable is `LAMEDUCK_` and the option in upper snake case. */
-export interface Row<Value, Given = Value> {
-  readonly kind: Kind<Value>;
-  /** The default, given whether the process runs in a cluster; undefined leaves things as they are. */
-  readonly default: (inCluster: boolean) => Value;
-  /** The apiserver's flag or the pod's field that the setting is named after. */
-  readonly namedAfter?: string;
-  /** Only for the type: what code may pass. */
-  readonly given?: Given;
-}
-
-/** row is a row of a table of settings. */
-export function row<Value, Given = Value>(definition: Row<Value, Given>): Row<Value, Given> {
-  return definition;
-}
+import { row, type GivenOf, type ValuesOf } from './row.ts';
 
 /** settingsTable has one row for each setting. */
 export const settingsTable = {
@@ -282,16 +266,10 @@ export const settingsTable = {
 export type SettingName = keyof typeof settingsTable;
 
 /** Settings are complete and validated: durations in milliseconds, times of the pod in seconds. */
-export type Settings = {
-  readonly [Name in SettingName]: (typeof settingsTable)[Name] extends Row<infer Value, infer _> ? Value : never;
-};
+export type Settings = ValuesOf<typeof settingsTable>;
 
 /** SettingsOptions is what code may pass; the environment has the last word. */
-export type SettingsOptions = {
-  // In this very form, and not over `SettingName`, the options keep the comments of their rows.
-  readonly [Name in keyof typeof settingsTable]?:
-    ((typeof settingsTable)[Name] extends Row<infer _, infer Given> ? Given : never) | undefined;
-};
+export type SettingsOptions = GivenOf<typeof settingsTable>;
 
 /** variableOf returns the environment variable of a setting: `LAMEDUCK_SHUTDOWN_DELAY_DURATION`. */
 export function variableOf(name: string): string {

@@ -4,11 +4,14 @@ import { before, test } from 'node:test';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { settingComments } from '../../docs/settings-page.ts';
-import type { Kind } from '../../src/settings/kinds.ts';
-import { settingsTable, type SettingName } from '../../src/settings/table.ts';
+import { electionTable } from '../../src/settings/election-table.ts';
+import type { Row } from '../../src/settings/row.ts';
+import { settingsTable } from '../../src/settings/table.ts';
 import { root } from '../support/markdown.ts';
 
-const names = Object.keys(settingsTable) as SettingName[];
+const rows = Object.entries<Row<unknown, unknown>>({ ...settingsTable, ...electionTable });
+const linesFor = (table: object): string =>
+  Object.keys(table).reduce((all, name) => `${all}  ${name}: undefined,\n`, '');
 const comments = settingComments();
 
 interface Hover {
@@ -25,9 +28,9 @@ before(() => {
   };
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
   const declared = new Map<string, string>();
-  const entry = join(root, 'src', 'index.ts');
+  const entries = ['index.ts', 'leader-election.ts'].map((file) => join(root, 'src', file));
   const emitsDeclarationsOnly = true;
-  ts.createProgram([entry], options).emit(
+  ts.createProgram(entries, options).emit(
     undefined,
     (file, text) => declared.set(file, text),
     undefined,
@@ -36,9 +39,13 @@ before(() => {
   const user = join(root, 'dist', 'user.ts');
   declared.set(
     user,
-    `import type { LameduckOptions } from './index.js';\nexport const options: LameduckOptions = {\n${names
-      .map((name) => `  ${name}: undefined,\n`)
-      .join('')}};\n`,
+    `import type { LameduckOptions } from './index.js';
+import type { ElectorOptions } from './leader-election.js';
+export const options: LameduckOptions = {
+${linesFor(settingsTable)}};
+export const election: ElectorOptions = {
+${linesFor(electionTable)}};
+`,
   );
   const read = (file: string): string | undefined => declared.get(file) ?? ts.sys.readFile(file);
   const service = ts.createLanguageService({
@@ -54,7 +61,7 @@ before(() => {
     fileExists: (file) => read(file) !== undefined,
     readFile: read,
   });
-  for (const name of names) {
+  for (const [name] of rows) {
     const at = read(user)?.indexOf(`  ${name}:`) ?? -1;
     const info = service.getQuickInfoAtPosition(user, at + 2);
     hovers.set(name, {
@@ -65,10 +72,9 @@ before(() => {
   }
 });
 
-for (const name of names) {
+for (const [name, { kind, default: defaultIn }] of rows) {
   test(`an editor shows for ${name} the comment of its row, its default and its unit`, () => {
     const hover = hovers.get(name);
-    const kind: Kind<unknown> = settingsTable[name].kind;
     assert.match(hover?.text ?? '', /^[A-Z].{20,}\.$/);
     assert.equal(hover?.text, comments.get(name)?.description);
     assert.equal(hover?.default, comments.get(name)?.default);
@@ -77,11 +83,9 @@ for (const name of names) {
   });
 
   test(`the comment of ${name} names the default that the table has, and says what 0 means`, () => {
-    const row = settingsTable[name];
-    const kind: Kind<unknown> = row.kind;
     const { description = '', default: byDefault = '' } = comments.get(name) ?? {};
     for (const inCluster of [true, false]) {
-      const value = row.default(inCluster);
+      const value = defaultIn(inCluster);
       const written = value === undefined ? 'unset' : kind.format(value);
       assert.match(
         byDefault,

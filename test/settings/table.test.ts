@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { electionTable, electionVariableOf } from '../../src/settings/election-table.ts';
+import type { Row } from '../../src/settings/row.ts';
 import { settingsTable, variableOf, type SettingName } from '../../src/settings/table.ts';
-import type { Kind } from '../../src/settings/kinds.ts';
 
 const names = Object.keys(settingsTable) as SettingName[];
+const rows = Object.entries<Row<unknown, unknown>>({ ...settingsTable, ...electionTable });
 
 test('the variable of a setting is LAMEDUCK_ and the option in upper snake case', () => {
   assert.equal(variableOf('shutdownDelayDuration'), 'LAMEDUCK_SHUTDOWN_DELAY_DURATION');
@@ -11,15 +13,14 @@ test('the variable of a setting is LAMEDUCK_ and the option in upper snake case'
 });
 
 test('no two settings share a variable', () => {
-  assert.equal(new Set(names.map(variableOf)).size, names.length);
+  const variables = [...names.map(variableOf), ...Object.keys(electionTable).map(electionVariableOf)];
+  assert.equal(new Set(variables).size, rows.length);
 });
 
-for (const name of names) {
+for (const [name, { kind, default: defaultIn }] of rows) {
   test(`the default of ${name} is one that could be given, and as it is written it could stand in the environment`, () => {
-    const row = settingsTable[name];
-    const kind: Kind<unknown> = row.kind;
     for (const inCluster of [true, false]) {
-      const value = row.default(inCluster);
+      const value = defaultIn(inCluster);
       if (value === undefined) continue;
       // An empty list is written as a word, so that one which is empty by mistake is refused.
       const given = Array.isArray(value) && value.length === 0 ? kind.format(value) : value;
