@@ -10,6 +10,12 @@ const { clearTimeout: stopTimer } = timers;
 /** startTimer is the `setTimeout` of Node. */
 export const startTimer = timers.setTimeout;
 
+/** threadTime is monotonic time in milliseconds that is the same in every thread; `now()` begins with its thread. */
+export function threadTime(): number {
+  const [seconds, nanoseconds] = process.hrtime();
+  return seconds * 1_000 + nanoseconds / 1_000_000;
+}
+
 /** Clock is monotonic time in milliseconds (P-074). */
 export interface Clock {
   now(): number;

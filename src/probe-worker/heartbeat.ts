@@ -12,7 +12,7 @@ export class Heartbeat {
   readonly #state: SharedState;
   readonly #clock: Clock;
   readonly #onBeat: () => void;
-  #isDebugged: (() => boolean) | undefined;
+  #inspectorPort: (() => number) | undefined;
   #cancel: () => void = () => undefined;
 
   constructor(state: SharedState, clock: Clock, onBeat: () => void) {
@@ -38,8 +38,8 @@ export class Heartbeat {
 
   /** beat is a sign of life, whatever made the loop turn. */
   beat(): void {
-    this.#isDebugged ??= inspectorProbe();
-    this.#state.set('isDebugged', this.#isDebugged() ? 1 : 0);
+    this.#inspectorPort ??= inspectorProbe();
+    this.#state.set('inspectorPort', this.#inspectorPort());
     this.#state.add('beats', 1);
   }
 
@@ -48,12 +48,13 @@ export class Heartbeat {
   }
 }
 
-// Whoever stops at a breakpoint has not stalled. A Node that was built without the inspector has no such module.
-function inspectorProbe(): () => boolean {
+// The port that a debugger can connect to; 0 is none. The thread cannot ask for it. A Node that was built without the
+// inspector has no such module.
+function inspectorProbe(): () => number {
   try {
     const { url } = process.getBuiltinModule('node:inspector');
-    return () => url() !== undefined;
+    return () => Number(/:(\d+)\//.exec(url() ?? '')?.[1] ?? 0);
   } catch {
-    return () => false;
+    return () => 0;
   }
 }

@@ -7,13 +7,21 @@ import {
   terminationText,
   writeTerminationMessage,
 } from '../process/termination-message.ts';
+import { longestReply } from './debugger.ts';
+import { beatInterval } from './heartbeat.ts';
 import type { ShutdownSoFar } from './messages.ts';
 import type { SharedState } from './shared-state.ts';
 
-// How long after the end of the budget the main thread may still end the process, and how long it has to be blocked, in
-// milliseconds. The kubelet's SIGKILL comes later, and has the same exit code.
+// How long after the end of the budget the process is ended, in milliseconds. The main thread has been about to do that for
+// half of this time, unless its event loop is blocked. The kubelet's SIGKILL comes later, and has the same exit code.
 const patience = 500;
 const killed = 137;
+
+// From how long on a loop is blocked, in milliseconds. One that is only busy replies to the ping after its first missed beat.
+const shortestBlock = 150;
+
+// The main thread is asked so long before whether it is paused, in milliseconds, so that its reply has come: a tick earlier.
+const lookAhead = longestReply + beatInterval;
 
 // How long the line is offered to a reader that is slow before the process is ended without it, in milliseconds.
 const longestOffer = 1_000;
@@ -29,7 +37,9 @@ export interface LastWordsOptions {
   /** Writes a line and tells whether it could. */
   readonly write: (line: string) => boolean;
   readonly terminationMessagePath: string;
-  /** Tells whether a debugger has paused the main thread. */
+  /** Tells whether a debugger is attached, as far as the main thread has known its inspector. */
+  readonly isAttached: () => boolean;
+  /** Tells whether a debugger has paused the main thread. It takes longestReply at most. */
   readonly isPaused: () => Promise<boolean>;
   /** Ends the process. */
   readonly kill: () => void;
@@ -47,31 +57,46 @@ export class LastWords {
   #last: Last | undefined;
   #isWritten = false;
   #isSaid = false;
-  #isLooking = false;
+  /** Whether a debugger has paused the main thread, when that was asked last in this block. */
+  #pause: 'unknown' | 'asked' | 'paused' | 'none' = 'unknown';
 
   constructor(options: LastWordsOptions) {
     this.#options = options;
   }
 
-  /** note keeps what there is to say of a shutdown that runs. */
-  note(soFar: ShutdownSoFar): void {
-    const at = this.#options.clock.now();
+  /** note keeps what there is to say of a shutdown that runs; it was so `ageMs` ago. */
+  note(soFar: ShutdownSoFar, ageMs: number): void {
+    const at = this.#options.clock.now() - ageMs;
     this.#last = { soFar, at, endBy: at + soFar.remainingMs };
   }
 
-  /** tick looks whether they have to be said. The process is ended then; nothing is done while a debugger has paused it. */
-  tick(): void {
-    if (this.#isLooking || !this.#isDue()) return;
-    this.#isLooking = true;
-    void this.#options.isPaused().then((isPaused) => {
-      this.#isLooking = false;
-      if (!isPaused && this.#isDue()) this.#end();
-    });
+  /** In how many milliseconds they have to be said, if the loop stays blocked; Infinity if that is over or does not come. */
+  get dueIn(): number {
+    const rest = this.#rest;
+    return rest > 0 ? rest : Infinity;
   }
 
-  #isDue(): boolean {
+  /** tick looks whether they have to be said. The process is ended then; nothing is done while a debugger is attached. */
+  tick(): void {
+    const rest = this.#rest;
+    if (this.#options.stalledMs() === 0) this.#pause = 'unknown';
+    else if (rest <= lookAhead) this.#look();
+    if (rest <= 0 && this.#pause === 'none' && !this.#options.isAttached()) this.#end();
+  }
+
+  get #rest(): number {
     const { clock, stalledMs } = this.#options;
-    return this.#last !== undefined && clock.now() >= this.#last.endBy + patience && stalledMs() >= patience;
+    if (this.#last === undefined) return Infinity;
+    return Math.max(this.#last.endBy + patience - clock.now(), shortestBlock - stalledMs());
+  }
+
+  #look(): void {
+    if (this.#pause === 'asked' || this.#pause === 'none') return;
+    this.#pause = 'asked';
+    void this.#options.isPaused().then((isPaused) => {
+      this.#pause = isPaused ? 'paused' : 'none';
+      if (!isPaused) this.tick();
+    });
   }
 
   #end(): void {

@@ -42,5 +42,9 @@ export type ToThread =
       /** How long the checks took; the rest of the time the question waited for its turn. */
       readonly tookMs: number;
     }
-  | (ShutdownSoFar & { readonly kind: 'shutdown' })
+  | (ShutdownSoFar & {
+      readonly kind: 'shutdown';
+      /** When it was said, by threadTime: a thread that starts, and a busy one, hears of it late. */
+      readonly saidAt: number;
+    })
   | { readonly kind: 'close' };

@@ -2,7 +2,7 @@
 // thread the main thread serves the port itself.
 import type { Server } from 'node:http';
 import { Worker } from 'node:worker_threads';
-import type { Clock } from '../clock.ts';
+import { threadTime, type Clock } from '../clock.ts';
 import { LameduckError, messageOf } from '../errors.ts';
 import type { Answer } from '../message.ts';
 import type { Observer } from '../observer.ts';
@@ -106,7 +106,8 @@ export class ProbePort {
   /** tellOfShutdown keeps the thread informed of a shutdown that runs, ahead of a block that nobody can see coming. */
   tellOfShutdown(): void {
     const shutdown = this.#options.shutdown();
-    if (shutdown !== undefined) this.#worker?.postMessage({ kind: 'shutdown', ...shutdown } satisfies ToThread);
+    if (shutdown === undefined) return;
+    this.#worker?.postMessage({ kind: 'shutdown', saidAt: threadTime(), ...shutdown } satisfies ToThread);
   }
 
   /** noteReport says that the final line has been written: no other word counts any more. */

@@ -2,7 +2,7 @@
 import { longestMessage } from '../process/termination-message.ts';
 
 const slots = {
-  ...{ beats: 0, isShuttingDown: 1, isReported: 2, isDebugged: 3, taken: 4 },
+  ...{ beats: 0, isShuttingDown: 1, isReported: 2, inspectorPort: 3, taken: 4 },
   ...{ stalls: 5, stalledMs: 6, isSpeaking: 7, messageLength: 8 },
 } as const;
 const numbersLength = Object.keys(slots).length * Int32Array.BYTES_PER_ELEMENT;

@@ -10,6 +10,8 @@ const longestTick = 1_000;
 export interface StallWatchOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly state: SharedState;
+  /** Whether a debugger may hold the loop: whoever stops at a breakpoint has not stalled. */
+  readonly isAttached: () => boolean;
   /** From how many milliseconds on a stall is told of. */
   readonly threshold: number;
   /** Called once in each stall that is told of, when it has lasted that long. */
@@ -35,7 +37,7 @@ export class StallWatch {
 
   /** tick looks once. */
   tick(): void {
-    const { clock, state, threshold, onStall, onStallEnd } = this.#options;
+    const { clock, state, isAttached, threshold, onStall, onStallEnd } = this.#options;
     const now = clock.now();
     const passed = now - this.#at;
     this.#at = now;
@@ -48,7 +50,7 @@ export class StallWatch {
       if (before >= threshold) onStallEnd(Math.round(before));
       return;
     }
-    if (state.get('isDebugged') === 1) return;
+    if (isAttached()) return;
     this.#sum += Math.min(passed, longestTick);
     // The loop has been free for no longer than this thread, and says by the next tick whether it turns.
     if (passed > longestTick) return;

@@ -2,15 +2,15 @@
 import type { Server } from 'node:http';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { addressText } from '../address.ts';
-import { systemClock } from '../clock.ts';
+import { systemClock, threadTime } from '../clock.ts';
 import { notFound } from '../health/endpoint.ts';
 import { kill } from '../process/kill.ts';
+import { isAttached, isPaused } from './debugger.ts';
 import { beatInterval } from './heartbeat.ts';
 import { LastWords } from './last-words.ts';
 import { createListener } from './listener.ts';
 import type { FromThread, ThreadData, ToThread } from './messages.ts';
 import { writeBeside } from './output.ts';
-import { isPaused } from './paused.ts';
 import { Questions } from './questions.ts';
 import { Responder } from './responder.ts';
 import { SharedState } from './shared-state.ts';
@@ -35,6 +35,7 @@ const questions = new Questions(
 const watch = new StallWatch({
   clock: systemClock,
   state,
+  isAttached: hasDebugger,
   threshold: Math.min(readyzStallLimit || Infinity, livezStallLimit || Infinity),
   onStall: (stalledMs) => {
     unsaid = stallLine(stalledMs, data);
@@ -55,13 +56,17 @@ const server = data.port === 0 ? undefined : createListener((url, method) => res
 
 const lastWords = new LastWords({
   ...{ clock: systemClock, state, stalledMs: () => watch.stalledMs, write: writeBeside },
-  ...{ terminationMessagePath: data.terminationMessagePath, isPaused, kill },
+  ...{ terminationMessagePath: data.terminationMessagePath, isAttached: hasDebugger, isPaused, kill },
 });
 
 let isPinged = false;
 let isClosing = false;
 // The line about a stall that nobody has taken yet: a reader that is stuck is what may block the loop (P-060).
 let unsaid = '';
+
+function hasDebugger(): boolean {
+  return isAttached(state.get('inspectorPort'));
+}
 
 function tellOfStall(): void {
   if (unsaid !== '' && writeBeside(unsaid)) unsaid = '';
@@ -82,7 +87,7 @@ function look(): void {
 
 function lookLater(): void {
   const holdsProcess = false;
-  systemClock.after(beatInterval, look, holdsProcess);
+  systemClock.after(Math.min(beatInterval, lastWords.dueIn), look, holdsProcess);
 }
 
 function say(message: FromThread): void {
@@ -123,7 +128,7 @@ function listen(listener: Server): void {
 
 main.on('message', (message: ToThread) => {
   if (message.kind === 'answer') questions.answer(message.id, message.answer ?? notFound, message.tookMs);
-  else if (message.kind === 'shutdown') lastWords.note(message);
+  else if (message.kind === 'shutdown') lastWords.note(message, threadTime() - message.saidAt);
   else close();
 });
 if (server !== undefined) listen(server);

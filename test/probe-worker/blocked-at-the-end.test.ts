@@ -1,15 +1,21 @@
-// A process whose event loop is blocked at the end of its budget: which the probe thread ends, and which it does not.
+// A process whose event loop is blocked at the end of its budget: which the probe thread ends, what remains of it, and which
+// it does not end.
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { disposed } from '../support/disposed.ts';
+import { attachDebugger } from '../support/inspector-client.ts';
 import { ProbedProcess } from '../support/probed-process.ts';
-import { ProcessUnderTest } from '../support/process-under-test.ts';
+import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
+import { emptyFile } from '../support/termination-log.ts';
 
 const shortBudget = {
   LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4',
   LAMEDUCK_PRE_SHUTDOWN_HOOK_TIMEOUT: '500ms',
   LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',
 };
+
+const isFinal = ({ schema }: Line): boolean => schema === 'lameduck/shutdown/v1';
 
 describe('a process without a probe port that is blocked', { concurrency: true }, () => {
   for (const { how, fixture, env, nodeOptions } of [
@@ -19,6 +25,18 @@ describe('a process without a probe port that is blocked', { concurrency: true }
       fixture: 'blocks-for-a-while.ts',
       env: { BLOCK_AT_SHUTDOWN: '60000' },
       nodeOptions: [],
+    },
+    {
+      how: 'in a loop of JavaScript',
+      fixture: 'blocks-for-a-while.ts',
+      env: { SPIN: '1' },
+      nodeOptions: [],
+    },
+    {
+      how: 'with an inspector that no debugger is attached to',
+      fixture: 'blocks-for-a-while.ts',
+      env: {},
+      nodeOptions: ['--inspect=127.0.0.1:0'],
     },
   ]) {
     test(`P-118 ${how} it is ended after its budget, with its final line`, async (t) => {
@@ -31,6 +49,7 @@ describe('a process without a probe port that is blocked', { concurrency: true }
       const final = await program.finalLine();
       // By the clock of the process: on a busy machine its end is seen later than it came.
       const took = Number(final['time']) - Number(begun['time']);
+      // Half a second after its budget, and well before the kubelet's SIGKILL on a machine that is too busy for that.
       assert.ok(took > 2_400 && took < 4_000, String(took));
       assert.deepEqual([final['exitCode'], final['heldBy']], [137, ['event loop']]);
     });
@@ -44,11 +63,100 @@ describe('a process without a probe port that is blocked', { concurrency: true }
     assert.equal((await program.finalLine())['exitCode'], 81);
   });
 
-  test('P-090, P-118 a process whose inspector is open is not ended by the thread', async (t) => {
+  test('P-090, P-118 a process to whose inspector a debugger is attached is not ended by the thread', async (t) => {
     const env = { ...shortBudget, BLOCK_AT_DESTROY: '3500' };
     const program = disposed(t, new ProcessUnderTest('blocks-for-a-while.ts', env, ['--inspect=127.0.0.1:0']));
     await program.signaled('HasBeenReady');
+    const detach = await attachDebugger(t, program);
     program.kill('SIGTERM');
+    await program.line('the final line', isFinal);
+    // Node waits for that.
+    detach();
     assert.equal((await program.exit).signal, null);
   });
+});
+
+describe('a process with a probe port that is blocked', { concurrency: true }, () => {
+  test('P-118, K-212 the final line and the termination message are there although the event loop is blocked at the end of the budget', async (t) => {
+    const path = emptyFile(t);
+    const program = await ProbedProcess.start(t, {
+      ...shortBudget,
+      BLOCK_AT_SHUTDOWN: '60000',
+      LAMEDUCK_TERMINATION_MESSAGE_PATH: path,
+    });
+    const since = performance.now();
+    program.kill('SIGTERM');
+    const final = await program.line('the final line', isFinal);
+    const took = performance.now() - since;
+    // Ahead of the kubelet's SIGKILL.
+    assert.ok(took > 2_400 && took < 4_000, String(took));
+    assert.deepEqual(
+      [final['reason'], final['exitCode'], final['heldBy'], final['budgetMs'], final['level']],
+      ['SIGTERM', 137, ['event loop'], 2_000, 50],
+    );
+    // It began behind the process signal, and was said before it was read.
+    const durationMs = Number(final['durationMs']);
+    assert.ok(durationMs >= 2_490 && durationMs <= took + 1, `${String(durationMs)} of ${String(took)}`);
+    assert.deepEqual(Object.keys(final['phases'] as object), ['ShutdownInitiated']);
+    assert.match(
+      readFileSync(path, 'utf8'),
+      /^held by: event loop\nshutdown by SIGTERM took [23](?:\.\d+)?s of 2s; exit code 137$/,
+    );
+    assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });
+    assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
+  });
+
+  test('P-118 the line has what had happened until shortly before the loop was blocked', async (t) => {
+    const program = await ProbedProcess.start(t, { ...shortBudget, DESTROY: '300', BLOCK_AT_DESTROY: '60000' });
+    program.kill('SIGTERM');
+    const final = await program.line('the final line', isFinal);
+    assert.equal(final['exitCode'], 137);
+    assert.ok('InFlightRequestsDrained' in (final['phases'] as object));
+  });
+
+  test('P-118 a loop that turns again in time says all of it itself', async (t) => {
+    const program = await ProbedProcess.start(t, { ...shortBudget, BLOCK_AT_SHUTDOWN: '1500' });
+    program.kill('SIGTERM');
+    assert.notEqual((await program.finalLine())['exitCode'], 137);
+    assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
+  });
+
+  test('P-118 a process that has written its final line and is blocked then is ended without another line', async (t) => {
+    const program = await ProbedProcess.start(t, { ...shortBudget, BLOCK_AT_EXIT: '60000' });
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });
+    assert.deepEqual(
+      program.lines.filter(({ schema }) => schema !== undefined).map(({ exitCode }) => exitCode),
+      [0],
+    );
+  });
+});
+
+describe('an uncaught error and then a blocked loop', { concurrency: true }, () => {
+  for (const [when, signals, reason] of [
+    ['before any shutdown', ['SIGUSR2'], 'uncaught error'],
+    ['in a shutdown that runs', ['SIGTERM', 'SIGUSR2'], 'SIGTERM'],
+  ] as const) {
+    test(`K-211, K-212, P-118 ${when} the last words have the error, and have it first`, async (t) => {
+      const path = emptyFile(t);
+      const env = {
+        ...{ LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '6', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' },
+        ...{ LAMEDUCK_PRE_SHUTDOWN_HOOK_TIMEOUT: '500ms', LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms' },
+        LAMEDUCK_TERMINATION_MESSAGE_PATH: path,
+      };
+      const program = await ProbedProcess.start(t, env, { fixture: 'throws-and-blocks.ts' });
+      for (const signal of signals) {
+        program.kill(signal);
+        await program.signaled('ShutdownInitiated');
+      }
+      await program.line('the last words', isFinal);
+      const [first, ...rest] = readFileSync(path, 'utf8').split('\n');
+      assert.equal(first, 'uncaught error: TypeError: thrown');
+      assert.match(rest.at(-2) ?? '', /^held by: event loop$/);
+      assert.match(
+        rest.at(-1) ?? '',
+        new RegExp(`^shutdown by ${reason} took [45](?:\\.\\d+)?s of 4s; exit code 137$`),
+      );
+    });
+  }
 });

@@ -2,108 +2,13 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import type { ShutdownRecord } from '../../src/observer.ts';
 import { LastWords, takeBackLastWords } from '../../src/probe-worker/last-words.ts';
 import { SharedState } from '../../src/probe-worker/shared-state.ts';
 import { FakeClock, settled } from '../support/fake-clock.ts';
-import { ProbedProcess } from '../support/probed-process.ts';
 import { emptyFile } from '../support/termination-log.ts';
-import type { Line } from '../support/process-under-test.ts';
-
-const shortBudget = {
-  LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4',
-  LAMEDUCK_PRE_SHUTDOWN_HOOK_TIMEOUT: '500ms',
-  LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',
-};
-
-const isFinal = ({ schema }: Line): boolean => schema === 'lameduck/shutdown/v1';
-
-describe('a process that is blocked', { concurrency: true }, () => {
-  test('P-118, K-212 the final line and the termination message are there although the event loop is blocked at the end of the budget', async (t) => {
-    const path = emptyFile(t);
-    const program = await ProbedProcess.start(t, {
-      ...shortBudget,
-      BLOCK_AT_SHUTDOWN: '60000',
-      LAMEDUCK_TERMINATION_MESSAGE_PATH: path,
-    });
-    const since = performance.now();
-    program.kill('SIGTERM');
-    const final = await program.line('the final line', isFinal);
-    const took = performance.now() - since;
-    // Ahead of the kubelet's SIGKILL.
-    assert.ok(took > 2_400 && took < 4_000, String(took));
-    assert.deepEqual(
-      [final['reason'], final['exitCode'], final['heldBy'], final['budgetMs'], final['level']],
-      ['SIGTERM', 137, ['event loop'], 2_000, 50],
-    );
-    // It began behind the process signal, and was said before it was read.
-    const durationMs = Number(final['durationMs']);
-    assert.ok(durationMs >= 2_490 && durationMs <= took + 1, `${String(durationMs)} of ${String(took)}`);
-    assert.deepEqual(Object.keys(final['phases'] as object), ['ShutdownInitiated']);
-    assert.match(
-      readFileSync(path, 'utf8'),
-      /^held by: event loop\nshutdown by SIGTERM took [23](?:\.\d+)?s of 2s; exit code 137$/,
-    );
-    assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });
-    assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
-  });
-
-  test('P-118 the line has what had happened until shortly before the loop was blocked', async (t) => {
-    const program = await ProbedProcess.start(t, { ...shortBudget, DESTROY: '300', BLOCK_AT_DESTROY: '60000' });
-    program.kill('SIGTERM');
-    const final = await program.line('the final line', isFinal);
-    assert.equal(final['exitCode'], 137);
-    assert.ok('InFlightRequestsDrained' in (final['phases'] as object));
-  });
-
-  test('P-118 a loop that turns again in time says all of it itself', async (t) => {
-    const program = await ProbedProcess.start(t, { ...shortBudget, BLOCK_AT_SHUTDOWN: '1500' });
-    program.kill('SIGTERM');
-    assert.notEqual((await program.finalLine())['exitCode'], 137);
-    assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
-  });
-
-  test('P-118 a process that has written its final line and is blocked then is ended without another line', async (t) => {
-    const program = await ProbedProcess.start(t, { ...shortBudget, BLOCK_AT_EXIT: '60000' });
-    program.kill('SIGTERM');
-    assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });
-    assert.deepEqual(
-      program.lines.filter(({ schema }) => schema !== undefined).map(({ exitCode }) => exitCode),
-      [0],
-    );
-  });
-});
-
-describe('an uncaught error and then a blocked loop', { concurrency: true }, () => {
-  for (const [when, signals, reason] of [
-    ['before any shutdown', ['SIGUSR2'], 'uncaught error'],
-    ['in a shutdown that runs', ['SIGTERM', 'SIGUSR2'], 'SIGTERM'],
-  ] as const) {
-    test(`K-211, K-212, P-118 ${when} the last words have the error, and have it first`, async (t) => {
-      const path = emptyFile(t);
-      const env = {
-        ...{ LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '6', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' },
-        ...{ LAMEDUCK_PRE_SHUTDOWN_HOOK_TIMEOUT: '500ms', LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms' },
-        LAMEDUCK_TERMINATION_MESSAGE_PATH: path,
-      };
-      const program = await ProbedProcess.start(t, env, { fixture: 'throws-and-blocks.ts' });
-      for (const signal of signals) {
-        program.kill(signal);
-        await program.signaled('ShutdownInitiated');
-      }
-      await program.line('the last words', isFinal);
-      const [first, ...rest] = readFileSync(path, 'utf8').split('\n');
-      assert.equal(first, 'uncaught error: TypeError: thrown');
-      assert.match(rest.at(-2) ?? '', /^held by: event loop$/);
-      assert.match(
-        rest.at(-1) ?? '',
-        new RegExp(`^shutdown by ${reason} took [45](?:\\.\\d+)?s of 4s; exit code 137$`),
-      );
-    });
-  }
-});
 
 class WordsUnderTest {
   readonly clock = new FakeClock();
@@ -111,7 +16,9 @@ class WordsUnderTest {
   readonly lines: string[] = [];
   stalledMs = 10_000;
   isWritable = true;
+  paused = (): Promise<boolean> => Promise.resolve(this.isPaused);
   isPaused = false;
+  isAttached = false;
   kills = 0;
   readonly words: LastWords;
 
@@ -120,7 +27,8 @@ class WordsUnderTest {
     this.words = new LastWords({
       ...{ clock: this.clock, state, terminationMessagePath },
       stalledMs: () => this.stalledMs,
-      isPaused: () => Promise.resolve(this.isPaused),
+      isAttached: () => this.isAttached,
+      isPaused: () => this.paused(),
       kill: () => this.kills++,
       write: (line) => {
         if (this.isWritable) this.lines.push(line);
@@ -129,9 +37,9 @@ class WordsUnderTest {
     });
   }
 
-  /** note says that a shutdown runs, with so many milliseconds left. */
-  note(remainingMs: number, uncaughtError?: string): void {
-    this.words.note({ record, uncaughtError, remainingMs });
+  /** note says that so long ago a shutdown ran, with so many milliseconds left. */
+  note(remainingMs: number, { ageMs = 0, uncaughtError }: { ageMs?: number; uncaughtError?: string } = {}): void {
+    this.words.note({ record, uncaughtError, remainingMs }, ageMs);
   }
 
   /** saidAfter tells, for each of these moments behind the last word of the main thread, how many lines there are by then. */
@@ -162,11 +70,45 @@ test('nothing is said before the end of the budget, and one line behind it', asy
   assert.deepEqual([durationMs, exitCode], [2_600, 137]);
 });
 
+test('the time in which the thread has not heard of the shutdown counts', async () => {
+  const under = new WordsUnderTest();
+  under.note(2_000, { ageMs: 800 });
+  assert.deepEqual(await under.saidAfter([1_699, 1_700]), [0, 1]);
+  assert.equal((JSON.parse(under.lines[0] ?? '') as Record<string, unknown>)['durationMs'], 2_600);
+});
+
+test('the next look is due when the words are, and whether the main thread is paused is known by then', async () => {
+  const under = new WordsUnderTest();
+  const due = (): number => under.words.dueIn;
+  assert.equal(due(), Infinity);
+  under.note(2_000);
+  assert.equal(due(), 2_500);
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  under.paused = () => promise;
+  await under.saidAfter([2_100]);
+  resolve(false);
+  assert.equal(due(), 400);
+  await under.clock.advance(400);
+  under.words.tick();
+  assert.equal(under.lines.length, 1);
+  assert.equal(due(), Infinity);
+});
+
+test('a loop that is first blocked when the words are due is blocked for 150 ms before they are said', async () => {
+  const under = new WordsUnderTest();
+  under.note(0);
+  under.stalledMs = 100;
+  assert.deepEqual(await under.saidAfter([500]), [0]);
+  assert.equal(under.words.dueIn, 50);
+  under.stalledMs = 150;
+  assert.deepEqual(await under.saidAfter([50]), [1]);
+});
+
 test('nothing is said of a process that does not shut down, turns, or has said it itself', async () => {
   const idle = new WordsUnderTest();
   assert.deepEqual(await idle.saidAfter([60_000]), [0]);
   const turning = new WordsUnderTest();
-  turning.stalledMs = 400;
+  turning.stalledMs = 100;
   turning.note(0);
   assert.deepEqual(await turning.saidAfter([60_000]), [0]);
   const reported = new WordsUnderTest();
@@ -184,13 +126,16 @@ test('a line that nobody takes is offered again', async () => {
   assert.deepEqual(await under.saidAfter([100, 200]), [1, 1]);
 });
 
-test('P-118 the process is ended behind its line, not while a debugger has paused it, and not in the time for a slow reader', async () => {
+test('P-118 the process is ended behind its line, not while a debugger is attached or has paused it, and not in the time for a slow reader', async () => {
   const under = new WordsUnderTest();
   under.note(0);
   under.isPaused = true;
   assert.deepEqual(await under.saidAfter([60_000]), [0]);
   assert.equal(under.kills, 0);
   under.isPaused = false;
+  under.isAttached = true;
+  assert.deepEqual(await under.saidAfter([100]), [0]);
+  under.isAttached = false;
   assert.deepEqual(await under.saidAfter([100]), [1]);
   assert.equal(under.kills, 1);
   const slow = new WordsUnderTest();
@@ -208,7 +153,7 @@ test('K-212 the message that is taken back is the one that stands there, however
     const path = emptyFile(t);
     const under = new WordsUnderTest(path);
     under.isWritable = false;
-    under.note(0, uncaughtError);
+    under.note(0, uncaughtError === undefined ? {} : { uncaughtError });
     await under.saidAfter([600, 700, 800]);
     assert.notEqual(readFileSync(path, 'utf8'), '');
     takeBackLastWords(under.state, path);

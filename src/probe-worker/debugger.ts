@@ -1,0 +1,58 @@
+// Whether a debugger holds the main thread, as the probe thread sees it: it is attached to the inspector, or has paused it.
+import { readFileSync } from 'node:fs';
+import { systemClock } from '../clock.ts';
+
+/** longestReply is how long isPaused takes at most, in milliseconds: a main thread in native code never replies. */
+export const longestReply = 300;
+
+const tables = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
+
+/**
+ * isAttached tells whether a debugger is connected to the inspector, which listens on `port`; 0 is no inspector. Where the
+ * connections of the process cannot be read, as on macOS, an inspector counts as one that has a debugger.
+ */
+export function isAttached(port: number): boolean {
+  if (port === 0) return false;
+  const texts = tables.flatMap((path) => read(path) ?? []);
+  return texts.length === 0 || texts.some((text) => hasConnection(text, port));
+}
+
+/** hasConnection tells whether a table of the kernel (proc_net_tcp.txt) has an established connection to a local port. */
+export function hasConnection(table: string, port: number): boolean {
+  const digits = port.toString(16).toUpperCase().padStart(4, '0');
+  return new RegExp(`^ *\\d+: [\\dA-F]+:${digits} [\\dA-F]+:[\\dA-F]{4} 01 `, 'm').test(table);
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return undefined;
+  }
+}
+
+/** isPaused tells whether the main thread is paused at a breakpoint, whenever the debugger was attached. It never rejects. */
+export function isPaused(): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  try {
+    // A Node that was built without the inspector has no such module.
+    const { Session } = process.getBuiltinModule('node:inspector');
+    const session = new Session();
+    session.connectToMainThread();
+    session.once('Debugger.paused', () => {
+      resolve(true);
+    });
+    session.post('Debugger.enable', () => {
+      resolve(false);
+    });
+    void promise.then(() => {
+      session.disconnect();
+    });
+    systemClock.after(longestReply, () => {
+      resolve(false);
+    });
+  } catch {
+    resolve(false);
+  }
+  return promise;
+}
