@@ -1,6 +1,7 @@
 // The client of a gRPC health service, and a service of the program's own whose calls a test ends by hand.
 import { once } from 'node:events';
 import {
+  Client,
   credentials,
   makeGenericClientConstructor,
   type ClientReadableStream,
@@ -105,4 +106,32 @@ export function callEcho(
       client.close();
     },
   };
+}
+
+/** BusyGrpcClient is a client with a connection of its own that never retries. */
+export class BusyGrpcClient {
+  answered = 0;
+  readonly #client;
+
+  constructor(port: number) {
+    this.#client = new Client(`127.0.0.1:${String(port)}`, credentials.createInsecure(), {
+      'grpc.enable_retries': 0,
+      'grpc.use_local_subchannel_pool': 1,
+    });
+  }
+
+  /** call resolves with the error, if there is one. */
+  call(): Promise<ServiceError | undefined> {
+    return new Promise((resolve) => {
+      const { requestSerialize, responseDeserialize } = asText;
+      this.#client.makeUnaryRequest('/Echo/Call', requestSerialize, responseDeserialize, '', (error) => {
+        if (error === null) this.answered++;
+        resolve(error ?? undefined);
+      });
+    });
+  }
+
+  close(): void {
+    this.#client.close();
+  }
 }
