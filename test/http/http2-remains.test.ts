@@ -63,6 +63,35 @@ describeKinds((kind) => {
   // In clear text a client that does not read, and so answers no ping, is told after seconds only; and what goes through
   // the compatibility API, Node takes for closed only when it is out.
   const notThere = (!kind.isSecure || kind.isCompatible) && 'its stream is not closed before its answer is out';
+  it('P-019 with retry-after a server drains though twenty new sessions a second arrive', async (t) => {
+    const { serving, held, outcome } = await serveHeld(t, kind, 'old', { shutdownSendRetryAfter: true });
+    const ended = serving.handle.shutdown('test');
+    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    const statuses: (number | undefined)[] = [];
+    const over = new AbortController();
+    const late = async (): Promise<void> => {
+      // Its session stays open until the server ends it.
+      const client = await serving.dial();
+      statuses.push((await client.request('/')).status);
+    };
+    const arriving = (async () => {
+      // In the end nobody listens any more.
+      for (; !over.signal.aborted; await setTimeout(50)) void late().catch(() => undefined);
+    })();
+    await until(() => statuses.length >= 40);
+    held.finish();
+    assert.equal((await outcome).body, 'old');
+    const record = await ended;
+    over.abort();
+    await arriving;
+    assert.deepEqual([record.exitCode, record.requests.cut], [0, 0]);
+    assert.ok(record.durationMs < record.budgetMs / 2, `after ${String(record.durationMs)} ms`);
+    assert.ok(
+      statuses.slice(0, 40).every((status) => status === 429),
+      statuses.join(),
+    );
+  });
+
   it('P-006, P-025 an answer that its client is slow to read arrives whole', { skip: notThere }, async (t) => {
     const { handle, socket } = await serveSlowReader(t, kind);
     const ended = handle.shutdown('test');
