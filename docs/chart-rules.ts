@@ -66,6 +66,10 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-109':
     'The defaults pass pod security `restricted`, the pod of `helm test` too, and fields can be removed for OpenShift.',
   'H-110': 'Where root is refused, the user of an image has to be a number.',
+  'H-113':
+    'With leader election there is a Role in one namespace: `create` on leases without a name, the rest for the one Lease.',
+  'H-078':
+    'Leader election without a ServiceAccount of its own, or without its token, would only be answered with 403.',
   'H-112': 'No pod has a token that it does not need.',
   'H-115': 'Service links are off.',
   'H-116': 'The last lines of a log that ends badly stay in the status of the pod.',

@@ -123,6 +123,8 @@ export const differences: Readonly<Record<string, string>> = {
     'There is no option for it: the process ends with an exit code of its own table, which says more than the number of a process signal.',
   'P-097':
     'A destroy hook can be added until the destroy hooks begin: what a request in flight opens has to be closed, too.',
+  'H-113':
+    'The Role has `list` and `watch`, for a hand-over within 2 s, and no `patch`, which nothing uses. The way to the API server is not opened in the NetworkPolicy, since the chart does not know its address: without one, the chart is refused.',
   'L-002': 'All problems are in one error, as for every other setting.',
   'L-037': 'Both are read; which one is given does not matter.',
   'LT-29':

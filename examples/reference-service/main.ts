@@ -1,8 +1,10 @@
 // The reference service: what `npm start`, the image and the chart run. A Fastify application with a pool to an upstream,
-// to which lameduck adds its lifecycle.
+// to which lameduck adds its lifecycle, and a job for the leader.
 import Fastify from 'fastify';
 import fastifyLameduck from 'lameduck/fastify';
+import { createElector } from 'lameduck/leader-election';
 import { addRoutes } from './app.ts';
+import { job } from './job.ts';
 import { connectUpstream } from './upstream.ts';
 
 const port = Number(process.env['PORT'] ?? 8080);
@@ -22,6 +24,10 @@ app.lameduck.addReadyzCheck('upstream', () => upstream.isReachable());
 app.lameduck.addDestroyHook('upstream', () => upstream.close());
 addRoutes(app, upstream.pool);
 
+// With LEASE_NAME one replica at a time does the job; without it nobody does.
+const leaseName = process.env['LEASE_NAME'] ?? '';
+const elector = leaseName === '' ? undefined : createElector({ leaseName, lifecycle: app.lameduck });
+
 try {
   // Every address, of IPv6 and of IPv4: a pod may have either alone.
   await app.listen({ host: '', port });
@@ -35,6 +41,7 @@ if (address !== undefined) {
   console.log(`Listening on http://localhost:${String(address.port)}/. To end it as Kubernetes would:`);
   console.log(`  kill -TERM ${String(process.pid)}`);
 }
+await elector?.run(job);
 
 function refuse(reason: string): never {
   console.error(reason);

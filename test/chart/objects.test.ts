@@ -38,6 +38,7 @@ test('each object is there when its value says so, and only then', async () => {
   const more: [Values, string[]][] = [
     [{ autoscaling: { enabled: true } }, ['HorizontalPodAutoscaler']],
     [{ networkPolicy: { enabled: true } }, ['NetworkPolicy']],
+    [{ leaderElection: { enabled: true } }, ['Role', 'RoleBinding']],
     [{ podMonitor: { enabled: true } }, ['PodMonitor']],
     [{ serviceMonitor: { enabled: true } }, ['Service', 'ServiceMonitor']],
     [{ prometheusRule: { enabled: true } }, ['PrometheusRule']],

@@ -1,6 +1,7 @@
 // The table of values in the chart's README, from the schema, the package's settings and Helm's own merging of defaults.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { electionTable, electionVariableOf } from '../../src/settings/election-table.ts';
 import { settingsTable, variableOf } from '../../src/settings/table.ts';
 import { chart } from './chart.ts';
 
@@ -41,8 +42,10 @@ export function readmeTable(): string[] {
 }
 
 function row({ path, schema }: Value): string {
-  const name = /^lameduck\.(.*)$/.exec(path)?.[1] ?? '';
-  const variable = name in settingsTable ? `<br>\`${variableOf(name)}\`` : '';
+  const [, block, name = ''] = /^(lameduck|leaderElection)\.(.*)$/.exec(path) ?? [];
+  const known = block === 'lameduck' ? settingsTable : electionTable;
+  const variableIn = block === 'lameduck' ? variableOf : electionVariableOf;
+  const variable = name in known ? `<br>\`${variableIn(name)}\`` : '';
   const byDefault = schema.default === null || schema.default === '' ? '' : `\`${JSON.stringify(schema.default)}\``;
   const choice = schema.enum
     ? ` One of ${schema.enum

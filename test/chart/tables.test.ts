@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { describe, it, test } from 'node:test';
 import { Ajv, type AnySchema } from 'ajv';
 import { isMap, isScalar, parse, parseDocument, type YAMLMap } from 'yaml';
-import { limit, type Kind } from '../../src/settings/kinds.ts';
+import { electionTable, electionVariableOf } from '../../src/settings/election-table.ts';
+import { limit, period, stallLimit, wholeSeconds, type Kind } from '../../src/settings/kinds.ts';
+import type { Row } from '../../src/settings/row.ts';
 import { settingsTable, variableOf, type SettingName } from '../../src/settings/table.ts';
 import { chart, object, refusals, type Values } from './chart.ts';
 import { environmentOf } from './pods.ts';
@@ -104,6 +106,34 @@ describe('H-118 HC-25 the block lameduck is the package’s table of settings', 
   });
 });
 
+describe('H-118 HC-25 the block leaderElection is the package’s table of settings for electors', () => {
+  const block = readSchema().properties?.['leaderElection']?.properties ?? {};
+  const rows = Object.entries<Row<unknown, unknown>>(electionTable);
+
+  it('has each setting, and besides only its switch and the name of the Lease', () => {
+    assert.deepEqual(Object.keys(block).sort(), [...Object.keys(electionTable), 'enabled', 'leaseName'].sort());
+  });
+
+  it('has the package’s own default of what is in the sum, and leaves every other setting to the program', () => {
+    const given = Object.fromEntries(rows.map(([name]) => [name, block[name]?.default]));
+    assert.deepEqual(electionTable.stopTimeout.kind.fromText(String(given['stopTimeout'])), {
+      value: electionTable.stopTimeout.default(true),
+    });
+    for (const [name] of rows) if (name !== 'stopTimeout') assert.equal(given[name], null, name);
+  });
+
+  it('passes each setting by its variable, and none when it is off', async () => {
+    const values = { leaseNamespace: 'jobs', leaseDuration: '1m', renewDeadline: '40s', retryPeriod: '1500ms' };
+    const leaderElection = { ...values, stopTimeout: '7s' };
+    const on = environmentOf(await object('Deployment', { leaderElection: { ...leaderElection, enabled: true } }));
+    const off = environmentOf(await object('Deployment', { leaderElection }));
+    for (const [name, given] of Object.entries(leaderElection)) {
+      assert.equal(on[electionVariableOf(name)], given);
+      assert.equal(off[electionVariableOf(name)], undefined);
+    }
+  });
+});
+
 const examples: Readonly<Record<string, unknown>> = {
   duration: '20s',
   limit: '20s',
@@ -123,17 +153,23 @@ const examples: Readonly<Record<string, unknown>> = {
   'hold or run': 'run',
 };
 
-function kindOf(name: SettingName): string {
-  const kind: Kind<unknown> = settingsTable[name].kind;
-  if (name.endsWith('EventLoopStallLimit')) return 'stall limit';
-  return kind === limit ? 'limit' : kind.name;
+const durations = new Map<Kind<unknown>, string>([
+  [limit, 'limit'],
+  [stallLimit, 'stall limit'],
+  [period, 'period'],
+  [wholeSeconds, 'whole seconds'],
+]);
+
+function kindOf(kind: Kind<unknown>): string {
+  return durations.get(kind) ?? kind.name;
 }
 
 function example(name: SettingName): unknown {
   if (name === 'keepAliveTimeout') return '70s';
   if (name === 'readyzEventLoopStallLimit') return '4s';
-  const value = examples[kindOf(name)];
-  assert.notEqual(value, undefined, `an example of ${kindOf(name)}`);
+  const kind = kindOf(settingsTable[name].kind);
+  const value = examples[kind];
+  assert.notEqual(value, undefined, `an example of ${kind}`);
   return value;
 }
 
@@ -151,14 +187,22 @@ describe('H-059 HC-03 the chart refuses a wrong value in the package’s own wor
     port: ['65536', 'http', '-1'],
     host: ['localhost', 'a:b:z', 'a:b', '999.0.0.1', '01.2.3.4', '1::2::3', '1:2:3:4:5:6:7::8'],
     file: ['termination-log', '/dev/'],
+    namespace: ['Jobs', 'a.b', '-a', 'a'.repeat(64)],
+    period: ['999ms', '2', '0s'],
+    'whole seconds': ['10.9s', '999ms', '15', '15.000001s', 'soon', '597h'],
   };
-  for (const name of names.filter((one) => one !== 'terminationGracePeriodSeconds')) {
-    it(name, async () => {
-      for (const text of wrong[kindOf(name)] ?? []) {
-        const reading = settingsTable[name].kind.fromText(text);
-        const lines = await refusals({ lameduck: { [name]: text } });
+  const { terminationGracePeriodSeconds: _, ...given } = settingsTable;
+  const tables = { lameduck: given, leaderElection: electionTable };
+  const rows = Object.entries<Readonly<Record<string, Row<unknown, unknown>>>>(tables).flatMap(([block, table]) =>
+    Object.entries(table).map(([name, { kind }]) => ({ block, name, kind })),
+  );
+  for (const { block, name, kind } of rows) {
+    it(`${block}.${name}`, async () => {
+      for (const text of wrong[kindOf(kind)] ?? []) {
+        const reading = kind.fromText(text);
+        const lines = await refusals({ [block]: { [name]: text } });
         assert.ok('allowed' in reading, `${name}=${text}`);
-        const said = `lameduck.${name} (${text}): allowed is ${reading.allowed}; correct it, or leave it out for the default`;
+        const said = `${block}.${name} (${text}): allowed is ${reading.allowed}; correct it, or leave it out for the default`;
         assert.ok(lines.includes(said), `${said}\n${lines.join('\n')}`);
       }
     });

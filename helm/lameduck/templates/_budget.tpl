@@ -34,10 +34,12 @@ default, so that nothing else is refused because of it. */}}
 {{- $preStop := include "lameduck.term" (list (printf "%ss" (include "lameduck.text" $l.preStopSeconds)) "0s") | int64 -}}
 {{- $delay := include "lameduck.term" (list $l.shutdownDelayDuration $front.delay) | int64 -}}
 {{- $hooks := include "lameduck.term" (list $l.preShutdownHookTimeout "5s") | int64 -}}
+{{- $election := .Values.leaderElection -}}
+{{- $stop := ternary (include "lameduck.term" (list $election.stopTimeout "5s") | int64) 0 $election.enabled -}}
 {{- $longest := include "lameduck.term" (list $l.longestRequestDuration "30s") | int64 -}}
 {{- $destroy := include "lameduck.term" (list $l.destroyHookTimeout "3s") | int64 -}}
 {{- $margin := include "lameduck.term" (list $l.marginDuration "5s") | int64 -}}
-{{- $lead := max $delay $hooks -}}
+{{- $lead := max $delay $hooks $stop -}}
 {{- $sum := add $preStop $lead $longest $destroy $margin -}}
 {{- $halfDelay := div (add $preStop $delay) 2 -}}
 {{- $drain := include "lameduck.term" (list $l.frontDrainDuration (printf "%dms" (min (add $longest $halfDelay) 3600000))) | int64 -}}
@@ -45,6 +47,7 @@ default, so that nothing else is refused because of it. */}}
   "preStop" $preStop
   "delay" $delay
   "hooks" $hooks
+  "stop" $stop
   "lead" $lead
   "longest" $longest
   "destroy" $destroy
@@ -62,8 +65,10 @@ default, so that nothing else is refused because of it. */}}
 {{/* The sum in words, for the notes and for refusals. */}}
 {{- define "lameduck.sum" -}}
 {{- $b := include "lameduck.budget" . | fromJson -}}
-{{- printf "preStopSeconds %s + max(shutdownDelayDuration %s, preShutdownHookTimeout %s) + longestRequestDuration %s + destroyHookTimeout %s + marginDuration %s = %ds"
-  (include "lameduck.duration" $b.preStop) (include "lameduck.duration" $b.delay) (include "lameduck.duration" $b.hooks)
+{{- $stop := "" -}}
+{{- if .Values.leaderElection.enabled -}}{{- $stop = printf ", leaderElection.stopTimeout %s" (include "lameduck.duration" $b.stop) -}}{{- end -}}
+{{- printf "preStopSeconds %s + max(shutdownDelayDuration %s, preShutdownHookTimeout %s%s) + longestRequestDuration %s + destroyHookTimeout %s + marginDuration %s = %ds"
+  (include "lameduck.duration" $b.preStop) (include "lameduck.duration" $b.delay) (include "lameduck.duration" $b.hooks) $stop
   (include "lameduck.duration" $b.longest) (include "lameduck.duration" $b.destroy) (include "lameduck.duration" $b.margin)
   (int64 $b.grace) -}}
 {{- end -}}

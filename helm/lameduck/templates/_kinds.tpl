@@ -5,7 +5,7 @@
 {{- $kind := index . 0 -}}
 {{- $value := index . 1 -}}
 {{- $text := include "lameduck.settingText" . -}}
-{{- if has $kind (list "duration" "limit" "stall limit") -}}
+{{- if has $kind (list "duration" "limit" "stall limit" "period" "whole seconds") -}}
 {{- include "lameduck.allowedDuration" (list $kind $value $text) -}}
 {{- else if eq $kind "boolean" -}}
 {{- if not (has $text (list "true" "false")) -}}true or false{{- end -}}
@@ -27,6 +27,10 @@
 {{- if not (or (eq $text "off") (and (regexMatch "^(/[A-Za-z0-9._~-]+)+$" $text) (not (regexMatch "(?i)^/(readyz|livez|healthz)(/|$)" $text)))) -}}a path such as /metrics that is no probe path, or off{{- end -}}
 {{- else if eq $kind "paths" -}}
 {{- if not (or (eq $text "off") (regexMatch "^/[^?#, ]*( *, */[^?#, ]*)*$" $text)) -}}one or more paths such as /health,/ready, each beginning with / and without a query, or off{{- end -}}
+{{- else if eq $kind "namespace" -}}
+{{- if not (regexMatch "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$" $text) -}}the name of a namespace: at most 63 lower-case letters, digits and "-"{{- end -}}
+{{- else if eq $kind "Lease" -}}
+{{- if not (and (le (len $text) 253) (regexMatch "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$" $text)) -}}the name of a Lease: at most 253 lower-case letters, digits, "-" and "."{{- end -}}
 {{- else if eq $kind "file" -}}
 {{- if not (or (eq $text "off") (regexMatch "^/.*[^/]$" $text)) -}}an absolute path of a file such as /dev/termination-log, or off{{- end -}}
 {{- else if eq $kind "process signals" -}}
@@ -40,11 +44,15 @@
 {{- define "lameduck.allowedDuration" -}}
 {{- $kind := index . 0 -}}
 {{- $text := index . 2 -}}
-{{- $least := get (dict "duration" 0 "limit" 1 "stall limit" 1000) $kind -}}
+{{- $least := get (dict "duration" 0 "limit" 1 "stall limit" 1000 "period" 1000 "whole seconds" 1000) $kind -}}
 {{- $milliseconds := include "lameduck.milliseconds" $text -}}
 {{- $whole := include "lameduck.wholeMilliseconds" $text -}}
 {{- if and (regexMatch "^[0-9]{1,15}([.][0-9]{1,15})?$" $text) (ne $text "0") -}}
 a duration with its unit; did you mean {{ $text }}{{ ternary "s" "ms" (lt (float64 $text) 1000.0) }}?
+{{- else if eq $kind "whole seconds" -}}
+{{- if or (eq $milliseconds "") (lt (int64 $whole) 1000) (ne (mod (int64 $whole) 1000) 0) (ne $milliseconds $whole) -}}
+a whole number of seconds such as 15s or 1m, from 1s to 596h
+{{- end -}}
 {{- else if or (eq $milliseconds "") (lt (int64 $whole) (int64 $least)) -}}
 {{- if not (and (eq $kind "stall limit") (eq $milliseconds "0")) -}}
 {{ ternary "0s, or a" "a" (eq $kind "stall limit") }} duration such as 15s or 1m30s, from {{ include "lameduck.duration" $least }} to 596h

@@ -15,7 +15,7 @@ metadata:
 spec:
   terminationGracePeriodSeconds: {{ (include "lameduck.budget" . | fromJson).grace | int64 }}
   serviceAccountName: {{ include "lameduck.serviceAccountName" . | quote }}
-  automountServiceAccountToken: {{ .Values.serviceAccount.automount }}
+  automountServiceAccountToken: {{ or .Values.serviceAccount.automount .Values.leaderElection.enabled }}
   # A Service called lameduck would put variables into the pods that look like settings.
   enableServiceLinks: false
   {{- with .Values.imagePullSecrets }}

@@ -16,6 +16,7 @@
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $v := $.Values -}}
 {{- $own := list "PORT" "POD_NAME" "POD_NAMESPACE" "NODE_NAME" -}}
+{{- if $v.leaderElection.enabled -}}{{- $own = append $own "LEASE_NAME" -}}{{- end -}}
 {{- $given := list -}}
 {{- range $name, $value := $v.env -}}{{- if not (kindIs "invalid" $value) -}}{{- $given = append $given $name -}}{{- end -}}{{- end -}}
 {{- range $v.extraEnv -}}{{- $given = append $given .name -}}{{- end -}}

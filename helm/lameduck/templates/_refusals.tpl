@@ -15,6 +15,7 @@ keeps silent about it: only rendering tells. */}}
 {{- $arguments := list . $problems -}}
 {{- include "lameduck.refuseKinds" $arguments -}}
 {{- include "lameduck.refuseTimes" $arguments -}}
+{{- include "lameduck.refuseElection" $arguments -}}
 {{- include "lameduck.refuseFront" $arguments -}}
 {{- include "lameduck.refuseProbes" $arguments -}}
 {{- include "lameduck.refuseRollout" $arguments -}}

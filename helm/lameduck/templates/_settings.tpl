@@ -36,6 +36,23 @@ frontIdleTimeout: duration
 frontDrainDuration: duration
 {{- end -}}
 
+{{/* Each setting of an elector and its kind. `leaseName` is none: the program gets it as LEASE_NAME. */}}
+{{- define "lameduck.electionKinds" -}}
+leaseNamespace: namespace
+leaseDuration: whole seconds
+renewDeadline: period
+retryPeriod: period
+stopTimeout: limit
+{{- end -}}
+
+{{- define "lameduck.leaseName" -}}
+{{- default (include "lameduck.fullname" .) .Values.leaderElection.leaseName -}}
+{{- end -}}
+
+{{- define "lameduck.leaseNamespace" -}}
+{{- default .Release.Namespace .Values.leaderElection.leaseNamespace -}}
+{{- end -}}
+
 {{- define "lameduck.variable" -}}
 LAMEDUCK_{{ regexReplaceAll "[A-Z]" . "_${0}" | upper }}
 {{- end -}}
@@ -100,9 +117,27 @@ disagree. What is left out stays as the program's own code has it: the environme
 {{- end -}}
 {{- end -}}
 
+{{/* The hook's limit is a term of the sum, so it is passed in any case. */}}
+{{- define "lameduck.electionSettings" -}}
+- name: LEASE_NAME
+  value: {{ include "lameduck.leaseName" . | quote }}
+{{- $stop := include "lameduck.duration" (include "lameduck.budget" . | fromJson).stop -}}
+{{- range $name, $kind := include "lameduck.electionKinds" . | fromYaml -}}
+{{- $given := get $.Values.leaderElection $name -}}
+{{- if eq $name "stopTimeout" -}}{{- $given = $stop -}}{{- end -}}
+{{- if include "lameduck.isGiven" $given }}
+- name: {{ include "lameduck.variable" (printf "leaderElection_%s" $name) }}
+  value: {{ include "lameduck.settingText" (list $kind $given) | quote }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{/* The environment of the container: settings first, then the pod's own. */}}
 {{- define "lameduck.environment" -}}
 {{- include "lameduck.settings" . | trim }}
+{{- if .Values.leaderElection.enabled }}
+{{ include "lameduck.electionSettings" . | trim }}
+{{- end }}
 - name: PORT
   value: {{ .Values.containerPort | int64 | quote }}
 - name: POD_NAME
