@@ -7,7 +7,7 @@ import { heldBy } from './held-by.ts';
 import { intercept, stopIntercepting } from './held-signals.ts';
 import { Listening } from './listening.ts';
 import type { Ended, Member } from './member.ts';
-import { isClusterDisconnect, isShutdownMessage } from './parent-messages.ts';
+import { isShutdownMessage } from './parent-messages.ts';
 import { OwnListeners, type Listener } from './own-listeners.ts';
 import { describeUncaught } from './uncaught-error.ts';
 
@@ -34,8 +34,8 @@ const listening = new Listening((event, args) => {
 });
 const ownListeners = new OwnListeners();
 let first: FirstSignal | undefined;
-/** A `disconnect()` of the primary, which Node hears of after the drain. */
-let heldDisconnect: readonly unknown[] | undefined;
+/** A `disconnect()` of a worker of `node:cluster`, which happens after the drain. */
+let heldDisconnect: (() => void) | undefined;
 let hasUncaughtError = false;
 /** What began the end of the process, done to a lifecycle. */
 let ending: Begin | undefined;
@@ -90,7 +90,7 @@ function joinHere(member: Member): () => void {
   if (members.size === 0) {
     // Before a logger's own listener, after which nothing more can be logged (P-061).
     process.prependListener('exit', onExit);
-    intercept({ take, takeError });
+    intercept({ take, takeError, takeDisconnect });
   }
   members.add(member);
   for (const signal of member.shutdownSignals) listening.listen(signal);
@@ -123,7 +123,6 @@ function takesShutdownMessage(): boolean {
 }
 
 function take(event: string, args: readonly unknown[]): boolean {
-  if (isClusterDisconnect(event, args)) return takeDisconnect(args);
   const isMessage = takesShutdownMessage() && isShutdownMessage(event, args);
   if (!isMessage && !isShutdownSignal(event)) return false;
   if (drainedWith !== undefined && isGuest()) return isRepeated();
@@ -131,9 +130,9 @@ function take(event: string, args: readonly unknown[]): boolean {
   return true;
 }
 
-function takeDisconnect(args: readonly unknown[]): boolean {
+function takeDisconnect(disconnect: () => void): boolean {
   if (drainedWith !== undefined) return false;
-  heldDisconnect = args;
+  heldDisconnect = disconnect;
   if (ending === undefined) end((member) => member.begin('cluster disconnect'), [...members]);
   return true;
 }
@@ -229,13 +228,12 @@ function finish({ exitCode, endsAt }: EndedAt): void {
   // An exit code and never the process signal again (P-059); a clean end leaves the program's own code alone.
   if (exitCode !== exitCodes.clean) process.exitCode = exitCode;
   const held = heldListeners();
-  // Without lameduck the signal would have ended it, whatever else it does.
-  if (held.length === 0 && !ownListeners.wereCalled && isGuest()) process.exit();
+  // Without lameduck the signal would have ended it, whatever else it does; a disconnected worker ends by itself.
+  if (held.length === 0 && !ownListeners.wereCalled && isGuest() && heldDisconnect === undefined) process.exit();
   if (isGuest()) listening.forgetAll();
   // It would hold the channel open.
   listening.forget('message');
-  if (heldDisconnect !== undefined)
-    process.emit('internalMessage' as 'message', ...(heldDisconnect as [unknown, never]));
+  heldDisconnect?.();
   if (held.length > 0) void callHeld(held, exitCode);
   else {
     for (const member of members) member.afterListeners();

@@ -1,12 +1,16 @@
 // The one override of `process.emit`, through which process signals are kept from the program's own listeners. Node keeps
 // the `emit` that it finds when a signal gets its first listener (P-111): the preload puts the override there before that.
 
+import { interceptOwnDisconnect, isClusterDisconnect, type TakeDisconnect } from './cluster-disconnect.ts';
+
 /** Interceptor is asked before the program's listeners are called. */
 export interface Interceptor {
   /** take returns true for an event of `process`, such as a process signal, that no listener must see now. */
   take(event: string, args: readonly unknown[]): boolean;
   /** takeError is given an uncaught error that nobody listens for; false leaves it to Node. */
   takeError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): boolean;
+  /** takeDisconnect is asked before this process, a worker of `node:cluster`, disconnects. */
+  readonly takeDisconnect: TakeDisconnect;
 }
 
 type Emit = (this: unknown, event: string | symbol, ...args: unknown[]) => boolean;
@@ -15,11 +19,12 @@ interface Override {
   /** Process signals that had a listener before the override: Node calls these listeners past it. */
   readonly bypassing: Set<string>;
   interceptor: Interceptor | undefined;
+  releaseDisconnect: () => void;
   /** Stops noting process signals that nobody listens for, and returns the one that was noted. */
   takeEarly: () => NodeJS.Signals | undefined;
 }
 
-const key = Symbol.for('lameduck.process-emit/v1');
+const key = Symbol.for('lameduck.process-emit/v2');
 
 /**
  * overrideEmit puts the override there, once for all copies of this package in the process. Without an interceptor it lets
@@ -35,6 +40,7 @@ function install(): Override {
   const override: Override = {
     bypassing: new Set(hadListeners as string[]),
     interceptor: undefined,
+    releaseDisconnect: () => undefined,
     takeEarly: () => undefined,
   };
   // Called below on what it is called on.
@@ -43,7 +49,9 @@ function install(): Override {
   const emit: Emit = function (event, ...args) {
     const { interceptor } = override;
     if (typeof event === 'string' && interceptor?.take(event, args) === true) return true;
-    const isHeard = own.call(this, event, ...args);
+    const deliver = (): boolean => own.call(this, event, ...args);
+    if (isClusterDisconnect(event, args) && interceptor?.takeDisconnect(deliver) === true) return true;
+    const isHeard = deliver();
     if (isHeard || event !== 'uncaughtException' || interceptor === undefined) return isHeard;
     return interceptor.takeError(args[0] as Error, args[1] as NodeJS.UncaughtExceptionOrigin);
   };
@@ -73,6 +81,7 @@ export function noteEarlySignals(signals: readonly NodeJS.Signals[]): void {
 export function intercept(interceptor: Interceptor): void {
   const override = overrideEmit();
   override.interceptor = interceptor;
+  override.releaseDisconnect = interceptOwnDisconnect(interceptor.takeDisconnect);
   const early = override.takeEarly();
   override.takeEarly = () => undefined;
   if (early !== undefined) setImmediate(() => process.emit(early, early));
@@ -80,7 +89,9 @@ export function intercept(interceptor: Interceptor): void {
 
 /** stopIntercepting lets everything pass again. */
 export function stopIntercepting(): void {
-  overrideEmit().interceptor = undefined;
+  const override = overrideEmit();
+  override.interceptor = undefined;
+  override.releaseDisconnect();
 }
 
 /** passOverride adds the listeners of a signal again if they are older than the override, so that Node calls them through it. */

@@ -4,13 +4,3 @@
 export function isShutdownMessage(event: string, [message]: readonly unknown[]): boolean {
   return event === 'message' && message === 'shutdown';
 }
-
-/**
- * isClusterDisconnect tells `worker.disconnect()` of the primary of `node:cluster`. Node tells a worker of it by an internal
- * message, and closes the worker's servers at once.
- */
-export function isClusterDisconnect(event: string, [message]: readonly unknown[]): boolean {
-  if (event !== 'internalMessage' || typeof message !== 'object' || message === null) return false;
-  const { cmd, act } = message as { readonly cmd?: unknown; readonly act?: unknown };
-  return cmd === 'NODE_CLUSTER' && act === 'disconnect';
-}

@@ -5,7 +5,9 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, test, type TestContext } from 'node:test';
 import { disposed } from '../support/disposed.ts';
+import { registered } from '../support/guest.ts';
 import { HeldRequest } from '../support/held-request.ts';
+import { freePort, probe } from '../support/probe-client.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 
 interface Forked {
@@ -68,16 +70,27 @@ void describe('parent processes', { concurrency: 2 }, () => {
     assert.ok(!program.lines().some((line) => line['name'] === 'ShutdownInitiated'));
   });
 
-  test('P-071 worker.disconnect() turns readyz red, requests in flight finish, and then the worker ends with 0', async (t) => {
-    const primary = disposed(t, new ProcessUnderTest('disconnects-its-worker.ts'));
-    const port = await primary.ready();
-    const request = await HeldRequest.open(t, port);
-    primary.kill('SIGUSR2');
-    await primary.signaled('HTTPServerStoppedListening');
-    assert.equal(await request.release(), 'served');
-    const final = await primary.line('the final line', ({ schema }) => schema === 'lameduck/shutdown/v1');
-    assert.deepEqual([final['reason'], final['exitCode']], ['cluster disconnect', 0]);
-    const { code } = await primary.line('the end', ({ msg }) => msg === 'worker has ended');
-    assert.equal(code, 0);
-  });
+  for (const by of ['primary', 'worker']) {
+    for (const [who, env] of [
+      ['a program with lameduck() in its code', {}],
+      ['a guest', registered({ GUEST: '1' })],
+    ] as const) {
+      test(`P-071 worker.disconnect() of the ${by} turns readyz of ${who} red, requests in flight finish, and the worker ends with 0`, async (t) => {
+        const probePort = await freePort();
+        const all = { ...env, BY: by, LAMEDUCK_PROBE_PORT: String(probePort) };
+        const primary = disposed(t, new ProcessUnderTest('disconnects-its-worker.ts', all));
+        const request = await HeldRequest.open(t, await primary.ready());
+        await primary.line('the probe port', ({ msg }) => msg === 'probe port listens');
+        primary.kill('SIGUSR2');
+        await primary.signaled('HTTPServerStoppedListening');
+        assert.equal((await probe(probePort, '/readyz')).status, 500);
+        assert.equal(await request.release(), 'served');
+        const final = await primary.line('the final line', ({ schema }) => schema === 'lameduck/shutdown/v1');
+        assert.deepEqual([final['reason'], final['exitCode']], ['cluster disconnect', 0]);
+        const { code, wasMeant } = await primary.line('the end', ({ msg }) => msg === 'worker has ended');
+        // The primary must not take it for a crash, and start another.
+        assert.deepEqual([code, wasMeant], [0, true]);
+      });
+    }
+  }
 });
