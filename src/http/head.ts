@@ -4,7 +4,8 @@ import type { Response } from '../message.ts';
 import { StreamResponse } from './stream-response.ts';
 
 const eventStreamHeader = /^content-type:[ \t]*text\/event-stream[ \t]*(;|\r?$)/im;
-const encodedHeader = /^content-encoding:/im;
+// Servers of GraphQL say `none`, so that no proxy compresses their streams.
+const encodedHeader = /^content-encoding:(?![ \t]*(?:identity|none)[ \t]*\r?$)/im;
 const chunkedHeader = /^transfer-encoding:.*chunked/im;
 const lengthHeader = /^content-length:/im;
 

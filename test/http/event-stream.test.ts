@@ -81,6 +81,21 @@ test('P-034 a stream that is encoded by its handler gets no hint', async (t) => 
   await ended;
 });
 
+for (const coding of ['none', 'identity']) {
+  test(`P-034 a stream that says that its encoding is ${coding} gets the hint`, async (t) => {
+    const serving = await serve(t, {
+      listener: (_, response) => {
+        response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Content-Encoding': coding });
+        response.write('data: whole\n\n');
+      },
+    });
+    const [client] = (await watching(serving, 1)) as [Client];
+    const { ended } = shutdownOf(serving);
+    assert.match((await client.reader.next())?.body ?? '', /retry: \d+\n/);
+    await ended;
+  });
+}
+
 test('P-034 an event stream whose handler asked for its signal gets the hint, and ends as the handler wants', async (t) => {
   const serving = await serve(t, {
     listener: (request, response) => {
