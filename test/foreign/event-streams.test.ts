@@ -10,13 +10,14 @@ import { until } from '../support/until.ts';
 
 const root = process.env['PROGRAMS'] ?? '';
 type Read = (origin: string, onBegin: () => void) => Promise<string>;
-const { clients } = (await import(pathToFileURL(join(root, 'clients.mjs')).href)) as {
-  readonly clients: Readonly<Record<string, Read>>;
-};
-const names = Object.keys(clients);
+type Clients = Readonly<Record<string, Read>>;
+const { clients, subscribers, sources, single } = (await import(
+  pathToFileURL(join(root, 'clients.mjs')).href
+)) as Readonly<Record<'clients' | 'subscribers' | 'sources' | 'single', Clients>>;
+const responses = { ...clients, ...subscribers };
 
 /** shutDown signals the server when every response has begun, and returns how each client ended. */
-async function shutDown(t: TestContext, parts: number, environment: Readonly<Record<string, string>>) {
+async function shutDown(t: TestContext, whom: Clients, parts: number, environment: Readonly<Record<string, string>>) {
   const server = disposed(
     t,
     new CommandUnderTest(process.execPath, ['--import', 'lameduck/register', 'server.mjs'], {
@@ -34,11 +35,15 @@ async function shutDown(t: TestContext, parts: number, environment: Readonly<Rec
   );
   const [, port = ''] = await server.printed(/"addresses":\["[^"]*:(\d+)"/);
   const begun = new Set<string>();
-  const reading = names.map(async (name) => clients[name]?.(`http://127.0.0.1:${port}`, () => begun.add(name)));
-  const settled = Promise.allSettled(reading);
-  await until(() => begun.size === names.length);
+  const reading = Object.entries(whom).map(([name, read]) =>
+    read(`http://127.0.0.1:${port}`, () => begun.add(name)).then(
+      (text) => [name, text] as const,
+      (error: unknown) => [name, error] as const,
+    ),
+  );
+  await until(() => begun.size === reading.length);
   server.kill('SIGTERM');
-  return { outcomes: await settled, ...(await server.exit), output: server.output };
+  return { outcomes: new Map(await Promise.all(reading)), ...(await server.exit), output: server.output };
 }
 
 function textOf(parts: number): string {
@@ -46,18 +51,38 @@ function textOf(parts: number): string {
 }
 
 test('P-033, P-034 every client gets the whole response, and the exit code is 0', async (t) => {
-  const { outcomes, code, output } = await shutDown(t, 30, {});
-  outcomes.forEach((outcome, index) => {
-    assert.deepEqual(outcome, { status: 'fulfilled', value: textOf(30) }, names[index]);
-  });
+  const { outcomes, code, output } = await shutDown(t, responses, 30, {});
+  for (const [name, outcome] of outcomes) assert.equal(outcome, textOf(30), name);
   assert.equal(code, 0, output);
 });
 
 test('P-025, P-027 no client takes a response that was broken off for the whole one', async (t) => {
-  const { outcomes, code, output } = await shutDown(t, 200, { LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4' });
-  outcomes.forEach(({ status }, index) => {
-    assert.equal(status, 'rejected', names[index]);
+  const { outcomes, code, output } = await shutDown(t, responses, 200, {
+    LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4',
   });
+  for (const [name, outcome] of outcomes) assert.ok(outcome instanceof Error, name);
   assert.equal(code, 80, output);
-  assert.equal(output.match(/LAMEDUCK_EVENT_STREAMS=all/g)?.length, names.length, output);
+  assert.equal(output.match(/LAMEDUCK_EVENT_STREAMS=all/g)?.length, outcomes.size, output);
 });
+
+for (const [eventStreams, whom] of [
+  ['reconnecting', sources],
+  ['all', { ...sources, 'graphql-yoga by POST': subscribers['graphql-yoga'] as Read }],
+] as const) {
+  test(`P-033, P-034 with ${eventStreams} a subscription ends with a hint to reconnect, and the exit code is 0`, async (t) => {
+    const { outcomes, code, output } = await shutDown(t, whom, 200, { LAMEDUCK_EVENT_STREAMS: eventStreams });
+    for (const [name, outcome] of outcomes) assert.match(String(outcome), /^word0 (word\d+ )*retry$/, name);
+    assert.equal(code, 0, output);
+  });
+}
+
+for (const [eventStreams, whom] of [
+  ['reconnecting', single],
+  ['all', { single: single['graphql-sse'] as Read, distinct: subscribers['graphql-sse'] as Read }],
+] as const) {
+  test(`P-034 with ${eventStreams} the client of graphql-sse sees that its stream has ended, so that it reconnects`, async (t) => {
+    const { outcomes, code, output } = await shutDown(t, whom, 200, { LAMEDUCK_EVENT_STREAMS: eventStreams });
+    for (const [name, outcome] of outcomes) assert.ok(outcome instanceof Error, name);
+    assert.equal(code, 0, output);
+  });
+}

@@ -1,10 +1,45 @@
 // The clients: each reads one response and returns its text, or rejects. `onBegin` is called when the first part has come.
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { PassThrough } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import Anthropic from '@anthropic-ai/sdk';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { LoggingMessageNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { DefaultChatTransport } from 'ai';
+import { createClient } from 'graphql-sse';
 import OpenAI from 'openai';
+
+const query = 'subscription { word }';
+const accept = 'text/event-stream';
+
+/** wordsIn returns the words of the events of GraphQL, and what tells a client to reconnect. */
+function wordsIn(text) {
+  return [...text.matchAll(/"word":"(.*?)"|^(retry): /gm)].map(([, word, retry]) => word ?? retry).join('');
+}
+
+/** subscribe reads the subscription by the client of graphql-sse; it would reconnect unless told not to. */
+async function subscribe(origin, onBegin, options) {
+  const client = createClient({ url: `${origin}/graphql-sse`, retryAttempts: 0, ...options });
+  let text = '';
+  for await (const { data } of client.iterate({ query })) {
+    text += data.word;
+    onBegin();
+  }
+  return text;
+}
+
+/** get reads the subscription as an EventSource does, until its first end. */
+async function get(url, onBegin) {
+  const response = await fetch(`${url}?${new URLSearchParams({ query })}`, { headers: { accept } });
+  let text = '';
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    onBegin();
+  }
+  return wordsIn(text);
+}
 
 const messages = [{ role: 'user', content: 'write' }];
 
@@ -53,4 +88,33 @@ export const clients = {
     }
     return [...text.matchAll(/^data: (word\d+ )$/gm)].map(([, word]) => word).join('');
   },
+};
+
+/** Clients of GraphQL that subscribe by POST. */
+export const subscribers = {
+  'graphql-sse': (origin, onBegin) => subscribe(origin, onBegin),
+  async 'graphql-yoga'(origin, onBegin) {
+    const headers = { accept, 'content-type': 'application/json' };
+    const sent = request(`${origin}/yoga`, { method: 'POST', headers, agent: false }).end(JSON.stringify({ query }));
+    const [response] = await once(sent, 'response');
+    const text = [];
+    await pipeline(response, new PassThrough({ encoding: 'utf8' }), async (chunks) => {
+      for await (const chunk of chunks) {
+        text.push(chunk);
+        onBegin();
+      }
+    });
+    return wordsIn(text.join(''));
+  },
+};
+
+/** Clients of GraphQL whose event stream is the response to a GET. */
+export const sources = {
+  'graphql-sse': (origin, onBegin) => get(`${origin}/graphql-sse`, onBegin),
+  'graphql-yoga': (origin, onBegin) => get(`${origin}/yoga`, onBegin),
+};
+
+/** The client of graphql-sse on the one event stream that it shares among its subscriptions, a GET. */
+export const single = {
+  'graphql-sse': (origin, onBegin) => subscribe(origin, onBegin, { singleConnection: true }),
 };

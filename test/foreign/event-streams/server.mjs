@@ -1,10 +1,14 @@
-// A server that knows nothing of lameduck, and streams responses as an LLM provider, an MCP server, Hono and the `ai` SDK do.
+// A server that knows nothing of lameduck, and streams responses as an LLM provider, an MCP server, Hono, the `ai` SDK and
+// two servers of GraphQL subscriptions do.
 import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { createUIMessageStream, pipeUIMessageStreamToResponse } from 'ai';
+import { GraphQLObjectType, GraphQLSchema, GraphQLString } from 'graphql';
+import { createHandler } from 'graphql-sse/lib/use/http';
+import { createYoga } from 'graphql-yoga';
 import { Hono } from 'hono';
 import { streamSSE } from 'hono/streaming';
 
@@ -87,10 +91,22 @@ const hono = new Hono().post('/hono', (context) =>
 );
 const honoListener = getRequestListener(hono.fetch);
 
+const type = (name, fields) => new GraphQLObjectType({ name, fields });
+const schema = new GraphQLSchema({
+  query: type('Query', { nothing: { type: GraphQLString } }),
+  subscription: type('Subscription', {
+    word: { type: GraphQLString, subscribe: words, resolve: (word) => word },
+  }),
+});
+const graphqlSse = createHandler({ schema });
+const yoga = createYoga({ schema, graphqlEndpoint: '/yoga', logging: false });
+
 createServer((request, response) => {
   if (request.url === '/v1/chat/completions') void openai(response);
   else if (request.url === '/v1/messages') void anthropic(response);
   else if (request.url === '/mcp') void mcp(request, response);
   else if (request.url === '/ai') ai(response);
+  else if (request.url.startsWith('/graphql-sse')) void graphqlSse(request, response);
+  else if (request.url.startsWith('/yoga')) void yoga(request, response);
   else void honoListener(request, response);
 }).listen(Number(process.env.PORT));
