@@ -3,6 +3,7 @@ import { systemClock } from '../clock.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { standardError, writeOut } from '../standard-output.ts';
 import { exit, startBackstop } from './backstop.ts';
+import { FirstSignal } from './first-signal.ts';
 import { heldBy } from './held-by.ts';
 import { intercept, stopIntercepting } from './held-signals.ts';
 import { Listening } from './listening.ts';
@@ -11,21 +12,10 @@ import { isShutdownMessage } from './parent-messages.ts';
 import { OwnListeners, type Listener } from './own-listeners.ts';
 import { describeUncaught } from './uncaught-error.ts';
 
-// npm, dumb-init and docker compose send the signal of a process group a second time, nodemon another one (P-057).
-const sameSignalWithin = 100;
-
 // After the drain the process has this long to end by itself (P-058).
 const exitPatience = 1_000;
 
 type Begin = (member: Member) => Promise<Ended>;
-
-interface FirstSignal {
-  /** Its name, or `message` for the message of a parent process. */
-  readonly event: string;
-  readonly at: number;
-  /** What the program's own listeners are called with; undefined if they have been called past the override. */
-  readonly args: readonly unknown[] | undefined;
-}
 
 const members = new Set<Member>();
 const shutdowns: Promise<EndedAt>[] = [];
@@ -125,7 +115,7 @@ function takesShutdownMessage(): boolean {
 function take(event: string, args: readonly unknown[]): boolean {
   const isMessage = takesShutdownMessage() && isShutdownMessage(event, args);
   if (!isMessage && !isShutdownSignal(event)) return false;
-  if (drainedWith !== undefined && isGuest()) return isRepeated();
+  if (drainedWith !== undefined && isGuest()) return first?.isRepeated() === true;
   onProcessSignal(event, args);
   return true;
 }
@@ -137,20 +127,16 @@ function takeDisconnect(disconnect: () => void): boolean {
   return true;
 }
 
-function isRepeated(): boolean {
-  return first !== undefined && systemClock.now() - first.at < sameSignalWithin;
-}
-
 function onProcessSignal(event: string, args: readonly unknown[] | undefined): void {
   if (drainedWith !== undefined && ownListeners.wereCalled) {
     // A program may send itself the signal when it is done, as Nest does (P-116).
-    if (isRepeated()) ownListeners.endsWhenIdle();
+    if (first?.isRepeated() === true) ownListeners.endsWhenIdle();
     else process.exit();
   } else if (first === undefined) {
-    first = { event, at: systemClock.now(), args };
+    first = new FirstSignal(event, args);
     end((member) => member.begin(nameOf(event)), [...members]);
     holdOrRun(first);
-  } else if (!isRepeated()) {
+  } else if (!first.isRepeated()) {
     exitNow(exitCodes.secondProcessSignal, `second process signal ${nameOf(event)}: exiting at once`);
   }
 }

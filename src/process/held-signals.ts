@@ -16,8 +16,11 @@ export interface Interceptor {
 type Emit = (this: unknown, event: string | symbol, ...args: unknown[]) => boolean;
 
 interface Override {
-  /** Process signals that had a listener before the override: Node calls these listeners past it. */
-  readonly bypassing: Set<string>;
+  /** Process signals that had a listener before the override: Node emits them past it. */
+  readonly bypassing: ReadonlySet<string>;
+  /** What is being emitted through the override. */
+  emitting: string | symbol | undefined;
+  emit: (event: string, args: readonly unknown[]) => void;
   interceptor: Interceptor | undefined;
   releaseDisconnect: () => void;
   /** Stops noting process signals that nobody listens for, and returns the one that was noted. */
@@ -37,23 +40,32 @@ export function overrideEmit(): Override {
 
 function install(): Override {
   const hadListeners = process.eventNames().filter((name) => typeof name === 'string' && name.startsWith('SIG'));
-  const override: Override = {
-    bypassing: new Set(hadListeners as string[]),
-    interceptor: undefined,
-    releaseDisconnect: () => undefined,
-    takeEarly: () => undefined,
-  };
   // Called below on what it is called on.
   // eslint-disable-next-line @typescript-eslint/unbound-method
   const own = process.emit as Emit;
   const emit: Emit = function (event, ...args) {
-    const { interceptor } = override;
+    const { interceptor, emitting } = override;
     if (typeof event === 'string' && interceptor?.take(event, args) === true) return true;
-    const deliver = (): boolean => own.call(this, event, ...args);
+    const deliver = (): boolean => {
+      override.emitting = event;
+      try {
+        return own.call(this, event, ...args);
+      } finally {
+        override.emitting = emitting;
+      }
+    };
     if (isClusterDisconnect(event, args) && interceptor?.takeDisconnect(deliver) === true) return true;
     const isHeard = deliver();
     if (isHeard || event !== 'uncaughtException' || interceptor === undefined) return isHeard;
     return interceptor.takeError(args[0] as Error, args[1] as NodeJS.UncaughtExceptionOrigin);
+  };
+  const override: Override = {
+    bypassing: new Set(hadListeners as string[]),
+    emitting: undefined,
+    emit: (event, args) => void emit.call(process, event, ...args),
+    interceptor: undefined,
+    releaseDisconnect: () => undefined,
+    takeEarly: () => undefined,
   };
   // As it was, where nobody sees it who looks at what is in `process`.
   Object.defineProperty(process, 'emit', { value: emit, writable: true, configurable: true, enumerable: false });
@@ -92,12 +104,4 @@ export function stopIntercepting(): void {
   const override = overrideEmit();
   override.interceptor = undefined;
   override.releaseDisconnect();
-}
-
-/** passOverride adds the listeners of a signal again if they are older than the override, so that Node calls them through it. */
-export function passOverride(signal: string): void {
-  if (!overrideEmit().bypassing.delete(signal)) return;
-  const listeners = process.rawListeners(signal);
-  process.removeAllListeners(signal);
-  for (const listener of listeners) process.on(signal, listener as () => void);
 }

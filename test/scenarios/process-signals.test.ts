@@ -101,17 +101,20 @@ void describe('process signals', { concurrency: 3 }, () => {
     assert.deepEqual(signalsIn(program.lines), sequence);
   });
 
-  test('P-057 two different process signals while the event loop is blocked are one', async (t) => {
-    const program = disposed(t, new ProcessUnderTest('blocks-its-loop.ts'));
-    await program.signaled('HasBeenReady');
-    program.kill('SIGUSR2');
-    await program.line('blocked', ({ msg }) => msg === 'blocked');
-    program.kill('SIGTERM');
-    program.kill('SIGINT');
-    program.child.stdin?.end();
-    assert.deepEqual(await program.exit, endedWell);
-    assert.deepEqual(signalsIn(program.lines), sequence);
-  });
+  for (const env of [{}, { SLOW_LOG: 'yes' }]) {
+    const how = 'SLOW_LOG' in env ? ', however long the first takes' : '';
+    test(`P-057 two different process signals while the event loop is blocked are one${how}`, async (t) => {
+      const program = disposed(t, new ProcessUnderTest('blocks-its-loop.ts', env));
+      await program.signaled('HasBeenReady');
+      program.kill('SIGUSR2');
+      await program.line('blocked', ({ msg }) => msg === 'blocked');
+      program.kill('SIGTERM');
+      program.kill('SIGINT');
+      program.child.stdin?.end();
+      assert.deepEqual(await program.exit, endedWell);
+      assert.deepEqual(signalsIn(program.lines), sequence);
+    });
+  }
 
   for (const signal of ['SIGHUP', 'SIGUSR2'] as const) {
     test(`P-069 ${signal} is left to what Node does with it`, async (t) => {
@@ -168,6 +171,16 @@ void describe('process signals', { concurrency: 3 }, () => {
       );
     });
   }
+
+  test('P-111 a process signal in the first turn is not lost, and listeners older than lameduck are held', async (t) => {
+    const program = disposed(t, new ProcessUnderTest('is-signaled-in-its-first-turn.ts'));
+    assert.deepEqual(await program.exit, endedWell);
+    const final = program.lines.indexOf(await program.finalLine());
+    assert.deepEqual(
+      program.lines.slice(final + 1).map(({ msg }) => msg),
+      ['once', 'always', 'later'],
+    );
+  });
 
   test('P-070 after shutdown() only the listeners of others are left', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens-to-process-signals-itself.ts', { THEN: 'shut down' }));
