@@ -10,10 +10,10 @@ import { ProcessUnderTest } from '../support/process-under-test.ts';
 import type { Response } from '../support/closed-loop-client.ts';
 import { Client } from '../support/serving.ts';
 
-const delay = 400;
+const delay = 600;
 // How long before and after the signal the POST is sent, and how often the others ask.
 const postBefore = 200;
-const postAfter = 700;
+const postAfter = 900;
 const period = 50;
 
 interface Sight {
