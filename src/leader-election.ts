@@ -65,7 +65,6 @@ export function createElector(options: ElectorOptions): Elector {
   const elector = new LeaseElector({
     ...{ election, log, clock: systemClock, wall: wallTime, random: Math.random },
     connect() {
-      logging.load();
       // A lifecycle reports them in its own start line.
       if (managed === undefined) for (const warning of warnings) logging.onWarning(warning);
       log.started(settings, sources);
@@ -79,7 +78,6 @@ export function createElector(options: ElectorOptions): Elector {
       return onLoss !== 'shutdown';
     },
     exit() {
-      logging.flush();
       endAfterLoss(`work on ${election.name} outlived its leadership`, true);
     },
   });

@@ -34,7 +34,7 @@ import type { Settings, SettingsOptions } from './settings/table.ts';
 export interface LameduckOptions extends SettingsOptions, Functions {}
 
 interface Functions extends RequestFunctions {
-  /** Where the log goes. By default pino writes it to standard output, or nothing is logged in a process that runs tests. */
+  /** Where the log goes. By default to standard output, or nowhere in a process that runs tests. */
   readonly logger?: Logger | undefined;
   /** A registry of prom-client, or anything with `registerMetric`, that all metrics are registered in. */
   readonly registry?: MetricsRegistry | undefined;
@@ -81,7 +81,7 @@ export function install(
 ): ManagedLifecycle {
   const isDeveloped = isDevelopment(environment);
   const { settings, sources, functions, warnings } = isDeveloped ? withoutDelay(completed) : completed;
-  const logging = createLogging(functions.logger ?? (runsTests() ? quiet : undefined), guest === undefined);
+  const logging = createLogging(functions.logger ?? (runsTests() ? quiet : undefined));
   const warn = (message: string): void => {
     logging.onWarning(message);
   };
@@ -171,7 +171,6 @@ function joinProcess(
     },
     report(heldBy, exitCode) {
       const record = recorder.report(heldBy, exitCode);
-      logging.flush();
       thread.noteReport();
       if (record === undefined || record.exitCode === 0) return;
       writeTerminationMessage(settings.terminationMessagePath, terminationText(record, recorder.uncaughtError));

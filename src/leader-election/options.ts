@@ -28,7 +28,7 @@ export interface CodeOptions<Lifecycle> {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** The handle that `lameduck()` returned. At its shutdown, leadership is handed over while requests are still served. */
   readonly lifecycle?: Lifecycle | undefined;
-  /** Where the log goes; that of the lifecycle, or pino on standard output, unless given. */
+  /** Where the log goes; that of the lifecycle, or standard output, unless given. */
   readonly logger?: Logger | undefined;
   /**
    * What follows when leadership is lost: `contend` contends again, `shutdown` shuts the process down with exit code 83 and

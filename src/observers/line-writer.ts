@@ -1,4 +1,4 @@
-// Standard output for the log: lines are kept until pino is there, and written without it when that is too late.
+// Standard output for the log: lines of JSON in pino's form.
 import { hostname } from 'node:os';
 import { inspect } from 'node:util';
 import { wallTime } from '../clock.ts';
@@ -8,105 +8,33 @@ import type { Logger } from './logger.ts';
 
 const levels = { info: 30, warn: 40, error: 50 } as const;
 
-interface Line {
-  readonly level: keyof typeof levels;
-  readonly time: number;
-  readonly details: object;
-  readonly message: string;
+/** lineWriter is the Logger of standard output: each line is written when its call returns, however slow the reader is (P-060). */
+export const lineWriter: Logger = {
+  info(details, message) {
+    write('info', details, message);
+  },
+  warn(details, message) {
+    write('warn', details, message);
+  },
+  error(details, message) {
+    write('error', details, message);
+  },
+};
+
+/** checkRead throws while nobody reads standard output, so that lines are lost, and says that they were when somebody does. */
+export function checkRead(): void {
+  if (!isUnread()) return;
+  write('warn', {}, 'nobody read the log: lines before this one are lost');
+  if (isUnread()) throw new Error('nobody reads standard output');
 }
 
-/** LineWriter is a Logger of which no line is lost, whenever the shutdown ends and however slow the reader is (P-060). */
-export class LineWriter implements Logger {
-  #pino: Logger | undefined;
-  readonly #kept: Line[] = [];
-  #isLoading = false;
-  #isWithoutPino = false;
-
-  info(details: object, message: string): void {
-    this.#write('info', details, message);
-  }
-
-  warn(details: object, message: string): void {
-    this.#write('warn', details, message);
-  }
-
-  error(details: object, message: string): void {
-    this.#write('error', details, message);
-  }
-
-  /** load imports pino, once, in a turn of its own. If that fails, the lines are written as they are. */
-  load(): void {
-    if (this.#isLoading) return;
-    this.#isLoading = true;
-    setImmediate(() => void this.#import());
-  }
-
-  /** begin loads pino, or goes without it. Until then lines are kept. */
-  begin(usesPino: boolean): void {
-    if (usesPino) this.load();
-    else this.goWithoutPino();
-  }
-
-  /** goWithoutPino writes what is kept, and each later line at once. */
-  goWithoutPino(): void {
-    this.#isWithoutPino = true;
-    this.writeOut();
-  }
-
-  /** writeOut writes what is kept, synchronously, in pino's form. */
-  writeOut(): void {
-    for (const line of this.#kept.splice(0)) write(textOf(line));
-  }
-
-  /** checkRead throws while nobody reads standard output, so that lines are lost, and says that they were when somebody does. */
-  checkRead(): void {
-    if (!isUnread()) return;
-    const message = 'nobody read the log: lines before this one are lost';
-    write(textOf({ level: 'warn', time: wallTime(), details: {}, message }));
-    if (isUnread()) throw new Error('nobody reads standard output');
-  }
-
-  async #import(): Promise<void> {
-    try {
-      const { pino } = await import('pino');
-      // pino's own destination would wait for a slow reader, too, but cut through what the program wrote before.
-      const log = pino({}, { write });
-      this.writeOut();
-      this.#pino = log;
-    } catch (error) {
-      this.goWithoutPino();
-      this.warn({ err: error }, 'pino cannot be loaded: the log goes on without it');
-    }
-  }
-
-  #write(level: keyof typeof levels, details: object, message: string): void {
-    if (this.#logs(level, details, message)) return;
-    this.#kept.push({ level, time: wallTime(), details, message });
-    if (this.#isWithoutPino || this.#pino !== undefined) this.writeOut();
-  }
-
-  // What a program throws can be such that it throws again when pino looks at it.
-  #logs(level: keyof typeof levels, details: object, message: string): boolean {
-    try {
-      this.#pino?.[level](details, message);
-      return this.#pino !== undefined;
-    } catch {
-      return false;
-    }
-  }
+function write(level: keyof typeof levels, details: object, message: string): void {
+  writeOut(standardOutput, lineText(level, details, message));
 }
 
-function write(text: string): void {
-  writeOut(standardOutput, text);
-}
-
-/** lineText is a line in pino's form, for whoever writes one beside this thread's. */
+/** lineText is a line in pino's form, for whoever writes one beside this thread's. It never throws. */
 export function lineText(level: keyof typeof levels, details: object, message: string): string {
-  return textOf({ level, time: wallTime(), details, message });
-}
-
-function textOf({ level, time, details, message }: Line): string {
-  const first = { level: levels[level], time, pid: process.pid, hostname: hostname() };
+  const first = { level: levels[level], time: wallTime(), pid: process.pid, hostname: hostname() };
   try {
     return `${JSON.stringify({ ...first, ...serialized(details), msg: message })}\n`;
   } catch {

@@ -1,8 +1,8 @@
-// The log: one line for each thing that happens, through pino or the program's own logger.
+// The log: one line for each thing that happens, on standard output or through the program's own logger.
 import { formatDuration } from '../settings/duration.ts';
 import type { Observer } from '../observer.ts';
 import { flushOf } from './flush.ts';
-import { LineWriter } from './line-writer.ts';
+import { checkRead, lineWriter } from './line-writer.ts';
 import type { Logger } from './logger.ts';
 
 /** StartReport is what is said once, when the lifecycle starts. */
@@ -19,10 +19,6 @@ export interface Logging extends Observer, ProcessLines, ProbePortLines {
   onError(message: string): void;
   /** Where everything else that concerns the process is logged. */
   readonly log: Logger;
-  /** load loads pino, if the log goes through it. Until then lines are kept. */
-  load(): void;
-  /** flush writes what is still kept, since the process ends. */
-  flush(): void;
   /**
    * flushed is done, or resolves, when everything that was logged has been written; while that cannot be, it throws,
    * rejects or hangs. There is none for a logger that cannot be flushed.
@@ -48,20 +44,12 @@ interface ProbePortLines {
   onStallEnd(stalledMs: number): void;
 }
 
-/**
- * createLogging logs to `logger` when one is given. Otherwise it writes pino's lines to standard output: through pino
- * once that is loaded, and in pino's form without it when the process ends before. If `usesPino` is false, it never loads
- * pino.
- */
-export function createLogging(logger?: Logger, usesPino = true): Logging {
-  const writer = new LineWriter();
-  const log: Logger = logger === undefined ? writer : withFallback(logger, writer);
-  const load = (): unknown => writer.begin(logger === undefined && usesPino);
+/** createLogging logs to `logger` when one is given, and otherwise writes lines to standard output. */
+export function createLogging(logger?: Logger): Logging {
+  const log: Logger = logger === undefined ? lineWriter : withFallback(logger);
   return {
-    ...{ log, load },
+    log,
     onStart({ budgetSum, sources, addresses }) {
-      // The server listens: before that nothing heavy is loaded, and lines are kept.
-      load();
       log.info({ addresses, sources }, `lifecycle started: ${budgetSum}`);
     },
     onWarning(message) {
@@ -100,12 +88,8 @@ export function createLogging(logger?: Logger, usesPino = true): Logging {
     onEnd(record) {
       log[record.exitCode === 0 ? 'info' : 'error'](record, 'shutdown ended');
       log.flush?.();
-      writer.writeOut();
     },
-    flush() {
-      writer.writeOut();
-    },
-    flushed: logger === undefined ? writer.checkRead.bind(writer) : flushOf(logger),
+    flushed: logger === undefined ? checkRead : flushOf(logger),
   };
 }
 
@@ -158,7 +142,7 @@ function probePortLines(log: Logger): ProbePortLines {
 }
 
 // A logger that throws must not stop a shutdown: its line goes to standard output instead.
-function withFallback(logger: Logger, fallback: LineWriter): Logger {
+function withFallback(logger: Logger): Logger {
   const attempt = (log: () => void, instead: () => void): void => {
     try {
       log();
@@ -168,8 +152,7 @@ function withFallback(logger: Logger, fallback: LineWriter): Logger {
   };
   const level = (name: 'info' | 'warn' | 'error') => (details: object, message: string) => {
     const instead = (): void => {
-      fallback[name](details, message);
-      fallback.writeOut();
+      lineWriter[name](details, message);
     };
     attempt(() => {
       const outcome: unknown = logger[name](details, message);

@@ -44,9 +44,10 @@ function install(): Override {
   // eslint-disable-next-line @typescript-eslint/unbound-method
   const own = process.emit as Emit;
   const emit: Emit = function (event, ...args) {
-    const { interceptor, emitting } = override;
+    const { interceptor } = override;
     if (typeof event === 'string' && interceptor?.take(event, args) === true) return true;
     const deliver = (): boolean => {
+      const { emitting } = override;
       override.emitting = event;
       try {
         return own.call(this, event, ...args);

@@ -89,14 +89,7 @@ const entries: readonly string[] = [
 ];
 
 // Packages that cost tens of milliseconds: observers and electors load them, and only when they are first used.
-const loadedLate: readonly string[] = [
-  '@grpc/grpc-js',
-  'fastify',
-  'grpc-health-check',
-  'pino',
-  'prom-client',
-  'undici',
-];
+const loadedLate: readonly string[] = ['@grpc/grpc-js', 'fastify', 'grpc-health-check', 'prom-client', 'undici'];
 
 const processMembers: readonly string[] = [
   ...['addListener', 'emit', 'off', 'on', 'once', 'prependListener', 'prependOnceListener', 'removeAllListeners'],

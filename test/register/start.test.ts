@@ -3,8 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { disposed } from '../support/disposed.ts';
-import { register } from '../support/guest.ts';
-import { LoggingCommand, ProcessUnderTest } from '../support/process-under-test.ts';
+import { LoggingCommand } from '../support/process-under-test.ts';
 
 const program = `
   const { createServer } = require('node:http');
@@ -29,15 +28,4 @@ test('P-117 the lifecycle is loaded when the program calls listen(), and no TLS 
   const { modules } = await command.line('exit', ({ msg }) => msg === 'exit');
   const builtin = (modules as string[]).filter((name) => /^NativeModule (https|tls)$/.test(name));
   assert.deepEqual(builtin, []);
-});
-
-test('P-117 the lifecycle of a program that knows nothing of it logs without pino', async (t) => {
-  const preload = new URL('../fixtures/reports-loading-of-pino.ts', import.meta.url).href;
-  const args = [`--import=${preload}`, `--import=${register}`];
-  const guest = disposed(t, new ProcessUnderTest('knows-nothing.ts', { LAMEDUCK_PROBE_PORT: 'off' }, args));
-  const ready = await guest.signaled('HasBeenReady');
-  assert.deepEqual([ready['level'], ready['pid'], ready.msg], [30, guest.pid, 'lifecycle event']);
-  guest.kill('SIGTERM');
-  await guest.finalLine();
-  assert.ok(!guest.lines.some(({ msg }) => msg === 'pino is loaded'));
 });

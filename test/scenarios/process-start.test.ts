@@ -34,14 +34,6 @@ void describe('the start of the process', { concurrency: 3 }, () => {
     assert.ok(!program.lines.some(({ name }) => name === 'MuxAndDiscoveryComplete'));
   });
 
-  test('P-067 a process signal while pino is being loaded leads to a clean exit with the whole log', async (t) => {
-    const program = disposed(t, new ProcessUnderTest('is-signaled-while-pino-loads.ts'));
-    assert.deepEqual(await program.exit, endedWell);
-    assert.match(program.lines[0]?.msg ?? '', /^lifecycle started/);
-    assert.equal(program.lines.at(-1), await program.finalLine());
-    assert.equal(program.lines.length, 10);
-  });
-
   test('P-067, A-046 a process signal in a post-start hook that hangs leads to a clean exit', async (t) => {
     const program = disposed(t, new ProcessUnderTest('hangs-after-start.ts'));
     await program.line('the hook', ({ msg }) => msg === 'warming up');
@@ -58,14 +50,6 @@ void describe('the start of the process', { concurrency: 3 }, () => {
     program.kill('SIGINT');
     assert.deepEqual(await program.exit, endedWell);
     assert.deepEqual(program.lines[0]?.['addresses'], []);
-  });
-
-  test('pino is loaded only when the server listens', async (t) => {
-    const preload = new URL('../fixtures/reports-loading-of-pino.ts', import.meta.url).href;
-    const program = disposed(t, new ProcessUnderTest('listens.ts', {}, [`--import=${preload}`]));
-    await program.ready();
-    const loads = program.lines.filter(({ msg }) => msg === 'pino is loaded');
-    assert.deepEqual(loads, [{ msg: 'pino is loaded', isListening: true }]);
   });
 
   for (const name of ['listens.ts', 'never-listens.ts']) {
