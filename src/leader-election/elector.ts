@@ -103,8 +103,10 @@ export class LeaseElector {
     try {
       let ended: Ended | undefined;
       // Work that has rejected because its term was over gave up the Lease, and contends for it again.
-      do ended = await this.#holdOnce({ api, work, state: begin(this.#now()) });
-      while (ended?.kind === 'stopped' && !this.#isStopped);
+      do {
+        const state = { ...begin(this.#now()), slowpaths: this.#counts.slowpaths };
+        ended = await this.#holdOnce({ api, work, state });
+      } while (ended?.kind === 'stopped' && !this.#isStopped);
       if (ended?.kind === 'failed') throw ended.error;
     } finally {
       this.#contest = undefined;
