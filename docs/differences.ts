@@ -131,6 +131,8 @@ export const differences: Readonly<Record<string, string>> = {
     'The elector renews until the work settles, and `stop` resolves then: the Lease never expires while work goes on. The hook of the lifecycle has a limit, and fails.',
   'LT-50': 'There is no override: a Lease with a strategy belongs to coordinated leader election.',
   'L-041': 'The chart and the log have the Role; RBAC itself is the cluster’s.',
+  'L-060':
+    'The times of a write are the moment at which it is sent, also after a slow GET. The term counts from the same moment.',
   'L-005': 'There is no switch for the release: it always happens, with the ownership checked.',
   'L-006': 'They are options and variables, as all settings.',
   'L-007': 'The defaults are those of the components; each of the three is a setting.',

@@ -8,6 +8,7 @@ import { connect, type LeaseApi } from './leader-election/api-client.ts';
 import { ElectionLog } from './leader-election/election-log.ts';
 import { LeaseElector } from './leader-election/elector.ts';
 import { ElectionEvents } from './leader-election/events.ts';
+import { checkRenewals } from './leader-election/liveness.ts';
 import { readOptions, type CompletedOptions, type ElectorOptions as Options } from './leader-election/options.ts';
 import type { Work } from './leader-election/term.ts';
 import { lifecycleOf } from './manage.ts';
@@ -42,9 +43,6 @@ export interface Elector {
   /** The identity of the leader that was seen last; undefined before the first. */
   readonly leader: string | undefined;
 }
-
-// Beyond the lease duration, in milliseconds: what the components of Kubernetes tolerate until a leader is restarted.
-const livezTolerance = 20_000;
 
 /**
  * createElector makes an elector. Nothing is sent before `run`. With a `lifecycle`, call it before `listen()`. Throws
@@ -119,9 +117,7 @@ function join(
   const name = `leader-election/${election.name}`;
   lifecycle.addPreShutdownHook(name, stop, { timeout: settings.stopTimeout });
   lifecycle.addLivezCheck(name, () => {
-    const { renewalAgeMs } = elector.counts;
-    if (renewalAgeMs === undefined || renewalAgeMs <= election.leaseDuration + livezTolerance) return;
-    throw new Error(`failed election to renew leadership on lease ${election.name}`);
+    checkRenewals(elector.counts, election);
   });
 }
 

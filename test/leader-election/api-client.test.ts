@@ -49,7 +49,7 @@ test('LT-25 metadata of others survives 100 renewals, and configured labels are 
   await running;
 });
 
-test('LT-26, L-034, L-035, L-181, L-189 each written time has six digits, and an acquireTime is sent back as it was read', async (t) => {
+test('LT-26, L-012, L-013, L-035, L-181, L-189 each written time has six digits, and an acquireTime is sent back as it was read', async (t) => {
   const contest = await Contest.begin(t);
   const acquireTime = '2026-01-02T03:04:05.123456Z';
   contest.heldBy('a', { acquireTime });
@@ -129,12 +129,15 @@ test('LT-43, L-121 a token is read again after a 401, and an empty file keeps th
   await contest.advance(2_000);
   assert.equal(contest.server.calls.at(-1)?.token, 'second');
   assert.equal(contest.server.calls.at(-1)?.answered, 200);
+  writeFileSync(tokenFile, 'third\n');
+  await contest.advance(52_000);
+  assert.equal(contest.server.calls.at(-1)?.token, 'third', 'it is read again every 50 s');
   writeFileSync(tokenFile, '');
   await contest.advance(60_000);
-  assert.equal(contest.server.calls.at(-1)?.token, 'second');
+  assert.equal(contest.server.calls.at(-1)?.token, 'third');
   rmSync(tokenFile);
   await contest.advance(60_000);
-  assert.equal(contest.server.calls.at(-1)?.token, 'second');
+  assert.equal(contest.server.calls.at(-1)?.token, 'third');
   assert.equal(a.terms.length, 1);
   await a.elector.stop();
   await running;
@@ -207,7 +210,7 @@ for (const [problem, answer] of failures) {
   });
 }
 
-test('LT-50 a Lease with a strategy is not contended for, and a preferred holder ends a term', async (t) => {
+test('LT-50, L-160, L-163 a Lease with a strategy is not contended for, and a preferred holder ends a term', async (t) => {
   const contest = await Contest.begin(t);
   contest.heldBy('', { strategy: 'OldestEmulationVersion' });
   const a = contest.contender('a');

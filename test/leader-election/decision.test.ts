@@ -100,7 +100,7 @@ test('L-050 a delay is drawn afresh from the retry period to 2.2 times that', ()
   assert.equal(Math.round(exchange(begin(at(0)), 0, failed, 100, 1 - 1e-9).due), 4_500);
 });
 
-test('L-080, L-093 a term lasts for the renew deadline from the sending of its last acknowledged write', () => {
+test('L-093 a term lasts for the renew deadline from the sending of its last acknowledged write', () => {
   const state = exchange(led(), 0, found(own('12')), 4_000);
   const renewed = exchange(state, 4_000, found(own('13')), 3_000);
   assert.equal(methodAt(exchange(renewed, 7_000, failed, 3_300), at(13_999)), 'PUT');
@@ -174,7 +174,7 @@ test('L-095, L-096 a term is in doubt while the wall clock has run ahead, and is
   assert.equal(isValid(proved.tenure, at(600, 3_600_000), election), true);
 });
 
-test('L-091, L-092, L-032 a release writes only over a record of its own', () => {
+test('L-091, L-092 a release writes only over a record of its own', () => {
   const releasing = release(led(), at(0), 10_000);
   assert.equal(methodAt(releasing, at(0)), 'GET');
   for (const reply of [found(foreign()), { kind: 'absent' } as const, found({ ...own('12'), uid: 'x' })]) {

@@ -2,8 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settled } from '../support/fake-clock.ts';
+import { until } from '../support/until.ts';
 import { isLameduckError } from '../../src/errors.ts';
-import { Contest } from './support/contest.ts';
+import { ElectionLog } from '../../src/leader-election/election-log.ts';
+import { checkRenewals } from '../../src/leader-election/liveness.ts';
+import { status } from '../support/lease-store.ts';
+import { Contest, election } from './support/contest.ts';
 
 test('LT-38, L-100 each change of the leader is told once, and nobody is no leader', async (t) => {
   const contest = await Contest.begin(t);
@@ -21,7 +25,45 @@ test('LT-38, L-100 each change of the leader is told once, and nobody is no lead
   await running;
 });
 
-test('LT-40, L-085, L-113 the gauge of the leader follows its term', async (t) => {
+test('L-100 a listener of the leader that throws or rejects is logged, and nothing else', async () => {
+  const lines: string[] = [];
+  const note = (_details: object, message: string): void => {
+    lines.push(message);
+  };
+  const failing = [
+    () => {
+      throw new Error('thrown');
+    },
+    () => Promise.reject(new Error('rejected')),
+  ];
+  for (const listener of failing)
+    new ElectionLog({ info: note, warn: note, error: note }, election('a'), listener).noteLeader('b');
+  await settled();
+  assert.deepEqual(lines.sort(), [
+    ...['leader change listener failed', 'leader change listener failed', 'leader changed', 'leader changed'],
+  ]);
+});
+
+test('LT-40 the counter of slow renewals never decreases, also over two calls of run', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  let isFirst = true;
+  contest.server.script = ({ method }) => {
+    if (method !== 'PUT' || !isFirst) return undefined;
+    isFirst = false;
+    return { answer: status(409, 'Conflict', 'modified') };
+  };
+  for (let round = 0; round < 2; round++) {
+    const running = a.runStubborn();
+    await contest.advance(1_000);
+    assert.equal(a.elector.counts.slowpaths, 1);
+    a.finish();
+    await contest.advance(1_000);
+    await running;
+  }
+});
+
+test('LT-40, L-085 the gauge of the leader follows its term', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   assert.equal(a.elector.counts.isLeader, false);
@@ -51,6 +93,30 @@ test('LT-41, L-111, L-112 a term is told by two Events, and none of them delays 
     { type: 'Normal', reason: 'LeaderElection', message: 'a became leader' },
     { type: 'Normal', reason: 'LeaderElection', message: 'a stopped leading' },
   ]);
+});
+
+test('LT-41, L-112 Events that are never answered delay no renewal, and a 403 ends them', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  contest.server.eventStatus = Infinity;
+  contest.ignoresEvents = true;
+  const running = a.runStubborn();
+  const start = contest.clock.now();
+  await contest.advance(8_500);
+  const puts = contest.server.calls.filter(({ method }) => method === 'PUT').map(({ at }) => at - start);
+  assert.deepEqual(puts, [0, 2_000, 4_000, 6_000, 8_000]);
+  assert.equal(contest.server.events.length, 1);
+  contest.server.eventStatus = 403;
+  a.finish();
+  await contest.advance(1_000);
+  await running;
+  await until(() => contest.server.events.length === 2);
+  const again = a.runStubborn();
+  await contest.advance(1_000);
+  a.finish();
+  await contest.advance(1_000);
+  await again;
+  assert.equal(contest.server.events.length, 2);
 });
 
 test('LT-46, L-104, L-133 a loop that was blocked for 20 s does not lead, before any timer fires', async (t) => {
@@ -107,7 +173,7 @@ test('LT-47 a wall clock that is set back changes nothing, and one that is set f
   await running;
 });
 
-test('LT-51, L-131, L-183, L-195 tokens increase over 20 changes of holder, with releases and a deletion', async (t) => {
+test('LT-51, L-130, L-131, L-183, L-195 tokens increase over 20 changes of holder, with releases and a deletion', async (t) => {
   const contest = await Contest.begin(t);
   const contenders = ['a', 'b'].map((identity) => contest.contender(identity));
   const tokens: bigint[] = [];
@@ -124,17 +190,20 @@ test('LT-51, L-131, L-183, L-195 tokens increase over 20 changes of holder, with
   for (const [index, token] of tokens.slice(1).entries()) assert.ok(token > (tokens[index] ?? token));
 });
 
-test('LT-39, L-103 the age of the last renewal is what a liveness check reads', async (t) => {
+test('LT-39, L-103 the livez check fails when the last renewal is older than the lease duration and 20 s', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.runStubborn();
   await contest.advance(100);
   const lastSent = contest.server.calls.at(-1)?.at ?? 0;
   contest.server.script = () => ({ isLost: true });
+  const check = (): void => {
+    checkRenewals(a.elector.counts, election('a'));
+  };
   await contest.advance(lastSent + 35_000 - contest.clock.now());
-  assert.equal(a.elector.counts.renewalAgeMs, 35_000);
+  check();
   await contest.advance(1);
-  assert.equal(a.elector.counts.renewalAgeMs, 35_001);
+  assert.throws(check, { message: 'failed election to renew leadership on lease app' });
   a.finish();
   const stopped = a.elector.stop();
   await contest.advance(20_000);

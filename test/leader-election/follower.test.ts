@@ -77,7 +77,7 @@ test('LT-09 a Lease with an empty spec is taken with one transition', async (t) 
   await running;
 });
 
-test('LT-12 of two that take an expired Lease one leads, and the other waits anew', async (t) => {
+test('LT-12, L-033 of two that take an expired Lease one leads, and the other waits anew', async (t) => {
   const contest = await Contest.begin(t);
   const [a, b] = [contest.contender('a'), contest.contender('b')];
   contest.heldBy('c');

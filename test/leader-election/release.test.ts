@@ -16,7 +16,7 @@ async function leading(
   return { contest, a, running };
 }
 
-test('LT-28, L-054, L-092a, L-141, L-188, L-192 a stop aborts the work, renews while it goes on, and then releases', async (t) => {
+test('LT-28, L-034, L-092a, L-141, L-188, L-192 a stop aborts the work, renews while it goes on, and then releases', async (t) => {
   const { contest, a, running } = await leading(t, true);
   const before = contest.server.calls.length;
   const stopped = a.elector.stop();
@@ -35,12 +35,40 @@ test('LT-28, L-054, L-092a, L-141, L-188, L-192 a stop aborts the work, renews w
   const { acquireTime, renewTime, ...spec } = contest.spec();
   assert.deepEqual(spec, { holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 0 });
   assert.equal(acquireTime, renewTime);
-  const b = contest.contender('b', { random: () => 0.99 });
+});
+
+test('L-054 a released Lease is taken within 4.4 s by a candidate that polls', async (t) => {
+  const { contest, a, running } = await leading(t);
+  const b = contest.contender('b', { random: () => 0.999 });
   const next = b.run();
-  await contest.advance(4_400);
+  // The first poll comes right before the release, and the next one as late as it may.
+  await contest.advance(1);
+  assert.equal(await a.elector.stop(), true);
+  await running;
+  await contest.advance(4_390);
+  assert.equal(b.terms.length, 0);
+  await contest.advance(10);
   assert.equal(b.terms.length, 1);
   await b.elector.stop();
   await next;
+});
+
+test('L-090, L-092 a stop after a loss releases the record that is still its own', async (t) => {
+  const { contest, a, running } = await leading(t);
+  contest.server.script = () => ({ isLost: true });
+  await contest.advance(10_500);
+  assert.equal(a.losses, 1);
+  contest.server.script = () => undefined;
+  const before = contest.server.calls.length;
+  const stopped = a.elector.stop();
+  await contest.advance(5_000);
+  assert.equal(await stopped, true);
+  await running;
+  const after = contest.server.calls.slice(before).map(({ method, body }) => [method, body?.spec?.['holderIdentity']]);
+  assert.deepEqual(after, [
+    ['GET', undefined],
+    ['PUT', ''],
+  ]);
 });
 
 test('LT-29 work that ignores its abort keeps the Lease renewed, and nothing is released before it settles', async (t) => {
@@ -110,8 +138,9 @@ test('LT-33 a release that reaches nobody does not delay the abort, and gives up
   await running;
 });
 
-test('LT-34, L-090 a leader that was frozen leaves the Lease of the next one untouched', async (t) => {
+test('LT-34 a leader that was frozen leaves the Lease of the next one untouched', async (t) => {
   const { contest, a, running } = await leading(t);
+  contest.clock.block(20_000);
   contest.heldBy('b');
   const stolen = JSON.stringify(contest.server.store.current('app'));
   const before = contest.server.calls.length;

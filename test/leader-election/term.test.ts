@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { status } from '../support/lease-store.ts';
 import { Contest } from './support/contest.ts';
 
-test('LT-01, L-020, L-052, L-060, L-061 on an empty store a leader creates the Lease, renews it at once and then every 2 s', async (t) => {
+test('LT-01, L-052, L-061, L-080 on an empty store a leader creates the Lease, renews it at once and then every 2 s', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const start = contest.clock.now();
@@ -24,7 +24,7 @@ test('LT-01, L-020, L-052, L-060, L-061 on an empty store a leader creates the L
   await running;
 });
 
-test('LT-02, L-086 a conflict with the own record is followed by a GET and a PUT in the same attempt', async (t) => {
+test('LT-02 a conflict with the own record is followed by a GET and a PUT in the same attempt', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   let puts = 0;
@@ -59,7 +59,7 @@ test('LT-11, L-033, L-184 of two that create the Lease the loser fires nothing a
   await Promise.all([...stops, ...running]);
 });
 
-test('LT-14, L-186 no failed GET leads to a write', async (t) => {
+test('LT-14, L-051, L-186 no failed GET leads to a write', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const failures = [
@@ -100,7 +100,7 @@ test('LT-15 a creation whose reply is lost is taken up by the next attempt', asy
   await running;
 });
 
-test('LT-16 a renewal whose reply is lost extends nothing and costs no term', async (t) => {
+test('LT-16, L-084, L-123 a renewal whose reply is lost extends nothing and costs no term', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();
@@ -115,13 +115,16 @@ test('LT-16 a renewal whose reply is lost extends nothing and costs no term', as
   assert.equal(a.elector.remainingMs(), 7_000);
   await contest.advance(3_000);
   assert.match(contest.server.methods, /PUT PUT GET PUT/);
+  const lost = contest.server.calls.findIndex(({ answered }) => answered === undefined);
+  const [before, after] = [contest.server.calls[lost]?.socket, contest.server.calls[lost + 1]?.socket];
+  assert.notEqual(after, before, 'a connection on which no reply came is not used again');
   assert.equal(a.terms.length, 1);
   assert.equal(contest.spec()['leaseTransitions'], 0);
   await a.elector.stop();
   await running;
 });
 
-test('LT-17, L-124, L-187, L-190 a leader that reaches nobody stops by itself, before anybody else can lead', async (t) => {
+test('LT-17, L-124, L-187 a leader that reaches nobody stops by itself, before anybody else can lead', async (t) => {
   const contest = await Contest.begin(t);
   const [a, b] = [contest.contender('a'), contest.contender('b')];
   const running = [a.run()];
@@ -145,7 +148,7 @@ test('LT-17, L-124, L-187, L-190 a leader that reaches nobody stops by itself, b
   await Promise.all([...stops, ...running]);
 });
 
-test('LT-18, L-081, L-082 a term counts from the sending of a write, however late its reply is', async (t) => {
+test('LT-18, L-081, L-082, L-190 a term counts from the sending of a write, however late its reply is', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a', { leaseDuration: 30_000, renewDeadline: 20_000 });
   const running = a.run();
@@ -165,7 +168,7 @@ test('LT-18, L-081, L-082 a term counts from the sending of a write, however lat
   await Promise.all([stopped, running]);
 });
 
-test('LT-19 failed renewals within the deadline cost nothing', async (t) => {
+test('LT-19, L-187 failed renewals within the deadline cost nothing', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();
@@ -244,7 +247,7 @@ test('LT-23 a Lease that somebody has created anew ends the term', async (t) => 
   await running;
 });
 
-test('LT-24, L-030, L-031 every PUT has the uid and the version of the last reply, and a 201 is no term', async (t) => {
+test('LT-24, L-031, L-032 every PUT has the uid and the version of the last reply, and a 201 is no term', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();

@@ -37,6 +37,8 @@ export class ApiServer {
   readonly calls: Call[] = [];
   readonly events: Record<string, unknown>[] = [];
   script: Script = () => undefined;
+  /** How Events are answered; Infinity never answers. */
+  eventStatus = 201;
   /** Whether watches are permitted. */
   isWatchable = false;
   /** How many calls have been received and not answered yet. */
@@ -77,7 +79,7 @@ export class ApiServer {
     for await (const chunk of request as AsyncIterable<Buffer>) text += chunk.toString();
     if (url.startsWith('/api/v1/')) {
       this.events.push(JSON.parse(text) as Record<string, unknown>);
-      response.writeHead(201).end('{}');
+      if (this.eventStatus !== Infinity) response.writeHead(this.eventStatus).end('{}');
       return;
     }
     if (url.includes('watch=true')) this.#watch(response);

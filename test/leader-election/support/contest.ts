@@ -34,12 +34,22 @@ export interface Contender {
   runStubborn(): Promise<void>;
 }
 
+/** election returns what a contender contends for. */
+export function election(identity: string, overrides: Partial<Election> = {}): Election {
+  return {
+    ...{ identity, name: 'app', namespace: 'ns', labels: {} },
+    ...{ leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2_000, ...overrides },
+  };
+}
+
 /** Contest is one API server, one clock and its contenders. */
 export class Contest {
   readonly clock = new FakeClock();
   readonly server = new ApiServer(this.clock);
   /** How far the wall clock is ahead of where it would be. */
   wallAhead = 0;
+  /** Whether `quiet` does not wait for Events. */
+  ignoresEvents = false;
   #inFlight = 0;
   #url = '';
   #watches = 0;
@@ -54,17 +64,19 @@ export class Contest {
     return contest;
   }
 
-  wall = (): number => Date.UTC(2026, 0, 2) + this.clock.now() + this.wallAhead;
+  wall = (): number => this.wallAt(this.clock.now());
+
+  /** The wall clock at a moment of the clock. */
+  wallAt(moment: number): number {
+    return Date.UTC(2026, 0, 2) + moment + this.wallAhead;
+  }
 
   contender(
     identity: string,
     more: Partial<Election> & { address?: Partial<Address>; random?: () => number } = {},
   ): Contender {
     const { address, random = () => 0, ...overrides } = more;
-    const election: Election = {
-      ...{ identity, name: 'app', namespace: 'ns', labels: {} },
-      ...{ leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2_000, ...overrides },
-    };
+    const contended = election(identity, overrides);
     const [lines, leaders, terms]: [Line[], string[], Term[]] = [[], [], []];
     const logTo = (level: string) => (details: object, message: string) => {
       lines.push({ level, message, details: { ...details } });
@@ -72,15 +84,15 @@ export class Contest {
     const { clock, wall } = this;
     const log = new ElectionLog(
       { info: logTo('info'), warn: logTo('warn'), error: logTo('error') },
-      election,
+      contended,
       (leader) => leaders.push(leader),
     );
-    const events = new ElectionEvents(election, clock, wall);
+    const events = new ElectionEvents(contended, clock, wall);
     const server = { url: this.#url, ...address };
     const credentials = new Credentials(server, clock);
-    const { name, namespace } = election;
+    const { name, namespace } = contended;
     const elector = new LeaseElector({
-      ...{ election, log, clock, wall, random },
+      ...{ election: contended, log, clock, wall, random },
       connect: async () => this.#counted(await connect({ server, credentials, name, namespace, userAgent: 'test' })),
       record: (api, message) => {
         events.record(api, message);
@@ -172,7 +184,8 @@ export class Contest {
           this.#watches--;
         }
       },
-      record: (event, signal) => this.#count(api.record(event, signal)),
+      record: (event, signal) =>
+        this.ignoresEvents ? api.record(event, signal) : this.#count(api.record(event, signal)),
       closeWatch: () => {
         api.closeWatch();
       },

@@ -1,0 +1,100 @@
+// An elector beside a server with a lifecycle: what a scrape and a probe see of it.
+import assert from 'node:assert/strict';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { systemClock } from '../../src/clock.ts';
+import { lameduck } from '../../src/index.ts';
+import { createElector, type Elector } from '../../src/leader-election.ts';
+import { ApiServer } from '../support/api-server.ts';
+import { Exposition } from '../support/exposition.ts';
+
+const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+interface Served {
+  readonly api: ApiServer;
+  readonly elector: Elector;
+  readonly ask: (path: string) => Promise<string>;
+  readonly shutdown: () => Promise<unknown>;
+}
+
+async function served(t: TestContext): Promise<Served> {
+  const api = new ApiServer(systemClock);
+  const url = await api.listen();
+  const server = createServer((_request, response) => response.end());
+  const duck = lameduck(server, { logger, metricsPath: '/metrics' });
+  const elector = createElector({
+    ...{ leaseName: 'app', leaseNamespace: 'ns', identity: 'a', lifecycle: duck, apiServer: { url } },
+  });
+  server.listen(0, '127.0.0.1');
+  await duck.signals.hasBeenReady.signaled;
+  const { port } = server.address() as AddressInfo;
+  t.after(() => {
+    api.close();
+  });
+  return {
+    ...{ api, elector, shutdown: () => duck.shutdown('end of the test') },
+    ask: async (path) => (await fetch(`http://127.0.0.1:${String(port)}${path}`)).text(),
+  };
+}
+
+function samplesIn(text: string): Record<string, number | undefined> {
+  const { families } = new Exposition(text);
+  const names = [...families.keys()].filter((name) => name.includes('leader_election_'));
+  return Object.fromEntries(
+    names.map((name) => {
+      const [sample, ...others] = families.get(name)?.samples ?? [];
+      assert.deepEqual(others, []);
+      if (sample !== undefined) assert.deepEqual(sample.labels, { name: 'app' });
+      return [name, sample?.value];
+    }),
+  );
+}
+
+test('L-113, LT-40 a scrape shows the metrics of client-go, and two more, over a term', async (t) => {
+  const { elector, ask, shutdown } = await served(t);
+  const before = samplesIn(await ask('/metrics'));
+  assert.deepEqual(before, {
+    leader_election_master_status: 0,
+    leader_election_slowpath_total: 0,
+    lameduck_leader_election_attempt_duration_seconds: undefined,
+    lameduck_leader_election_renewal_age_seconds: undefined,
+  });
+  let leads: () => void = () => undefined;
+  const leading = new Promise<void>((resolve) => (leads = resolve));
+  const running = elector.run(async ({ signal }) => {
+    leads();
+    await new Promise((resolve) => {
+      signal.addEventListener('abort', resolve);
+    });
+  });
+  await leading;
+  const during = samplesIn(await ask('/metrics'));
+  assert.equal(during['leader_election_master_status'], 1);
+  assert.ok((during['lameduck_leader_election_attempt_duration_seconds'] ?? -1) >= 0);
+  assert.ok((during['lameduck_leader_election_renewal_age_seconds'] ?? -1) >= 0);
+  await elector.stop();
+  await running;
+  const after = samplesIn(await ask('/metrics'));
+  assert.equal(after['leader_election_master_status'], 0);
+  assert.equal(after['lameduck_leader_election_renewal_age_seconds'], undefined);
+  await shutdown();
+});
+
+test('L-103, L-141 an elector is a livez check and no readyz check, and the shutdown hands its Lease over', async (t) => {
+  const { api, elector, ask, shutdown } = await served(t);
+  assert.match(await ask('/livez?verbose'), /^\[\+\]leader-election\/app ok$/m);
+  assert.doesNotMatch(await ask('/readyz?verbose'), /leader-election/);
+  let leads: () => void = () => undefined;
+  const leading = new Promise<void>((resolve) => (leads = resolve));
+  const running = elector.run(async ({ signal }) => {
+    leads();
+    await new Promise((resolve) => {
+      signal.addEventListener('abort', resolve);
+    });
+  });
+  await leading;
+  await shutdown();
+  await running;
+  assert.equal(api.store.current('app')?.spec['holderIdentity'], '');
+});
