@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { expand, readManifest, type ManifestReading } from '../../../src/cli/rehearsal/manifest.ts';
+import { expand } from '../../../src/cli/manifest/container.ts';
+import { readManifest, type ManifestReading } from '../../../src/cli/rehearsal/manifest.ts';
 import type { PodSpec } from '../../../src/cli/rehearsal/pod.ts';
 
 const deployment = `

@@ -1,0 +1,52 @@
+// The fields of a manifest whose shape nobody has checked. Pure.
+
+/** Fields is an object of a manifest. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Path leads from an object of a manifest to one of its fields. */
+export type Path = readonly (string | number)[];
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** object returns a field that should be an object, or an empty object. */
+export function object(value: unknown): Fields {
+  return isObject(value) ? value : {};
+}
+
+/** objects returns the objects in a field that should be a list of objects. */
+export function objects(value: unknown): Fields[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
+}
+
+export function numberOrUndefined(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}
+
+export function number(value: unknown, fallback: number): number {
+  return numberOrUndefined(value) ?? fallback;
+}
+
+export function text(value: unknown, fallback: string): string {
+  return typeof value === 'string' ? value : fallback;
+}
+
+/** fieldAt returns the field to which a path leads; undefined if there is none. */
+export function fieldAt(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>(
+    (at, step) => (typeof at === 'object' && at !== null ? (at as Record<string | number, unknown>)[step] : undefined),
+    value,
+  );
+}
+
+/** pathText writes a path as `kubectl explain` and JSONPath do: `spec.containers[0].name`. */
+export function pathText(path: Path): string {
+  return path
+    .map((step, index) => {
+      if (typeof step === 'number') return `[${String(step)}]`;
+      if (!/^[A-Za-z][\w-]*$/.test(step)) return `[${JSON.stringify(step)}]`;
+      return index === 0 ? step : `.${step}`;
+    })
+    .join('');
+}

@@ -1,0 +1,160 @@
+// The objects of a manifest: documents, lists and aliases, each object with its line. Pure.
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  parseAllDocuments,
+  type Document,
+  type Tags,
+  type YAMLError,
+} from 'yaml';
+import { isObject, object, text, type Fields, type Path } from './fields.ts';
+
+/** Place is a line of a file. Lines count from 1. */
+export interface Place {
+  readonly file: string;
+  readonly line: number;
+}
+
+/** ManifestObject is one Kubernetes object. */
+export interface ManifestObject extends Place {
+  readonly kind: string;
+  readonly apiVersion: string;
+  readonly name: string;
+  /** The namespace that the manifest gives; empty if it gives none. */
+  readonly namespace: string;
+  readonly fields: Fields;
+  /** The line of a field. A field that is absent has the line of the field that would contain it. */
+  readonly lineOf: (path: Path) => number;
+}
+
+/** Unreadable is a part of a manifest that is not used, or a mistake in it, with the reason. */
+export interface Unreadable extends Place {
+  readonly reason: string;
+  /** Whether the part is used in spite of the mistake. */
+  readonly isUsed: boolean;
+}
+
+/** Manifest is what is in one or more files. */
+export interface Manifest {
+  readonly objects: readonly ManifestObject[];
+  readonly unreadable: readonly Unreadable[];
+}
+
+/** readObjects returns the objects of a file. What is broken in one document does not concern the others. */
+export function readObjects(content: string, file: string): Manifest {
+  const found: ManifestObject[] = [];
+  const unreadable: Unreadable[] = [];
+  for (const part of partsOf(content.replaceAll('\r\n', '\n'))) readPart(part, file, found, unreadable);
+  return { objects: found, unreadable };
+}
+
+interface Part {
+  readonly content: string;
+  /** The number of lines before it in the file. */
+  readonly linesBefore: number;
+}
+
+// As kubectl does, so that a quote or a bracket that is not closed ends with its document.
+function partsOf(content: string): Part[] {
+  const parts: { lines: string[]; linesBefore: number }[] = [{ lines: [], linesBefore: 0 }];
+  for (const [index, line] of content.split('\n').entries()) {
+    const lines = parts.at(-1)?.lines ?? [];
+    // Directives come before the mark of the document to which they apply.
+    const isPrologue = lines.every((one) => /^(%|#|\s*$)/.test(one)) && lines.some((one) => one.startsWith('%'));
+    if (/^---(\s|$)/.test(line) && !isPrologue) parts.push({ lines: [line], linesBefore: index });
+    else lines.push(line);
+  }
+  return parts.map(({ lines, linesBefore }) => ({ content: lines.join('\n'), linesBefore }));
+}
+
+// YAML 1.1 as Kubernetes reads it (`defaultMode: 0644` is octal), which knows no dates and no numbers to the base of 60.
+const customTags = (tags: Tags): Tags =>
+  tags.filter(
+    (tag) => typeof tag === 'string' || !(('format' in tag && tag.format === 'TIME') || tag.tag.endsWith(':timestamp')),
+  );
+
+const yamlOptions = { version: '1.1', merge: true, customTags, logLevel: 'error' } as const;
+
+function readPart(
+  { content, linesBefore }: Part,
+  file: string,
+  found: ManifestObject[],
+  unreadable: Unreadable[],
+): void {
+  const lines = new LineCounter();
+  const lineAt = (offset: number): number => lines.linePos(offset).line + linesBefore;
+  const report = (offset: number, reason: string, isUsed = false): void => {
+    unreadable.push({ file, line: lineAt(offset), reason, isUsed });
+  };
+  const documents = parseAllDocuments(content, { ...yamlOptions, lineCounter: lines });
+  for (const document of Array.isArray(documents) ? documents : []) {
+    const fatal = document.errors.find(({ code }) => code !== 'DUPLICATE_KEY');
+    for (const error of fatal === undefined ? document.errors : [fatal]) {
+      report(error.pos[0], reasonOf(error, content), fatal === undefined);
+    }
+    if (fatal !== undefined) continue;
+    let value: unknown;
+    try {
+      value = document.toJS();
+      // It throws if an alias contains itself.
+      JSON.stringify(value);
+    } catch (error) {
+      report(document.range[0], (error instanceof Error ? error.message : String(error)).split('\n', 1).join());
+      continue;
+    }
+    collect(value, []);
+
+    function collect(item: unknown, path: Path): void {
+      if (item === null || item === undefined) return;
+      const offset = offsetOf(document, path);
+      const { kind, apiVersion, metadata, items } = object(item);
+      if (!isObject(item) || typeof kind !== 'string') {
+        report(offset, content.includes('{{') ? isTemplate : 'this is not a Kubernetes object: it has no kind');
+      } else if (kind.endsWith('List') && Array.isArray(items)) {
+        for (const [index, one] of items.entries()) collect(one, [...path, 'items', index]);
+      } else {
+        found.push({
+          ...{ file, line: lineAt(offset), kind, apiVersion: text(apiVersion, ''), fields: item },
+          name: text(object(metadata)['name'], text(object(metadata)['generateName'], '')),
+          namespace: text(object(metadata)['namespace'], ''),
+          lineOf: (inside) => lineAt(offsetOf(document, [...path, ...inside])),
+        });
+      }
+    }
+  }
+}
+
+const isTemplate = 'this is a template, not YAML: render it first, for example with helm template';
+
+function reasonOf({ code, message }: YAMLError, content: string): string {
+  if (content.includes('{{')) return isTemplate;
+  if (code === 'DUPLICATE_KEY') return 'the key is there twice, and the last value counts';
+  return `this is not YAML: ${message
+    .replace(/ at line [^]*$/, '')
+    .split('\n', 1)
+    .join()}`;
+}
+
+// Where the field begins, with its key.
+function offsetOf(document: Document.Parsed, path: Path): number {
+  let offset = document.contents?.range[0] ?? document.range[0];
+  let node: unknown = document.contents;
+  for (const step of path) {
+    if (isAlias(node)) node = node.resolve(document);
+    if (isSeq(node)) node = node.items[Number(step)];
+    else if (isMap(node)) {
+      // The last of several equal keys counts.
+      const pair = node.items.findLast(({ key }) => (isScalar(key) ? String(key.value) : key) === String(step));
+      if (pair === undefined) return offset;
+      if (isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset;
+      node = pair.value;
+      continue;
+    } else return offset;
+    const range = typeof node === 'object' && node !== null && 'range' in node ? node.range : undefined;
+    if (Array.isArray(range)) offset = Number(range[0]);
+  }
+  return offset;
+}
