@@ -24,6 +24,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-045': 'One delay is chosen, the process’s own before one that only sleeps; both together add up.',
   'H-047': 'The delay is at least as long as whatever is in front takes to send no more new connections.',
   'H-048': 'A load balancer that asks for readiness itself has found out within the delay.',
+  'H-049': 'The delay lasts until the readiness probe has failed, where something follows the readiness of the pod.',
   'H-050': 'The drain waits for the longest request that is allowed.',
   'H-051': 'A load balancer lets requests finish for at least as long as the pod does.',
   'H-052': 'The server keeps idle connections for longer than whatever is in front of it.',

@@ -76,4 +76,5 @@ export const kubeletRules: Readonly<Record<string, string>> = {
     'A hard eviction leaves one second, and a soft eviction the smaller of its limit and the grace period of the pod.',
   'K-176': 'In an eviction or a node shutdown the endpoint stays ready until every container has stopped.',
   'K-185': 'In a pod `KUBERNETES_SERVICE_HOST` is set.',
+  'K-223': 'Mistakes that a cluster accepts without a word are reported: in probes, in preStop, in the command.',
 };

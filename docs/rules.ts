@@ -314,6 +314,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-074': 'Time is monotonic: a jump of the clock does not change the drain.',
   'P-075':
     'Delay, drain and hooks have to fit into `terminationGracePeriodSeconds`; when they do not, the start says so.',
+  'P-076': 'A preStop sleep and a delay of the program add up, and are reported.',
   'P-077': '`/readyz` is red within 10 ms of the process signal, and `/livez` stays green to the end.',
   'P-078': 'Probes are answered in every phase as long as there is a listener, and are not counted as in flight.',
   'P-079': 'What answers probes closes last, behind the hooks.',

@@ -4,19 +4,48 @@ import { endWith } from '../process/end-with.ts';
 import { standardError, standardOutput } from '../standard-output.ts';
 import { say, type Command } from './command.ts';
 
-const commands: Readonly<Record<string, () => Promise<Command>>> = {
-  probe: async () => (await import('./probe.ts')).probe,
-  rehearse: async () => (await import('./rehearsal/rehearse.ts')).rehearse,
+interface Entry {
+  readonly help: string;
+  readonly load: () => Promise<Command>;
+}
+
+const commands: Readonly<Record<string, Entry>> = {
+  rehearse: {
+    help: 'run a server as a kubelet does, end it under load, and report what is lost',
+    load: async () => (await import('./rehearsal/rehearse.ts')).rehearse,
+  },
+  lint: {
+    help: 'find what loses requests in manifests',
+    load: async () => (await import('./lint/lint.ts')).lint,
+  },
+  probe: {
+    help: 'probe the probe port or a gRPC health service, for an exec probe',
+    load: async () => (await import('./probe.ts')).probe,
+  },
 };
 
-const usage = `usage: lameduck ${Object.keys(commands).join(' | ')} …; lameduck <command> --help says more`;
+const usage = [
+  'Examples:',
+  '  lameduck rehearse -- npm start',
+  '  helm template shop ./chart | lameduck lint',
+  '  lameduck probe readyz',
+  '',
+  'Commands:',
+  ...Object.entries(commands).map(([name, { help }]) => `  ${name.padEnd(10)}${help}`),
+  '',
+  'lameduck COMMAND --help shows the examples and options of a command.',
+].join('\n');
 
-async function run([name = '', ...args]: readonly string[]): Promise<number> {
-  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (load !== undefined) return (await load())(args, process.env);
-  const isAsked = name === '--help' || name === 'help';
-  say(isAsked ? standardOutput : standardError, usage);
-  return isAsked ? 0 : 2;
+async function run([name, ...args]: readonly string[]): Promise<number> {
+  if (name === '--help' || name === 'help') {
+    say(standardOutput, usage);
+    return 0;
+  }
+  const entry = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (entry !== undefined) return (await entry.load())(args, process.env);
+  const problem = name === undefined ? 'give a command' : `there is no command ${JSON.stringify(name)}`;
+  say(standardError, `lameduck: ${problem}: ${Object.keys(commands).join(', ')}; lameduck --help shows examples`);
+  return 2;
 }
 
 void run(process.argv.slice(2)).then(endWith);

@@ -191,9 +191,9 @@ for (const [args, env, line] of [
   [['probe', '--timeout=-1s'], {}, /^lameduck probe: --timeout: "-1s": allowed is a duration/],
   [['probe'], { LAMEDUCK_PROBE_PORT: 'off' }, /^lameduck probe: the probe port is off/],
   [['probe'], { LAMEDUCK_PROBE_HOST: 'a b' }, /^lameduck probe: LAMEDUCK_PROBE_HOST: allowed is/],
-  [['prob'], {}, /^usage: lameduck probe/],
-  [['__proto__'], {}, /^usage: lameduck/],
-  [[], {}, /^usage: lameduck/],
+  [['prob'], {}, /^lameduck: there is no command "prob": rehearse, lint, /],
+  [['__proto__'], {}, /^lameduck: there is no command "__proto__": /],
+  [[], {}, /^lameduck: give a command: rehearse, .*; lameduck --help shows examples/],
 ] as const) {
   // A HEALTHCHECK knows 0 and 1, and nobody runs what is no command as one.
   const expected = (args as readonly string[]).includes('probe') ? 1 : 2;

@@ -1,6 +1,6 @@
 // The arguments of `lameduck rehearse`: one table of options, and what is valid. Pure.
-import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { parseDuration } from '../../settings/duration.ts';
+import { optionLines, readArguments, type Options } from '../options.ts';
 import { scenarios, type ScenarioName } from './scenarios.ts';
 
 /** Plan is what a rehearsal is asked to do. */
@@ -26,14 +26,6 @@ export interface Plan {
   readonly gracePeriodSeconds: number | undefined;
   readonly json: string | undefined;
   readonly report: string | undefined;
-}
-
-interface Option {
-  readonly type: 'string' | 'boolean';
-  readonly multiple?: boolean;
-  /** How the value is shown in the usage. */
-  readonly value?: string;
-  readonly help: string;
 }
 
 const options = {
@@ -82,7 +74,7 @@ const options = {
   json: { type: 'string', value: 'FILE', help: 'write the result as JSON' },
   report: { type: 'string', value: 'FILE', help: 'write the result as one HTML page' },
   help: { type: 'boolean', help: 'print this text' },
-} as const satisfies Record<string, Option>;
+} as const satisfies Options;
 
 /** usage is the text of --help. */
 export const usage = [
@@ -95,9 +87,7 @@ export const usage = [
   'Exit code: 0 nothing was lost, 1 requests were lost or refused, 2 usage, 3 the rehearsal could not keep time.',
   '',
   'Options:',
-  ...Object.entries<Option>(options).map(
-    ([name, { value = '', help }]) => `  ${`--${name} ${value}`.padEnd(26)}${help}`,
-  ),
+  ...optionLines(options),
 ].join('\n');
 
 const usualRate = 200;
@@ -106,13 +96,8 @@ const usualPropagation = 2_000;
 
 /** readPlan returns the plan, what is wrong with the arguments, or that help is wanted. */
 export function readPlan(args: readonly string[], randomSeed: number): Plan | { problem: string } | { help: true } {
-  let parsed;
-  try {
-    const config = { args: [...args], options: options as ParseArgsConfig['options'] & {}, allowPositionals: true };
-    parsed = parseArgs({ ...config, strict: true, tokens: true });
-  } catch (error) {
-    return { problem: (error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ') };
-  }
+  const parsed = readArguments(args, options);
+  if ('problem' in parsed) return parsed;
   const { values, positionals, tokens } = parsed;
   if (values['help'] === true) return { help: true };
   const terminator = tokens.find(({ kind }) => kind === 'option-terminator');

@@ -1,0 +1,132 @@
+// Judges manifests by all rules. Pure.
+import { fieldAt, object, pathText } from '../manifest/fields.ts';
+import type { Manifest, ManifestObject, Place } from '../manifest/objects.ts';
+import { podTemplateOf } from '../manifest/pod-template.ts';
+import { takeInventory } from './inventory.ts';
+import { coreKinds } from './kinds.ts';
+import type { Severity } from './rule.ts';
+import { lintRules } from './rules.ts';
+
+/** Finding is one broken rule. */
+export interface Finding extends Place {
+  readonly rule: string;
+  readonly severity: Severity;
+  /** Undefined if the finding is about a part of a file that is no object. */
+  readonly object: { readonly kind: string; readonly namespace: string; readonly name: string } | undefined;
+  readonly path: string;
+  /** Undefined if the field is absent. */
+  readonly value: unknown;
+  readonly message: string;
+  readonly remedy: string;
+  /** The section of the rule. */
+  readonly link: string;
+}
+
+/** Suppressed is a finding that an annotation accepts, with the reason. */
+export interface Suppressed extends Finding {
+  readonly reason: string;
+}
+
+/** Skipped is an object that no rule judges, because its kind is not known. */
+export interface Skipped extends Place {
+  readonly reason: string;
+}
+
+/** Judgement is the result of a run. It is what `--format json` prints. */
+export interface Judgement {
+  readonly schema: 'lameduck/lint/v1';
+  readonly workloads: number;
+  readonly findings: readonly Finding[];
+  readonly suppressed: readonly Suppressed[];
+  readonly skipped: readonly Skipped[];
+}
+
+/** ignorePrefix and the name of a rule are the annotation that suppresses the findings of the rule in an object. */
+export const ignorePrefix = 'lameduck/ignore-';
+
+/** judge returns the findings in the order of files and lines. Advice is found only if it is wanted. */
+export function judge(manifests: readonly Manifest[], wantsAdvice: boolean): Judgement {
+  const all = manifests.flatMap(({ objects }) => objects);
+  const inventory = takeInventory(all);
+  const severities: readonly Severity[] = wantsAdvice ? ['error', 'advice'] : ['error'];
+  const findings: Finding[] = manifests.flatMap(({ unreadable }) => unreadable.map(unreadableFinding));
+  const suppressed: Suppressed[] = [];
+  for (const { name, severity, find } of lintRules) {
+    for (const { object: one, path, message, remedy } of find(inventory)) {
+      const { kind, namespace, name: objectName, file } = one;
+      const finding: Finding = {
+        ...{ rule: name, severity, file, line: one.lineOf(path), object: { kind, namespace, name: objectName } },
+        ...{ path: pathText(path), value: fieldAt(one.fields, path), message, remedy, link: linkTo(name) },
+      };
+      const reason = annotationsOf(one)[`${ignorePrefix}${name}`];
+      if (typeof reason === 'string' && reason.trim() !== '') suppressed.push({ ...finding, reason });
+      else findings.push(finding);
+    }
+  }
+  findings.push(...all.flatMap(badSuppressions));
+  return {
+    schema: 'lameduck/lint/v1',
+    workloads: inventory.workloads.length,
+    findings: findings.filter(({ severity }) => severities.includes(severity)).sort(byPlace),
+    suppressed: suppressed.filter(({ severity }) => severities.includes(severity)).sort(byPlace),
+    skipped: all
+      .filter(({ kind }) => !coreKinds.has(kind))
+      .map(({ file, line, kind, name }) => ({
+        file,
+        line,
+        reason: `${kind} ${name} is not judged: its kind is not known`,
+      })),
+  };
+}
+
+function linkTo(rule: string): string {
+  return `docs/lint.md#${rule}`;
+}
+
+/** annotationsOf returns the annotations of an object and of its pods. */
+function annotationsOf(one: ManifestObject): Readonly<Record<string, unknown>> {
+  const ofPods = object(podTemplateOf(one)?.fields['metadata'])['annotations'];
+  return { ...object(ofPods), ...object(object(one.fields['metadata'])['annotations']) };
+}
+
+function unreadableFinding({ file, line, reason, isUsed }: Manifest['unreadable'][number]): Finding {
+  const rule = isUsed ? 'duplicate-key' : 'unreadable';
+  return {
+    ...{ rule, severity: isUsed ? 'advice' : 'error', file, line, object: undefined, path: '', value: undefined },
+    ...{ message: sentence(reason), remedy: 'Correct the file. The other documents were judged.', link: linkTo(rule) },
+  };
+}
+
+// A suppression without a reason, or of a rule that does not exist, must not stay unnoticed.
+function badSuppressions(one: ManifestObject): Finding[] {
+  return Object.entries(annotationsOf(one)).flatMap(([annotation, reason]) => {
+    if (!annotation.startsWith(ignorePrefix)) return [];
+    const rule = annotation.slice(ignorePrefix.length);
+    const isRule = lintRules.some(({ name }) => name === rule);
+    if (isRule && typeof reason === 'string' && reason.trim() !== '') return [];
+    const { kind, namespace, name, file } = one;
+    const inTemplate = [...(podTemplateOf(one)?.path ?? []), 'metadata', 'annotations', annotation];
+    const path =
+      [['metadata', 'annotations', annotation], inTemplate].find(
+        (candidate) => fieldAt(one.fields, candidate) !== undefined,
+      ) ?? [];
+    return [
+      {
+        ...{ rule: 'bad-suppression', severity: 'error', file, line: one.lineOf(path) },
+        ...{ object: { kind, namespace, name }, path: pathText(path), value: reason, link: linkTo('bad-suppression') },
+        message: isRule ? 'The annotation gives no reason, so it suppresses nothing.' : `There is no rule ${rule}.`,
+        remedy: isRule
+          ? 'Write the reason as the value of the annotation.'
+          : 'Correct the name, or remove the annotation.',
+      },
+    ];
+  });
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+function byPlace(a: Place, b: Place): number {
+  return a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line;
+}

@@ -1,0 +1,65 @@
+// `lameduck lint`: judges manifests by the rules of docs/lint.md.
+import { standardError, standardOutput, writeOut } from '../../standard-output.ts';
+import { say } from '../command.ts';
+import { readManifests, standardInputName } from '../manifest/files.ts';
+import { optionLines, readArguments } from '../options.ts';
+import { paint } from '../paint.ts';
+import { formats, type Format } from './formats.ts';
+import { ignorePrefix, judge } from './judge.ts';
+
+const clean = 0;
+const found = 1;
+const badUsage = 2;
+
+const options = {
+  format: { type: 'string', value: Object.keys(formats).join('|'), help: 'how findings are printed; default text' },
+  advice: { type: 'boolean', help: 'also find what loses no request by itself' },
+  help: { type: 'boolean', help: 'print this text' },
+} as const;
+
+const usage = [
+  'Examples:',
+  '  lameduck lint deployment.yaml service.yaml',
+  '  helm template shop ./chart | lameduck lint',
+  '  kustomize build overlays/prod | lameduck lint --advice -',
+  '  lameduck lint --format github rendered/*.yaml',
+  '',
+  'Finds what loses requests in Deployments, StatefulSets, DaemonSets, Jobs, CronJobs and Pods, in any language.',
+  'Give Services, Ingresses and budgets with them: some rules need both.',
+  `An annotation ${ignorePrefix}RULE with a reason suppresses the findings of a rule in its object.`,
+  'Exit code: 0 nothing was found, 1 something was found, 2 usage.',
+  '',
+  'Options:',
+  ...optionLines(options),
+].join('\n');
+
+/** lint resolves with 0 if nothing was found, 1 if something was, 2 for bad usage. */
+export async function lint(args: readonly string[]): Promise<number> {
+  const parsed = readArguments(args, options);
+  if ('problem' in parsed) return refuse(parsed.problem);
+  const { values, positionals } = parsed;
+  if (values['help'] === true) {
+    say(standardOutput, usage);
+    return clean;
+  }
+  const format = formatOf(values['format']);
+  if (typeof format === 'string') return refuse(format);
+  if (positionals.length === 0 && process.stdin.isTTY) return refuse('give a FILE, or the manifest on standard input');
+  const manifests = await readManifests(positionals.length === 0 ? [standardInputName] : positionals);
+  if ('problem' in manifests) return refuse(manifests.problem);
+  const judgement = judge(manifests, values['advice'] === true);
+  const printed = format(judgement, paint);
+  if (printed !== '') writeOut(standardOutput, `${printed}\n`);
+  return judgement.findings.length === 0 ? clean : found;
+}
+
+function formatOf(name: unknown = 'text'): Format | string {
+  const known = typeof name === 'string' && Object.hasOwn(formats, name);
+  if (known) return formats[name as keyof typeof formats];
+  return `--format must be one of ${Object.keys(formats).join(', ')}, got ${JSON.stringify(name)}`;
+}
+
+function refuse(problem: string): number {
+  say(standardError, `lameduck lint: ${problem}\nlameduck lint --help shows examples`);
+  return badUsage;
+}

@@ -1,0 +1,18 @@
+// All rules of `lameduck lint`, in the order of docs/lint.md.
+import type { Rule } from './rule.ts';
+import { availabilityRules } from './rules/availability.ts';
+import { containerRules } from './rules/containers.ts';
+import { probeRules } from './rules/probes.ts';
+import { rolloutRules } from './rules/rollouts.ts';
+import { serviceRules } from './rules/services.ts';
+import { timeRules } from './rules/time.ts';
+
+/** lintRules are all rules. */
+export const lintRules: readonly Rule[] = [
+  ...timeRules,
+  ...serviceRules,
+  ...rolloutRules,
+  ...probeRules,
+  ...containerRules,
+  ...availabilityRules,
+];

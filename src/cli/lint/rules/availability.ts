@@ -1,0 +1,104 @@
+// Disruption budgets and autoscalers: whether nodes can be drained, and how many pods there are.
+import { object, objects } from '../../manifest/fields.ts';
+import type { ManifestObject } from '../../manifest/objects.ts';
+import { autoscalersOf, selects, type Inventory } from '../inventory.ts';
+import { inObjects, inWorkloads, type Found, type Rule } from '../rule.ts';
+
+const autoscalers = ['HorizontalPodAutoscaler', 'ScaledObject'];
+
+/** availabilityRules are about PodDisruptionBudgets, HorizontalPodAutoscalers and ScaledObjects. */
+export const availabilityRules: readonly Rule[] = [
+  {
+    name: 'blocked-drain',
+    severity: 'advice',
+    find: inObjects(['PodDisruptionBudget'], (budget, inventory) => {
+      const { minAvailable, maxUnavailable } = object(budget.fields['spec']);
+      const replicas = podsOf(budget, inventory);
+      const blocks = (field: string, message: string): Found[] => [
+        { path: ['spec', field], message, remedy: 'Set maxUnavailable to 1, and no minAvailable.' },
+      ];
+      if (minAvailable !== undefined && maxUnavailable !== undefined) {
+        return blocks('minAvailable', 'The API server rejects a budget with both minAvailable and maxUnavailable.');
+      }
+      if (maxUnavailable === 0 || maxUnavailable === '0%') {
+        return blocks(
+          'maxUnavailable',
+          'No pod may ever be evicted, so a node with one of these pods cannot be drained.',
+        );
+      }
+      const isAll =
+        minAvailable === '100%' || (typeof minAvailable === 'number' && replicas > 0 && minAvailable >= replicas);
+      if (!isAll) return [];
+      return blocks('minAvailable', 'The budget needs every pod, so a node with one of these pods cannot be drained.');
+    }),
+  },
+  {
+    name: 'autoscaler-bounds',
+    severity: 'advice',
+    find: inObjects(autoscalers, ({ kind, fields }) => {
+      const spec = object(fields['spec']);
+      const [min, max] =
+        kind === 'ScaledObject' ? ['minReplicaCount', 'maxReplicaCount'] : ['minReplicas', 'maxReplicas'];
+      const least = spec[min];
+      const most = spec[max];
+      if (typeof least !== 'number') return [];
+      if (typeof most === 'number' && least > most) {
+        return [
+          {
+            path: ['spec', min],
+            message: `The lower bound ${min} is greater than ${max}, ${String(most)}.`,
+            remedy: `Set ${max} to at least ${min}.`,
+          },
+        ];
+      }
+      if (least > 0) return [];
+      return [
+        {
+          path: ['spec', min],
+          message: 'With no pod left, requests are refused until the first one is ready.',
+          remedy: `Set ${min} to at least 1, or 2 if an eviction must not be an outage.`,
+        },
+      ];
+    }),
+  },
+  {
+    name: 'two-autoscalers',
+    severity: 'advice',
+    find: inWorkloads(({ object: one }, { objects: all }) => {
+      const [first, second] = autoscalersOf(one, all);
+      if (first === undefined || second === undefined) return [];
+      return [
+        {
+          path: ['spec', 'replicas'],
+          message: `${first.kind} ${first.name} and ${second.kind} ${second.name} both set the number of pods.`,
+          remedy: 'Remove one of them. A ScaledObject creates an autoscaler of its own.',
+        },
+      ];
+    }),
+  },
+  {
+    name: 'autoscaling-by-memory',
+    severity: 'advice',
+    find: inObjects(['HorizontalPodAutoscaler'], ({ fields }) => {
+      const metrics = objects(object(fields['spec'])['metrics']);
+      const isMemory = (metric: ReturnType<typeof object>): boolean => object(metric['resource'])['name'] === 'memory';
+      if (metrics.length === 0 || !metrics.every(isMemory)) return [];
+      return [
+        {
+          path: ['spec', 'metrics'],
+          message: 'Memory rarely falls with the load, so the autoscaler adds pods and does not remove them.',
+          remedy: 'Scale by CPU or by requests.',
+        },
+      ];
+    }),
+  },
+];
+
+// Undefined numbers count as none: a budget is judged only by what the manifest states.
+function podsOf({ fields, namespace }: ManifestObject, { workloads }: Inventory): number {
+  const { matchLabels, matchExpressions } = object(object(fields['spec'])['selector']);
+  if (matchExpressions !== undefined) return 0;
+  const selected = workloads.filter((workload) => !workload.isJob && selects(matchLabels, namespace, workload));
+  const isStated = selected.every(({ replicas }) => replicas !== undefined);
+  return isStated ? selected.reduce((sum, { replicas = 0 }) => sum + replicas, 0) : 0;
+}

@@ -1,0 +1,161 @@
+// Containers: what they run, what they may use, and what the API server accepts.
+import { object, objects, text, type Path } from '../../manifest/fields.ts';
+import type { Container } from '../inventory.ts';
+import { inContainers, inServers, type Found, type Rule } from '../rule.ts';
+import { isShell } from '../stated.ts';
+
+const longestPortName = 15;
+
+/** containerRules are about single containers. */
+export const containerRules: readonly Rule[] = [
+  {
+    name: 'shell-command',
+    severity: 'advice',
+    find: inServers(({ fields }) => {
+      const command = list(fields['command']);
+      const [program = '', flag = '', script = ''] = [...command, ...list(fields['args'])];
+      const isScript = isShell(program) && /^-[a-z]*c$/.test(flag);
+      const isLauncher = /^(?:\S*\/)?(npm|pnpm|yarn)$/.test(program);
+      if (command.length === 0 || !(isLauncher || (isScript && !/\bexec\s/.test(script)))) return [];
+      return [
+        {
+          path: ['command'],
+          message: `The container's main process is ${program}, which can keep the stop signal to itself.`,
+          remedy: isLauncher ? 'Start the program itself, for example node server.js.' : 'Start the program with exec.',
+        },
+      ];
+    }),
+  },
+  {
+    name: 'moving-image-tag',
+    severity: 'advice',
+    find: inContainers(({ fields }) => {
+      const image = text(fields['image'], '');
+      const { tag, digest } = imageParts(image);
+      if (image === '' || (digest === undefined ? tag !== undefined && tag !== 'latest' : isDigest(digest))) return [];
+      return [
+        {
+          path: ['image'],
+          message:
+            digest === undefined
+              ? 'The image has no tag, or the tag latest: pods of one rollout can run different programs.'
+              : 'The digest is not sha256: and 64 hexadecimal digits, so the image cannot be pulled.',
+          remedy: 'Name the image by a version tag or a digest.',
+        },
+      ];
+    }),
+  },
+  {
+    name: 'duplicate-name',
+    severity: 'advice',
+    find: inContainers(({ fields }) => [
+      ...duplicates(fields, 'env', ['name']),
+      ...duplicates(fields, 'ports', ['containerPort', 'protocol']),
+      ...duplicates(fields, 'volumeMounts', ['mountPath']),
+    ]),
+  },
+  {
+    name: 'long-port-name',
+    severity: 'advice',
+    find: inContainers(({ fields }) =>
+      objects(fields['ports']).flatMap(({ name }, index) =>
+        text(name, '').length <= longestPortName
+          ? []
+          : [
+              {
+                path: ['ports', index, 'name'],
+                message: `The API server rejects port names of more than ${String(longestPortName)} characters.`,
+                remedy: 'Shorten the name, also in the Service and the probes.',
+              },
+            ],
+      ),
+    ),
+  },
+  {
+    name: 'no-memory-limit',
+    severity: 'advice',
+    find: inServers((container) =>
+      limitsOf(container)['memory'] !== undefined
+        ? []
+        : [
+            {
+              path: ['resources', 'limits', 'memory'],
+              message:
+                'A container without a memory limit is among the first that a node under memory pressure evicts, with two seconds of grace.',
+              remedy: 'Set the memory limit to the memory request.',
+            },
+          ],
+    ),
+  },
+  {
+    name: 'cpu-limit',
+    severity: 'advice',
+    find: inServers((container) =>
+      limitsOf(container)['cpu'] === undefined
+        ? []
+        : [
+            {
+              path: ['resources', 'limits', 'cpu'],
+              message: 'A container at its CPU limit is paused, which delays requests and the answers to probes.',
+              remedy: 'Set a CPU request and no limit, unless the limit is wanted.',
+            },
+          ],
+    ),
+  },
+  {
+    name: 'leader-election-without-token',
+    severity: 'advice',
+    find: inContainers(({ fields }, workload) => {
+      const index = objects(fields['env']).findIndex(({ name }) =>
+        text(name, '').startsWith('LAMEDUCK_LEADER_ELECTION_'),
+      );
+      const isAlone = objects(fields['env']).some(({ name }) => name === 'LAMEDUCK_LEADER_ELECTION_ALONE');
+      if (index < 0 || isAlone || workload.spec['automountServiceAccountToken'] !== false) return [];
+      return [
+        {
+          path: ['env', index, 'name'],
+          message:
+            'The elector needs the token of the service account, which automountServiceAccountToken: false keeps away.',
+          remedy: 'Set automountServiceAccountToken to true.',
+        },
+      ];
+    }),
+  },
+];
+
+function list(value: unknown): string[] {
+  return Array.isArray(value) ? value.map(String) : [];
+}
+
+function limitsOf({ fields }: Container): ReturnType<typeof object> {
+  return object(object(fields['resources'])['limits']);
+}
+
+function imageParts(image: string): { tag: string | undefined; digest: string | undefined } {
+  const [name = '', digest] = image.split('@', 2);
+  const [, tag] = /:([^:/]+)$/.exec(name) ?? [];
+  return { tag, digest };
+}
+
+function isDigest(digest: string): boolean {
+  return /^sha256:[0-9a-f]{64}$/.test(digest) || /^sha512:[0-9a-f]{128}$/.test(digest);
+}
+
+function duplicates(fields: ReturnType<typeof object>, name: string, keys: readonly string[]): Found[] {
+  const seen = new Set<string>();
+  return objects(fields[name]).flatMap((one, index) => {
+    const identity = keys.map((key) => JSON.stringify(one[key] ?? (key === 'protocol' ? 'TCP' : null))).join('/');
+    const path: Path = [name, index, keys[0] ?? ''];
+    if (!seen.has(identity)) {
+      seen.add(identity);
+      return [];
+    }
+    return [
+      {
+        path,
+        message: `The list ${name} has ${identity} twice. A server-side apply fails, and of two variables the last one counts.`,
+        remedy: 'Remove one of them.',
+      },
+    ];
+  });
+}

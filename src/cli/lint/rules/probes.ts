@@ -1,0 +1,188 @@
+// Probes: what the API server accepts, and what kills or hides a healthy container.
+import { isDeepStrictEqual } from 'node:util';
+import { isObject, object } from '../../manifest/fields.ts';
+import { servicesOf } from '../inventory.ts';
+import { inContainers, inProbes, inServers, type Rule } from '../rule.ts';
+import { preStopSleep } from '../stated.ts';
+
+/** probeRules are about startup, readiness and liveness probes. */
+export const probeRules: readonly Rule[] = [
+  {
+    name: 'no-readiness-probe',
+    severity: 'advice',
+    find: inServers(({ spec: { probes, ports } }, workload, inventory) => {
+      const [service] = servicesOf(workload, inventory);
+      const waits = probes.some(({ type }) => type !== 'liveness') || isObject(workload.spec['readinessGates']);
+      if (waits || ports.length === 0 || service === undefined) return [];
+      return [
+        {
+          path: ['readinessProbe'],
+          message: `Service ${service.name} sends connections to the container as soon as it runs, before the program listens.`,
+          remedy: 'Give the container a readiness probe.',
+        },
+      ];
+    }),
+  },
+  {
+    name: 'liveness-is-readiness',
+    severity: 'advice',
+    find: inContainers(({ spec: { probes } }) => {
+      const readiness = probes.find(({ type }) => type === 'readiness');
+      const liveness = probes.find(({ type }) => type === 'liveness');
+      if (readiness?.handler.kind !== 'http' || !isDeepStrictEqual(readiness.handler, liveness?.handler)) return [];
+      return [
+        {
+          path: ['livenessProbe', 'httpGet', 'path'],
+          message: 'Liveness and readiness are the same request, so a container that is not ready is restarted.',
+          remedy: 'Let the liveness probe request a path that checks no dependency.',
+        },
+      ];
+    }),
+  },
+  {
+    name: 'liveness-before-readiness',
+    severity: 'advice',
+    find: inContainers(({ spec: { probes } }) => {
+      const [readiness, liveness] = (['readiness', 'liveness'] as const).map((wanted) => {
+        const probe = probes.find(({ type }) => type === wanted);
+        return probe === undefined
+          ? undefined
+          : (probe.failureThreshold - 1) * probe.periodSeconds + probe.timeoutSeconds;
+      });
+      if (readiness === undefined || liveness === undefined || liveness >= readiness) return [];
+      return [
+        {
+          path: ['livenessProbe'],
+          message: `A hanging container is killed after ${String(liveness)} s, but it is not ready only after ${String(readiness)} s: it is killed while it still gets requests.`,
+          remedy: 'Give the liveness probe a larger failureThreshold than the readiness probe.',
+        },
+      ];
+    }),
+  },
+  {
+    name: 'probe-timeout-exceeds-period',
+    severity: 'advice',
+    find: inProbes(({ timeoutSeconds, periodSeconds }) =>
+      timeoutSeconds <= periodSeconds
+        ? []
+        : [
+            {
+              path: ['timeoutSeconds'],
+              message: `A probe can take ${String(timeoutSeconds)} s, but the next one is due after ${String(periodSeconds)} s: slow probes delay the following ones.`,
+              remedy: 'Set timeoutSeconds to periodSeconds or less.',
+            },
+          ],
+    ),
+  },
+  {
+    name: 'slow-startup-probe',
+    severity: 'advice',
+    find: inProbes(
+      ({ periodSeconds }) =>
+        periodSeconds === 1
+          ? []
+          : [
+              {
+                path: ['periodSeconds'],
+                message: `The first startup probe comes up to ${String(periodSeconds)} s after the start, and no other probe is made before it passes.`,
+                remedy: 'Set periodSeconds to 1 and multiply failureThreshold by the old value.',
+              },
+            ],
+      ['startup'],
+    ),
+  },
+  {
+    name: 'tcp-liveness',
+    severity: 'advice',
+    find: inProbes(
+      ({ handler }) =>
+        handler.kind !== 'tcp'
+          ? []
+          : [
+              {
+                path: ['tcpSocket'],
+                message:
+                  'The kernel accepts the connection even if the program hangs, so the probe cannot find that out.',
+                remedy: 'Use an httpGet, grpc or exec probe that the program itself answers.',
+              },
+            ],
+      ['liveness'],
+    ),
+  },
+  {
+    name: 'unknown-probe-port',
+    severity: 'advice',
+    find: inProbes(({ handler, type }) =>
+      handler.kind !== 'broken' || !handler.reason.startsWith('no port')
+        ? []
+        : [
+            {
+              path: [],
+              message: `In the ${type} probe, ${handler.reason}: every attempt is an error, which neither passes nor fails the probe.`,
+              remedy: 'Use the name of a port of the same container, or a number.',
+            },
+          ],
+    ),
+  },
+  {
+    name: 'probe-host',
+    severity: 'advice',
+    find: inContainers(({ fields }) =>
+      [
+        ...['startupProbe', 'readinessProbe', 'livenessProbe'].map((probe) => [probe]),
+        ['lifecycle', 'preStop'],
+        ['lifecycle', 'postStart'],
+      ]
+        .flatMap((path) => ['httpGet', 'tcpSocket'].map((handler) => [...path, handler, 'host']))
+        .filter((path) => {
+          const host = path.reduce<unknown>((at, step) => object(at)[step], fields);
+          return typeof host === 'string' && host !== '';
+        })
+        .map((path) => ({
+          path,
+          message:
+            'The request goes to this host as the node sees it, not to the pod, and Pod Security "baseline" rejects the field since Kubernetes 1.34.',
+          remedy: 'Remove host. To send another Host header, use httpHeaders.',
+        })),
+    ),
+  },
+  {
+    name: 'invalid-probe',
+    severity: 'advice',
+    find: inProbes(({ type, successThreshold, terminationGracePeriodSeconds }) => [
+      ...(type === 'readiness' || successThreshold === 1
+        ? []
+        : [
+            {
+              path: ['successThreshold'],
+              message: `The API server rejects a successThreshold other than 1 in a ${type} probe.`,
+              remedy: 'Remove successThreshold.',
+            },
+          ]),
+      ...(type !== 'readiness' || terminationGracePeriodSeconds === undefined
+        ? []
+        : [
+            {
+              path: ['terminationGracePeriodSeconds'],
+              message: 'The API server rejects terminationGracePeriodSeconds in a readiness probe.',
+              remedy: 'Move the field to the liveness or startup probe, or remove it.',
+            },
+          ]),
+    ]),
+  },
+  {
+    name: 'short-probe-grace-period',
+    severity: 'advice',
+    find: inProbes(({ terminationGracePeriodSeconds: grace }, container) => {
+      const sleep = preStopSleep(container);
+      if (grace === undefined || sleep === undefined || sleep.seconds < grace) return [];
+      return [
+        {
+          path: ['terminationGracePeriodSeconds'],
+          message: `After a failed probe the preStop hook sleeps for all ${String(grace)} s, so the process gets only 2 s.`,
+          remedy: `Set terminationGracePeriodSeconds of the probe to more than ${String(sleep.seconds)}.`,
+        },
+      ];
+    }),
+  },
+];

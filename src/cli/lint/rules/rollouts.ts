@@ -1,0 +1,158 @@
+// Rollouts: whether enough pods are left, and whether the rollout can proceed.
+import { number, object, objects, text } from '../../manifest/fields.ts';
+import { soleServicesOf, type Workload } from '../inventory.ts';
+import { inWorkloads, type Rule } from '../rule.ts';
+
+const defaultShare = '25%';
+const defaultProgressDeadline = 600;
+
+/** rolloutRules are about Deployments and StatefulSets. */
+export const rolloutRules: readonly Rule[] = [
+  {
+    name: 'rollout-without-pods',
+    severity: 'error',
+    find: inWorkloads((workload, inventory) => {
+      const {
+        object: { kind, fields },
+        replicas,
+      } = workload;
+      const [service] = soleServicesOf(workload, inventory);
+      if (service === undefined || replicas === 0) return [];
+      const spec = object(fields['spec']);
+      if (kind === 'Deployment' && object(spec['strategy'])['type'] === 'Recreate') {
+        return [
+          {
+            path: ['spec', 'strategy', 'type'],
+            message: `During a rollout no pod runs: the old pods have ended before a new one is created. Service ${service.name} refuses connections until then.`,
+            remedy: 'Use RollingUpdate. If the pods cannot run side by side, suppress this with the reason.',
+          },
+        ];
+      }
+      const update = text(object(spec['updateStrategy'])['type'], 'RollingUpdate');
+      if (kind !== 'StatefulSet' || replicas !== 1 || update !== 'RollingUpdate') return [];
+      return [
+        {
+          path: ['spec', 'replicas'],
+          message: `During a rollout no pod runs: a StatefulSet replaces its only pod after the old one has ended. Service ${service.name} refuses connections until then.`,
+          remedy: 'Run at least two replicas, or use a Deployment. If only one can run, suppress this with the reason.',
+        },
+      ];
+    }),
+  },
+  {
+    name: 'fewer-pods-in-rollout',
+    severity: 'advice',
+    find: inWorkloads((workload) => {
+      const rolling = rollingUpdateOf(workload);
+      if (rolling === undefined || rolling.unavailable === 0) return [];
+      return [
+        {
+          path: ['spec', 'strategy', 'rollingUpdate', 'maxUnavailable'],
+          message: `A rollout takes away ${String(rolling.unavailable)} of ${String(rolling.replicas)} pods before their successors are ready.`,
+          remedy: 'Set maxUnavailable to 0 and maxSurge to at least 1.',
+        },
+      ];
+    }),
+  },
+  {
+    name: 'stuck-rollout',
+    severity: 'advice',
+    find: inWorkloads(({ object: { kind, fields } }) => {
+      const { maxSurge, maxUnavailable } = rollingUpdate(object(fields['spec']));
+      if (kind !== 'Deployment' || !isZero(maxSurge) || !isZero(maxUnavailable)) return [];
+      return [
+        {
+          path: ['spec', 'strategy', 'rollingUpdate'],
+          message:
+            'With maxSurge 0 and maxUnavailable 0 a rollout may neither add nor remove a pod. The API server rejects the object.',
+          remedy: 'Set maxSurge to 1.',
+        },
+      ];
+    }),
+  },
+  {
+    name: 'single-replica',
+    severity: 'advice',
+    find: inWorkloads((workload, inventory) => {
+      const [service] = soleServicesOf(workload, inventory);
+      if (workload.replicas !== 1 || service === undefined) return [];
+      return [
+        {
+          path: ['spec', 'replicas'],
+          message: `The eviction of the only pod is an outage of Service ${service.name}.`,
+          remedy: 'Run at least two replicas.',
+        },
+      ];
+    }),
+  },
+  {
+    name: 'short-progress-deadline',
+    severity: 'advice',
+    find: inWorkloads(({ object: { kind, fields }, containers }) => {
+      const spec = object(fields['spec']);
+      const deadline = number(spec['progressDeadlineSeconds'], defaultProgressDeadline);
+      const windows = containers.flatMap(({ spec: { probes } }) =>
+        probes
+          .filter(({ type }) => type === 'startup')
+          .map((probe) => probe.initialDelaySeconds + probe.failureThreshold * probe.periodSeconds),
+      );
+      const start = Math.max(0, ...windows);
+      const needed = start + number(spec['minReadySeconds'], 0);
+      if (kind !== 'Deployment' || deadline > needed) return [];
+      return [
+        {
+          path: ['spec', 'progressDeadlineSeconds'],
+          message: `A pod may take ${String(needed)} s to become available, but after ${String(deadline)} s the rollout counts as failed.`,
+          remedy: `Set progressDeadlineSeconds to at least ${String(needed + 60)}.`,
+        },
+      ];
+    }),
+  },
+  {
+    name: 'no-room-for-surge',
+    severity: 'advice',
+    find: inWorkloads((workload) => {
+      const rolling = rollingUpdateOf(workload);
+      const antiAffinity = object(object(workload.spec['affinity'])['podAntiAffinity']);
+      const required = objects(antiAffinity['requiredDuringSchedulingIgnoredDuringExecution']);
+      const isPerNode = required.some(({ topologyKey }) => topologyKey === 'kubernetes.io/hostname');
+      if (rolling?.unavailable !== 0 || !isPerNode) return [];
+      return [
+        {
+          path: [...workload.path, 'affinity', 'podAntiAffinity', 'requiredDuringSchedulingIgnoredDuringExecution'],
+          message: 'A rollout first adds a pod, which needs a node without a pod of this Deployment.',
+          remedy: 'Use topologySpreadConstraints or a preferred anti-affinity, or keep a node free.',
+        },
+      ];
+    }),
+  },
+];
+
+interface RollingUpdate {
+  readonly unavailable: number;
+  readonly replicas: number;
+}
+
+// As the Deployment controller computes it; undefined if the manifest does not tell.
+function rollingUpdateOf({ object: { kind, fields }, replicas }: Workload): RollingUpdate | undefined {
+  const spec = object(fields['spec']);
+  if (kind !== 'Deployment' || object(spec['strategy'])['type'] === 'Recreate' || !replicas) return undefined;
+  const { maxSurge, maxUnavailable } = rollingUpdate(spec);
+  const surge = share(maxSurge, replicas, Math.ceil);
+  const unavailable = share(maxUnavailable, replicas, Math.floor);
+  return { replicas, unavailable: Math.min(replicas, surge === 0 && unavailable === 0 ? 1 : unavailable) };
+}
+
+function rollingUpdate(spec: ReturnType<typeof object>): { maxSurge: unknown; maxUnavailable: unknown } {
+  const { maxSurge = defaultShare, maxUnavailable = defaultShare } = object(object(spec['strategy'])['rollingUpdate']);
+  return { maxSurge, maxUnavailable };
+}
+
+function share(value: unknown, replicas: number, round: (value: number) => number): number {
+  if (typeof value === 'number') return value;
+  return round((Number.parseInt(text(value, defaultShare), 10) / 100) * replicas);
+}
+
+function isZero(value: unknown): boolean {
+  return value === 0 || value === '0%';
+}

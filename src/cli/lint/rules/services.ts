@@ -1,0 +1,112 @@
+// Services and routes: who gets connections, and for how long.
+import { number, object, objects } from '../../manifest/fields.ts';
+import { hasAddress, hookOf, ingressesOf, selects, servicesOf, type Workload } from '../inventory.ts';
+import { inObjects, inServers, type Rule } from '../rule.ts';
+import { statedTime } from '../stated.ts';
+import { ingressClassOf, loadBalancerOf } from './load-balancers.ts';
+
+// Helm runs these before the Service exists, or because it is about to be deleted.
+const hooksWithoutService = ['pre-install', 'pre-delete', 'post-delete'];
+
+/** serviceRules are about Services, Ingresses and HTTPRoutes. */
+export const serviceRules: readonly Rule[] = [
+  {
+    name: 'publish-not-ready-addresses',
+    severity: 'error',
+    find: inObjects(['Service'], (service) => {
+      const { publishNotReadyAddresses, selector } = object(service.fields['spec']);
+      if (publishNotReadyAddresses !== true || !hasAddress(service) || Object.keys(object(selector)).length === 0)
+        return [];
+      return [
+        {
+          path: ['spec', 'publishNotReadyAddresses'],
+          message:
+            'The Service sends connections to pods that do not listen yet, and to pods that end until they are gone.',
+          remedy: 'Remove the field. Peers that must find each other early need a headless Service of their own.',
+        },
+      ];
+    }),
+  },
+  {
+    name: 'service-selects-job',
+    severity: 'error',
+    find: inObjects(['Service'], (service, { workloads }) => {
+      const { selector, ports } = object(service.fields['spec']);
+      const selected = workloads.filter((workload) => selects(selector, service.namespace, workload));
+      if (!hasAddress(service) || selected.every(({ isJob }) => isJob)) return [];
+      return selected
+        .filter((workload) => runsBeside(workload) && objects(ports).some((port) => isDeadEnd(port, workload)))
+        .map(({ object: { kind, name } }) => ({
+          path: ['spec', 'selector'],
+          message: `The Service also sends connections to the pods of ${kind} ${name}, which does not listen on its port.`,
+          remedy: `Give the pods of ${kind} ${name} other labels, for example another app.kubernetes.io/component.`,
+        }));
+    }),
+  },
+  {
+    name: 'keep-alive-shorter-than-load-balancer',
+    severity: 'error',
+    find: inServers((container, workload, inventory) => {
+      const keepAlive = statedTime(container, 'keepAlive');
+      if (keepAlive === undefined) return [];
+      return ingressesOf(servicesOf(workload, inventory), inventory)
+        .flatMap((ingress) => loadBalancerOf(ingress) ?? [])
+        .filter(({ idleSeconds }) => keepAlive.seconds <= idleSeconds)
+        .slice(0, 1)
+        .map(({ title, idleSeconds }) => ({
+          path: keepAlive.path,
+          message: `${title} keeps idle connections for ${String(idleSeconds)} s and sends requests on connections that the server closes after ${String(keepAlive.seconds)} s.`,
+          remedy: `Set ${keepAlive.name} to more than ${String(idleSeconds)} s.`,
+        }));
+    }),
+  },
+  {
+    name: 'dead-route',
+    severity: 'advice',
+    find: inObjects(['Ingress', 'HTTPRoute'], ({ kind, fields }) => {
+      const spec = object(fields['spec']);
+      const isDead =
+        kind === 'Ingress'
+          ? objects(spec['rules']).length === 0 && spec['defaultBackend'] === undefined
+          : objects(spec['parentRefs']).length === 0;
+      if (!isDead) return [];
+      return [
+        {
+          path: kind === 'Ingress' ? ['spec', 'rules'] : ['spec', 'parentRefs'],
+          message: `The ${kind} ${kind === 'Ingress' ? 'has no rule and no default backend' : 'names no Gateway'}, so no request takes this route.`,
+          remedy: kind === 'Ingress' ? 'Give it a rule.' : 'Name the Gateway in parentRefs.',
+        },
+      ];
+    }),
+  },
+  {
+    name: 'retired-ingress-controller',
+    severity: 'advice',
+    find: inObjects(['Ingress'], (ingress) =>
+      ingressClassOf(ingress) !== 'nginx'
+        ? []
+        : [
+            {
+              path: ['spec', 'ingressClassName'],
+              message:
+                'The class nginx is usually that of the community controller, which gets no security fixes since March 2026.',
+              remedy: 'Move to a maintained controller or to the Gateway API.',
+            },
+          ],
+    ),
+  },
+];
+
+function runsBeside({ isJob, object: one, containers }: Workload): boolean {
+  const hooks = hookOf(one)
+    ?.split(',')
+    .map((hook) => hook.trim()) ?? ['none'];
+  const isReadyAtOnce = containers.every(({ spec: { probes } }) => probes.every(({ type }) => type === 'liveness'));
+  return isJob && isReadyAtOnce && !hooks.every((hook) => hooksWithoutService.includes(hook));
+}
+
+// A port with a name that the container lacks gets no connections there.
+function isDeadEnd({ port, targetPort = port }: ReturnType<typeof object>, { containers }: Workload): boolean {
+  if (typeof targetPort !== 'number') return false;
+  return !containers.some(({ spec: { ports } }) => ports.includes(number(targetPort, 0)));
+}

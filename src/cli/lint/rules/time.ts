@@ -1,0 +1,230 @@
+// The arithmetic of the grace period: what has to fit into it, and in which order.
+import type { Path } from '../../manifest/fields.ts';
+import { ingressesOf, servicesOf, type Container, type Inventory, type Workload } from '../inventory.ts';
+import { inServers, inWorkloads, type Found, type Rule } from '../rule.ts';
+import { durationVariable, preStopSleep, statedTime, statedVariable } from '../stated.ts';
+import { loadBalancerOf } from './load-balancers.ts';
+
+// The kubelet leaves a process as long even if preStop has used up the grace period (K-084).
+const kubeletFloor = 2;
+
+// Of a budget that lameduck accepts (P-075): what it keeps for the exit, and the shortest drain.
+const lameduckMargin = 2;
+const lameduckDrain = 1;
+
+// A cluster autoscaler waits no longer for a pod.
+const longestGracePeriod = 600;
+
+const gracePath = ({ path }: Workload): Path => [...path, 'terminationGracePeriodSeconds'];
+
+/** timeRules are about the grace period and the delay. */
+export const timeRules: readonly Rule[] = [
+  {
+    name: 'grace-period-zero',
+    severity: 'error',
+    find: inWorkloads((workload) =>
+      workload.gracePeriodSeconds > 0 || workload.isJob
+        ? []
+        : [
+            {
+              path: gracePath(workload),
+              message: 'The pod is killed without a stop signal, so every request in flight is lost.',
+              remedy:
+                'Set terminationGracePeriodSeconds to the preStop time plus the longest request plus some seconds.',
+            },
+          ],
+    ),
+  },
+  {
+    name: 'pre-stop-fills-grace-period',
+    severity: 'error',
+    find: inServers((container, { gracePeriodSeconds: grace }) => {
+      const sleep = preStopSleep(container);
+      if (sleep === undefined || grace === 0 || sleep.seconds < grace - kubeletFloor) return [];
+      return [
+        {
+          path: sleep.path,
+          message: `The preStop hook sleeps for ${s(sleep.seconds)} of a grace period of ${s(grace)}. The process gets at most ${s(kubeletFloor)} between the stop signal and SIGKILL.`,
+          remedy: `Set terminationGracePeriodSeconds to ${s(sleep.seconds)} plus the longest request plus some seconds.`,
+        },
+      ];
+    }),
+  },
+  {
+    name: 'drain-exceeds-grace-period',
+    severity: 'error',
+    find: inServers((container, { gracePeriodSeconds: grace }) => {
+      const parts = [preStopSleep(container), statedTime(container, 'delay'), statedTime(container, 'drain')];
+      const stated = parts.filter((part) => part !== undefined && part.seconds > 0);
+      const [last] = stated.slice(-1);
+      const sum = stated.reduce((total, part) => total + (part?.seconds ?? 0), 0);
+      // A preStop hook alone is the rule above.
+      if (last === undefined || last.name === 'preStop' || sum <= grace || grace === 0) return [];
+      const terms = stated.map((part) => `${part?.name ?? ''} ${s(part?.seconds ?? 0)}`).join(' + ');
+      return [
+        {
+          path: last.path,
+          message: `SIGKILL comes before the program has finished its requests: ${terms} = ${s(sum)}, but the grace period is ${s(grace)}.`,
+          remedy: `Set terminationGracePeriodSeconds to at least ${s(Math.ceil(sum) + kubeletFloor)}, or shorten the times.`,
+        },
+      ];
+    }),
+  },
+  {
+    name: 'wrong-grace-period',
+    severity: 'error',
+    find: inServers((container, { gracePeriodSeconds: grace }) => [
+      ...told(container, 'LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS', (value) =>
+        value > grace
+          ? `The program plans with a grace period of ${s(value)}, but the pod has ${s(grace)}: SIGKILL comes before its drain ends.`
+          : undefined,
+      ),
+      ...told(container, 'LAMEDUCK_PRE_STOP_SECONDS', (value) => {
+        const sleep = preStopSleep(container);
+        return sleep !== undefined && sleep.seconds > value
+          ? `The program plans with a preStop hook of ${s(value)}, but the hook sleeps for ${s(sleep.seconds)}: SIGKILL comes before its drain ends.`
+          : undefined;
+      }),
+      ...budgetTooShort(container, grace),
+    ]),
+  },
+  {
+    name: 'zero-delay',
+    severity: 'error',
+    find: inServers((container, workload, inventory) => {
+      const delay = statedTime(container, 'delay');
+      const [service] = servicesOf(workload, inventory);
+      if (delay?.seconds !== 0 || container.spec.preStop !== undefined || service === undefined) return [];
+      return [
+        {
+          path: delay.path,
+          message: `The program stops accepting connections at the stop signal, while the nodes still send connections of Service ${service.name} to it.`,
+          remedy: 'Set a delay of 10 s, or give the container a preStop sleep.',
+        },
+      ];
+    }),
+  },
+  {
+    name: 'two-delays',
+    severity: 'advice',
+    find: inServers((container) => {
+      const sleep = preStopSleep(container);
+      const delay = statedTime(container, 'delay');
+      if (sleep === undefined || delay === undefined || sleep.seconds === 0 || delay.seconds === 0) return [];
+      return [
+        {
+          path: sleep.path,
+          message: `The preStop hook waits for ${s(sleep.seconds)}, and ${delay.name} for another ${s(delay.seconds)}. Both count against the grace period.`,
+          remedy: 'Remove the preStop hook: only the program can ask its clients to leave during the delay.',
+        },
+      ];
+    }),
+  },
+  {
+    name: 'no-delay',
+    severity: 'advice',
+    find: inServers((container, workload, inventory) => {
+      const [service] = servicesOf(workload, inventory);
+      const states = container.spec.preStop !== undefined || statedTime(container, 'delay') !== undefined;
+      if (states || service === undefined || container.spec.ports.length === 0) return [];
+      return [
+        {
+          path: ['lifecycle', 'preStop'],
+          message: `The manifest states no delay before the container of Service ${service.name} stops accepting connections.`,
+          remedy: 'If the program has no delay of its own, give the container a preStop sleep of 10 s.',
+        },
+      ];
+    }),
+  },
+  {
+    name: 'long-grace-period',
+    severity: 'advice',
+    find: inWorkloads((workload) =>
+      workload.gracePeriodSeconds <= longestGracePeriod
+        ? []
+        : [
+            {
+              path: gracePath(workload),
+              message: `The grace period is longer than ${s(longestGracePeriod)}. A cluster autoscaler, a spot instance and a node shutdown wait for a shorter time.`,
+              remedy: `Keep the grace period at ${s(longestGracePeriod)} or less, and save the progress of longer work.`,
+            },
+          ],
+    ),
+  },
+  {
+    name: 'delay-shorter-than-readiness',
+    severity: 'advice',
+    find: inServers((container, workload, inventory) => {
+      const delay = delayOf(container);
+      const readiness = container.spec.probes.find(({ type }) => type === 'readiness');
+      const ingresses = ingressesOf(servicesOf(workload, inventory), inventory);
+      if (delay === undefined || readiness === undefined || ingresses.length === 0) return [];
+      const { periodSeconds, failureThreshold, timeoutSeconds } = readiness;
+      const lag = periodSeconds * failureThreshold + timeoutSeconds;
+      if (lag <= delay.seconds) return [];
+      return [
+        {
+          path: ['readinessProbe'],
+          message: `Readiness fails after up to ${s(lag)} (${String(periodSeconds)} × ${String(failureThreshold)} + ${String(timeoutSeconds)}), but the delay is ${s(delay.seconds)}.`,
+          remedy: 'Shorten periodSeconds or failureThreshold, or lengthen the delay.',
+        },
+      ];
+    }),
+  },
+  {
+    name: 'delay-shorter-than-load-balancer',
+    severity: 'advice',
+    find: inServers((container, workload, inventory) => {
+      const delay = delayOf(container);
+      const balancer = balancerOf(workload, inventory);
+      if (delay === undefined || balancer === undefined || delay.seconds >= balancer.delaySeconds) return [];
+      return [
+        {
+          path: delay.path,
+          message: `${balancer.title} can send connections to a pod for ${s(balancer.delaySeconds)} after its deletion, but the delay is ${s(delay.seconds)}.`,
+          remedy: `Set the delay to at least ${s(balancer.delaySeconds)}.`,
+        },
+      ];
+    }),
+  },
+];
+
+function told(container: Container, name: string, problem: (seconds: number) => string | undefined): Found[] {
+  const stated = statedVariable(container, name);
+  const message = stated === undefined ? undefined : problem(stated.seconds);
+  if (stated === undefined || message === undefined) return [];
+  return [{ path: stated.path, message, remedy: 'Set the variable to the value of the pod.' }];
+}
+
+// Whatever is not stated is taken as nothing, so that the true sum is at least as long.
+function budgetTooShort(container: Container, grace: number): Found[] {
+  const delay = durationVariable(container, 'LAMEDUCK_SHUTDOWN_DELAY_DURATION');
+  if (delay === undefined) return [];
+  const parts = [preStopSleep(container), delay, durationVariable(container, 'LAMEDUCK_DESTROY_HOOK_TIMEOUT')];
+  const sum = parts.reduce((total, part) => total + (part?.seconds ?? 0), lameduckMargin + lameduckDrain);
+  // A delay that is longer than the grace period by itself is the rule above.
+  if (sum <= grace || sum - lameduckMargin - lameduckDrain > grace) return [];
+  return [
+    {
+      path: delay.path,
+      message: `The delay, preStop, the destroy hooks and the ${s(lameduckMargin)} that lameduck keeps for the exit leave less than ${s(lameduckDrain)} of ${s(grace)} for requests in flight.`,
+      remedy: `Set terminationGracePeriodSeconds to at least ${s(Math.ceil(sum))}, and LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS to the same.`,
+    },
+  ];
+}
+
+function delayOf(container: Container): { seconds: number; path: Path } | undefined {
+  const parts = [preStopSleep(container), statedTime(container, 'delay')].filter((part) => part !== undefined);
+  const [first] = parts;
+  if (first === undefined) return undefined;
+  return { path: first.path, seconds: parts.reduce((total, { seconds }) => total + seconds, 0) };
+}
+
+function balancerOf(workload: Workload, inventory: Inventory): ReturnType<typeof loadBalancerOf> {
+  const ingresses = ingressesOf(servicesOf(workload, inventory), inventory);
+  return ingresses.map(loadBalancerOf).find((found) => found !== undefined && found.delaySeconds > 0);
+}
+
+function s(seconds: number): string {
+  return `${String(seconds)} s`;
+}

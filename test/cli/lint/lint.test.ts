@@ -1,0 +1,203 @@
+// `lameduck lint` as a user runs it: files and standard input, formats, suppressions, exit codes, mistakes.
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { CommandUnderTest } from '../../support/command-under-test.ts';
+import { disposed } from '../../support/disposed.ts';
+import { lameduck, main } from '../../support/lameduck-command.ts';
+
+const bad = `kind: Deployment
+metadata:
+  name: shop
+spec:
+  template:
+    spec:
+      containers:
+        - name: shop
+          lifecycle: { preStop: { sleep: { seconds: 30 } } }
+`;
+const good = bad.replace('seconds: 30', 'seconds: 10');
+
+function folder(t: TestContext, files: Readonly<Record<string, string>>): string {
+  const path = mkdtempSync(join(tmpdir(), 'lint-'));
+  t.after(() => {
+    rmSync(path, { recursive: true });
+  });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(path, name), text);
+  return path;
+}
+
+interface Printed {
+  readonly schema: string;
+  readonly workloads: number;
+  readonly findings: readonly Readonly<Record<string, unknown>>[];
+  readonly suppressed: readonly Readonly<Record<string, unknown>>[];
+  readonly skipped: readonly Readonly<Record<string, unknown>>[];
+}
+
+async function lintJson(t: TestContext, files: Readonly<Record<string, string>>): Promise<Printed & { code: number }> {
+  const path = folder(t, files);
+  const names = Object.keys(files).map((name) => join(path, name));
+  const { code, output } = await lameduck(t, ['lint', '--format=json', ...names]);
+  const printed = JSON.parse(output.replaceAll(`${path}/`, '')) as Printed;
+  return { ...printed, code: code ?? -1 };
+}
+
+test('a finding has rule, file, line, path, value, remedy and link, and the exit code is 1', async (t) => {
+  const path = folder(t, { 'bad.yaml': bad, 'good.yaml': good });
+  const { code, output } = await lameduck(t, ['lint', join(path, 'good.yaml'), join(path, 'bad.yaml')]);
+  assert.equal(code, 1);
+  assert.equal(
+    output.replaceAll(`${path}/`, ''),
+    [
+      'bad.yaml:9  error  pre-stop-fills-grace-period  Deployment shop',
+      '  spec.template.spec.containers[0].lifecycle.preStop.sleep.seconds: 30',
+      '  The preStop hook sleeps for 30 s of a grace period of 30 s. The process gets at most 2 s between the stop signal and SIGKILL.',
+      '  remedy: Set terminationGracePeriodSeconds to 30 s plus the longest request plus some seconds.',
+      '  docs/lint.md#pre-stop-fills-grace-period',
+      '',
+      '1 error in 2 workloads',
+      '',
+    ].join('\n'),
+  );
+});
+
+test('a manifest without a finding is exit code 0, and advice is found only if it is wanted', async (t) => {
+  const path = folder(t, { 'good.yaml': good });
+  const file = join(path, 'good.yaml');
+  assert.deepEqual(await lameduck(t, ['lint', file]), { code: 0, output: 'no errors in 1 workload\n' });
+  const { code, output } = await lameduck(t, ['lint', '--advice', file]);
+  assert.equal(code, 1);
+  assert.match(output, /good\.yaml:8 {2}advice {2}no-memory-limit[^]*\nno errors, 1 advice in 1 workload\n$/);
+});
+
+test('standard input is read without a file, and as -', async (t) => {
+  for (const args of [[], ['-']]) {
+    const command = disposed(t, new CommandUnderTest(process.execPath, [main, 'lint', ...args], { stdin: 'pipe' }));
+    command.child.stdin?.end(bad);
+    assert.equal((await command.exit).code, 1);
+    assert.match(command.output, /^standard input:9 {2}error/);
+  }
+});
+
+test('JSON has its schema, and a field that is absent has the value null', async (t) => {
+  const { code, schema, workloads, findings } = await lintJson(t, {
+    'a.yaml': `${bad}---\nkind: ServiceMonitor\nmetadata: { name: shop }\n`,
+  });
+  assert.deepEqual([code, schema, workloads], [1, 'lameduck/lint/v1', 1]);
+  const [finding] = findings;
+  assert.deepEqual(
+    [finding?.['rule'], finding?.['severity'], finding?.['file'], finding?.['line'], finding?.['value']],
+    ['pre-stop-fills-grace-period', 'error', 'a.yaml', 9, 30],
+  );
+  assert.deepEqual(finding?.['object'], { kind: 'Deployment', namespace: '', name: 'shop' });
+  const { output } = await lameduck(t, [
+    'lint',
+    '--format=json',
+    '--advice',
+    join(folder(t, { 'b.yaml': good }), 'b.yaml'),
+  ]);
+  assert.equal((JSON.parse(output) as Printed).findings[0]?.['value'], null);
+});
+
+test('the commands for GitHub are escaped, and a clean manifest prints none', async (t) => {
+  const path = folder(t, { 'a,b.yaml': bad, 'good.yaml': good });
+  const { output } = await lameduck(t, ['lint', '--format', 'github', join(path, 'a,b.yaml')]);
+  assert.match(
+    output,
+    /^::error file=\/[^,]*a%2Cb\.yaml,line=9,title=lameduck lint%3A pre-stop-fills-grace-period::spec\.template[^\n]*%0AThe preStop [^\n]*%0Adocs\/lint\.md#pre-stop-fills-grace-period\n$/,
+  );
+  assert.deepEqual(await lameduck(t, ['lint', '--format=github', join(path, 'good.yaml')]), { code: 0, output: '' });
+});
+
+test('an annotation with a reason suppresses a finding, on the object or on its pods', async (t) => {
+  const note = 'lameduck/ignore-pre-stop-fills-grace-period: it serves nothing';
+  const onObject = bad.replace('  name: shop\n', `  name: shop\n  annotations:\n    ${note}\n`);
+  const onPods = bad.replace('    spec:\n', `    metadata:\n      annotations:\n        ${note}\n    spec:\n`);
+  for (const manifest of [onObject, onPods]) {
+    const { code, findings, suppressed } = await lintJson(t, { 'a.yaml': manifest });
+    assert.deepEqual([code, findings], [0, []]);
+    assert.deepEqual(
+      suppressed.map(({ rule, reason }) => [rule, reason]),
+      [['pre-stop-fills-grace-period', 'it serves nothing']],
+    );
+  }
+});
+
+test('an annotation without a reason, or of an unknown rule, suppresses nothing and is an error', async (t) => {
+  for (const note of ['lameduck/ignore-pre-stop-fills-grace-period: ""', 'lameduck/ignore-pre-stop: fine']) {
+    const manifest = bad.replace('  name: shop\n', `  name: shop\n  annotations:\n    ${note}\n`);
+    const { findings } = await lintJson(t, { 'a.yaml': manifest });
+    assert.deepEqual(
+      findings.map(({ rule, line }) => [rule, line]),
+      [
+        ['bad-suppression', 5],
+        ['pre-stop-fills-grace-period', 11],
+      ],
+    );
+  }
+});
+
+test('broken documents and unknown kinds are named by file and line, and the rest is judged', async (t) => {
+  const list = `kind: List\nitems:\n${bad.replace(/^/gm, '    ').replace('    kind', '  - kind').trimEnd()}\n`;
+  const { findings, skipped } = await lintJson(t, {
+    'broken.yaml': `kind: Pod\n  metadata: {}\n---\n${bad}`,
+    'list.yaml': `kind: Rollout\nmetadata: { name: shop }\n---\n${list}`,
+  });
+  assert.deepEqual(
+    findings.map(({ rule, file, line }) => [rule, file, line]),
+    [
+      ['unreadable', 'broken.yaml', 1],
+      ['pre-stop-fills-grace-period', 'broken.yaml', 12],
+      ['pre-stop-fills-grace-period', 'list.yaml', 14],
+    ],
+  );
+  assert.deepEqual(skipped, [
+    { file: 'list.yaml', line: 1, reason: 'Rollout shop is not judged: its kind is not known' },
+  ]);
+});
+
+test('fields of any type are judged or left alone, and never crash the command', async (t) => {
+  const wrong = ['null', '[]', '"text"', '7', '{}', '[null]', '[7]', '[{}]'];
+  const paths = [
+    ...['metadata: X', 'spec: X', 'spec: { template: X }', 'spec: { template: { spec: X } }'],
+    ...['spec: { template: { spec: { containers: X } } }', 'spec: { template: { metadata: X, spec: {} } }'],
+    ...['env', 'ports', 'lifecycle', 'livenessProbe', 'command', 'resources', 'image'].map(
+      (field) => `spec: { template: { spec: { containers: [{ ${field}: X }] } } }`,
+    ),
+    ...['selector', 'ports', 'rules', 'metrics', 'strategy', 'scaleTargetRef'].map((field) => `spec: { ${field}: X }`),
+  ];
+  const kinds = ['Deployment', 'StatefulSet', 'Service', 'Ingress', 'HorizontalPodAutoscaler', 'PodDisruptionBudget'];
+  const documents = kinds.flatMap((kind) =>
+    paths.flatMap((path) => wrong.map((value) => `kind: ${kind}\n${path.replace('X', value)}\n`)),
+  );
+  const file = join(folder(t, { 'wrong.yaml': documents.join('---\n') }), 'wrong.yaml');
+  const { code, output } = await lameduck(t, ['lint', '--advice', '--format=json', file]);
+  assert.equal(code, 1, output.slice(0, 2_000));
+});
+
+for (const [args, problem] of [
+  [['nowhere.yaml'], /^lameduck lint: nowhere\.yaml cannot be read: ENOENT/],
+  [['src'], /^lameduck lint: src is a folder: name its files, such as src\/\*\.yaml\n/],
+  [['--format=xml', 'a.yaml'], /^lameduck lint: --format must be one of text, json, github, got "xml"\n/],
+  [['--advise'], /^lameduck lint: Unknown option '--advise'/],
+] as const) {
+  test(`lint ${args.join(' ')} is exit code 2 with the reason and a hint`, async (t) => {
+    const { code, output } = await lameduck(t, ['lint', ...args]);
+    assert.equal(code, 2);
+    assert.match(output, problem);
+    assert.match(output, /\nlameduck lint --help shows examples\n$/);
+  });
+}
+
+test('--help begins with examples, and there is no colour without a terminal or with NO_COLOR', async (t) => {
+  const { code, output } = await lameduck(t, ['lint', '--help'], { FORCE_COLOR: '' });
+  assert.equal(code, 0);
+  assert.match(output, /^Examples:\n {2}lameduck lint /);
+  const file = join(folder(t, { 'bad.yaml': bad }), 'bad.yaml');
+  const plain = await lameduck(t, ['lint', file]);
+  assert.ok(!plain.output.includes('\x1b'));
+  assert.ok(!(await lameduck(t, ['lint', file], { NO_COLOR: '1' })).output.includes('\x1b'));
+});

@@ -1,0 +1,108 @@
+// docs/lint.md is the list of examples: each rule has a section, whose first example fails and whose second one passes.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { judge, type Finding } from '../../../src/cli/lint/judge.ts';
+import { lintRules } from '../../../src/cli/lint/rules.ts';
+import { readObjects } from '../../../src/cli/manifest/objects.ts';
+import { blocksIn, readPage } from '../../support/markdown.ts';
+
+interface Section {
+  readonly name: string;
+  readonly severity: string;
+  readonly examples: readonly string[];
+}
+
+const ofFiles = ['unreadable', 'duplicate-key', 'bad-suppression'];
+
+const sections: readonly Section[] = readPage('docs/lint.md')
+  .split(/^### /m)
+  .slice(1)
+  .map((section) => {
+    const [name = ''] = section.split('\n', 1);
+    const severity = /^_(Error|Advice)\._/m.exec(section)?.[1]?.toLowerCase() ?? '';
+    return { name, severity, examples: blocksIn(section).map(({ text }) => text) };
+  });
+
+function findingsOf(example: string): readonly Finding[] {
+  return judge([readObjects(example, 'example.yaml')], true).findings;
+}
+
+test('docs/lint.md has the sections of the rules, in their order and with their severity', () => {
+  const rules = lintRules.map(({ name, severity }) => `${name}: ${severity}`);
+  const written = sections.map(({ name, severity }) => `${name}: ${severity}`);
+  assert.deepEqual(written.slice(0, rules.length), rules);
+  assert.deepEqual(
+    sections.slice(rules.length).map(({ name }) => name),
+    ofFiles,
+  );
+});
+
+for (const { name, severity, examples } of sections) {
+  test(`${name}: the first example fails at its marked line, the second one passes`, () => {
+    const [failing = '', passing = '', ...more] = examples;
+    assert.deepEqual(more, [], 'a section has two examples');
+    const line = failing.split('\n').findIndex((one) => one.endsWith('# found')) + 1;
+    const found = findingsOf(failing);
+    assert.deepEqual(
+      found.filter(({ rule }) => rule === name).map((one) => [one.line, one.severity, one.link]),
+      [[line, severity, `docs/lint.md#${name}`]],
+      JSON.stringify(found, null, 1),
+    );
+    const errors = (findings: readonly Finding[]): string[] =>
+      findings.filter((one) => one.severity === 'error').map(({ rule }) => rule);
+    assert.deepEqual(errors(found), severity === 'error' ? [name] : []);
+    assert.deepEqual(
+      findingsOf(passing).filter(({ rule }) => rule === name),
+      [],
+    );
+    assert.deepEqual(errors(findingsOf(passing)), []);
+  });
+}
+
+test('a finding says what to do, and every message is a sentence', () => {
+  for (const { examples } of sections) {
+    for (const { message, remedy } of findingsOf(examples[0] ?? '')) {
+      assert.match(message, /^[A-Z].*\.$/);
+      assert.match(remedy, /^[A-Z].*\.$/);
+    }
+  }
+});
+
+// What the sections prove, by number.
+const finds = (...names: string[]): void => {
+  const written = sections.map(({ name }) => name);
+  for (const name of names) assert.ok(written.includes(name), name);
+};
+
+test('H-043, H-061, H-062, P-075 the terms of the grace period are added up', () => {
+  finds('grace-period-zero', 'pre-stop-fills-grace-period', 'drain-exceeds-grace-period', 'wrong-grace-period');
+});
+
+test('H-045, H-063, P-076 no delay and two delays are found', () => {
+  finds('zero-delay', 'no-delay', 'two-delays');
+});
+
+test('H-047, H-049, H-052, H-072, H-074 the delay and the keep-alive timeout are compared with what is in front', () => {
+  finds('delay-shorter-than-readiness', 'delay-shorter-than-load-balancer', 'keep-alive-shorter-than-load-balancer');
+});
+
+test('H-064, H-065, H-066, H-069 rollouts that lose pods or cannot proceed are found', () => {
+  finds('rollout-without-pods', 'fewer-pods-in-rollout', 'stuck-rollout', 'single-replica', 'short-progress-deadline');
+});
+
+test('H-067, H-068 budgets and autoscalers that contradict themselves are found', () => {
+  finds('blocked-drain', 'autoscaler-bounds', 'two-autoscalers');
+});
+
+test('H-017, H-073, H-079 Services and routes that send requests nowhere are found', () => {
+  finds('publish-not-ready-addresses', 'service-selects-job', 'dead-route', 'probe-host');
+});
+
+test('H-075, H-076, H-077, H-078, H-081 what a container repeats or lacks is advice', () => {
+  finds('duplicate-name', 'long-port-name', 'moving-image-tag', 'leader-election-without-token', 'no-memory-limit');
+});
+
+test('H-070, H-071, K-223 mistakes in probes that a cluster accepts silently are found', () => {
+  finds('liveness-is-readiness', 'liveness-before-readiness', 'probe-timeout-exceeds-period', 'slow-startup-probe');
+  finds('tcp-liveness', 'shell-command', 'invalid-probe', 'unknown-probe-port');
+});
