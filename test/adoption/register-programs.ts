@@ -10,7 +10,7 @@ import { AdoptedProgram, delay, gracePeriod } from './adopted-program.ts';
 import { ask, clientCount, type Ended, type Target } from './load.ts';
 import type { Program } from './program.ts';
 import { programs } from './programs.ts';
-import { folderOf, lockedPackage, type Measured, type Row } from '../../docs/register-table.ts';
+import { folderOf, lockedPackage, type Measured, type Row } from '../../scripts/docs/register-table.ts';
 
 const root = process.env['PROGRAMS'] ?? '';
 const results = process.env['RESULTS'];

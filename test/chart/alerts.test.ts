@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, test } from 'node:test';
 import { parse, stringify } from 'yaml';
-import { metricsPage } from '../../docs/metrics-page.ts';
+import { metricsPage } from '../../scripts/docs/metrics-page.ts';
 import { readPage } from '../support/markdown.ts';
 import { chart, object, run, template, tools, type Values } from './chart.ts';
 

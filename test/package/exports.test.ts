@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { entries } from '../../build/entries.ts';
+import { entries } from '../../scripts/build/entries.ts';
 import { CommandUnderTest } from '../support/command-under-test.ts';
 import { disposed } from '../support/disposed.ts';
 import { root } from '../support/markdown.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { settingComments } from '../../docs/settings-page.ts';
+import { settingComments } from '../../scripts/docs/settings-page.ts';
 import { electionTable } from '../../src/settings/election-table.ts';
 import type { Row } from '../../src/settings/row.ts';
 import { settingsTable } from '../../src/settings/table.ts';

@@ -1,8 +1,8 @@
 // The table of docs/register.md: what each program loses at its end, with lameduck/register and without, as it was measured.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Program } from '../test/adoption/program.ts';
-import { programs } from '../test/adoption/programs.ts';
+import type { Program } from '../../test/adoption/program.ts';
+import { programs } from '../../test/adoption/programs.ts';
 
 const first = '<!-- The table is written by `.ci/register-programs --write`: do not edit it. -->';
 const last = '<!-- Up to here. -->';
@@ -78,7 +78,7 @@ export function folderOf({ isLong }: Program): string {
 /** lockedPackage returns the name and the version of the package that a program is about, as its lock file has them. */
 export function lockedPackage(program: Program): string | undefined {
   if (program.package === undefined) return undefined;
-  const path = join(import.meta.dirname, '../test/adoption/programs', folderOf(program), 'package-lock.json');
+  const path = join(import.meta.dirname, '../../test/adoption/programs', folderOf(program), 'package-lock.json');
   const { packages } = JSON.parse(readFileSync(path, 'utf8')) as { packages: Record<string, Locked | undefined> };
   const { name = program.package, version = 'is not locked' } = packages[`node_modules/${program.package}`] ?? {};
   return `${name} ${version}`;

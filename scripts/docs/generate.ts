@@ -1,7 +1,7 @@
 // Writes the pages that follow from the code; with --check it writes nothing and fails when a page is out of step.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { errorCodes } from '../src/errors.ts';
+import { errorCodes } from '../../src/errors.ts';
 import { citedInSources, citedInTests } from './citations.ts';
 import { differences } from './differences.ts';
 import { conformancePage } from './conformance-page.ts';
@@ -13,7 +13,7 @@ import { settingsPage } from './settings-page.ts';
 import { withTable } from './readme-table.ts';
 import { families, rules } from './rules.ts';
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '..', '..');
 const isCheck = process.argv.includes('--check');
 const problems: string[] = [];
 
@@ -49,7 +49,7 @@ for (const [file, page] of Object.entries(pages)) {
 }
 
 if (conformance.uncited.length > 0) {
-  problems.push(`docs/rules.ts has texts that nothing cites: ${conformance.uncited.join(', ')}`);
+  problems.push(`scripts/docs/rules.ts has texts that nothing cites: ${conformance.uncited.join(', ')}`);
 }
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;

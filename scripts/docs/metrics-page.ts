@@ -1,6 +1,6 @@
 // The page of metrics.
-import { healthMetricsTable, metricsTable, slisTable } from '../src/observers/metrics/table.ts';
-import type { MetricRow } from '../src/observers/metrics/metric.ts';
+import { healthMetricsTable, metricsTable, slisTable } from '../../src/observers/metrics/table.ts';
+import type { MetricRow } from '../../src/observers/metrics/metric.ts';
 
 /** metricsPage says how metrics are had, what each means, and what to ask of them. */
 export function metricsPage(): string {
@@ -22,7 +22,7 @@ function tableOf(table: Readonly<Record<string, MetricRow>>): string[] {
 const opening = [
   '# Metrics',
   '',
-  'Written by `npm run docs` from `src/observers/metrics/table.ts` and `docs/metrics-page.ts`: do not edit it.',
+  'Written by `npm run docs` from `src/observers/metrics/table.ts` and `scripts/docs/metrics-page.ts`: do not edit it.',
   '',
   'You want to see your requests and your health checks in Prometheus, and to know of a pod that could not end cleanly',
   'before it has to.',

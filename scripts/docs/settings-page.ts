@@ -2,10 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
-import { electionTable, electionVariableOf } from '../src/settings/election-table.ts';
-import { limit, period, stallLimit, wholeSeconds, type Kind } from '../src/settings/kinds.ts';
-import type { Row } from '../src/settings/row.ts';
-import { settingsTable, variableOf } from '../src/settings/table.ts';
+import { electionTable, electionVariableOf } from '../../src/settings/election-table.ts';
+import { limit, period, stallLimit, wholeSeconds, type Kind } from '../../src/settings/kinds.ts';
+import type { Row } from '../../src/settings/row.ts';
+import { settingsTable, variableOf } from '../../src/settings/table.ts';
 
 type Rows = Readonly<Record<string, Row<unknown, unknown>>>;
 
@@ -22,7 +22,7 @@ export function settingComments(): Map<string, SettingComment> {
 }
 
 function commentsIn(name: string, rows: Rows): Map<string, SettingComment> {
-  const file = join(import.meta.dirname, '..', 'src', 'settings', name);
+  const file = join(import.meta.dirname, '..', '..', 'src', 'settings', name);
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true);
   const comments = new Map<string, SettingComment>();
   const visit = (node: ts.Node): void => {
@@ -79,7 +79,7 @@ function kindsSection(): string[] {
     if ('allowed' in reading && reading.allowed === kind.name) return [];
     const note = notes[nameOf(kind)];
     if ('value' in reading || note === undefined)
-      throw new Error(`docs/settings-page.ts knows no kind ${nameOf(kind)}`);
+      throw new Error(`scripts/docs/settings-page.ts knows no kind ${nameOf(kind)}`);
     return `| ${nameOf(kind)} | ${reading.allowed} | ${note} |`;
   });
   return ['', '## What each kind takes', '', '| takes | allowed | how |', '| --- | --- | --- |', ...rows];

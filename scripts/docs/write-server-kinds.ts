@@ -1,10 +1,10 @@
-// Keeps what the test runs on each Node have shown of each kind of server, in docs/server-kinds.json, for the page that
+// Keeps what the test runs on each Node have shown of each kind of server, in scripts/docs/server-kinds.json, for the page that
 // `npm run docs` writes; with --check it fails when a cell of that has not passed, or a new one has, and keeps nothing.
 //
 //   KINDS=FOLDER npm test, and KINDS=FOLDER npm run test:matrix, leave in FOLDER what this reads: write-server-kinds.ts FOLDER
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { serverKinds } from '../test/support/adapters.ts';
+import { serverKinds } from '../../test/support/adapters.ts';
 import { file, majors, numbers, passedSoFar, type Passed } from './server-kinds.ts';
 
 const [folder = '', ...flags] = process.argv.slice(2);
@@ -29,7 +29,7 @@ if (!flags.includes('--check')) writeFileSync(file, `${JSON.stringify(passed, un
 else if (JSON.stringify(passed) !== JSON.stringify(passedSoFar())) {
   for (const number of numbers) {
     const [kept, now] = [JSON.stringify(passedSoFar()[number] ?? {}), JSON.stringify(passed[number])];
-    if (kept !== now) console.error(`${number}: docs/server-kinds.json has ${kept}, and this run ${now}`);
+    if (kept !== now) console.error(`${number}: scripts/docs/server-kinds.json has ${kept}, and this run ${now}`);
   }
   process.exitCode = 1;
 }

@@ -39,8 +39,8 @@ export function conformancePage(conformance: Conformance): { page: string; probl
 const opening = [
   '# Conformance',
   '',
-  'Written by `npm run docs` from the titles of the tests, the comments in `src/`, `docs/rules.ts` and',
-  '`docs/differences.ts`: do not edit it. Tests and comments cite a rule by its number. Each rule is met by the tests',
+  'Written by `npm run docs` from the titles of the tests, the comments in `src/`, `scripts/docs/rules.ts` and',
+  '`scripts/docs/differences.ts`: do not edit it. Tests and comments cite a rule by its number. Each rule is met by the tests',
   'beside it, or the difference is on purpose and has its reason there.',
 ];
 
@@ -49,16 +49,19 @@ function problemsOf(
   numbers: readonly string[],
 ): string[] {
   const citedBy = (number: string): string =>
-    sources.get(number)?.join(', ') ?? tests.get(number)?.[0]?.file ?? 'docs/differences.ts';
+    sources.get(number)?.join(', ') ?? tests.get(number)?.[0]?.file ?? 'scripts/docs/differences.ts';
   const withoutRule = numbers
     .filter((number) => rules[number] === undefined)
-    .map((number) => `${number}, cited by ${citedBy(number)}, has no text in docs/rules.ts`);
+    .map((number) => `${number}, cited by ${citedBy(number)}, has no text in scripts/docs/rules.ts`);
   const withoutProof = numbers
     .filter((number) => !tests.has(number) && differences[number] === undefined)
-    .map((number) => `${number}, cited by ${citedBy(number)}, has neither a test nor an entry in docs/differences.ts`);
+    .map(
+      (number) =>
+        `${number}, cited by ${citedBy(number)}, has neither a test nor an entry in scripts/docs/differences.ts`,
+    );
   const withoutFamily = numbers
     .filter((number) => families[number.split('-')[0] ?? ''] === undefined)
-    .map((number) => `${number}, cited by ${citedBy(number)}, belongs to no family of docs/rules.ts`);
+    .map((number) => `${number}, cited by ${citedBy(number)}, belongs to no family of scripts/docs/rules.ts`);
   return [...withoutRule, ...withoutProof, ...withoutFamily];
 }
 

@@ -1,6 +1,6 @@
 // The table of docs/conformance.md of what has passed on which kind of server and which Node, and why a cell is empty.
 import { readFileSync } from 'node:fs';
-import { serverKinds, type ServerKind } from '../test/support/adapters.ts';
+import { serverKinds, type ServerKind } from '../../test/support/adapters.ts';
 
 /** Passed is, by number and kind of server, the major versions of Node on which a test of it has passed. */
 export type Passed = Readonly<Record<string, Partial<Record<ServerKind, readonly number[]>>>>;
@@ -79,7 +79,7 @@ export function serverKindsTable(passed: Passed): {
     if (majors.every((major) => on.includes(major))) return '✓';
     const index = reasons.findIndex((one) => one.kinds.includes(kind) && one.numbers.includes(Number(number.slice(2))));
     if (on.length > 0) return on.join(' ');
-    if (index === -1) problems.push(`${number} has no test on ${kind}, and docs/server-kinds.ts no reason`);
+    if (index === -1) problems.push(`${number} has no test on ${kind}, and scripts/docs/server-kinds.ts no reason`);
     return String(index + 1);
   };
   const rows = numbers.map(

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
 
 /** root is the folder of the repository. */
-export const root = join(import.meta.dirname, '..');
+export const root = join(import.meta.dirname, '..', '..');
 
 /** sourceOf returns the path of a module of `src`, from the root. */
 export function sourceOf(name: string): string {

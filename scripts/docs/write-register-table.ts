@@ -4,5 +4,5 @@ import { join } from 'node:path';
 import { withPrograms, type Measured } from './register-table.ts';
 
 const [results = ''] = process.argv.slice(2);
-const page = join(import.meta.dirname, 'register.md');
+const page = join(import.meta.dirname, '..', '..', 'docs', 'register.md');
 writeFileSync(page, withPrograms(readFileSync(page, 'utf8'), JSON.parse(readFileSync(results, 'utf8')) as Measured));
