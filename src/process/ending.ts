@@ -78,8 +78,6 @@ function joinHere(member: Member): () => void {
     process.on('uncaughtException', onUncaughtError);
   }
   if (members.size === 0) {
-    // Before a logger's own listener, after which nothing more can be logged (P-061).
-    process.prependListener('exit', onExit);
     intercept({ take, takeError, takeDisconnect });
   }
   members.add(member);
@@ -95,7 +93,6 @@ function joinHere(member: Member): () => void {
     if (members.size > 0) return;
     stopIntercepting();
     process.off('uncaughtException', onUncaughtError);
-    process.off('exit', onExit);
   };
 }
 
@@ -113,6 +110,9 @@ function takesShutdownMessage(): boolean {
 }
 
 function take(event: string, args: readonly unknown[]): boolean {
+  // Before a logger's own listener, after which nothing more can be logged (P-061).
+  if (event === 'exit') onExit(args[0] as number);
+  if (event === 'removeListener') listening.keep(args);
   const isMessage = takesShutdownMessage() && isShutdownMessage(event, args);
   if (!isMessage && !isShutdownSignal(event)) return false;
   if (drainedWith !== undefined && isGuest()) return first?.isRepeated() === true;
@@ -158,9 +158,10 @@ function onUncaughtError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): 
   endAfterError(error, origin);
 }
 
-// A guest has no listener, which the program could count; after the drain the error is the program's own.
+// A guest has no listener, which the program could count; after the drain the error is the program's own. Any other program
+// has removed the listener.
 function takeError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): boolean {
-  if (!isGuest() || drainedWith !== undefined) return false;
+  if (isGuest() && drainedWith !== undefined) return false;
   endAfterError(error, origin);
   return true;
 }
@@ -223,7 +224,7 @@ function finish({ exitCode, endsAt }: EndedAt): void {
   if (held.length > 0) void callHeld(held, exitCode);
   else {
     for (const member of members) member.afterListeners();
-    // Before a logger's own listener, as above.
+    // Before a logger's own listener, as with `exit`.
     process.prependOnceListener('beforeExit', (code) => {
       report(code, []);
     });

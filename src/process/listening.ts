@@ -10,7 +10,7 @@ interface Wrapped {
 
 /**
  * Listening has one listener for each event. Node delivers a signal or a message only if it has a listener, and the program's
- * own may come and go.
+ * own may come and go. If the program removes all of them, this one stays.
  */
 export class Listening {
   readonly #listeners = new Map<string, Listener>();
@@ -47,6 +47,21 @@ export class Listening {
     this.#listeners.delete(event);
     process.off(event, listener);
     if (this.#listeners.size === 0) process.off('newListener', this.#onNewListener);
+  }
+
+  /**
+   * keep adds the listener again that has been removed, unless it was forgotten. It is called before Node hears of the
+   * removal, with the arguments of `removeListener`.
+   */
+  keep([event, listener]: readonly unknown[]): void {
+    const signal = event as string;
+    const own = this.#listeners.get(signal);
+    if (own === undefined || own !== listener) return;
+    process.on(signal, own);
+    // Whoever removes the listeners of all events removes this one, too, without a word.
+    process.nextTick(() => {
+      if (this.#listeners.get(signal) === own && !process.rawListeners(signal).includes(own)) process.on(signal, own);
+    });
   }
 
   /** forgetAll removes every listener. */

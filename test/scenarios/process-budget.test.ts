@@ -88,6 +88,15 @@ describe('a program that hinders its shutdown', { concurrency: 3 }, () => {
     { hinder: 'fakes all timers', code: 81 },
     { hinder: 'replaces Promise.race', code: 80 },
     { hinder: 'throws in its exit listener', code: 80 },
+    { hinder: 'removes the listeners of SIGTERM', code: 0 },
+    { hinder: 'removes all listeners of its process', code: 0 },
+    { hinder: 'removes all listeners of its process in the drain', code: 0 },
+    { hinder: 'removes all listeners and throws', code: 82 },
+    { hinder: 'removes all listeners and exits in the drain', code: 3 },
+    { hinder: 'rejects in the drain and handles nothing', code: 82 },
+    { hinder: 'adds a listener in the drain that never settles', code: 80 },
+    { hinder: 'has hooks that never settle', code: 81 },
+    { hinder: 'returns a promise from process.exit', code: 0 },
   ] as const) {
     test(`P-058 a program that ${hinder} ends in time with ${String(code)}, and with its final line`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('hinders-its-end.ts', { HINDER: hinder, ...shortBudget }));
