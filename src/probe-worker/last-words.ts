@@ -17,8 +17,10 @@ import type { SharedState } from './shared-state.ts';
 const patience = 500;
 const killed = 137;
 
-// From how long on a loop is blocked, in milliseconds. One that is only busy replies to the ping after its first missed beat.
-const shortestBlock = 150;
+// From how long on a loop is blocked, in milliseconds; longer if the main thread has written the final line, and is about to
+// exit with its own code. That takes a moment on a busy machine.
+const shortestBlock = 250;
+const longestExit = 500;
 
 // The main thread is asked so long before whether it is paused, in milliseconds, so that its reply has come: a tick earlier.
 const lookAhead = longestReply + beatInterval;
@@ -85,9 +87,10 @@ export class LastWords {
   }
 
   get #rest(): number {
-    const { clock, stalledMs } = this.#options;
+    const { clock, state, stalledMs } = this.#options;
     if (this.#last === undefined) return Infinity;
-    return Math.max(this.#last.endBy + patience - clock.now(), shortestBlock - stalledMs());
+    const blockedFor = state.get('isReported') === 1 ? longestExit : shortestBlock;
+    return Math.max(this.#last.endBy + patience - clock.now(), blockedFor - stalledMs());
   }
 
   #look(): void {

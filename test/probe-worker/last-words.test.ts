@@ -94,21 +94,33 @@ test('the next look is due when the words are, and whether the main thread is pa
   assert.equal(due(), Infinity);
 });
 
-test('a loop that is first blocked when the words are due is blocked for 150 ms before they are said', async () => {
+test('a loop that is first blocked when the words are due is blocked for 250 ms before they are said', async () => {
   const under = new WordsUnderTest();
   under.note(0);
-  under.stalledMs = 100;
+  under.stalledMs = 200;
   assert.deepEqual(await under.saidAfter([500]), [0]);
   assert.equal(under.words.dueIn, 50);
-  under.stalledMs = 150;
+  under.stalledMs = 250;
   assert.deepEqual(await under.saidAfter([50]), [1]);
+});
+
+test('P-058 a main thread that has written its final line has 500 ms to exit with its own code', async () => {
+  const under = new WordsUnderTest();
+  under.note(0);
+  takeBackLastWords(under.state, '');
+  under.stalledMs = 499;
+  await under.saidAfter([500]);
+  assert.equal(under.kills, 0);
+  under.stalledMs = 500;
+  await under.saidAfter([1]);
+  assert.equal(under.kills, 1);
 });
 
 test('nothing is said of a process that does not shut down, turns, or has said it itself', async () => {
   const idle = new WordsUnderTest();
   assert.deepEqual(await idle.saidAfter([60_000]), [0]);
   const turning = new WordsUnderTest();
-  turning.stalledMs = 100;
+  turning.stalledMs = 200;
   turning.note(0);
   assert.deepEqual(await turning.saidAfter([60_000]), [0]);
   const reported = new WordsUnderTest();
