@@ -6,6 +6,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { implementations, versionOf } from './implementations.ts';
 import { shutDown, type Shutdown } from './losses/shutdown.ts';
+import { measureLeases } from './leases/leases.ts';
 import { page } from './page.ts';
 import { limit, priceOf, type Price } from './price/price.ts';
 import { measureProbes, missed } from './probes/probes.ts';
@@ -21,6 +22,7 @@ const effort = {
   rounds: isQuick ? 1 : 5,
   delays: isQuick ? [0] : [0, 1_000],
   probes: isQuick ? { rounds: 1, probes: 30, execPairs: 5 } : { rounds: 8, probes: 60, execPairs: 40 },
+  leases: isQuick ? { minutes: 10, seconds: 5 } : { minutes: 60, seconds: 120 },
 };
 
 const names = isQuick ? ['lameduck'] : Object.keys(implementations).filter(isPresent);
@@ -71,8 +73,18 @@ for (const what of late) console.log(`not kept: ${what}`);
 // A quick run has too few probes to be sure.
 if (!isQuick && late.length > 0) process.exitCode = 1;
 
+const leases = await measureLeases(effort.leases);
+const { leader, watching, polling, cpu } = leases;
+const requests = Object.entries({ leader, watching, polling }).map(
+  ([what, { reads, writes, watches }]) => `${what} ${String(reads)} + ${String(writes)} + ${String(watches)}`,
+);
+console.log(
+  `leader election, reads + writes + watches per hour: ${requests.join(', ')}; CPU of a follower ` +
+    `${(cpu.watching - cpu.idle).toFixed(1)} ms per minute with a watch, ${(cpu.polling - cpu.idle).toFixed(1)} without`,
+);
+
 if (!isQuick) {
-  const results = { prices, shutdowns, streams, probes, effort };
+  const results = { prices, shutdowns, streams, probes, leases, effort };
   writeFileSync(join(import.meta.dirname, '..', 'docs', 'benchmarks.md'), page(results));
 }
 

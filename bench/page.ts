@@ -2,6 +2,8 @@
 import { availableParallelism, cpus } from 'node:os';
 import { ratio, signed } from './format.ts';
 import { versionOf } from './implementations.ts';
+import type { Leases } from './leases/leases.ts';
+import { leasesSection } from './leases/section.ts';
 import { clients, gracePeriod, type Shutdown } from './losses/shutdown.ts';
 import { connections, directRequests, warmUpPairs, wholeRequests, type Effort } from './price/measure.ts';
 import { limit, type Price } from './price/price.ts';
@@ -16,6 +18,7 @@ export interface Results {
   readonly shutdowns: ReadonlyMap<string, readonly (readonly Shutdown[])[]>;
   readonly streams: Streams;
   readonly probes: Probes;
+  readonly leases: Leases;
   readonly effort: {
     readonly lameduck: Effort;
     readonly other: Effort;
@@ -32,6 +35,7 @@ export function page(results: Results): string {
     ...losses(results),
     ...streamsOf(results),
     ...probesSection(results.probes),
+    ...leasesSection(results.leases),
     '',
   ].join('\n');
 }

@@ -1,5 +1,5 @@
 // Electors against a small API server on a real socket, with the hands of the clock in the test's own.
-import { mock, type TestContext } from 'node:test';
+import { mock } from 'node:test';
 import { connect, type LeaseApi } from '../../../src/leader-election/api-client.ts';
 import { Credentials, type ApiServer as Address } from '../../../src/leader-election/api-server.ts';
 import { ElectionLog } from '../../../src/leader-election/election-log.ts';
@@ -50,11 +50,13 @@ export class Contest {
   wallAhead = 0;
   /** Whether `quiet` does not wait for Events. */
   ignoresEvents = false;
+  /** How many watches have been begun. */
+  watchesBegun = 0;
   #inFlight = 0;
   #url = '';
   #watches = 0;
 
-  static async begin(t: TestContext): Promise<Contest> {
+  static async begin(t: { after: (end: () => void) => void }): Promise<Contest> {
     const contest = new Contest();
     contest.#url = await contest.server.listen();
     t.after(() => {
@@ -178,6 +180,7 @@ export class Contest {
       send: (request, signal) => this.#count(api.send(request, signal)),
       watch: async (onOpen, onChange, signal) => {
         this.#watches++;
+        this.watchesBegun++;
         try {
           return await api.watch(onOpen, onChange, signal);
         } finally {

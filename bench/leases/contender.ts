@@ -1,0 +1,17 @@
+// A process that contends for a Lease, or does nothing without a URL: sends how much CPU time it takes.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createElector } from '../../src/leader-election.ts';
+
+const [url = '', leaseName = '', seconds = '0'] = process.argv.slice(2);
+const warmUp = 5_000;
+
+const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+if (url !== '') {
+  const elector = createElector({ leaseName, leaseNamespace: 'ns', logger, apiServer: { url } });
+  void elector.run(() => new Promise(() => undefined));
+}
+await sleep(warmUp);
+const before = process.cpuUsage();
+await sleep(Number(seconds) * 1_000);
+const { user, system } = process.cpuUsage(before);
+process.send?.((user + system) / 1_000, () => process.exit());
