@@ -3,6 +3,8 @@ import { usual, type Program } from './program.ts';
 
 const long = { ...usual, isLong: true } as const;
 
+const nextStream = { path: '/stream', lastEvent: 'data: word19' };
+
 export const longPrograms: readonly Program[] = [
   {
     ...long,
@@ -12,6 +14,7 @@ export const longPrograms: readonly Program[] = [
     folder: 'long/next',
     args: ['.next/standalone/long/next/server.js'],
     end: '143',
+    stream: nextStream,
   },
   {
     ...long,
@@ -21,6 +24,7 @@ export const longPrograms: readonly Program[] = [
     folder: 'long/next',
     args: ['.next/standalone/long/next/server.js'],
     env: { NEXT_MANUAL_SIG_HANDLE: 'true' },
+    stream: nextStream,
   },
   {
     ...long,

@@ -32,6 +32,8 @@ export interface Program {
   readonly paths?: Paths;
   /** Whether the program takes long to install and to build. It is in `programs/long`, and `--long` runs it. */
   readonly isLong?: boolean;
+  /** A path that answers a POST with an event stream, which takes longer than the delay, and ends with `lastEvent`. */
+  readonly stream?: { readonly path: string; readonly lastEvent: string };
   readonly hasAdminPort?: boolean;
   readonly hasWebSockets?: boolean;
   /** What has to be in its output when what is preloaded beside lameduck works. */

@@ -72,6 +72,7 @@ async function endRegistered(t: TestContext, program: Program): Promise<End & { 
   await assertPortsAreApart(adopted, program);
   const sockets = program.hasWebSockets === true ? await openWebSockets(adopted.targets[0] as Target) : [];
   const load = await adopted.loaded();
+  const stream = await openStream(adopted.targets[0] as Target, program);
   const answered = load.answered;
   const signaledAt = Date.now();
   adopted.kill('SIGTERM');
@@ -84,6 +85,8 @@ async function endRegistered(t: TestContext, program: Program): Promise<End & { 
   t.diagnostic(`with: ${String(lost.length)} lost, ended with ${end} after ${String(endedAt - signaledAt)} ms`);
 
   assert.deepEqual(lost, [], output);
+  const events = await stream.whole;
+  assert.ok(events.endsWith(`${program.stream?.lastEvent ?? ''}\n\n`), events);
   assert.ok(load.answered > answered, 'served after the signal');
   assertRefusedOnlyAtTheEnd(clients, signaledAt, output);
   const closed = sockets.filter(({ readyState }) => readyState === WebSocket.CLOSED);
@@ -138,6 +141,14 @@ function assertRefusedOnlyAtTheEnd(clients: readonly Ended[], signaledAt: number
     assert.ok(account.refused.every(isAllowed), account.refused.join(', '));
     assert.ok(endedAt >= time, `refused ${String(time - endedAt)} ms before the listener closed`);
   }
+}
+
+/** openStream resolves when an event stream has begun, with the promise of all of it. */
+async function openStream({ port }: Target, { stream }: Program): Promise<{ readonly whole: Promise<string> }> {
+  if (stream === undefined) return { whole: Promise.resolve('\n\n') };
+  const response = await fetch(`http://127.0.0.1:${String(port)}${stream.path}`, { method: 'POST' });
+  assert.equal(response.headers.get('content-type'), 'text/event-stream');
+  return { whole: response.text() };
 }
 
 async function openWebSockets({ port }: Target): Promise<WebSocket[]> {
