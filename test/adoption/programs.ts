@@ -174,6 +174,13 @@ export const programs: readonly Program[] = [
     folder: 'http-terminator',
   },
   {
+    ...usual,
+    title: 'a proxy with its upstream in the same process',
+    package: 'http-proxy-middleware',
+    handling: closesAndExits,
+    folder: 'proxy',
+  },
+  {
     title: 'terminus',
     package: '@godaddy/terminus',
     handling: '`createTerminus()`, which signals the process once more at its end',

@@ -60,8 +60,9 @@ async function endWithout(t: TestContext, program: Program): Promise<End> {
   const load = await adopted.loaded();
   adopted.kill('SIGTERM');
   const end = await adopted.ended();
-  const lost = adopted.lost(await load.ended(2_000));
-  t.diagnostic(`without: ${String(lost.length)} lost, ended with ${end}`);
+  const ended = await load.ended(2_000);
+  const lost = adopted.lost(ended);
+  t.diagnostic(`without: ${String(lost.length)} lost, ${String(failedOf(ended))} failed, ended with ${end}`);
   return { lost: lost.length, end };
 }
 
@@ -85,6 +86,7 @@ async function endRegistered(t: TestContext, program: Program): Promise<End & { 
   t.diagnostic(`with: ${String(lost.length)} lost, ended with ${end} after ${String(endedAt - signaledAt)} ms`);
 
   assert.deepEqual(lost, [], output);
+  assert.equal(failedOf(clients), 0, output);
   const events = await stream.whole;
   assert.ok(events.endsWith(`${program.stream?.lastEvent ?? ''}\n\n`), events);
   assert.ok(load.answered > answered, 'served after the signal');
@@ -128,6 +130,11 @@ async function assertRedWhileItServes(adopted: AdoptedProgram): Promise<void> {
       'new connections are served while readyz is red',
     );
   }
+}
+
+// A program that calls itself answers its client by 500 or 504 when that fails.
+function failedOf(clients: readonly Ended[]): number {
+  return clients.reduce((sum, { account }) => sum + account.failed, 0);
 }
 
 // A connection that the kernel had made and the program has not accepted when it stops listening is reset, and counts so, too.

@@ -10,7 +10,7 @@ import { once } from 'node:events';
  */
 export interface Account {
   answered: number;
-  /** Those of the answers that were 500. */
+  /** Those of the answers that say that the server or its upstream failed. */
   failed: number;
   toldToClose: number;
   lost: string[];
@@ -68,8 +68,10 @@ export async function runClient({
         break;
       }
       if (response.status === 429 || response.status === 503) account.refused.push(String(response.status));
-      else account.answered++;
-      if (response.status === 500) account.failed++;
+      else {
+        account.answered++;
+        if (response.status >= 500) account.failed++;
+      }
       if (response.isClose) {
         account.toldToClose++;
         break;
