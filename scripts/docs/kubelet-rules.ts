@@ -69,6 +69,20 @@ export const kubeletRules: Readonly<Record<string, string>> = {
   'K-148':
     'After a kill by the kubelet the back-off counts from the instance before, so that the first such restart is immediate.',
   'K-149': 'The restart policy decides by the exit code whether a container is started again.',
+  'K-151':
+    'The kubelet keeps a hash of each container and restarts a container whose hash has changed, whatever its restart policy.',
+  'K-153': 'Since 1.31 the hash of a container covers its name and its image. Before that it covered all its fields.',
+  'K-154': 'The upgrade of a kubelet from 1.30 to 1.31 restarts every container once, unless the node is drained.',
+  'K-155':
+    'Of the changes that a running pod accepts, only another image restarts a container. A changed ConfigMap or Secret restarts nothing.',
+  'K-156':
+    'A rollout starts if and only if the pod template differs from that of every ReplicaSet, apart from the label `pod-template-hash`.',
+  'K-157':
+    'Any change inside the pod template replaces all pods. Replicas, the strategy and the labels of the object itself replace none.',
+  'K-158': '`kubectl rollout restart` sets an annotation of the pods. A tool that removes it replaces the pods again.',
+  'K-159': 'A label of the pods with the version of the chart replaces all pods with every version.',
+  'K-160': 'A checksum over random values, times or labels of the chart replaces all pods with every rendering.',
+  'K-161': 'A changed configuration without a checksum or a new name does not reach the running pods.',
   'K-168': 'A deletion during a kill by a probe waits until that kill is finished.',
   'K-169': 'The kubelet compares its containers with the runtime’s once per second.',
   'K-174': 'In a node shutdown a pod has the smaller of the two grace periods.',

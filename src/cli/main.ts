@@ -18,6 +18,10 @@ const commands: Readonly<Record<string, Entry>> = {
     help: 'find what loses requests in manifests',
     load: async () => (await import('./lint/lint.ts')).lint,
   },
+  restarts: {
+    help: 'say which pods and containers an apply or a kubelet upgrade restarts',
+    load: async () => (await import('./restarts/restarts.ts')).restarts,
+  },
   probe: {
     help: 'probe the probe port or a gRPC health service, for an exec probe',
     load: async () => (await import('./probe.ts')).probe,

@@ -1,0 +1,52 @@
+// The fields in which two values differ. Pure.
+import { isDeepStrictEqual } from 'node:util';
+import { isObject, type Path } from '../manifest/fields.ts';
+
+/** Difference is one field that differs. */
+export interface Difference {
+  /** In the new value; in the old one if the field is gone. */
+  readonly path: Path;
+  readonly isGone: boolean;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+// By these, elements of a list are the same in both lists.
+const identities = ['name', 'mountPath'];
+
+/** differencesOf returns the smallest fields in which two values differ. */
+export function differencesOf(before: unknown, after: unknown, path: Path = []): Difference[] {
+  if (isDeepStrictEqual(before, after)) return [];
+  if (isObject(before) && isObject(after)) {
+    const names = [...new Set([...Object.keys(after), ...Object.keys(before)])];
+    return names.flatMap((name) => differencesOf(before[name], after[name], [...path, name]));
+  }
+  if (Array.isArray(before) && Array.isArray(after)) return differencesOfLists(before, after, path);
+  return [{ path, isGone: after === undefined, before, after }];
+}
+
+function differencesOfLists(before: readonly unknown[], after: readonly unknown[], path: Path): Difference[] {
+  const identity = identities.find((name) => isUnique(before, name) && isUnique(after, name));
+  if (identity === undefined) {
+    const length = Math.max(before.length, after.length);
+    return Array.from({ length }, (_, index) => differencesOf(before[index], after[index], [...path, index])).flat();
+  }
+  const key = (one: unknown): unknown => (isObject(one) ? one[identity] : undefined);
+  const changed = after.flatMap((one, index) => {
+    const old = before.find((other) => key(other) === key(one));
+    return differencesOf(old, one, [...path, index]);
+  });
+  const gone = before.flatMap((one, index): Difference[] =>
+    after.some((other) => key(other) === key(one))
+      ? []
+      : [{ path: [...path, index], isGone: true, before: one, after: undefined }],
+  );
+  const found = [...changed, ...gone];
+  // The order of a list counts, too.
+  return found.length > 0 ? found : [{ path, isGone: false, before: before.map(key), after: after.map(key) }];
+}
+
+function isUnique(list: readonly unknown[], name: string): boolean {
+  const keys = list.map((one) => (isObject(one) ? one[name] : undefined));
+  return keys.every((key) => typeof key === 'string') && new Set(keys).size === keys.length;
+}

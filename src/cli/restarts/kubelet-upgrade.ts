@@ -1,0 +1,53 @@
+// What a new version of the kubelet does to containers that run. Pure.
+import type { ManifestObject } from '../manifest/objects.ts';
+import { identity, isWorkload, type Effect } from './effects.ts';
+
+/** Upgrade is a step from one minor version of the kubelet to another; a step back is one, too. */
+export interface Upgrade {
+  readonly from: number;
+  readonly to: number;
+}
+
+// The hash of a container covers its name and its image since this version (K-153).
+const shortHash = 31;
+
+// Up to this version it covers every field that Go knows, also those that are not set (K-153).
+const lastDump = 15;
+
+/** readUpgrade reads `1.30..1.31`; undefined if it is something else. */
+export function readUpgrade(given: string): Upgrade | undefined {
+  const [, from, to] = /^v?1\.(\d+)(?:\.\d+)?\.\.v?1\.(\d+)(?:\.\d+)?$/.exec(given) ?? [];
+  return from === undefined || to === undefined ? undefined : { from: Number(from), to: Number(to) };
+}
+
+/** upgradeEffects returns what the upgrade does to the containers of each object, if their node is not drained first. */
+export function upgradeEffects(objects: readonly ManifestObject[], upgrade: Upgrade): Effect[] {
+  const outcome = outcomeOf(upgrade);
+  return objects.filter(isWorkload).map((one) => ({ ...identity(one), ...outcome, causes: [] }));
+}
+
+function outcomeOf({ from, to }: Upgrade): Pick<Effect, 'effect' | 'message'> {
+  const [older, newer] = [Math.min(from, to), Math.max(from, to)];
+  if (older === newer || older >= shortHash) {
+    return { effect: 'nothing', message: 'Nothing restarts: the hash of a container covers its name and its image.' };
+  }
+  if (newer >= shortHash) {
+    return {
+      effect: 'restarts-containers',
+      message:
+        'The kubelet restarts every container in place, whatever the restart policy: before 1.31 the hash of a container covered all its fields. Drain the node first, as every minor upgrade of a kubelet requires.',
+    };
+  }
+  if (older <= lastDump) {
+    return {
+      effect: 'restarts-containers',
+      message:
+        'The kubelet restarts every container in place: the hash of a container covers fields that a new version adds. Drain the node first, as every minor upgrade of a kubelet requires.',
+    };
+  }
+  return {
+    effect: 'may-restart-containers',
+    message:
+      'The kubelet restarts a container in place if the new version has a new default for one of its fields: before 1.31 the hash of a container covers all fields that are set. Drain the node first, as every minor upgrade of a kubelet requires.',
+  };
+}

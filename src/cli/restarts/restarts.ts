@@ -1,0 +1,105 @@
+// `lameduck restarts`: says which pods and containers an apply, or an upgrade of the kubelet, restarts.
+import { standardError, standardOutput, writeOut } from '../../standard-output.ts';
+import { say } from '../command.ts';
+import { readManifests } from '../manifest/files.ts';
+import type { Unreadable } from '../manifest/objects.ts';
+import { optionLines, readArguments } from '../options.ts';
+import { paint } from '../paint.ts';
+import { effectsOf, isRestart, type Cause, type Effect } from './effects.ts';
+import { readUpgrade, upgradeEffects } from './kubelet-upgrade.ts';
+
+const nothingRestarts = 0;
+const restartsSomething = 1;
+const badUsage = 2;
+
+const options = {
+  'kubelet-version': { type: 'string', value: '1.30..1.31', help: 'with one FILE: what this upgrade does to it' },
+  format: { type: 'string', value: 'text|json', help: 'how the result is printed; default text' },
+  help: { type: 'boolean', help: 'print this text' },
+} as const;
+
+const usage = [
+  'Examples:',
+  '  lameduck restarts old.yaml new.yaml',
+  '  helm template shop ./chart | lameduck restarts deployed.yaml -',
+  '  lameduck restarts deployment.yaml --kubelet-version 1.30..1.31',
+  '',
+  'Says for each object whether applying the second file over the first one replaces pods, restarts containers or',
+  'does neither, and which field is the cause. Fields that are absent equal those that are set to their default.',
+  'Exit code: 0 nothing restarts, 1 something restarts or is rejected or cannot be read, 2 usage.',
+  '',
+  'Options:',
+  ...optionLines(options),
+].join('\n');
+
+/** restarts resolves with 0 if nothing restarts, 1 if something does, 2 for bad usage. */
+export async function restarts(args: readonly string[]): Promise<number> {
+  const parsed = readArguments(args, options);
+  if ('problem' in parsed) return refuse(parsed.problem);
+  const { values, positionals } = parsed;
+  if (values['help'] === true) {
+    say(standardOutput, usage);
+    return nothingRestarts;
+  }
+  const { format = 'text', 'kubelet-version': given } = values;
+  if (format !== 'text' && format !== 'json') {
+    return refuse(`--format must be text or json, got ${JSON.stringify(format)}`);
+  }
+  const upgrade = typeof given === 'string' ? readUpgrade(given) : undefined;
+  if (given !== undefined && upgrade === undefined) {
+    return refuse(`--kubelet-version must be two versions such as 1.30..1.31, got ${JSON.stringify(given)}`);
+  }
+  if (upgrade === undefined && positionals.length !== 2) return refuse('give two files: the old one and the new one');
+  if (upgrade !== undefined && positionals.length !== 1) return refuse('--kubelet-version takes one file');
+  const manifests = await readManifests(positionals);
+  if ('problem' in manifests) return refuse(manifests.problem);
+  const [before, after = before] = manifests;
+  const effects =
+    upgrade === undefined
+      ? effectsOf(before?.objects ?? [], after?.objects ?? [])
+      : upgradeEffects(before?.objects ?? [], upgrade);
+  const unreadable = manifests.flatMap((manifest) => manifest.unreadable);
+  writeOut(standardOutput, `${format === 'json' ? jsonOf(effects, unreadable) : textOf(effects)}\n`);
+  if (format === 'text') {
+    for (const { file, line, reason } of unreadable) say(standardError, `${file}:${String(line)}: ${reason}`);
+  }
+  return effects.some(isRestart) || unreadable.some(({ isUsed }) => !isUsed) ? restartsSomething : nothingRestarts;
+}
+
+function refuse(problem: string): number {
+  say(standardError, `lameduck restarts: ${problem}\nlameduck restarts --help shows examples`);
+  return badUsage;
+}
+
+function jsonOf(objects: readonly Effect[], unreadable: readonly Unreadable[]): string {
+  const result = { schema: 'lameduck/restarts/v1', objects, unreadable };
+  // A field that is absent has the value null.
+  return JSON.stringify(
+    result,
+    (key, value: unknown) => (value === undefined && ['before', 'after', 'hint'].includes(key) ? null : value),
+    2,
+  );
+}
+
+function textOf(effects: readonly Effect[]): string {
+  const restarting = effects.filter(isRestart).length;
+  return [
+    ...effects.flatMap((one) => [
+      paint(isRestart(one) ? 'yellow' : 'green', `${one.kind} ${one.name}: ${one.effect}`),
+      `  ${one.message}`,
+      ...one.causes.flatMap(causeLines),
+      '',
+    ]),
+    `${String(restarting)} of ${String(effects.length)} objects ${restarting === 1 ? 'restarts' : 'restart'} containers or cannot be applied`,
+  ].join('\n');
+}
+
+function causeLines({ file, line, path, before, after, hint }: Cause): string[] {
+  const values = before === undefined && after === undefined ? '' : `: ${shown(before)} → ${shown(after)}`;
+  return [`  ${file}:${String(line)}  ${path}${values}`, ...(hint === undefined ? [] : [`    ${hint}`])];
+}
+
+function shown(value: unknown): string {
+  const written = value === undefined ? 'not set' : JSON.stringify(value);
+  return written.length > 60 ? `${written.slice(0, 59)}…` : written;
+}

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { readObjects } from '../../../src/cli/manifest/objects.ts';
+import { effectsOf, type Effect } from '../../../src/cli/restarts/effects.ts';
+import { readUpgrade, upgradeEffects } from '../../../src/cli/restarts/kubelet-upgrade.ts';
+import { quantity } from '../../../src/cli/restarts/quantity.ts';
+import { lameduck } from '../../support/lameduck-command.ts';
+import { deployment, restartPairs } from '../../support/restart-pairs.ts';
+
+function effects(before: string, after: string): Effect[] {
+  return effectsOf(readObjects(before, 'old.yaml').objects, readObjects(after, 'new.yaml').objects);
+}
+
+for (const { title, before, after, effect, causes } of restartPairs) {
+  test(`${title}: ${effect}`, () => {
+    const [first, ...others] = effects(before, after);
+    assert.deepEqual(others, []);
+    assert.deepEqual([first?.effect, first?.causes.map(({ path }) => path)], [effect, causes]);
+  });
+
+  test(`${title}: the same manifest twice restarts nothing`, () => {
+    assert.ok(effects(after, after).every((one) => one.effect === 'nothing'));
+  });
+}
+
+const found = (title: string, effect: string): void => {
+  assert.ok(
+    restartPairs.some((one) => one.title === title && one.effect === effect),
+    title,
+  );
+};
+
+test('K-155 of the changes that a running pod accepts, only another image restarts a container', () => {
+  found('another image of a pod', 'restarts-containers');
+  found('a variable of a pod', 'rejected');
+  found('a label of a pod', 'nothing');
+  found('other data of a ConfigMap', 'nothing');
+});
+
+test('K-156, K-157 the pods are replaced if and only if the template differs after its defaults', () => {
+  found('the hash that the controller sets', 'nothing');
+  found('defaults of the container', 'nothing');
+  found('more replicas', 'nothing');
+  found('a label of the pods', 'rolls');
+});
+
+test('K-158, K-159, K-160 a cause that is often not wanted has a hint', () => {
+  const hintOf = (annotation: string): string | undefined => {
+    const [from, to] = ['a', 'b'].map((value) =>
+      deployment
+        .replace('    spec:\n', `    spec: &spec\n`)
+        .replace(
+          '      labels: { app: shop }\n    spec',
+          `      labels: { app: shop }\n      annotations: { ${annotation}: ${value} }\n    spec`,
+        ),
+    );
+    return effects(from ?? '', to ?? '')[0]?.causes[0]?.hint;
+  };
+  assert.match(hintOf('kubectl.kubernetes.io/restartedAt') ?? '', /rollout restart/);
+  assert.match(hintOf('checksum/config') ?? '', /random values/);
+  assert.equal(hintOf('example.com/other'), undefined);
+  const [chart] = restartPairs.filter(({ title }) => title === 'a label of the pods');
+  assert.match(effects(chart?.before ?? '', chart?.after ?? '')[0]?.causes[0]?.hint ?? '', /Leave this label off/);
+});
+
+test('K-161 a changed ConfigMap names the pods that keep the old values', () => {
+  const configMap = (value: string): string =>
+    `kind: ConfigMap\nmetadata: { name: shop }\ndata: { a: "${value}" }\n---\n`;
+  const [mounted] = effects(configMap('1') + deployment, configMap('2') + deployment);
+  assert.match(mounted?.message ?? '', /Files in Deployment shop change within about two minutes/);
+  const reading = deployment.replace('env:', 'envFrom: [{ configMapRef: { name: shop } }]\n          env:');
+  const [variable] = effects(configMap('1') + reading, configMap('2') + reading);
+  assert.match(
+    variable?.message ?? '',
+    /Containers of Deployment shop keep the old variables until they are restarted/,
+  );
+});
+
+test('the data of a Secret is not printed, and stringData equals data', () => {
+  const secret = (fields: string): string => `kind: Secret\nmetadata: { name: shop }\n${fields}\n`;
+  assert.deepEqual(effects(secret('stringData: { a: one }'), secret('data: { a: b25l }')), []);
+  const [changed] = effects(secret('stringData: { a: one }'), secret('stringData: { a: two }'));
+  assert.deepEqual(
+    changed?.causes.map(({ path, before, after }) => [path, before, after]),
+    [['data.a', undefined, undefined]],
+  );
+});
+
+test('K-151, K-153, K-154 an upgrade of the kubelet across 1.31 restarts every container once', () => {
+  const { objects } = readObjects(`${deployment}---\nkind: Service\n`, 'a.yaml');
+  const effectOf = (given: string): string[] => {
+    const upgrade = readUpgrade(given);
+    assert.ok(upgrade, given);
+    return upgradeEffects(objects, upgrade).map(({ effect }) => effect);
+  };
+  assert.deepEqual(effectOf('1.30..1.31'), ['restarts-containers']);
+  assert.deepEqual(effectOf('v1.30.4..v1.32.1'), ['restarts-containers']);
+  assert.deepEqual(effectOf('1.31..1.30'), ['restarts-containers']);
+  assert.deepEqual(effectOf('1.31..1.36'), ['nothing']);
+  assert.deepEqual(effectOf('1.30.1..1.30.4'), ['nothing']);
+  assert.deepEqual(effectOf('1.28..1.29'), ['may-restart-containers']);
+  assert.deepEqual(effectOf('1.14..1.15'), ['restarts-containers']);
+  for (const wrong of ['1.30', '1.30-1.31', '2.0..2.1', '']) assert.equal(readUpgrade(wrong), undefined);
+});
+
+test('equal quantities are the same text', () => {
+  for (const [one, other] of [
+    ['500m', 0.5],
+    ['1Gi', '1024Mi'],
+    ['1Gi', 1_073_741_824],
+    ['1e3', '1k'],
+    ['0.1', '100m'],
+    ['1.50', '1500m'],
+    ['0', '0Mi'],
+  ]) {
+    assert.equal(quantity(one), quantity(other), String(one));
+  }
+  assert.notEqual(quantity('1G'), quantity('1Gi'));
+  for (const other of ['much', '', '.', true, null, '1e999999999']) assert.equal(quantity(other), other);
+});
+
+function files(t: TestContext, before: string, after: string): string[] {
+  const folder = mkdtempSync(join(tmpdir(), 'restarts-'));
+  t.after(() => {
+    rmSync(folder, { recursive: true });
+  });
+  const names = ['old.yaml', 'new.yaml'].map((name) => join(folder, name));
+  for (const [index, text] of [before, after].entries()) writeFileSync(names[index] ?? '', text);
+  return names;
+}
+
+test('the command prints effect, field and values, and its exit code tells whether something restarts', async (t) => {
+  const [older = '', newer = ''] = files(t, deployment, deployment.replace('value: "2"', 'value: "3"'));
+  const { code, output } = await lameduck(t, ['restarts', older, newer]);
+  assert.equal(code, 1);
+  assert.equal(
+    output.replaceAll(newer, 'new.yaml'),
+    [
+      'Deployment shop: rolls',
+      '  It replaces all pods, step by step.',
+      '  new.yaml:19  spec.template.spec.containers[0].env[1].value: "2" → "3"',
+      '',
+      '1 of 1 objects restarts containers or cannot be applied',
+      '',
+    ].join('\n'),
+  );
+  assert.equal((await lameduck(t, ['restarts', older, older])).code, 0);
+  assert.equal((await lameduck(t, ['restarts', older, '--kubelet-version', '1.30..1.31'])).code, 1);
+  assert.equal((await lameduck(t, ['restarts', older, '--kubelet-version=1.33..1.34'])).code, 0);
+});
+
+test('JSON has its schema, and objects that are new or missing are named', async (t) => {
+  const [older = '', newer = ''] = files(t, deployment, deployment.replace('name: shop', 'name: store'));
+  const { code, output } = await lameduck(t, ['restarts', '--format=json', older, newer]);
+  const { schema, objects } = JSON.parse(output) as { schema: string; objects: Effect[] };
+  assert.deepEqual([code, schema], [0, 'lameduck/restarts/v1']);
+  assert.deepEqual(
+    objects.map(({ name, effect }) => [name, effect]),
+    [
+      ['store', 'created'],
+      ['shop', 'missing'],
+    ],
+  );
+});
+
+test('a document that is broken is named, the others are compared, and the exit code is 1', async (t) => {
+  const [older = '', newer = ''] = files(t, deployment, `a: [\n---\n${deployment}`);
+  const { code, output } = await lameduck(t, ['restarts', older, newer]);
+  assert.equal(code, 1);
+  assert.match(output, /Deployment shop: nothing[^]*new\.yaml:\d+: this is not YAML/);
+});
+
+for (const [args, problem] of [
+  [['a.yaml'], /give two files: the old one and the new one/],
+  [['a.yaml', 'b.yaml', '--kubelet-version=1.30..1.31'], /--kubelet-version takes one file/],
+  [['a.yaml', '--kubelet-version=1.31'], /--kubelet-version must be two versions such as 1\.30\.\.1\.31, got "1\.31"/],
+  [['a.yaml', 'b.yaml'], /a\.yaml cannot be read: ENOENT/],
+  [['a.yaml', 'b.yaml', '--format=xml'], /--format must be text or json, got "xml"/],
+] as const) {
+  test(`restarts ${args.join(' ')} is exit code 2 with the reason and a hint`, async (t) => {
+    const { code, output } = await lameduck(t, ['restarts', ...args]);
+    assert.equal(code, 2);
+    assert.match(output, problem);
+    assert.match(output, /\nlameduck restarts --help shows examples\n$/);
+  });
+}
