@@ -47,6 +47,7 @@ interface ProbePortLines {
 /** createLogging logs to `logger` when one is given, and otherwise writes lines to standard output. */
 export function createLogging(logger?: Logger): Logging {
   const log: Logger = logger === undefined ? lineWriter : withFallback(logger);
+  let hasEnded = false;
   return {
     log,
     onStart({ budgetSum, sources, addresses }) {
@@ -66,6 +67,8 @@ export function createLogging(logger?: Logger): Logging {
     onHookEnd: () => undefined,
     ...failureLines(log),
     onCheckChange(endpoint, check, reason) {
+      // A probe that comes during the exit finds closed what the destroy hooks have closed.
+      if (hasEnded) return;
       if (reason === undefined) log.info({ endpoint, check }, 'check passes again');
       else log.warn({ endpoint, check, reason: reason.message }, 'check fails');
     },
@@ -86,6 +89,7 @@ export function createLogging(logger?: Logger): Logging {
     ...processLines(log),
     ...probePortLines(log),
     onEnd(record) {
+      hasEnded = true;
       log[record.exitCode === 0 ? 'info' : 'error'](record, 'shutdown ended');
       log.flush?.();
     },

@@ -277,6 +277,7 @@ function onExit(code: number): void {
   // A program that cleans up after an end that it knows nothing of says that all is well.
   if (code === exitCodes.clean && owedExitCode() !== exitCodes.clean) process.exitCode = owedExitCode();
   report(Number(process.exitCode ?? code), []);
+  ownListeners.callLeft();
 }
 
 function owedExitCode(): number {

@@ -14,6 +14,9 @@ type Close = (this: Server, callback?: (this: Server, ...args: unknown[]) => unk
 export class OwnListeners {
   /** Whether any have been called. */
   wereCalled = false;
+  /** Those that callOneByOne has not called yet. */
+  #left: (() => unknown)[] = [];
+  #isCalling = false;
   #outstanding = 0;
   #patience = 0;
   #onIdle: (() => void) | undefined;
@@ -29,8 +32,17 @@ export class OwnListeners {
   async callOneByOne(listeners: readonly Listener[], args: readonly unknown[]): Promise<void> {
     this.#watchCloses();
     const end = this.#begin();
-    for (const listener of listeners) await this.#callInOwnTurn(() => listener.apply(process, [...args]));
+    this.#left = listeners.map((listener) => () => listener.apply(process, [...args]));
+    for (let next = this.#left.shift(); next !== undefined; next = this.#left.shift()) await this.#callInOwnTurn(next);
     end();
+  }
+
+  /**
+   * callLeft calls the rest when one of them ends the process later than in the call itself: without lameduck they would all
+   * have been called before that.
+   */
+  callLeft(): void {
+    for (const call of this.#isCalling ? [] : this.#left.splice(0)) call();
   }
 
   /** whenIdleFor calls `callback` when nothing has been outstanding for `milliseconds`. */
@@ -51,9 +63,11 @@ export class OwnListeners {
     return new Promise((resolve) => {
       setImmediate(() => {
         let outcome: unknown;
+        this.#isCalling = true;
         try {
           outcome = call();
         } finally {
+          this.#isCalling = false;
           resolve(this.#settle(outcome));
         }
       });

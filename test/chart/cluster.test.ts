@@ -61,7 +61,7 @@ describe('before a real API server', { skip }, () => {
   for (const [name, values] of Object.entries(valueSets)) {
     it(`H-152 H-157 HC-18 HC-32 ${name}: every object is accepted, applied by either side`, async () => {
       for (const helm of helms) {
-        const all = await objects(values, { helm });
+        const all = await objects(values, { helm, args: ['--namespace', namespace] });
         const asked = all.filter(({ kind }) => !googles.includes(kind));
         assert.ok(asked.length >= 4);
         await accepts(asked);

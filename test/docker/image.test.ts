@@ -136,7 +136,7 @@ test('H-164 H-176 HC-36 nothing is in its folder but what is named: no settings 
   );
   assert.deepEqual(paths.filter((path) => /^(docker|examples)\/.*\.[cm]?[jt]s$/.test(path)).sort(), [
     'docker/pid-1.cjs',
-    ...['app', 'main', 'upstream'].map((name) => `examples/reference-service/${name}.ts`),
+    ...['app', 'job', 'main', 'upstream'].map((name) => `examples/reference-service/${name}.ts`),
   ]);
 });
 

@@ -119,3 +119,11 @@ test('a logger without flush will do', () => {
 test('the silent observer says nothing', () => {
   assert.equal(silent.onEnd(record), undefined);
 });
+
+test('the final line is the last: a check that a probe finds failed after it has no line', () => {
+  const { logger, calls } = recordedLogger();
+  const logging = createLogging(logger);
+  logging.onEnd(record);
+  logging.onCheckChange('readyz', 'database', new Error('the client is destroyed'));
+  assert.deepEqual(calls, [['info', record, 'shutdown ended'], ['flush']]);
+});

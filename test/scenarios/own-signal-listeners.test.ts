@@ -122,6 +122,17 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     });
   }
 
+  for (const [when, called] of [
+    ['at once', []],
+    ['later', ['second called']],
+  ] as const) {
+    test(`one that exits ${when} ends the process as without lameduck, after ${String(called.length)} others`, async (t) => {
+      const program = await signalled(t, 'exits, with others behind it', { WHEN: when });
+      assert.deepEqual(await program.exit, { code: 5, signal: null });
+      assert.deepEqual(order(program, final, 'second called'), [final, ...called]);
+    });
+  }
+
   test('process.exit(0) does not hide that requests were cut', async (t) => {
     const env = { LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4', LAMEDUCK_DESTROY_HOOK_TIMEOUT: '1s' };
     const program = start(t, 'exits with 0 whatever was', env);

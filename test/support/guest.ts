@@ -1,9 +1,7 @@
 // A program that knows nothing of lameduck, with `lameduck/register` loaded before it.
-import { pathToFileURL } from 'node:url';
-import { resolve } from 'node:path';
 import { ProcessUnderTest, type Line } from './process-under-test.ts';
 
-export const register = pathToFileURL(resolve(import.meta.dirname, '../../src/register.cts')).href;
+export const register = new URL('register.mjs', import.meta.url).href;
 
 /** Environment of a process that Node itself loads the lifecycle into; its probe port is any that is free. */
 export function registered(env: Readonly<Record<string, string>> = {}): Record<string, string> {
