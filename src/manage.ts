@@ -66,9 +66,9 @@ export function manage(
   return install(servers, completed, environment);
 }
 
-/** Guest is what is different in a program that knows nothing of its lifecycle. */
+/** Guest is a program into which `lameduck/register` was loaded. */
 export interface Guest {
-  /** What could not be read of the settings, in one line. */
+  /** The invalid settings, in one line. */
   readonly problem: string | undefined;
 }
 
@@ -94,7 +94,7 @@ export function install(
     settings,
     sources,
     clock: probePort?.clock ?? systemClock,
-    // The first to know, since to write a line may take its time.
+    // Before the log, because writing a line may take time.
     observer: probePort === undefined ? logging : several([probePort.observer, logging]),
     functions,
     readSocketTable,
@@ -119,7 +119,7 @@ export function install(
   const leave = joinProcess(parts, logging, thread, environment, guest !== undefined);
   void parts.handle.ended.then(() => {
     stopWatching();
-    // With the process the probe port ends, too: last of all.
+    // If the process ends, the probe port stays open until then.
     if (!isEnding()) {
       parts.recorder.report();
       thread.noteReport();
@@ -134,7 +134,7 @@ export function install(
   return lifecycle;
 }
 
-// A turn later, before the hooks: the start takes the main thread some milliseconds, and a hook may block it for good.
+// In the next tick, before the hooks: starting the thread takes some milliseconds, and a hook may block the event loop.
 function watchSoon(thread: ProbePort): void {
   process.nextTick(() => {
     thread.watch();
@@ -165,7 +165,7 @@ function joinProcess(
       logging.onUncaughtError(error);
       watchSoon(thread);
       const ended = shutdown.begin('uncaught error', { isUncaughtError: true });
-      // Of one that runs already the thread has not heard of the error.
+      // If the shutdown was running already, the thread does not know the error yet.
       thread.tellOfShutdown();
       return ended;
     },
@@ -187,7 +187,7 @@ function joinProcess(
       closes.reopen();
     },
     afterListeners: () => {
-      // A guest's server is closed by the program alone, and not even by that if it ends.
+      // Under `lameduck/register`, only a close of the program itself emits `close`.
       if (!isGuest || settings.ownSignalListeners === 'run') closes.settle();
     },
     takesShutdownMessage: isUnderPm2(environment),
@@ -200,7 +200,7 @@ function joinProcess(
   };
 }
 
-// A test that runs a shutdown in its own process has left this process by then: there, its clients are strangers.
+// `runShutdown` leaves the process before the shutdown begins: the clients of its test are not requests of the program to itself.
 function acceptSelfRequests({ servers, traffic, warn, handle: { signals } }: Parts): () => void {
   let requests: SelfRequests | undefined;
   let hasEnded = false;
@@ -221,7 +221,7 @@ function createProbePort(settings: Settings, logging: Logging, mayEndProcess: bo
     answer: (url, method) => parts().answerProbePort(url, method),
     shutdown() {
       const { recorder, shutdown } = parts();
-      // One that does not end the process has no final line.
+      // If the shutdown does not end the process, the thread must not end it either.
       if (shutdown.endsAt === undefined || !isEnding()) return undefined;
       const { uncaughtError } = recorder;
       return { record: recorder.soFar(), uncaughtError, remainingMs: shutdown.endsAt - systemClock.now() };
@@ -238,9 +238,9 @@ function createProbePort(settings: Settings, logging: Logging, mayEndProcess: bo
     },
     onFailure(error) {
       const isLeaving = parts().handle.signals.shutdownInitiated.hasSignaled;
-      // A guest is never ended for it, not even one that has asked for the port by name.
+      // Under `lameduck/register` a failed probe port never ends the process, even if the port was set.
       if (isLeaving || !mayEndProcess) logging.onProbePortFailure(error);
-      // As when a server of the program's own cannot listen and nobody handles that.
+      // An uncaught error, as when a server of the program cannot listen and has no listener for `error`.
       else
         process.nextTick(() => {
           throw error;
@@ -249,7 +249,7 @@ function createProbePort(settings: Settings, logging: Logging, mayEndProcess: bo
   });
 }
 
-/** addServer lets a server that comes later drain and stop with the others of a lifecycle. */
+/** addServer adds a server to a lifecycle that has others already. */
 export function addServer(parts: Parts, server: Server): void {
   putUnder(parts, server);
   parts.addServer(server);
@@ -260,12 +260,12 @@ function putUnder({ settings, traffic }: Parts, server: Server): void {
   applyKeepAliveTimeout(server, settings.keepAliveTimeout);
 }
 
-/** ManagedLifecycle is a lifecycle that ends with this process, and what takes it out again. */
+/** ManagedLifecycle is a lifecycle that ends with this process. */
 export interface ManagedLifecycle {
   readonly parts: Parts;
-  /** All that were given together. */
+  /** All servers that were passed to `lameduck()` together. */
   readonly servers: readonly Server[];
-  /** Takes the lifecycle out of the process: no process signal and no uncaught error concerns it any more. */
+  /** Removes the lifecycle from the process: process signals and uncaught errors no longer begin its shutdown. */
   readonly leave: () => void;
   /** Where the log of this lifecycle goes. */
   readonly log: Logger;

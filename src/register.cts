@@ -1,18 +1,17 @@
-// The package's export for `node --import lameduck/register` and `node --require lameduck/register`: the lifecycle for a
-// program that changes no line. It is loaded into every process that inherits NODE_OPTIONS, so until an HTTP server listens
-// it does as good as nothing (P-117). It requires nothing before it has looked at the version of Node, so that an old one can
-// load it.
+// The package's export for `node --import lameduck/register` and `node --require lameduck/register`: it gives a program the
+// lifecycle without a change of its code. Every process that inherits NODE_OPTIONS loads it, so it does almost nothing until an
+// HTTP server listens (P-117). It requires nothing before it has checked the version of Node, so that an old Node can load it.
 import type * as DiagnosticsChannel from 'node:diagnostics_channel';
 import type * as FileSystem from 'node:fs';
 import type * as WorkerThreads from 'node:worker_threads';
 import type * as HeldSignals from './process/held-signals.ts';
 import type * as Guest from './register/guest.ts';
 
-// Node reports on them which server is about to listen, and which has just begun to (P-112).
+// Node publishes on these channels which server is about to listen, and which one has just begun to (P-112).
 const startChannel = 'tracing:net.server.listen:asyncStart';
 const endChannel = 'tracing:net.server.listen:asyncEnd';
 
-// Node publishes there each request. Only the first is looked at, and none after a server listens.
+// Node publishes each request on this channel. Only the first one is read, and none after a server listens.
 const requests = 'http.server.request.start';
 
 const oldest = [22, 19] as const;
@@ -41,7 +40,7 @@ interface Message {
   readonly server: { readonly listening: boolean };
 }
 
-// In the turn in which the program starts, so that the first request does not wait for it.
+// Before the server listens, so that the first request does not wait for the modules to load.
 function onStart(message: unknown): void {
   if (isHttp(message as Message)) guarded(load);
 }
@@ -78,7 +77,7 @@ function diagnostics(): typeof DiagnosticsChannel {
   return require('node:diagnostics_channel') as typeof DiagnosticsChannel;
 }
 
-// As in process/runtime.ts, which is not loaded: these runtimes claim a version of Node.
+// As in process/runtime.ts, which is not loaded yet. Both runtimes report a version of Node.
 function otherRuntime(): string | undefined {
   const { bun, deno } = process.versions;
   if (bun !== undefined) return 'Bun';
@@ -90,7 +89,7 @@ function isSupported(): boolean {
   return major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
 }
 
-// As in settings/environment.ts, of which nothing is loaded yet.
+// As in settings/environment.ts, which is not loaded yet.
 function isSwitchedOff(): boolean {
   return /^\s*(1|true)\s*$/i.test(process.env['LAMEDUCK_DISABLED'] ?? '');
 }
@@ -115,6 +114,6 @@ function say(text: string): void {
   try {
     (require('node:fs') as typeof FileSystem).writeSync(2, `lameduck/register: ${text}\n`);
   } catch {
-    // Nobody reads it.
+    // Standard error is closed.
   }
 }

@@ -1,19 +1,19 @@
-// The backstop: it ends the process shortly after the shutdown budget, whatever has become of the shutdown.
+// The backstop: a timer that ends the process shortly after the end of the shutdown budget, if it is still alive.
 import { systemClock, startTimer } from '../clock.ts';
 import { exitCodes } from '../exit-codes.ts';
 
-// How long after the end of the budget the process is ended, in milliseconds; the shutdown itself ends before.
+// Milliseconds from the end of the budget to the end of the process. The shutdown itself ends with the budget.
 const margin = 250;
 
-// The budget can be shortened, so the time that is left is computed again this often, in milliseconds.
+// Milliseconds between two looks at the time that is left: a later call can shorten the budget.
 const interval = 100;
 
-// Kept when lameduck loads: the program may replace it.
+// Read when lameduck loads, because the program may replace it later.
 const { reallyExit } = process as unknown as { readonly reallyExit: (this: unknown, code: number) => void };
 
-/** BackstopOptions is what the backstop asks. */
+/** BackstopOptions is what the backstop calls. */
 export interface BackstopOptions {
-  /** When the shutdown budget ends. It can come nearer. */
+  /** When the shutdown budget ends, by the system clock. It can move to an earlier time. */
   readonly endsAt: () => number;
   /** Writes the final line and returns the exit code. */
   readonly giveUp: () => number;
@@ -35,7 +35,7 @@ function endProcess(giveUp: () => number): void {
     code = giveUp();
   } finally {
     exit(code);
-    // A version of the program's own has returned.
+    // The program has replaced `process.exit()` by a function that returns.
     reallyExit.call(process, code);
   }
 }

@@ -1,12 +1,12 @@
-// close-with-grace, which starters such as fastify-cli bring along, ends the process after a delay of its own.
+// close-with-grace, which fastify-cli depends on, ends the process after a delay of its own.
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { formatDuration } from '../settings/duration.ts';
 import type { Environment } from '../settings/environment.ts';
 
 /**
- * closeWithGraceWarning returns what should be said when close-with-grace listens for one of the process signals and may
- * end the process before `budget` milliseconds have passed: it does not know how long a drain takes.
+ * closeWithGraceWarning returns a warning if close-with-grace listens for one of the process signals and may end the
+ * process before `budget` milliseconds have passed. close-with-grace does not wait for the drain.
  */
 export function closeWithGraceWarning(
   signals: readonly NodeJS.Signals[],
@@ -31,7 +31,7 @@ export function describeCloseWithGrace(
   return `fastify-cli ends this process when its delay is over, 500ms unless given, with requests in flight or not: start it with --close-grace-delay ${String(budget)} or more`;
 }
 
-// Nothing else tells: its listeners are exported nowhere, and it leaves no mark on the process.
+// Its listeners can be recognized by their text only: it neither exports them nor marks the process.
 function isOfCloseWithGrace(listener: (...args: never[]) => void): boolean {
   return listener.name === 'onSignal' && /\brun\(\{ ?signal ?\}\)/.test(String(listener));
 }
@@ -40,14 +40,14 @@ function isFastifyCli(command: readonly string[]): boolean {
   return command.some((part) => /[\\/]fastify-cli[\\/]/.test(part) || basename(part) === 'fastify');
 }
 
-// As fastify-cli reads it: a variable counts where there is no argument.
+// As fastify-cli reads it: the argument wins over the variable.
 function delayOf(command: readonly string[], environment: Environment): number | undefined {
   const argument = /(?:^| )(?:--close-grace-delay|--closeGraceDelay|-g)[ =]?(\d+)/.exec(command.join(' '))?.[1];
   const delay = argument ?? environment['FASTIFY_CLOSE_GRACE_DELAY'];
   return delay === undefined ? undefined : Number(delay);
 }
 
-// fastify-cli takes its arguments out of `process.argv`; outside Linux they are not to be had.
+// fastify-cli removes its arguments from `process.argv`. Only Linux has the original command line.
 function ownCommand(): string[] {
   try {
     return readFileSync('/proc/self/cmdline', 'utf8').split('\0');

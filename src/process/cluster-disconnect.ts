@@ -1,9 +1,9 @@
-// The end of this process as a worker of `node:cluster`: `worker.disconnect()`, called in the primary or in the worker.
-// Node closes the worker's servers at once then.
+// `worker.disconnect()` of `node:cluster`, called in the primary or in the worker. Node then closes the worker's servers at
+// once, so lameduck keeps the call until the drain has ended.
 
 import type { Cluster } from 'node:cluster';
 
-/** TakeDisconnect returns true to keep `disconnect` for later; false lets it happen now. */
+/** TakeDisconnect returns true to call `disconnect` itself later. After false, Node disconnects now. */
 export type TakeDisconnect = (disconnect: () => void) => boolean;
 
 /** isClusterDisconnect tells the internal message by which the primary disconnects a worker. */
@@ -13,9 +13,9 @@ export function isClusterDisconnect(event: string | symbol, [message]: readonly 
   return cmd === 'NODE_CLUSTER' && act === 'disconnect';
 }
 
-/** interceptOwnDisconnect asks `take` when this worker disconnects itself, until the returned function is called. */
+/** interceptOwnDisconnect calls `take` when this worker disconnects itself, until the returned function is called. */
 export function interceptOwnDisconnect(take: TakeDisconnect): () => void {
-  // Only a worker has a channel; any other process would load the module for nothing.
+  // A process without an IPC channel is no worker, and need not load `node:cluster`.
   if (process.channel === undefined) return () => undefined;
   const { worker } = process.getBuiltinModule('node:cluster') as unknown as Cluster;
   if (worker === undefined) return () => undefined;

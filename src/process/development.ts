@@ -1,4 +1,4 @@
-// Whether a developer runs this process and restarts it again and again, so that a restart must not wait for clients.
+// Whether this process runs on a developer's machine. The drain then waits for neither the delay nor idle connections.
 import type { Cluster } from 'node:cluster';
 import { isatty } from 'node:tty';
 import type { Environment } from '../settings/environment.ts';

@@ -1,4 +1,5 @@
-// The end of this process: all its lifecycles, the process signals that end them, and what is left to do then.
+// The end of this process: it shuts down all lifecycles at a process signal or an uncaught error, calls the program's own
+// listeners, and exits.
 import { systemClock } from '../clock.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { standardError, writeOut } from '../standard-output.ts';
@@ -12,7 +13,7 @@ import { isShutdownMessage } from './parent-messages.ts';
 import { OwnListeners, type Listener } from './own-listeners.ts';
 import { describeUncaught } from './uncaught-error.ts';
 
-// After the drain the process has this long to end by itself (P-058).
+// Milliseconds after the drain, or after the program's own listeners, in which the process may end by itself (P-058).
 const exitPatience = 1_000;
 
 type Begin = (member: Member) => Promise<Ended>;
@@ -24,15 +25,15 @@ const listening = new Listening((event, args) => {
 });
 const ownListeners = new OwnListeners();
 let first: FirstSignal | undefined;
-/** A `disconnect()` of a worker of `node:cluster`, which happens after the drain. */
+/** The `disconnect()` of a worker of `node:cluster` that was held; it is called after the drain. */
 let heldDisconnect: (() => void) | undefined;
 let hasUncaughtError = false;
-/** What began the end of the process, done to a lifecycle. */
+/** Begins the shutdown of one lifecycle, for the reason for which the process ends; undefined unless it ends. */
 let ending: Begin | undefined;
-/** The exit code that the shutdowns ask for, once all have ended. */
+/** The exit code that the shutdowns ask for; undefined until all have ended. */
 let drainedWith: number | undefined;
 
-/** What the copies of this package in one process have in common. It has a new name when Member changes. */
+/** The functions that the copies of this package in one process share. Change the key when Member changes. */
 interface Shared {
   join(member: Member): () => void;
   isEnding(): boolean;
@@ -41,8 +42,8 @@ interface Shared {
 
 const key = Symbol.for('lameduck.ending/v3');
 
-// Two copies would end the process under each other's drain, and each take the other for a program that handles uncaught
-// errors itself: the first that is used does it for all.
+// One copy would end the process during the drain of the other, and each would take the other's listener for the program's
+// own. Therefore the first copy that is used serves all.
 function shared(): Shared {
   const registry = globalThis as unknown as Record<symbol, Shared | undefined>;
   const isEndingHere = (): boolean => ending !== undefined;
@@ -50,15 +51,15 @@ function shared(): Shared {
 }
 
 /**
- * join lets a lifecycle end with this process: its process signals are listened for from now on, before the server
- * listens (P-066). A process may have several (A-032). The returned function takes it out again and, with the last one,
- * every listener (P-070).
+ * join adds a lifecycle to those that are shut down when the process receives a signal. It listens for the signals from now
+ * on, before the server listens (P-066). A process may have several lifecycles (A-032). The returned function removes the
+ * lifecycle again and, with the last one, every listener (P-070).
  */
 export function join(member: Member): () => void {
   return shared().join(member);
 }
 
-/** isEnding tells whether the process ends after the shutdown, since a process signal or an uncaught error began it. */
+/** isEnding tells whether the process ends after the shutdown, as it does after a process signal or an uncaught error. */
 export function isEnding(): boolean {
   return shared().isEnding();
 }
@@ -83,10 +84,10 @@ function joinHere(member: Member): () => void {
   members.add(member);
   for (const signal of member.shutdownSignals) listening.listen(signal);
   if (member.takesShutdownMessage && process.channel !== undefined) listening.listen('message');
-  // One that comes while the process is ending ends with it, as soon as its caller has registered what belongs to it.
+  // A lifecycle that joins while the process is ending is shut down in the next tick, when its caller has registered its hooks.
   if (ending !== undefined) process.nextTick(end, ending, [member]);
   return () => {
-    // A process that is about to end stays deaf to a signal's default action until it has ended.
+    // Keep the listeners while the process is ending. Without one, a late signal would kill it with the default action.
     if (ending !== undefined || !members.delete(member)) return;
     for (const signal of member.shutdownSignals) if (!isShutdownSignal(signal)) listening.forget(signal);
     if (!takesShutdownMessage()) listening.forget('message');
@@ -96,7 +97,7 @@ function joinHere(member: Member): () => void {
   };
 }
 
-// A process is a guest's if the program has given no server a lifecycle itself.
+// Whether `lameduck/register` made every lifecycle of this process.
 function isGuest(): boolean {
   return [...members].every((member) => member.isGuest);
 }
@@ -110,7 +111,7 @@ function takesShutdownMessage(): boolean {
 }
 
 function take(event: string, args: readonly unknown[]): boolean {
-  // Before a logger's own listener, after which nothing more can be logged (P-061).
+  // Before the `exit` listener of a logger, after which nothing more can be logged (P-061).
   if (event === 'exit') onExit(args[0] as number);
   if (event === 'removeListener') listening.keep(args);
   const isMessage = takesShutdownMessage() && isShutdownMessage(event, args);
@@ -129,7 +130,7 @@ function takeDisconnect(disconnect: () => void): boolean {
 
 function onProcessSignal(event: string, args: readonly unknown[] | undefined): void {
   if (drainedWith !== undefined && ownListeners.wereCalled) {
-    // A program may send itself the signal when it is done, as Nest does (P-116).
+    // A program may send itself the signal when it is done, as NestJS does (P-116).
     if (first?.isRepeated() === true) ownListeners.endsWhenIdle();
     else process.exit();
   } else if (first === undefined) {
@@ -153,13 +154,13 @@ function holdOrRun({ event, args }: FirstSignal): void {
 }
 
 function onUncaughtError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): void {
-  // A program that handles uncaught errors itself goes on doing so, as if we were not there (P-063).
+  // A program that has a listener of its own handles uncaught errors itself, as without lameduck (P-063).
   if (process.listenerCount('uncaughtException') > 1) return;
   endAfterError(error, origin);
 }
 
-// A guest has no listener, which the program could count; after the drain the error is the program's own. Any other program
-// has removed the listener.
+// Called if `uncaughtException` has no listener. Under `lameduck/register` none is added, because the program could count it;
+// after the drain, Node handles the error there. Any other program has removed the listener.
 function takeError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): boolean {
   if (isGuest() && drainedWith !== undefined) return false;
   endAfterError(error, origin);
@@ -170,7 +171,7 @@ function endAfterError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): vo
   writeOut(standardError, describeUncaught(error, origin));
   const isDrained = drainedWith !== undefined;
   if (hasUncaughtError || isDrained) {
-    // Too late to begin anything, but not to be in the log and in the termination message.
+    // The shutdown has begun already. The error is still logged and written to the termination message.
     for (const member of members) void member.beginAfterUncaughtError(error);
     const when = isDrained ? 'uncaught error after the drain' : 'second uncaught error';
     exitNow(exitCodes.uncaughtError, `${when}: exiting at once`);
@@ -190,7 +191,7 @@ function end(begin: Begin, whom: readonly Member[]): void {
 
 interface EndedAt {
   readonly exitCode: number;
-  /** When the shutdown budget is used up. */
+  /** When the shutdown budget ends, by the system clock. */
   readonly endsAt: number;
 }
 
@@ -200,7 +201,7 @@ function withEnd({ exitCode, budgetMs, durationMs }: Ended): EndedAt {
 
 async function all(): Promise<EndedAt> {
   let [exitCode, endsAt] = [0, Infinity];
-  // Grows when a lifecycle joins in the meantime.
+  // The list grows if another lifecycle joins in the meantime.
   for (const shutdown of shutdowns) {
     const ended = await shutdown;
     exitCode = Math.max(exitCode, ended.exitCode);
@@ -209,22 +210,22 @@ async function all(): Promise<EndedAt> {
   return { exitCode, endsAt };
 }
 
-// From here on the process of a guest is the program's own again.
+// Called when all shutdowns have ended. Under `lameduck/register` the process then behaves as without lameduck.
 function finish({ exitCode, endsAt }: EndedAt): void {
   drainedWith = exitCode;
-  // An exit code and never the process signal again (P-059); a clean end leaves the program's own code alone.
+  // The process ends with an exit code, never by the signal (P-059). A clean shutdown leaves the program's own exit code.
   if (exitCode !== exitCodes.clean) process.exitCode = exitCode;
   const held = heldListeners();
-  // Without lameduck the signal would have ended it, whatever else it does; a disconnected worker ends by itself.
+  // Without lameduck, the signal would have ended this program at once. A disconnected worker ends by itself.
   if (held.length === 0 && !ownListeners.wereCalled && isGuest() && heldDisconnect === undefined) process.exit();
   if (isGuest()) listening.forgetAll();
-  // It would hold the channel open.
+  // This listener would keep the IPC channel open.
   listening.forget('message');
   heldDisconnect?.();
   if (held.length > 0) void callHeld(held, exitCode);
   else {
     for (const member of members) member.afterListeners();
-    // Before a logger's own listener, as with `exit`.
+    // Before the `beforeExit` listener of a logger, as with `exit`.
     process.prependOnceListener('beforeExit', (code) => {
       report(code, []);
     });
@@ -242,7 +243,7 @@ function heldListeners(): Listener[] {
   return first?.args === undefined || ownListeners.wereCalled ? [] : listening.othersOf(first.event);
 }
 
-// Whatever they do, the final line has been written: a program may well end by sending itself the signal (P-116).
+// The final line is written first, because a listener may end the process, for example by sending it the signal (P-116).
 async function callHeld(listeners: readonly Listener[], exitCode: number): Promise<void> {
   report(exitCode, []);
   for (const member of members) member.beforeListeners();
@@ -254,7 +255,7 @@ function endCleanup(): void {
   exitNow(exitCodes.budgetRanOut, "the program's own cleanup took longer than the shutdown budget: exiting");
 }
 
-// Also for an end that somebody else brings about: the record of a shutdown that had begun is written.
+// Writes the final lines of the shutdowns that have begun, also if the program itself ends the process.
 function report(exitCode: number, holders: readonly string[]): void {
   for (const member of members) member.report(holders, exitCode);
 }
@@ -274,7 +275,7 @@ function giveUp(): number {
 }
 
 function onExit(code: number): void {
-  // A program that cleans up after an end that it knows nothing of says that all is well.
+  // A program whose cleanup calls `process.exit(0)` does not know the result of the shutdown.
   if (code === exitCodes.clean && owedExitCode() !== exitCodes.clean) process.exitCode = owedExitCode();
   report(Number(process.exitCode ?? code), []);
   ownListeners.callLeft();

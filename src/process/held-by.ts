@@ -1,7 +1,10 @@
-// What keeps a process alive that should end.
+// The resources that keep this process alive.
 import { Socket } from 'node:net';
 
-/** heldBy lists what keeps the event loop alive. The standard outputs are listed when they are open, though they hold nothing. */
+/**
+ * heldBy lists the resources that keep the event loop alive. It omits standard output and standard error, which Node lists
+ * although they hold nothing.
+ */
 export function heldBy(): string[] {
   const outputs = [process.stdout, process.stderr] as const;
   const holders = process.getActiveResourcesInfo();

@@ -1,37 +1,37 @@
-// The one override of `process.emit`, through which process signals are kept from the program's own listeners. Node keeps
-// the `emit` that it finds when a signal gets its first listener (P-111): the preload puts the override there before that.
+// The one override of `process.emit`, which keeps process signals from the program's own listeners. Node emits a signal by the
+// `emit` that it found when the signal got its first listener (P-111), so the preload installs the override before that.
 
 import { interceptOwnDisconnect, isClusterDisconnect, type TakeDisconnect } from './cluster-disconnect.ts';
 
-/** Interceptor is asked before the program's listeners are called. */
+/** Interceptor decides whether the program's listeners are called. */
 export interface Interceptor {
-  /** take returns true for an event of `process`, such as a process signal, that no listener must see now. */
+  /** take returns true for an event of `process`, such as a process signal, that no listener may see now. */
   take(event: string, args: readonly unknown[]): boolean;
-  /** takeError is given an uncaught error that nobody listens for; false leaves it to Node. */
+  /** takeError is called for an uncaught error that has no listener. After false, Node handles the error. */
   takeError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): boolean;
-  /** takeDisconnect is asked before this process, a worker of `node:cluster`, disconnects. */
+  /** takeDisconnect is called before this process disconnects as a worker of `node:cluster`. */
   readonly takeDisconnect: TakeDisconnect;
 }
 
 type Emit = (this: unknown, event: string | symbol, ...args: unknown[]) => boolean;
 
 interface Override {
-  /** Process signals that had a listener before the override: Node emits them past it. */
+  /** Process signals that had a listener before the override. Node emits them by the original `emit`. */
   readonly bypassing: ReadonlySet<string>;
-  /** What is being emitted through the override. */
+  /** The event that the override is emitting. */
   emitting: string | symbol | undefined;
   emit: (event: string, args: readonly unknown[]) => void;
   interceptor: Interceptor | undefined;
   releaseDisconnect: () => void;
-  /** Stops noting process signals that nobody listens for, and returns the one that was noted. */
+  /** Removes the listeners of `noteEarlySignals`, and returns the signal that they have noted. */
   takeEarly: () => NodeJS.Signals | undefined;
 }
 
 const key = Symbol.for('lameduck.process-emit/v2');
 
 /**
- * overrideEmit puts the override there, once for all copies of this package in the process. Without an interceptor it lets
- * everything pass. It stays: listeners that Node has bound to it would not find what replaces it.
+ * overrideEmit installs the override, once for all copies of this package in the process. Without an interceptor every event
+ * passes. The override is never removed, because Node would go on emitting signals by it.
  */
 export function overrideEmit(): Override {
   const registry = globalThis as unknown as Record<symbol, Override | undefined>;
@@ -68,14 +68,14 @@ function install(): Override {
     releaseDisconnect: () => undefined,
     takeEarly: () => undefined,
   };
-  // As it was, where nobody sees it who looks at what is in `process`.
+  // Not enumerable, like the original, so that the properties of `process` look unchanged.
   Object.defineProperty(process, 'emit', { value: emit, writable: true, configurable: true, enumerable: false });
   return override;
 }
 
 /**
- * noteEarlySignals lets PID 1 note a process signal that it does not listen for: the kernel drops such a signal, and nobody
- * sends it twice (K-100). For any other process the default is the end, and stays it.
+ * noteEarlySignals lets PID 1 note a process signal that the program has no listener for: the kernel drops such a signal, and
+ * the kubelet sends SIGTERM only once (K-100). For any other process the default action stays: the signal ends it.
  */
 export function noteEarlySignals(signals: readonly NodeJS.Signals[]): void {
   if (process.pid !== 1) return;
@@ -90,7 +90,7 @@ export function noteEarlySignals(signals: readonly NodeJS.Signals[]): void {
   };
 }
 
-/** intercept lets `interceptor` see every event of `process` from now on. */
+/** intercept calls `interceptor` for every event of `process` from now on. */
 export function intercept(interceptor: Interceptor): void {
   const override = overrideEmit();
   override.interceptor = interceptor;
@@ -100,7 +100,7 @@ export function intercept(interceptor: Interceptor): void {
   if (early !== undefined) setImmediate(() => process.emit(early, early));
 }
 
-/** stopIntercepting lets everything pass again. */
+/** stopIntercepting lets every event pass again. */
 export function stopIntercepting(): void {
   const override = overrideEmit();
   override.interceptor = undefined;

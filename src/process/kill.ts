@@ -1,4 +1,4 @@
-// The end that a thread other than the main thread can bring about.
+// How a thread other than the main thread ends the process.
 
 /**
  * kill ends this process by SIGKILL, since a thread cannot make it exit. The kernel ignores the signal if the process is

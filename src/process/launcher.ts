@@ -1,4 +1,4 @@
-// Who started this process, as far as it decides whether a SIGTERM ever arrives here.
+// The program that started this process: some launchers never pass SIGTERM on.
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Environment } from '../settings/environment.ts';
@@ -6,8 +6,8 @@ import type { Environment } from '../settings/environment.ts';
 let hasWarned = false;
 
 /**
- * launcherWarning returns what should be said when a shell or a package manager stands between us and whoever sends the
- * process signals (P-065): once in a process, and undefined from then on.
+ * launcherWarning returns a warning if a shell or a package manager started this process, since it receives the process
+ * signals first (P-065). It returns the warning once in a process, and undefined from then on.
  */
 export function launcherWarning(environment: Environment): string | undefined {
   if (hasWarned) return undefined;
@@ -24,13 +24,13 @@ export function describeLauncher(parent: readonly string[] | undefined, environm
   const manager = (environment['npm_config_user_agent'] ?? 'npm').split('/', 1)[0] as string;
   const command = script === undefined ? undefined : `"${manager} run ${script}"`;
   if (parent !== undefined && isShell(parent)) {
-    // It waits for what it runs before it looks at a process signal, or dies of the signal and leaves us behind. npm
-    // passes SIGTERM on to the shell that it runs a script with, and that is how far it comes.
+    // A shell either handles a process signal only after its child has ended, or dies of the signal while its child runs on.
+    // npm passes SIGTERM on to the shell that it runs a script with, and that shell does not pass it on.
     const by = command === undefined ? '' : ` by ${command}`;
     return `started through a shell${by}, which keeps process signals to itself: ${advice}, or with the shell's exec`;
   }
-  // The variables of a script are inherited by everything below it; only its direct child is in the manager's hands. Where
-  // the parent cannot be read, as outside Linux, they decide.
+  // Every descendant of a script inherits its variables, but the manager passes signals to its direct child only. So the
+  // parent decides, and the variables only where the parent cannot be read, as outside Linux.
   if (parent === undefined ? command === undefined : !isPackageManager(parent)) return undefined;
   return `started by ${command ?? manager}, whose version and shell decide whether process signals get here: ${advice}`;
 }
@@ -40,7 +40,7 @@ function isShell([command = '', first = '']: readonly string[]): boolean {
   return /^-?(a|ba|da|k|z)?sh$/.test(basename(command)) && runsSomething.test(first);
 }
 
-// npm writes its title over its command line; the others are scripts that node runs.
+// npm overwrites its command line with its title. The other managers are scripts that node runs.
 function isPackageManager([command = '', script = '']: readonly string[]): boolean {
   const name = /^(bun|npm|npx|pnpm|pnpx|yarn)([-.].*)?$/;
   const program = basename(command.split(' ', 1)[0] as string);
@@ -48,7 +48,7 @@ function isPackageManager([command = '', script = '']: readonly string[]): boole
 }
 
 function parentCommand(): string[] | undefined {
-  // The first process of a container has nobody above it.
+  // The first process of a container has no parent.
   if (process.ppid === 0) return [];
   try {
     return readFileSync(`/proc/${String(process.ppid)}/cmdline`, 'utf8').split('\0');

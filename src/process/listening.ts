@@ -1,23 +1,24 @@
-// lameduck's own listeners of `process`, by which Node delivers what is taken before it reaches them.
+// lameduck's own listeners of `process`. Node delivers a signal only if it has a listener; the override of `process.emit` then
+// takes the signal before any listener is called.
 import { overrideEmit } from './held-signals.ts';
 import type { Listener } from './own-listeners.ts';
 
 interface Wrapped {
   readonly listener: Listener;
-  /** Calls it as Node would: what was added by `once` is removed. */
+  /** Calls the listener as Node would: one that was added by `once` is removed. */
   readonly call: Listener;
 }
 
 /**
- * Listening has one listener for each event. Node delivers a signal or a message only if it has a listener, and the program's
- * own may come and go. If the program removes all of them, this one stays.
+ * Listening keeps one listener for each event, because the program may remove its own. If the program removes every listener
+ * of an event, this one is added again.
  */
 export class Listening {
   readonly #listeners = new Map<string, Listener>();
   readonly #wrapped = new WeakMap<Listener, Wrapped>();
   readonly #onBypassed: (event: string, args: readonly unknown[]) => void;
 
-  /** `onBypassed` is called for what an `emit` other than `process.emit` delivers, to the program's listeners as well. */
+  /** `onBypassed` is called for an event that an `emit` other than `process.emit` delivers to all listeners. */
   constructor(onBypassed: (event: string, args: readonly unknown[]) => void) {
     this.#onBypassed = onBypassed;
   }
@@ -50,15 +51,15 @@ export class Listening {
   }
 
   /**
-   * keep adds the listener again that has been removed, unless it was forgotten. It is called before Node hears of the
-   * removal, with the arguments of `removeListener`.
+   * keep adds the listener again if the program has removed it. It is called with the arguments of the event
+   * `removeListener`, before Node stops watching for the signal.
    */
   keep([event, listener]: readonly unknown[]): void {
     const signal = event as string;
     const own = this.#listeners.get(signal);
     if (own === undefined || own !== listener) return;
     process.on(signal, own);
-    // Whoever removes the listeners of all events removes this one, too, without a word.
+    // `process.removeAllListeners()` also removes the listener that was just added, and emits no event for it.
     process.nextTick(() => {
       if (this.#listeners.get(signal) === own && !process.rawListeners(signal).includes(own)) process.on(signal, own);
     });
@@ -75,7 +76,7 @@ export class Listening {
     return others.map((one) => this.#wrapped.get(one)?.call ?? one);
   }
 
-  // Before Node delivers anything, and after whoever adds listeners is done.
+  // In the next tick the new listener has been added, and Node has not delivered a signal yet.
   readonly #onNewListener = (event: string | symbol): void => {
     if (typeof event === 'string' && overrideEmit().bypassing.has(event) && this.#listeners.has(event)) {
       process.nextTick(() => {
@@ -84,14 +85,15 @@ export class Listening {
     }
   };
 
-  // A wrapper is deaf to what Node emits past the override, and hears it when our own listener emits it again. Node would
-  // find the override if a signal had no listener for a moment, but in that moment a signal would be lost.
+  // A wrapper ignores an event that Node emits by the original `emit`, and calls its listener when lameduck's own listener
+  // emits the event again by the override. Removing all listeners for a moment would make Node use the override, but a signal
+  // that arrives in that moment would be lost.
   #wrapAll(event: string): void {
     this.#replaceAll(event, (one) => (this.#wrapped.has(one) ? one : this.#wrapper(event, one)));
   }
 
   #wrapper(event: string, listener: Listener): Listener {
-    // By the function that was given, process.listeners() and process.off() know it.
+    // process.listeners() and process.off() know a wrapper by the property `listener`.
     const { listener: given = listener } = listener as { listener?: Listener };
     const call = (...args: unknown[]): unknown => {
       if (given !== listener) process.off(event, wrapper);
@@ -105,7 +107,7 @@ export class Listening {
     return wrapper;
   }
 
-  // In their order; our own stays, so that there is always one.
+  // In their order. lameduck's own listener stays, so that the event always has one.
   #replaceAll(event: string, replacement: (one: Listener) => Listener): void {
     const others = process.rawListeners(event).filter((one) => one !== this.#listeners.get(event)) as Listener[];
     const replaced = others.map(replacement);

@@ -1,39 +1,39 @@
-// What a lifecycle is to the end of its process.
+// The part of a lifecycle that the end of its process calls.
 
-/** Member is one lifecycle, as far as the end of its process goes. */
+/** Member is one lifecycle that ends with this process. */
 export interface Member {
   readonly shutdownSignals: readonly NodeJS.Signals[];
   /** Begins the shutdown or joins it; resolves when it has ended. */
   begin(reason: string): Promise<Ended>;
-  /** The same after a loss of leadership, which has an exit code of its own. */
+  /** Like begin, after a loss of leadership, which has an exit code of its own. */
   beginAfterLoss(reason: string): Promise<Ended>;
-  /** The same after an uncaught error, which bounds the drain. */
+  /** Like begin, after an uncaught error, which bounds the drain. */
   beginAfterUncaughtError(error: unknown): Promise<Ended>;
   /**
-   * Writes the final line of a shutdown that had begun, synchronously and once, with the exit code that the process really
-   * has; one that has not ended ends where it stands.
+   * Writes the final line, synchronously and once, if the shutdown has begun. `exitCode` is the exit code of the process. A
+   * shutdown that has not ended is recorded as far as it has come.
    */
   report(heldBy: readonly string[], exitCode: number): void;
   warn(message: string): void;
   /** When the shutdown budget ends, by the system clock; undefined before the shutdown begins. */
   endsAt(): number | undefined;
-  /** Tells that the program's own listeners of `signal` are held until the shutdown has ended, and how many there are. */
+  /** Logs that `count` listeners of the program's own for `signal` are held until the shutdown has ended. */
   onListenersHeld(signal: string, count: number): void;
-  /** Called after the final line, when the process has to be ended although the program's own listeners are done. */
+  /** Called after the final line, when `heldBy` keeps the process alive although the program's own listeners are done. */
   onHeldOpen(heldBy: readonly string[]): void;
-  /** Called before listeners that were held are called: servers that the drain has closed look open to them. */
+  /** Called before held listeners are called. Servers that the drain has closed must look open to them. */
   beforeListeners(): void;
-  /** Called when they are done, or when there were none. */
+  /** Called when the held listeners are done, or when there are none. */
   afterListeners(): void;
   /** Whether the message `shutdown` of the parent process begins the shutdown, as PM2 sends it. */
   readonly takesShutdownMessage: boolean;
-  /** Whether the program knows nothing of its lifecycle, so that the process is its own again after the drain. */
+  /** Whether `lameduck/register` made the lifecycle. After the drain, such a process behaves as without lameduck. */
   readonly isGuest: boolean;
   /** Whether the program's own listeners of a process signal are called at once. */
   readonly runsOwnListeners: boolean;
 }
 
-/** Ended is what the end of a shutdown leaves: the exit code that it asks for, and what it used of its budget. */
+/** Ended is the result of a shutdown: the exit code that it asks for, its length and its budget. */
 export interface Ended {
   readonly exitCode: number;
   readonly durationMs: number;

@@ -1,15 +1,15 @@
-// The program's own listeners of a process signal: how they are called, and when nothing that they began is outstanding.
+// The program's own listeners of a process signal: calls them, and knows when nothing that they have begun is outstanding.
 import { Server } from 'node:net';
 import { systemClock } from '../clock.ts';
 
-/** Listener is what `process.on()` was given. */
+/** Listener is a function that was passed to `process.on()`. */
 export type Listener = (this: NodeJS.Process, ...args: unknown[]) => unknown;
 
 type Close = (this: Server, callback?: (this: Server, ...args: unknown[]) => unknown) => Server;
 
 /**
  * OwnListeners calls the program's own listeners. Outstanding are the promises that they return, the callbacks that they
- * give to `server.close()`, and the promises that these callbacks return.
+ * pass to `server.close()`, and the promises that these callbacks return.
  */
 export class OwnListeners {
   /** Whether any have been called. */
@@ -28,7 +28,10 @@ export class OwnListeners {
     for (const listener of listeners) void this.#settle(listener.apply(process, [...args]));
   }
 
-  /** callOneByOne calls each when the promise of the one before has settled. It resolves after the last, and never rejects. */
+  /**
+   * callOneByOne calls each listener when the promise of the previous one has settled. It resolves after the last, and never
+   * rejects.
+   */
   async callOneByOne(listeners: readonly Listener[], args: readonly unknown[]): Promise<void> {
     this.#watchCloses();
     const end = this.#begin();
@@ -52,13 +55,13 @@ export class OwnListeners {
     this.#wait();
   }
 
-  /** endsWhenIdle takes away the patience: the program has said that it is done. */
+  /** endsWhenIdle sets the time of `whenIdleFor` to 0, because the program has sent itself the signal and is done. */
   endsWhenIdle(): void {
     this.#patience = 0;
     this.#wait();
   }
 
-  // So that what a listener throws is an uncaught error, as without lameduck.
+  // In a turn of its own, an error that a listener throws is an uncaught error, as without lameduck.
   #callInOwnTurn(call: () => unknown): Promise<void> {
     return new Promise((resolve) => {
       setImmediate(() => {
@@ -79,7 +82,7 @@ export class OwnListeners {
     try {
       await outcome;
     } catch (error) {
-      // Awaited here, it would no longer be an unhandled rejection.
+      // The `await` above has handled the rejection. Without lameduck it would be an unhandled one.
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
       void Promise.reject(error);
     }
@@ -102,7 +105,7 @@ export class OwnListeners {
     this.#cancel = systemClock.after(this.#patience, this.#onIdle, holdsProcess);
   }
 
-  // On the prototype, since the program may close any server. The process ends with it.
+  // On the prototype, because the program may close any server. It is never restored: the process is about to end.
   #watchCloses(): void {
     if (this.wereCalled) return;
     this.wereCalled = true;

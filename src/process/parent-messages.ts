@@ -1,4 +1,4 @@
-// What the parent process sends over the IPC channel to end this one.
+// The messages by which the parent process ends this one over the IPC channel.
 
 /** isShutdownMessage tells the message of PM2's option `shutdown_with_message`. */
 export function isShutdownMessage(event: string, [message]: readonly unknown[]): boolean {

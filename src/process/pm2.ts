@@ -1,8 +1,8 @@
-// PM2, which starts programs, and kills them when its own timeout is over.
+// PM2, which sends SIGKILL when its own timeout is over.
 import { formatDuration } from '../settings/duration.ts';
 import type { Environment } from '../settings/environment.ts';
 
-// PM2's default, in milliseconds. PM2 gives a program its options as variables, and not this one if it is not set.
+// PM2's default, in milliseconds. PM2 passes its options to a program as variables, but only those that are set.
 const defaultKillTimeout = 1_600;
 
 /** isUnderPm2 tells whether PM2 has started this process. */
@@ -11,8 +11,8 @@ export function isUnderPm2(environment: Environment): boolean {
 }
 
 /**
- * pm2Warning returns what to warn about when PM2 kills this process before `gracePeriod` milliseconds have passed, with the
- * value to set.
+ * pm2Warning returns a warning with the value to set, if PM2 kills this process before `gracePeriod` milliseconds have
+ * passed.
  */
 export function pm2Warning(environment: Environment, gracePeriod: number): string | undefined {
   if (!isUnderPm2(environment)) return undefined;

@@ -1,4 +1,4 @@
-// Runtimes that run programs of Node without being Node.
+// Runtimes other than Node that run programs of Node.
 
 /** otherRuntime returns the name and version of Bun or Deno, if one of them runs this process. */
 export function otherRuntime({ bun, deno }: NodeJS.ProcessVersions = process.versions): string | undefined {
@@ -6,7 +6,7 @@ export function otherRuntime({ bun, deno }: NodeJS.ProcessVersions = process.ver
   return deno === undefined ? undefined : `Deno ${deno}`;
 }
 
-/** runtimeWarning returns what to warn about in another runtime than Node. */
+/** runtimeWarning returns a warning in a runtime other than Node. */
 export function runtimeWarning(runtime = otherRuntime()): string | undefined {
   if (runtime === undefined) return undefined;
   return `${runtime} runs this program: lameduck sees connections on Node.js only, and a shutdown here can lose requests`;

@@ -1,10 +1,10 @@
-// The termination message: what the kubelet shows of a container that has ended badly. It is written once, in place.
+// The termination message, which the kubelet shows for a container that has ended. It is written once, in place.
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { messageOf } from '../errors.ts';
 import type { ShutdownRecord } from '../observer.ts';
 import { formatDuration } from '../settings/duration.ts';
 
-/** longestMessage is what stays whole beside the messages of three other containers (K-115, K-212), in bytes. */
+/** longestMessage is the most bytes that the kubelet keeps whole beside the messages of three other containers (K-115, K-212). */
 export const longestMessage = 3_072;
 
 /** terminationText says why a shutdown ended badly, the cause first. An uncaught error is given as errorText has it. */
@@ -27,8 +27,8 @@ export function terminationText(record: ShutdownRecord, uncaughtError?: string):
 }
 
 /**
- * writeTerminationMessage writes a message to a file that exists already, synchronously. It never throws: outside a
- * container there is no such file, and one that has been written to has the program's own message.
+ * writeTerminationMessage writes a message to an empty file, synchronously. It never throws. Outside a container the file
+ * does not exist, and a file that is not empty has the program's own message.
  */
 export function writeTerminationMessage(path: string, message: string): void {
   withFile(path, constants.O_WRONLY, (descriptor, size) => {
@@ -36,7 +36,7 @@ export function writeTerminationMessage(path: string, message: string): void {
   });
 }
 
-/** takeBackTerminationMessage empties the file if it has that message and nothing else. It never throws. */
+/** takeBackTerminationMessage empties the file if it contains that message and nothing else. It never throws. */
 export function takeBackTerminationMessage(path: string, message: string): void {
   const written = cut(message);
   withFile(path, constants.O_RDWR, (descriptor, size) => {
@@ -47,7 +47,7 @@ export function takeBackTerminationMessage(path: string, message: string): void 
 function withFile(path: string, access: number, use: (descriptor: number, size: number) => void): void {
   if (path === '') return;
   try {
-    // Neither created nor waited for, whatever stands there.
+    // A missing file is not created. O_NONBLOCK: opening a pipe must not wait for a reader.
     const descriptor = openSync(path, access | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(descriptor);
@@ -68,7 +68,7 @@ function cut(message: string): Buffer {
   return bytes.subarray(0, end);
 }
 
-/** errorText is the stack of an error, and what else was thrown as it is, no longer than a message. It never throws. */
+/** errorText is the stack of an error, or the text of any other thrown value, cut to longestMessage. It never throws. */
 export function errorText(error: unknown): string {
   return stackOf(error).slice(0, longestMessage);
 }

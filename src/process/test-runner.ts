@@ -1,4 +1,4 @@
-// Whether this process runs tests: nobody reads a log between their results.
+// Whether this process runs tests. If so, no log is written between their results.
 
 // The key under which `expect` of Jest and of Vitest keeps its matchers.
 const matchers = Symbol.for('$$jest-matchers-object');

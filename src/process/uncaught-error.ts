@@ -1,5 +1,5 @@
-// What Node prints for an uncaught error, so that a program that drains first looks as it would without us. Where it was
-// thrown is known only from its stack: the source line is left out when the first frame is not in a file.
+// The text that Node prints for an uncaught error. lameduck prints it, because it drains before the process ends. The place of
+// the `throw` is known only from the stack, so the source line is omitted if the first frame is not in a file.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
@@ -17,7 +17,7 @@ export function describeUncaught(error: unknown, origin: NodeJS.UncaughtExceptio
   }
 }
 
-// With the options of Node: an error's own way of being inspected does not count here, and its causes do.
+// With the options that Node uses: without `Symbol.for('nodejs.util.inspect.custom')`, and deep enough for causes.
 function inspected(error: object): string {
   addWhereEmitted(error as Record<symbol | 'stack', unknown>);
   const colors = process.stderr.isTTY && process.stderr.hasColors();
@@ -35,7 +35,7 @@ function addWhereEmitted(error: Record<symbol | 'stack', unknown>): void {
 
 const frame = /^ +at (?:.* \()?((?:file:\/\/|\/|[A-Za-z]:\\).*?):(\d+):(\d+)\)?$/;
 
-// The line of the first stack frame with a caret under what threw, as far as it can still be read.
+// The source line of the first stack frame, with a caret under the `throw`; empty if the file cannot be read.
 function sourceLine(error: object, origin: NodeJS.UncaughtExceptionOrigin): string {
   if (!('stack' in error) || typeof error.stack !== 'string') return '';
   const first = error.stack.split('\n').find((line) => /^ +at /.test(line)) ?? '';
@@ -44,7 +44,7 @@ function sourceLine(error: object, origin: NodeJS.UncaughtExceptionOrigin): stri
   const source = lineOf(location, Number(line));
   if (source === undefined) return '';
   const before = source.slice(0, Number(column) - 1);
-  // A rejection points at where its error was made, an exception at the `throw` in front of that.
+  // For a rejection Node points at the place where the error was created, for an exception at the `throw` before it.
   const thrown = origin === 'uncaughtException' ? before.search(/\bthrow\b[^;{}]*$/) : -1;
   const indent = (thrown === -1 ? before : before.slice(0, thrown)).replace(/[^\t]/g, ' ');
   return `${location}:${line}\n${source}\n${indent}^\n\n`;

@@ -1,4 +1,4 @@
-// What to warn about once at the start, because of who has started this process and how.
+// The warnings at the start about launchers, runtimes and libraries that can end this process too early.
 import type { Environment } from '../settings/environment.ts';
 import type { Settings } from '../settings/table.ts';
 import { closeWithGraceWarning } from './close-with-grace.ts';
@@ -6,7 +6,7 @@ import { launcherWarning } from './launcher.ts';
 import { pm2Warning } from './pm2.ts';
 import { runtimeWarning } from './runtime.ts';
 
-/** processWarnings returns one line for each thing outside the settings that can lose requests. `budget` is in milliseconds. */
+/** processWarnings returns one line for each warning about how this process was started. `budget` is in milliseconds. */
 export function processWarnings(settings: Settings, environment: Environment, budget: number): string[] {
   const { ownSignalListeners, shutdownSignals, terminationGracePeriodSeconds } = settings;
   // A listener that is held ends nothing.

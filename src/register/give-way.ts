@@ -1,4 +1,4 @@
-// A program may listen itself where the probe port came before it, which nobody has asked for: the probe port gives way.
+// If the program itself listens on the default probe port, which nobody has configured, lameduck releases the port.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ListenOptions, Server } from 'node:net';
 import { withhold } from './withhold.ts';
@@ -11,8 +11,8 @@ interface ListenError extends Error {
 const channels = { start: 'tracing:net.server.listen:asyncStart', error: 'tracing:net.server.listen:error' };
 
 /**
- * giveWay calls `release` when a server cannot listen on `port`, and lets it listen again when that has been done, once. The
- * program sees no error. The returned function ends the watch.
+ * giveWay calls `release` if a server of the program cannot listen on `port`, and then makes the server listen again. It does
+ * so once, and the program sees no error. The returned function stops it.
  */
 export function giveWay(port: number, release: () => Promise<void>): () => void {
   const asked = new WeakMap<Server, ListenOptions>();
@@ -25,7 +25,7 @@ export function giveWay(port: number, release: () => Promise<void>): () => void 
     const options = asked.get(server);
     if (error.code !== 'EADDRINUSE' || error.port !== port || options === undefined) return;
     stop();
-    // Node emits it in the next turn.
+    // Node emits the error in the next tick.
     const tellAgain = withhold(server, (event, [thrown]) => event === 'error' && thrown === error);
     void release().then(() => {
       tellAgain();

@@ -1,4 +1,4 @@
-// The one lifecycle that a program gets without knowing of it: all its servers drain as one, and its own cleanup is next.
+// The lifecycle under `lameduck/register`: all servers of the program drain as one, and then its own signal listeners run.
 import { isFree, type Server } from '../http/server.ts';
 import { addServer, install } from '../manage.ts';
 import type { Parts } from '../parts.ts';
@@ -12,8 +12,8 @@ import { giveWay } from './give-way.ts';
 let parts: Parts | undefined;
 
 /**
- * accommodate gives a server that has just begun to listen the lifecycle. What is no HTTP server, has one, or comes when
- * the process is about to end is left alone.
+ * accommodate gives a server that has just begun to listen the lifecycle. It ignores anything but an HTTP server, a server that
+ * has a lifecycle, and a server that listens after the shutdown has begun.
  */
 export function accommodate(server: unknown, environment: Environment): void {
   if (!isFree(server) || parts?.handle.signals.shutdownInitiated.hasSignaled === true) return;
@@ -35,7 +35,7 @@ function begin(server: Server, environment: Environment): Parts {
   return lifecycle.parts;
 }
 
-// A program that does not know of us cannot be refused; it gets the drain that fits (P-075).
+// A delay that does not fit into the budget is cut, because `lameduck/register` must not stop the program (P-075).
 function withinBudget(completed: CompletedSettings): CompletedSettings {
   const { settings, sources, warnings } = completed;
   const fitting = cutDelay(settings);

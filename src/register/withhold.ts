@@ -1,9 +1,9 @@
-// Keeping an event of a server from the program, for a while.
+// Keeps an event of a server from the program for a while.
 import type { Server } from 'node:net';
 
 type Emit = (this: Server, event: string | symbol, ...args: unknown[]) => boolean;
 
-/** withhold lets nobody hear of the events that `isWithheld` names; the returned function puts back what was there. */
+/** withhold suppresses the events for which `isWithheld` returns true, until the returned function is called. */
 export function withhold(
   server: Server,
   isWithheld: (event: string | symbol, args: readonly unknown[]) => boolean,
