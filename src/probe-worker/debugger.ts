@@ -1,15 +1,15 @@
-// Whether a debugger holds the main thread, as the probe thread sees it: it is attached to the inspector, or has paused it.
+// Whether a debugger is attached to the inspector, or has paused the main thread. The probe thread asks.
 import { readFileSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 
-/** longestReply is how long isPaused takes at most, in milliseconds: a main thread in native code never replies. */
+/** longestReply is how long isPaused takes at most, in milliseconds. A main thread in native code never replies. */
 export const longestReply = 300;
 
 const tables = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 
 /**
- * isAttached tells whether a debugger is connected to the inspector, which listens on `port`; 0 is no inspector. Where the
- * connections of the process cannot be read, as on macOS, an inspector counts as one that has a debugger.
+ * isAttached tells whether a debugger is connected to the inspector, which listens on `port`; 0 is no inspector. If the
+ * connections of the process cannot be read, as on macOS, every inspector counts as attached.
  */
 export function isAttached(port: number): boolean {
   if (port === 0) return false;
@@ -31,7 +31,7 @@ function read(path: string): string | undefined {
   }
 }
 
-/** isPaused tells whether the main thread is paused at a breakpoint, whenever the debugger was attached. It never rejects. */
+/** isPaused tells whether the main thread is paused at a breakpoint. It never rejects. */
 export function isPaused(): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   try {

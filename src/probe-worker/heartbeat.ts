@@ -1,13 +1,13 @@
-// The heartbeat of the main thread: a number in shared memory that goes up as long as the event loop turns.
+// The heartbeat of the main thread: a number in shared memory that grows as long as the event loop turns.
 import type { Clock } from '../clock.ts';
 import type { SharedState } from './shared-state.ts';
 
-/** beatInterval is the time between two beats of a loop that turns, and between two looks at them, in milliseconds. */
+/** beatInterval is the time between two beats, and between two looks of the probe thread at them, in milliseconds. */
 export const beatInterval = 100;
 
 /** Heartbeat beats on the main thread. */
 export class Heartbeat {
-  /** By how much beats came late in all, in milliseconds. */
+  /** By how many milliseconds the beats were late, added up. */
   lateMs = 0;
   readonly #state: SharedState;
   readonly #clock: Clock;
@@ -36,7 +36,7 @@ export class Heartbeat {
     );
   }
 
-  /** beat is a sign of life, whatever made the loop turn. */
+  /** beat adds one to the number, because the event loop has turned. */
   beat(): void {
     this.#inspectorPort ??= inspectorProbe();
     this.#state.set('inspectorPort', this.#inspectorPort());
@@ -48,8 +48,8 @@ export class Heartbeat {
   }
 }
 
-// The port that a debugger can connect to; 0 is none. The thread cannot ask for it. A Node that was built without the
-// inspector has no such module.
+// Returns the port of the inspector; 0 is none. Only the main thread can read it. A Node that was built without the inspector
+// has no such module.
 function inspectorProbe(): () => number {
   try {
     const { url } = process.getBuiltinModule('node:inspector');

@@ -1,4 +1,5 @@
-// What is said of a shutdown whose budget has run out while the event loop is blocked: nobody else can say it (P-118).
+// The final line and the termination message of a process whose event loop is blocked at the end of the shutdown budget. Only
+// the probe thread can write them (P-118).
 import type { Clock } from '../clock.ts';
 import type { ShutdownRecord } from '../observer.ts';
 import { lineText } from '../observers/line-writer.ts';
@@ -12,34 +13,34 @@ import { beatInterval } from './heartbeat.ts';
 import type { ShutdownSoFar } from './messages.ts';
 import type { SharedState } from './shared-state.ts';
 
-// How long after the end of the budget the process is ended, in milliseconds. The main thread has been about to do that for
-// half of this time, unless its event loop is blocked. The kubelet's SIGKILL comes later, and has the same exit code.
+// Milliseconds from the end of the budget to SIGKILL. A main thread that is not blocked has ended the process before, at half of
+// this time. The kubelet's SIGKILL comes later, and has the same exit code.
 const patience = 500;
 const killed = 137;
 
-// From how long on a loop is blocked, in milliseconds; longer if the main thread has written the final line, and is about to
-// exit with its own code. That takes a moment on a busy machine.
+// Milliseconds without a beat after which the event loop counts as blocked. The second value holds if the main thread has
+// written the final line: it is then about to exit with its own code, which takes a moment on a busy machine.
 const shortestBlock = 250;
 const longestExit = 500;
 
-// The main thread is asked so long before whether it is paused, in milliseconds, so that its reply has come: a tick earlier.
+// Milliseconds before the end at which the debugger is asked for, so that the reply has arrived in time.
 const lookAhead = longestReply + beatInterval;
 
-// How long the line is offered to a reader that is slow before the process is ended without it, in milliseconds.
+// How long to try to write the line to a full pipe before the process is ended without it, in milliseconds.
 const longestOffer = 1_000;
 
-// A termination message is written in far less, in milliseconds.
+// How long the main thread waits at most while the probe thread writes the termination message, in milliseconds.
 const longestWrite = 500;
 
-/** LastWordsOptions is who says them, and when. */
+/** LastWordsOptions is what LastWords reads and calls. */
 export interface LastWordsOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly state: SharedState;
   readonly stalledMs: () => number;
-  /** Writes a line and tells whether it could. */
+  /** Writes a line, and returns false if the line could not be written now. */
   readonly write: (line: string) => boolean;
   readonly terminationMessagePath: string;
-  /** Tells whether a debugger is attached, as far as the main thread has known its inspector. */
+  /** Tells whether a debugger is attached to the inspector that the main thread last reported. */
   readonly isAttached: () => boolean;
   /** Tells whether a debugger has paused the main thread. It takes longestReply at most. */
   readonly isPaused: () => Promise<boolean>;
@@ -53,32 +54,32 @@ interface Last {
   readonly endBy: number;
 }
 
-/** LastWords keeps what the main thread last said of its shutdown. */
+/** LastWords keeps the record that the main thread sent last, writes it if the event loop is blocked, and ends the process. */
 export class LastWords {
   readonly #options: LastWordsOptions;
   #last: Last | undefined;
   #isWritten = false;
   #isSaid = false;
-  /** Whether a debugger has paused the main thread, when that was asked last in this block. */
+  /** Whether a debugger has paused the main thread, as far as it is known since the event loop is blocked. */
   #pause: 'unknown' | 'asked' | 'paused' | 'none' = 'unknown';
 
   constructor(options: LastWordsOptions) {
     this.#options = options;
   }
 
-  /** note keeps what there is to say of a shutdown that runs; it was so `ageMs` ago. */
+  /** note keeps the state of a shutdown that runs, as it was `ageMs` ago. */
   note(soFar: ShutdownSoFar, ageMs: number): void {
     const at = this.#options.clock.now() - ageMs;
     this.#last = { soFar, at, endBy: at + soFar.remainingMs };
   }
 
-  /** In how many milliseconds they have to be said, if the loop stays blocked; Infinity if that is over or does not come. */
+  /** In how many milliseconds to call `tick` if the event loop stays blocked; Infinity if that time has passed or is unknown. */
   get dueIn(): number {
     const rest = this.#rest;
     return rest > 0 ? rest : Infinity;
   }
 
-  /** tick looks whether they have to be said. The process is ended then; nothing is done while a debugger is attached. */
+  /** tick writes the final line and ends the process if it is time to. It does nothing while a debugger is attached. */
   tick(): void {
     const rest = this.#rest;
     if (this.#options.stalledMs() === 0) this.#pause = 'unknown';
@@ -116,12 +117,13 @@ export class LastWords {
     const now = clock.now();
     const durationMs = soFar.record.durationMs + Math.round(now - at);
     const final: ShutdownRecord = { ...soFar.record, exitCode: killed, durationMs, heldBy: ['event loop'] };
-    // Ahead of the line, which may have to be offered again; the file takes one message only.
+    // Before the line, whose write may have to be repeated. The file takes one message only.
     this.#leaveMessage(terminationText(final, soFar.uncaughtError));
     if (state.get('isReported') === 0) this.#isSaid = write(lastLine(final));
   }
 
-  // What the main thread is about to take back has to be whole, and what it has not seen must not be written any more.
+  // `isSpeaking` makes `takeBackLastWords` wait until the message has been written. `isReported` is read again after that is
+  // set, so that no message is written after the main thread has looked for one.
   #leaveMessage(message: string): void {
     const { state, terminationMessagePath } = this.#options;
     if (this.#isWritten) return;
@@ -134,8 +136,8 @@ export class LastWords {
 }
 
 /**
- * takeBackLastWords keeps the probe thread from saying them, since the main thread has said how the process ends, and takes
- * the termination message away if they have been said. The line stays: it is not the last one any more.
+ * takeBackLastWords keeps the probe thread from writing a final line, because the main thread has written its own. It removes
+ * the termination message of the probe thread. A line that the probe thread has written stays, but is no longer the last one.
  */
 export function takeBackLastWords(state: SharedState, terminationMessagePath: string): void {
   state.set('isReported', 1);

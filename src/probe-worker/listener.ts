@@ -1,22 +1,22 @@
-// The listener of the probe port: one answer on each connection, and no connection that stays.
+// The listener of the probe port: it answers one request on each connection, and closes it.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Answer } from '../message.ts';
 
-// At so many connections a new one takes the place of the oldest that has asked nothing, or of the oldest of all.
+// The most connections. One more replaces the oldest connection without a request, or else the oldest of all.
 const mostConnections = 256;
 
-// A request has so long to arrive, and a connection may do nothing for so long, in milliseconds.
+// How long a request may take to arrive, how long a connection may be silent, and how often Node checks both, in milliseconds.
 const requestLimit = 5_000;
 const silenceLimit = 10_000;
 const lookingInterval = 500;
 
 const longestHead = 8_192;
 
-// Whoever pipelines more than this is cut off, since to read that would keep the next probe waiting.
+// The most requests pipelined on one connection. Reading more would delay other probes, so the connection is destroyed.
 const mostPipelined = 100;
 
-/** createListener makes the server. It asks `respond` once on each connection. */
+/** createListener makes the server. It calls `respond` once on each connection. */
 export function createListener(respond: (url: string, method: string) => Promise<Answer>): Server {
   const options = {
     maxHeaderSize: longestHead,
@@ -26,26 +26,26 @@ export function createListener(respond: (url: string, method: string) => Promise
   };
   const sockets = new Set<Socket>();
   const asked = new WeakMap<Socket, number>();
-  // A body is not read: beyond what Node keeps of it, it stays where it is.
+  // The body of a request is never read. Node buffers its beginning, and the kernel the rest.
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
     const before = asked.get(socket) ?? 0;
     asked.set(socket, before + 1);
     if (before > mostPipelined) socket.destroy();
-    // What is pipelined behind the first request comes too late: its answer says close.
+    // Later pipelined requests get no answer: the answer to the first one says `Connection: close`.
     if (before > 0) return;
-    // It is the checks that decide how long an answer takes.
+    // The limits of the checks bound the time of an answer.
     socket.setTimeout(0);
     void respond(request.url ?? '', request.method ?? '').then((answer) => {
       send(request, response, answer);
     });
   };
   const server = createServer(options, onRequest);
-  // Whatever else is expected, an answer is what a probe gets, and the only one.
+  // Without this listener Node would answer 417 to an unknown `Expect` header.
   server.on('checkExpectation', onRequest);
   server.timeout = silenceLimit;
   server.on('connection', (socket) => {
-    // Before it is one of them itself, and has asked nothing yet.
+    // Before the new connection is in the set, since it has sent no request yet and could be chosen itself.
     if (sockets.size >= mostConnections) oldestOf(sockets, asked)?.destroy();
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));

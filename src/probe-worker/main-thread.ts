@@ -1,4 +1,4 @@
-// The probe port without its thread: the main thread serves it, and answers nothing while the event loop is blocked.
+// The probe port without its thread: the main thread serves it, and cannot answer while the event loop is blocked.
 import type { Server } from 'node:http';
 import { addressText } from '../address.ts';
 import { notFound } from '../health/endpoint.ts';
@@ -6,7 +6,7 @@ import { take } from '../http/server.ts';
 import type { Answer } from '../message.ts';
 import { createListener } from './listener.ts';
 
-/** MainThreadOptions is where the probe port is, and who is told of it. */
+/** MainThreadOptions is the address of the probe port, and the functions that it calls. */
 export interface MainThreadOptions {
   readonly port: number;
   /** Undefined is every address of both families. */
@@ -25,10 +25,10 @@ export function serveOnMainThread({ port, host, answer, onListening, onFailure }
     socket.unref();
   });
   server.on('error', (error) => {
-    // A failed accept is also an error. The server then listens on.
+    // A failed accept is also an error, after which the server still listens.
     if (!server.listening) onFailure(error);
   });
-  // In a worker of node:cluster the primary would listen otherwise.
+  // `exclusive` for a worker of node:cluster, whose primary would otherwise listen in its place.
   const options = { port, exclusive: true, ...(host === undefined ? {} : { host }) };
   server.listen(options, () => {
     onListening(addressText(server.address()));

@@ -1,11 +1,11 @@
-// What the main thread and the probe thread say to each other.
+// The messages between the main thread and the probe thread.
 import type { Answer } from '../message.ts';
 import type { ShutdownRecord } from '../observer.ts';
 
 /** ThreadData is what the probe thread is started with. Lengths of time are in milliseconds, and 0 is no limit. */
 export interface ThreadData {
   readonly memory: SharedArrayBuffer;
-  /** 0 is none: the thread only watches the main thread. */
+  /** The probe port. 0 is no port: the thread only watches the main thread. */
   readonly port: number;
   /** Undefined is every address of both families. */
   readonly host: string | undefined;
@@ -15,36 +15,36 @@ export interface ThreadData {
   readonly terminationMessagePath: string;
 }
 
-/** ShutdownSoFar is what there is to say of a shutdown while it runs, for a time when the main thread cannot say it. */
+/** ShutdownSoFar is the state of a shutdown that runs. The probe thread writes it if the main thread is blocked. */
 export interface ShutdownSoFar {
   readonly record: ShutdownRecord;
-  /** The error that began it, or came in it, as errorText has it. */
+  /** The uncaught error that began the shutdown or occurred during it, as text of errorText. */
   readonly uncaughtError: string | undefined;
   /** What is left of its budget, in milliseconds. */
   readonly remainingMs: number;
 }
 
-/** FromThread is what the probe thread says. */
+/** FromThread is a message of the probe thread. */
 export type FromThread =
   | { readonly kind: 'listening'; readonly address: string }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'question'; readonly id: number; readonly url: string; readonly method: string }
-  /** Asks for a sign of life: a loop that is only busy comes to it before it comes to its timers. */
+  /** Asks the main thread to beat. An event loop that is only busy reads this message before it calls its timers. */
   | { readonly kind: 'ping' }
   | { readonly kind: 'stall ended'; readonly stalledMs: number };
 
-/** ToThread is what the main thread says; undefined is no endpoint. */
+/** ToThread is a message of the main thread. An answer that is undefined means that the URL is no endpoint. */
 export type ToThread =
   | {
       readonly kind: 'answer';
       readonly id: number;
       readonly answer: Answer | undefined;
-      /** How long the checks took; the rest of the time the question waited for its turn. */
+      /** How long the checks took, without the time for which the question waited for the main thread. */
       readonly tookMs: number;
     }
   | (ShutdownSoFar & {
       readonly kind: 'shutdown';
-      /** When it was said, by threadTime: a thread that starts, and a busy one, hears of it late. */
+      /** When it was sent, by threadTime: a thread that is starting or busy receives it late. */
       readonly saidAt: number;
     })
   | { readonly kind: 'close' };

@@ -1,15 +1,17 @@
-// Standard output from beside the main thread, which may be blocked on it: whoever writes here never waits for a reader.
+// Writes to standard output from the probe thread, without waiting for the reader: the main thread may be blocked because the
+// reader does not read.
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { standardOutput } from '../standard-output.ts';
 
-// The rest of a line that has begun is tried so often, each so many milliseconds after the last.
+// How often the rest of a line is tried after its first part was written, and the pause between two tries in milliseconds.
 const mostTries = 100;
 const pauseBetween = 10;
 
-// What filled the pipe is the main thread, which may be blocked in the middle of a line of its own.
+// Whether the pipe was full at the last line. If so, the main thread may be blocked in the middle of a line of its own, and the
+// next line begins with a line feed.
 let wasFull = false;
 
-/** writeBeside writes a line at once, and tells whether it could; a pipe that is full takes none. */
+/** writeBeside writes a line, and returns false if the pipe is full. */
 export function writeBeside(line: string): boolean {
   const descriptor = withoutWaiting();
   let rest = Buffer.from(wasFull ? `\n${line}` : line);
@@ -37,8 +39,8 @@ function writeSome(descriptor: number, bytes: Buffer): number {
   }
 }
 
-// Whether a write waits belongs to the open pipe and not to the descriptor, and the main thread's must go on waiting:
-// here the pipe is opened once more. Where that cannot be done, as with a socket or without /proc, it is written to as it is.
+// O_NONBLOCK belongs to the open pipe, not to the descriptor, and the main thread's writes must go on blocking. So the pipe is
+// opened again by way of /proc. A socket, or a system without /proc, is written to as it is.
 function withoutWaiting(): number | undefined {
   try {
     if (!fstatSync(standardOutput).isFIFO()) return undefined;

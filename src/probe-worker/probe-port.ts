@@ -1,5 +1,5 @@
-// The probe port, seen from the main thread: it starts the probe thread, answers its questions and beats for it. Without a
-// thread the main thread serves the port itself.
+// The main thread's side of the probe thread: it starts the thread, answers its questions and sends its heartbeat. Without a
+// thread, the main thread serves the probe port itself.
 import type { Server } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { threadTime, type Clock } from '../clock.ts';
@@ -16,7 +16,7 @@ import type { FromThread, ShutdownSoFar, ThreadData, ToThread } from './messages
 import { SharedState } from './shared-state.ts';
 import { threadCode } from './thread-code.ts';
 
-/** ProbePortOptions is what the probe port is made from, and who is told of it. */
+/** ProbePortOptions is the settings of the probe port, and the functions that it calls. */
 export interface ProbePortOptions {
   readonly settings: Pick<
     Settings,
@@ -28,26 +28,26 @@ export interface ProbePortOptions {
     | 'terminationMessagePath'
   >;
   readonly clock: Clock;
-  /** The answer to a question at a path of ours; undefined for any other. */
+  /** Answers a request for a path of lameduck; undefined for any other path. */
   readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
-  /** Undefined unless a shutdown runs that ends the process. */
+  /** The state of the shutdown; undefined unless one runs that ends the process. */
   readonly shutdown: () => ShutdownSoFar | undefined;
   readonly onListening: (address: string) => void;
-  /** Called when there is no probe thread, or no longer: from then on the main thread serves the port, if there is one. */
+  /** Called when the thread cannot start or has ended. From then on the main thread serves the port, if there is one. */
   readonly onThreadFailure: (error: unknown) => void;
-  /** Called once when there is no probe port, or no longer. */
+  /** Called once when the port cannot be opened, or fails later. */
   readonly onFailure: (error: LameduckError) => void;
   readonly onStallEnd: (stalledMs: number) => void;
 }
 
-/** ProbePort costs a request of the program one addition: everything else is done between them. */
+/** ProbePort is the probe thread with its port, or without one. It costs a request of the program one addition. */
 export class ProbePort {
   /**
-   * The clock for whatever sees requests and connections: each asks it for the time, and that is a sign of life. With
-   * thousands of them in line a loop does not come to its timers for seconds, and is only busy.
+   * The clock for the code that handles requests and connections. Each read of it counts as a beat: an event loop with
+   * thousands of requests may not call its timers for seconds, although it turns.
    */
   readonly clock: Clock;
-  /** Turns /readyz red in the very call that reports ShutdownInitiated. */
+  /** Makes /readyz fail in the same call that reports ShutdownInitiated. */
   readonly observer: Observer;
   readonly #options: ProbePortOptions;
   readonly #state = new SharedState();
@@ -85,7 +85,7 @@ export class ProbePort {
     return { lateMs: this.#heartbeat.lateMs, stalls: state.get('stalls'), stalledMs: state.get('stalledMs') };
   }
 
-  /** open starts the probe thread in a turn of its own; it neither waits for it nor holds the process for it. */
+  /** open starts the thread in a later turn of the event loop. The thread does not keep the process alive. */
   open(): void {
     this.#isOpen = true;
     this.#isStarting = true;
@@ -103,27 +103,27 @@ export class ProbePort {
     if (this.#worker === undefined && !this.#isStarting) this.#open(0);
   }
 
-  /** tellOfShutdown keeps the thread informed of a shutdown that runs, ahead of a block that nobody can see coming. */
+  /** tellOfShutdown sends the state of the shutdown to the thread, in case the event loop is blocked later. */
   tellOfShutdown(): void {
     const shutdown = this.#options.shutdown();
     if (shutdown === undefined) return;
     this.#worker?.postMessage({ kind: 'shutdown', saidAt: threadTime(), ...shutdown } satisfies ToThread);
   }
 
-  /** noteReport says that the final line has been written: no other word counts any more. */
+  /** noteReport tells the thread that the main thread has written the final line. */
   noteReport(): void {
     this.#state.add('beats', 1);
     takeBackLastWords(this.#state, this.#options.settings.terminationMessagePath);
   }
 
-  /** close ends the probe thread, behind the answers that it owes. */
+  /** close ends the thread after it has sent its last answers. */
   close(): void {
     this.#end();
     this.#worker?.postMessage({ kind: 'close' } satisfies ToThread);
     this.#server?.close();
   }
 
-  /** release ends the probe thread at once, and resolves when its port is free. */
+  /** release ends the thread at once, and resolves when the port is free. */
   async release(): Promise<void> {
     this.#end();
     await this.#worker?.terminate();
@@ -152,13 +152,13 @@ export class ProbePort {
       memory: this.#state.memory,
       port,
       host: settings.probeHost,
-      // Without a port nobody is told of a stall.
+      // Without a port, a stall has no consequence and is not logged.
       readyzStallLimit: port === 0 ? 0 : settings.readyzEventLoopStallLimit,
       livezStallLimit: port === 0 ? 0 : settings.livezEventLoopStallLimit,
       checkTimeout: settings.healthCheckTimeout,
       terminationMessagePath: settings.terminationMessagePath,
     };
-    // Without what the program itself was started with: `--import` would load all of that into the thread (P-117).
+    // Without the program's own options: `--import` would load its preloads into the thread (P-117).
     const worker = new Worker(threadCode, {
       ...{ eval: typeof threadCode === 'string', workerData, name: 'lameduck-probes' },
       ...{ env: {}, execArgv: [] },
@@ -170,7 +170,7 @@ export class ProbePort {
     worker.on('error', (error) => {
       failure = error;
     });
-    // Only now its port is free.
+    // The port of the thread is free only now.
     worker.on('exit', () => {
       this.#worker = undefined;
       this.#lose(failure, port);

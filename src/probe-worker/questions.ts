@@ -1,19 +1,18 @@
-// What the probe thread asks the main thread: each question once at a time, and the last answer to each.
+// The questions of the probe thread to the main thread: each is asked once at a time, and its last answer is kept.
 import type { Clock } from '../clock.ts';
 import type { Answer } from '../message.ts';
 
-// So many different questions that nobody asks usually wait for the main thread at most, and so many answers are kept, each
-// of so many characters.
+// The most unusual questions that wait for the main thread, the most answers that are kept, and the most characters of one.
 const mostOpen = 64;
 const mostKept = 64;
 const longestKept = 1_000_000;
 
-/** Question is what is asked: by one key for all who mean the same. */
+/** Question is one request to the probe port. Requests with the same key have the same answer. */
 export interface Question {
   readonly key: string;
   readonly url: string;
   readonly method: string;
-  /** Whether it is asked, and its last answer is kept, whatever else is asked. */
+  /** Whether the limits above do not hold for this question, as for the plain probe URLs. */
   readonly isUsual: boolean;
 }
 
@@ -32,7 +31,7 @@ interface OpenQuestion extends Question {
 
 /** Questions is asked in the probe thread and answered by the main thread. */
 export class Questions {
-  /** For how long the last question that was answered had waited for its turn, in milliseconds. */
+  /** For how many milliseconds the question that was answered last had waited for the main thread. */
   waitedMs = 0;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #post: (id: number, question: Question) => void;
@@ -41,7 +40,7 @@ export class Questions {
   readonly #last = new Map<string, LastAnswer & { readonly isUsual: boolean }>();
   #nextId: number;
 
-  /** `taken` is how many questions the main thread has come to, in the order in which they were posted. */
+  /** `taken` returns how many questions the main thread has begun to answer. It takes them in the order of their ids. */
   constructor(
     clock: Pick<Clock, 'now'>,
     post: (id: number, question: Question) => void,
@@ -55,13 +54,13 @@ export class Questions {
   }
 
   /**
-   * ask asks, unless that is being asked already, and tells since when. Undefined when so much is unanswered that nothing
-   * more is asked.
+   * ask sends a question unless the same one is waiting for its answer, and returns since when it has been waiting. It
+   * returns undefined if too many questions are waiting.
    */
   ask(question: Question): { readonly answered: Promise<Answer>; readonly since: number } | undefined {
     const open = this.#open.get(question.key);
     if (open !== undefined) return open;
-    // The usual ones are few, and whatever else is asked must not keep their answers from growing new.
+    // The usual questions are few, and unusual ones must not keep them from new answers.
     if (this.#open.size >= mostOpen && !question.isUsual) return undefined;
     const { promise: answered, resolve } = Promise.withResolvers<Answer>();
     const asked = { ...question, id: this.#nextId++, since: this.#clock.now(), answered, resolve };
@@ -70,7 +69,7 @@ export class Questions {
     return asked;
   }
 
-  /** answer takes an answer of the main thread, which was so many milliseconds in the making. */
+  /** answer receives an answer of the main thread, whose checks took `tookMs`. */
   answer(id: number, answer: Answer, tookMs: number): void {
     const open = [...this.#open.values()].find((one) => one.id === id);
     if (open === undefined) return;
@@ -80,10 +79,10 @@ export class Questions {
     open.resolve(answer);
   }
 
-  /** isInLine tells whether the main thread has not come to the question yet. */
+  /** isInLine tells whether the main thread has not begun to answer the question. */
   isInLine({ key }: Question): boolean {
     const open = this.#open.get(key);
-    // The count is one of 32 bits, which goes round.
+    // The count has 32 bits and wraps around.
     return open !== undefined && ((this.#taken() - open.id) | 0) <= 0;
   }
 
@@ -97,7 +96,7 @@ export class Questions {
     if (answer.status === 404 || answer.body.length > longestKept) return;
     this.#last.set(key, { answer, at: this.#clock.now(), isUsual });
     if (this.#last.size <= mostKept) return;
-    // What nobody asks usually makes room for what nobody asks usually.
+    // Unusual probe URLs share one small cache, so that they cannot evict the usual ones.
     const oldest = [...this.#last].find(([, one]) => !one.isUsual);
     if (oldest !== undefined) this.#last.delete(oldest[0]);
   }

@@ -1,4 +1,4 @@
-// How the probe thread answers: with what the main thread says, and with what is known without it when it says nothing.
+// How the probe thread answers: with the answer of the main thread, or if that does not come in time, with its last one.
 import { wait, type Clock } from '../clock.ts';
 import { failing, isRoot, notFound, passed } from '../health/endpoint.ts';
 import { Exclusions } from '../health/exclusions.ts';
@@ -8,19 +8,19 @@ import type { Answer } from '../message.ts';
 import { probePortMetricsPath } from '../settings/probe-port.ts';
 import type { LastAnswer, Question, Questions } from './questions.ts';
 
-// The main thread has so long to answer where there is a last answer, in milliseconds.
+// How long to wait for the main thread before reusing the last answer, in milliseconds.
 const patience = 200;
 
-// Who asks so soon after an answer is not kept waiting for a main thread that is busy: one that does not come to the
-// question in the time that it has for it, or where the last one waited longer for its turn than it ever does when idle.
+// If the last answer is younger than `youngAge` and the main thread is busy, reuse the last answer instead of waiting. It is
+// busy if it has not begun to answer within `turnLimit`, or if the last question waited longer than `busyWait` (milliseconds).
 const youngAge = 1_000;
 const turnLimit = 2;
 const busyWait = 10;
 
-// Beside the limit of a check, whose own answer is the better one.
+// Milliseconds beyond the limit of a check, so that the answer of a check that times out still arrives.
 const checkMargin = 50;
 
-// A scrape takes longer than a probe, and gives up after ten seconds.
+// How long a scrape waits, in milliseconds. Prometheus gives up on a scrape after ten seconds by default.
 const scrapePatience = 5_500;
 
 /** ResponderOptions is what an answer is made from. Lengths of time are in milliseconds. */
@@ -29,14 +29,14 @@ export interface ResponderOptions {
   readonly questions: Questions;
   readonly stalledMs: () => number;
   readonly isShuttingDown: () => boolean;
-  /** From how long a stall on an endpoint fails; 0 is never. */
+  /** The length of a stall after which an endpoint fails; 0 is never. */
   readonly readyzStallLimit: number;
   readonly livezStallLimit: number;
   /** The limit of a check. */
   readonly checkTimeout: number;
 }
 
-/** Responder answers what comes to the probe port; what carries the question and the answer is not its business. */
+/** Responder answers the requests to the probe port. It knows neither the server nor the messages between the threads. */
 export class Responder {
   readonly #options: ResponderOptions;
 
@@ -79,11 +79,11 @@ export class Responder {
     if (clock.now() - last.at >= youngAge) return this.#within(patience, question);
     const isBusy = questions.waitedMs > busyWait;
     const soon = await this.#within(isBusy ? 0 : turnLimit, question);
-    // Checks that take long are waited for: what they say is news. On a busy main thread it is that which takes long.
+    // If the main thread has begun to answer, the checks take long: wait for them. If it has not, it is busy.
     return soon !== undefined || isBusy || questions.isInLine(question) ? soon : this.#within(patience, question);
   }
 
-  // A first answer is worth the time of the checks, but not that of a loop which does not turn and so runs none.
+  // Without a last answer, wait as long as the checks may take. If the event loop is blocked, no check runs: do not wait.
   async #first(question: Question, limit: number): Promise<Answer | undefined> {
     for (let rest = limit; rest > 0; rest -= patience) {
       const answer = await this.#within(Math.min(patience, rest), question);
@@ -92,7 +92,7 @@ export class Responder {
     return undefined;
   }
 
-  // The live answer, if it comes in time. Who joins a question that has been waited for long enough waits no more.
+  // The answer of the main thread, if it comes in time. The time counts from when the question was first asked.
   async #within(milliseconds: number, question: Question): Promise<Answer | undefined> {
     const { clock, questions } = this.#options;
     const asked = questions.ask(question);
@@ -106,7 +106,7 @@ export class Responder {
     return answer;
   }
 
-  /** Without a word of the main thread a process that has never said anything is alive, and not ready. */
+  /** The last answer. A process whose main thread has never answered is alive and not ready. */
   #instead(probe: ProbeUrl, question: Question): Answer {
     const byDefault = probe.endpoint === 'readyz' ? failing('readyz', probe.path, stallCheck) : passed;
     return this.#aged(question) ?? byDefault;
@@ -119,7 +119,7 @@ export class Responder {
     return { ...last.answer, headers: { ...last.answer.headers, Age: String(age) } };
   }
 
-  // Whoever excludes the check is told of the others alone.
+  // A probe that excludes the check gets the result of the other checks.
   #blocked({ endpoint, path }: ProbeUrl, query: URLSearchParams): Answer | undefined {
     const { readyzStallLimit, livezStallLimit, stalledMs } = this.#options;
     const limit = endpoint === 'readyz' ? readyzStallLimit : livezStallLimit;
@@ -127,7 +127,7 @@ export class Responder {
     return failing(endpoint, path, stallCheck);
   }
 
-  // An answer from before the shutdown must not be given behind its beginning (P-077).
+  // After ShutdownInitiated, an answer from before it must not be sent (P-077).
   #leaves({ endpoint, path }: ProbeUrl, query: URLSearchParams, answer: Answer): boolean {
     if (endpoint !== 'readyz' || answer.status !== 200 || !this.#options.isShuttingDown()) return false;
     return isRoot(path) ? !isExcluded(query, 'shutdown') : path === '/shutdown';
@@ -144,7 +144,7 @@ function isExcluded(query: URLSearchParams, check: string): boolean {
   return new Exclusions(query).of({ name: check }) !== undefined;
 }
 
-// Nothing else of a query changes the answer, so that no other makes it a question of its own.
+// Only `exclude` and `verbose` change the answer, so the other parameters are not part of the key.
 function questionOf({ endpoint, path }: ProbeUrl, query: URLSearchParams, url: string): Question {
   const excluded = [...new Set(query.getAll('exclude'))].sort();
   const isVerbose = query.has('verbose');

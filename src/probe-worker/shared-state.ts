@@ -1,4 +1,4 @@
-// The memory that the main thread and the probe thread share, so that neither has to wait for the other to be told.
+// The memory that the main thread and the probe thread share, so that neither waits for a message of the other.
 import { longestMessage } from '../process/termination-message.ts';
 
 const slots = {
@@ -38,7 +38,7 @@ export class SharedState {
     return Atomics.load(this.#numbers, slots[slot]);
   }
 
-  /** set also wakes who waits for another number. */
+  /** set stores a number, and wakes a thread that waits in `waitWhile`. */
   set(slot: Slot, value: number): void {
     Atomics.store(this.#numbers, slots[slot], value);
     Atomics.notify(this.#numbers, slots[slot]);
@@ -48,7 +48,7 @@ export class SharedState {
     Atomics.add(this.#numbers, slots[slot], value);
   }
 
-  /** waitWhile waits as long as the number is this one, but no longer than so many milliseconds. */
+  /** waitWhile blocks the thread as long as the number is `value`, for at most `milliseconds`. */
   waitWhile(slot: Slot, value: number, milliseconds: number): void {
     Atomics.wait(this.#numbers, slots[slot], value, milliseconds);
   }

@@ -1,9 +1,9 @@
-// The line about a stall, which the probe thread writes itself: the main thread cannot while it is blocked (P-118).
+// The log line about a stall. The probe thread writes it, because the main thread is blocked (P-118).
 import { lineText } from '../observers/line-writer.ts';
 import { formatDuration } from '../settings/duration.ts';
 import type { ThreadData } from './messages.ts';
 
-/** stallLine says for how long the event loop has been blocked, and what follows from it. */
+/** stallLine is the line that says for how long the event loop has been blocked, and which endpoints fail. */
 export function stallLine(stalledMs: number, limits: Pick<ThreadData, 'readyzStallLimit' | 'livezStallLimit'>): string {
   const parts = [
     ...consequence('/readyz', limits.readyzStallLimit, stalledMs),

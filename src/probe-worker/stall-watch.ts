@@ -1,28 +1,28 @@
-// Watching the heartbeat from the probe thread: for how long the event loop of the main thread has not turned (P-090).
+// Measures in the probe thread for how long the event loop of the main thread has not turned (P-090).
 import type { Clock } from '../clock.ts';
 import type { SharedState } from './shared-state.ts';
 
-// A tick that comes later than this was held up with everything else, and counts for so much: a frozen machine is no stalled
-// loop.
+// The most milliseconds that one tick can add to a stall. If a tick comes later, the whole machine was suspended, which is no
+// stall of the event loop.
 const longestTick = 1_000;
 
-/** StallWatchOptions is what is watched, and who is told. */
+/** StallWatchOptions is what StallWatch reads and calls. */
 export interface StallWatchOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly state: SharedState;
-  /** Whether a debugger may hold the loop: whoever stops at a breakpoint has not stalled. */
+  /** Whether a debugger is attached: an event loop that is paused at a breakpoint is not stalled. */
   readonly isAttached: () => boolean;
-  /** From how many milliseconds on a stall is told of. */
+  /** The length in milliseconds from which on a stall is reported. */
   readonly threshold: number;
-  /** Called once in each stall that is told of, when it has lasted that long. */
+  /** Called once in each stall, when it has lasted for `threshold`. */
   readonly onStall: (stalledMs: number) => void;
-  /** Called when the loop turns again, after a stall that was told of. */
+  /** Called when the event loop turns again after a stall that was reported. */
   readonly onStallEnd: (stalledMs: number) => void;
 }
 
-/** StallWatch adds up the time of its own ticks between which there was no beat. */
+/** StallWatch adds up the time between its ticks as long as no beat comes. */
 export class StallWatch {
-  /** For how long the loop has not turned, in milliseconds. */
+  /** For how many milliseconds the event loop has not turned. */
   stalledMs = 0;
   readonly #options: StallWatchOptions;
   #at: number;
@@ -35,7 +35,7 @@ export class StallWatch {
     this.#beats = options.state.get('beats');
   }
 
-  /** tick looks once. */
+  /** tick compares the number of beats with that of the tick before. */
   tick(): void {
     const { clock, state, isAttached, threshold, onStall, onStallEnd } = this.#options;
     const now = clock.now();
@@ -52,7 +52,7 @@ export class StallWatch {
     }
     if (isAttached()) return;
     this.#sum += Math.min(passed, longestTick);
-    // The loop has been free for no longer than this thread, and says by the next tick whether it turns.
+    // After a suspension, the main thread has been running for no longer than this thread. Wait for the next tick.
     if (passed > longestTick) return;
     this.stalledMs = this.#sum;
     if (this.stalledMs < threshold) return;
@@ -60,7 +60,7 @@ export class StallWatch {
       state.add('stalls', 1);
       onStall(Math.round(this.stalledMs));
     }
-    // A stall counts from its beginning, but only once it is known to be one.
+    // A stall shorter than the threshold is not counted. A longer one counts from its beginning.
     state.add('stalledMs', Math.round(before < threshold ? this.stalledMs : this.stalledMs - before));
   }
 }

@@ -1,4 +1,4 @@
-// The probe thread: it answers on the probe port, if there is one, and watches the main thread. It ends when it is told to.
+// The probe thread: it serves the probe port, if there is one, and watches the main thread. It ends at the message `close`.
 import type { Server } from 'node:http';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { addressText } from '../address.ts';
@@ -17,7 +17,7 @@ import { SharedState } from './shared-state.ts';
 import { stallLine } from './stall-report.ts';
 import { StallWatch } from './stall-watch.ts';
 
-// What is being answered has so long when the thread is told to end, in milliseconds.
+// How long the thread waits for its last answers at the message `close`, in milliseconds.
 const lastAnswers = 1_000;
 
 const main = parentPort as MessagePort;
@@ -61,7 +61,7 @@ const lastWords = new LastWords({
 
 let isPinged = false;
 let isClosing = false;
-// The line about a stall that nobody has taken yet: a reader that is stuck is what may block the loop (P-060).
+// The line about a stall that is still to be written: a full pipe may be what blocks the event loop (P-060).
 let unsaid = '';
 
 function hasDebugger(): boolean {
@@ -94,7 +94,7 @@ function say(message: FromThread): void {
   main.postMessage(message);
 }
 
-// The main thread is asked until the last answer has been sent.
+// The port to the main thread stays open until the last answer has been sent.
 function close(): void {
   isClosing = true;
   if (server === undefined) {
@@ -116,7 +116,7 @@ function close(): void {
 
 function listen(listener: Server): void {
   listener.on('error', ({ message }) => {
-    // A connection that could not be accepted, since there were too many, is not the last.
+    // A failed accept, for example with too many open files, is also an error. The server still listens.
     if (listener.listening) return;
     say({ kind: 'failed', message });
     close();
