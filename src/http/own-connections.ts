@@ -1,7 +1,8 @@
-// The connections that this process makes to its own servers: they are never late.
+// The connections that this process makes to its own servers. They are served as if they had been open before the shutdown.
 import type { Socket } from 'node:net';
+import { tcpSocketOf } from './hidden-fields.ts';
 
-/** OwnConnections knows them by their sockets on the server's side. */
+/** OwnConnections recognizes them by the sockets that the servers have accepted. */
 export class OwnConnections {
   readonly #sockets = new WeakSet<Socket>();
   #isEarlier: (socket: Socket) => boolean = () => false;
@@ -11,14 +12,13 @@ export class OwnConnections {
     this.#sockets.add(socket);
   }
 
-  /** recognize tells how those from before the shutdown are known. */
+  /** recognize sets the function that recognizes connections from before the shutdown. */
   recognize(isEarlier: (socket: Socket) => boolean): void {
     this.#isEarlier = isEarlier;
   }
 
-  /** has also knows the TLS socket on such a connection. */
+  /** has tells whether a socket, or the TCP socket under a TLS socket, is such a connection. */
   has(socket: Socket): boolean {
-    const { _parent: under } = socket as { _parent?: Socket | null };
-    return this.#sockets.has(socket) || this.#sockets.has(under ?? socket) || this.#isEarlier(socket);
+    return this.#sockets.has(tcpSocketOf(socket)) || this.#isEarlier(socket);
   }
 }
