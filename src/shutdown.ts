@@ -242,8 +242,8 @@ export class Shutdown {
     lifecycle.report('InFlightRequestsDrained');
   }
 
-  // What is left after the drain has had its answer and our FIN, and waits for the peer's; or it came late, for its 429.
-  // What a peer has not acknowledged may be lost with the process: in a pod the network interface goes with it.
+  // The connections that are left have had their answer and a FIN, and wait for the FIN of their peer; late ones wait for their
+  // 429. In a pod, bytes that a peer has not acknowledged are lost when the process ends.
   async #closeConnections(endBy: Deadline): Promise<void> {
     const { drain, servers, recorder } = this.#parts;
     await Promise.race([drain.empty(endBy), endBy.reached]);

@@ -1,8 +1,8 @@
-// A step of the shutdown. Whatever becomes of it, the next one follows in time.
+// One step of the shutdown. If it throws, rejects or hangs, the failure is reported and the next step follows in time.
 import { wait, type Clock } from './clock.ts';
 import type { Deadline } from './deadline.ts';
 
-// How long after its deadline a step may still end, in milliseconds: what the deadline cuts short takes a moment.
+// Milliseconds after its deadline in which a step may still end, because a step that the deadline aborts needs a moment.
 const leniency = 50;
 
 /** StepOptions is what bounds a step. */
@@ -14,8 +14,8 @@ export interface StepOptions {
 }
 
 /**
- * runStep calls `run` at once and resolves when that has ended, has failed, or its time is up, whichever is first. It never
- * rejects: a failure goes to `onFailure`.
+ * runStep calls `run` at once, and resolves when `run` has ended or failed, or when its time is up. It never rejects: a
+ * failure goes to `onFailure`.
  */
 export async function runStep({ clock, by, onFailure }: StepOptions, run: () => unknown): Promise<void> {
   const isOver = new AbortController();

@@ -88,7 +88,7 @@ function sharing(name: string, files: ReadonlyMap<string, string>): Plugin {
   };
 }
 
-// It has to parse on a Node that is too old, to say so.
+// An old Node must be able to parse this file, so that it can print its error.
 async function buildRegister(): Promise<string> {
   const { outputFiles } = await build({
     ...common,

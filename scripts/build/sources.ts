@@ -1,4 +1,4 @@
-// What every build of the sources has in common: the compiler's options, and the modules that read files of the source tree.
+// The options that every build of the sources has, and the plugin that inlines files of the source tree.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
@@ -11,7 +11,7 @@ export function sourceOf(name: string): string {
   return `src/${name}.ts`;
 }
 
-/** common are the options of each build. What is not relative is left to the program's `node_modules`. */
+/** common is the options of each build. Imports of packages are left to the program's `node_modules`. */
 export const common = {
   absWorkingDir: root,
   bundle: true,
@@ -23,7 +23,7 @@ export const common = {
   logLevel: 'warning',
 } as const satisfies BuildOptions;
 
-/** inlined replaces the modules that read a file of the source tree by what they read. */
+/** inlined replaces the modules that read a file of the source tree by the content of that file. */
 export const inlined: Plugin = {
   name: 'inlined',
   setup(bundle) {

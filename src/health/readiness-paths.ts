@@ -1,4 +1,4 @@
-// The program's own health paths: red from ShutdownInitiated on, for probes and load balancers that keep their path.
+// The program's own health paths. They answer 503 from ShutdownInitiated on, for probes and load balancers that use them.
 import type { LifecycleSignal } from '../lifecycle/signal.ts';
 import type { Answer } from '../message.ts';
 import { plain } from './endpoint.ts';

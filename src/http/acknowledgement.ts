@@ -1,11 +1,11 @@
-// What the peers have acknowledged. Bytes that the kernel still keeps when the process ends are lost in a pod, since the
-// network interface goes with the process. A peer's FIN proves nothing: a client that half-closes sends it first.
+// Waits until the peers have acknowledged every byte. In a pod, the network interface is removed with the process, and bytes
+// that the kernel has not delivered are lost. A peer's FIN proves nothing: a client that half-closes sends it first.
 import type { Clock } from '../clock.ts';
 import type { Connection } from './connection.ts';
 import type { ReadSocketTable } from './read-socket-table.ts';
 import type { SocketRow } from './socket-table.ts';
 
-// A peer that leaves so many retransmissions without an answer is gone. With a short round trip they take three seconds.
+// A peer that leaves this many retransmissions unanswered is gone. With a short round trip they take three seconds.
 const mostUnanswered = 4;
 
 interface Ports {
@@ -15,7 +15,7 @@ interface Ports {
 
 /** Acknowledgement looks at the send queues of sockets, which the kernel keeps until the peer has acknowledged them. */
 export class Acknowledgement {
-  /** How many milliseconds the last look took. */
+  /** How many milliseconds the last call of `look` took. */
   took = 0;
   readonly #read: ReadSocketTable;
   readonly #clock: Clock;
@@ -29,12 +29,12 @@ export class Acknowledgement {
     this.#clock = clock;
   }
 
-  /** abandon leaves out a socket whose response has been broken off. */
+  /** abandon excludes a socket whose response has been broken off. */
   abandon(socket: Ports): void {
     this.#abandoned.add(pairOf(socket));
   }
 
-  /** missing looks, and returns those of the connections whose peers have not acknowledged everything. */
+  /** missing reads the table, and returns the connections whose peers have not acknowledged everything. */
   async missing(connections: readonly Connection[]): Promise<ReadonlySet<Connection>> {
     await this.look();
     const pairs = new Set(this.#rows.map(pairOf));
@@ -42,8 +42,8 @@ export class Acknowledgement {
   }
 
   /**
-   * begin looks for the first time for all that is waited for at the end: the connections, and the sockets on these ports
-   * that nobody has open. Only those that are there now: another process may listen on the same port.
+   * begin chooses the sockets to wait for: the connections, and the orphans on these ports. Orphans that appear later are
+   * not waited for, because another process may listen on the same port.
    */
   async begin(connections: Iterable<Connection>, ports: ReadonlySet<number>): Promise<void> {
     for (const { socket } of connections) this.#awaited.add(pairOf(socket));
@@ -52,7 +52,7 @@ export class Acknowledgement {
     for (const pair of this.#abandoned) this.#awaited.delete(pair);
   }
 
-  /** The sockets that are waited for and that had something to send at the last look. */
+  /** The sockets that are waited for and that had unacknowledged bytes, or an unacknowledged FIN, at the last look. */
   get rows(): readonly SocketRow[] {
     return this.#rows.filter((row) => this.#awaited.has(pairOf(row)));
   }
@@ -66,7 +66,7 @@ export class Acknowledgement {
   }
 }
 
-// Unlike an address, a port is written in one way only. NaN, for a unix socket, is in no row.
+// Addresses are left out, because one address can be written in several ways. A Unix socket has NaN, which is in no row.
 function pairOf({ localPort = NaN, remotePort = NaN }: Ports): number {
   return localPort * 0x1_0000 + remotePort;
 }

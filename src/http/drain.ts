@@ -30,19 +30,19 @@ const interval = 50;
 // same holds for a look at the kernel's sockets.
 const pauseFactor = 10;
 
-/** DrainOptions is what differs between processes. */
+/** DrainOptions is the settings of a drain that depend on the process. */
 export interface DrainOptions {
   /** The silence, in milliseconds, after which the drain ends a connection; a second unless given. */
   readonly linger?: number | undefined;
-  /** How the kernel is asked for what peers have not acknowledged; without it nobody waits for that. */
+  /** Reads which bytes peers have not acknowledged; without it, the drain does not wait for them. */
   readonly readSocketTable?: ReadSocketTable | undefined;
 }
 
 /**
- * Drain sweeps over the connections every 50 ms with one timer. From `begin` on it ends, by FIN, each that has been
- * silent for a second, as late as possible: once no request is in flight, or a linger ahead of the deadline. It sweeps
- * behind a turn of the event loop in which every socket has been read, so that no request waits unseen where a FIN goes
- * out, however long the loop was blocked.
+ * Drain sweeps over the connections every 50 ms with one timer. From `begin` on it sends a FIN on each connection that has been
+ * silent for a second, as late as possible: when no request is in flight, or a linger before the deadline. It sweeps after
+ * every socket has been read in this turn of the event loop, so that no FIN is sent on a connection whose request has
+ * arrived, even if the loop was blocked.
  */
 export class Drain {
   /** Resolves when no request is in flight and no connection is left on which one would be admitted. */
@@ -102,8 +102,8 @@ export class Drain {
   }
 
   /**
-   * cut destroys the connections on which something is unfinished, ends the others and takes the drain for done (P-023,
-   * P-025). Resolves when handlers know it.
+   * cut destroys the connections with an unfinished request, ends the others and resolves `drained` (P-023, P-025). It
+   * resolves when the handlers of the destroyed connections have been notified.
    */
   async cut(): Promise<void> {
     const unfinished: Connection[] = [];
@@ -116,7 +116,7 @@ export class Drain {
     await this.#destroyAll(unfinished);
   }
 
-  /** cutOff destroys every connection. Resolves when handlers know it. */
+  /** cutOff destroys every connection. It resolves when their handlers have been notified. */
   async cutOff(): Promise<void> {
     await this.#destroyAll([...this.#traffic.connections]);
   }
@@ -213,7 +213,7 @@ export class Drain {
     return this.#canEnd(connection, now);
   }
 
-  // Resolves when handlers know it, or after 100 ms: a `close` listener that throws keeps the event from those after it.
+  // Resolves when every socket has emitted `close`, or after 100 ms: a listener that throws keeps the event from later ones.
   async #destroyAll(connections: readonly Connection[]): Promise<void> {
     const closed = connections.map((connection) => {
       // A TLS socket closes at once when the socket under it is reset.
@@ -227,7 +227,7 @@ export class Drain {
     for (const connection of connections) this.#traffic.forget(connection);
   }
 
-  // One connection that a program has changed so that it throws must not keep the others. A request on it is waited for.
+  // A connection that throws, because the program has changed it, must not stop the sweep. A request on it is waited for.
   #giveUp(connection: Connection, error: unknown): void {
     this.#onFailure(error);
     if (!connection.isBusy) this.#destroy(connection);
@@ -241,8 +241,8 @@ export class Drain {
     }
   }
 
-  // A socket that is closed answers what its peer still sends by a reset, which would end the delivery of what it has not
-  // acknowledged.
+  // Once a socket is closed, the kernel answers further bytes of the peer by a reset. The peer would then lose the bytes that it
+  // has not acknowledged, so such a socket stays open.
   async #endStale(stale: readonly Connection[], now: number): Promise<void> {
     if (stale.length === 0 || now < this.#nextLookAt) return;
     this.#nextLookAt = Infinity;

@@ -1,4 +1,5 @@
-// The two ends of a connection that this process makes to its own server, and what a redirected one says of them.
+// The two ends of a connection that this process makes to its own server. A redirected connection shows the ends that it would
+// have without the redirect.
 import { isIPv4 } from 'node:net';
 import { hostAndPort } from '../address.ts';
 import type { TcpHandle } from './hidden-fields.ts';
@@ -23,21 +24,22 @@ export function endText({ address = '', port = 0 }: Partial<End>): string {
 const anyAddress: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /**
- * endsOf returns the ends that a redirected connection would have if it went to the address that the program asked for.
- * `bound` is the client's end on the detour.
+ * endsOf returns the ends that a redirected connection would have if it went to `asked`, which the program has passed to
+ * `connect()`. `bound` is the real client end of the redirected connection.
  */
 export function endsOf(bound: End, asked: End): Ends {
   const server = { ...asked, address: anyAddress[asked.address] ?? asked.address };
   const isLoopback = isIPv4(server.address) && server.address.startsWith('127.');
   const usual = isLoopback ? '127.0.0.1' : server.address;
-  // Another address than that of the detour is one that the program has chosen.
+  // If the client address is not 127.0.0.1, the program has set it by `localAddress`.
   const client = { ...bound, address: bound.address === '127.0.0.1' ? usual : bound.address };
   return { client, server };
 }
 
 /**
- * show lets a handle name these ends, so that no detour is seen: a program may trust the loopback address, or refuse to call
- * it. `isIPv6` is said of a socket that a server has accepted, which shows an IPv4 address as mapped if it is.
+ * show makes a handle name these ends instead of its real ones: a program may trust the loopback address, or refuse to call
+ * it. `isIPv6` is given for an accepted socket, and tells whether its server listens on IPv6, where Node shows an IPv4
+ * address as mapped.
  */
 export function show(handle: TcpHandle, own: End, peer: End, isIPv6?: boolean): void {
   handle.getsockname = tell(own, isIPv6);

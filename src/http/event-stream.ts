@@ -1,14 +1,14 @@
-// A stream of server-sent events: ending it between two of them, with a hint for its client.
+// Ends a stream of server-sent events between two events, with a `retry:` for its client.
 import type { ServerResponse } from 'node:http';
 import type { Response } from '../message.ts';
 import { isEncoded } from './head.ts';
 import { StreamResponse } from './stream-response.ts';
 
-/** EventStream watches what a stream's handler writes from now on, so that the stream ends behind a whole event. */
+/** EventStream reads what the handler of a stream writes from now on, so that the stream ends after a whole event. */
 export class EventStream {
   readonly #response: Response;
   readonly #isEncoded: boolean;
-  /** What was written behind the last event, as far as it was seen. */
+  /** The text that was written after the last whole event; undefined if the handler has written nothing yet. */
   #rest: string | undefined;
   #whenBetween: (() => void) | undefined;
 
@@ -25,21 +25,21 @@ export class EventStream {
     }) as typeof writable.write;
   }
 
-  // Comments, which keep a stream alive, are no part of an event.
+  // A comment, which keeps a stream alive, is not part of an event.
   get #isBetweenEvents(): boolean {
     return this.#rest === undefined || !/^[^:\r\n]/m.test(this.#rest);
   }
 
-  /** betweenEvents calls back once no event is half written, which is mostly now. */
+  /** betweenEvents calls back as soon as no event is half written, in most cases at once. */
   betweenEvents(callback: () => void): void {
     if (this.#isBetweenEvents) callback();
     else this.#whenBetween = callback;
   }
 
   /**
-   * hint tells the client how many milliseconds to wait before it comes back (P-034). Where it is not known that the last
-   * event is whole, no empty line follows: the client takes the hint and drops what was half written, at which the stream
-   * ends now. Into what the handler encodes nothing can be put.
+   * hint tells the client how many milliseconds to wait before it reconnects (P-034). The hint is followed by an empty line only
+   * if the last event is known to be whole. Otherwise the client takes the hint, and drops the half event at the end of the
+   * stream. A stream with a `Content-Encoding` gets no hint, because the hint would not be encoded.
    */
   hint(retry: number): void {
     if (this.#isEncoded) return;
@@ -48,7 +48,7 @@ export class EventStream {
 
   #note(chunk: unknown): void {
     const text = `${this.#rest ?? ''}${textOf(chunk)}`;
-    // Of an event that is longer than this only the end is needed, and that it has begun.
+    // Of a long event, only its end is kept. The `x` notes that an event has begun.
     const rest = text.slice(endOfLastEvent(text));
     this.#rest = rest.length > longestRest ? `x${rest.slice(-longestRest)}` : rest;
     if (!this.#isBetweenEvents) return;

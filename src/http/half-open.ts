@@ -1,23 +1,24 @@
-// Peers that have sent their FIN while a request of theirs is unanswered: some still wait for the answer, most are gone.
+// Peers that have sent their FIN before the answer to their request: some still wait for the answer, most are gone.
 import { ServerResponse } from 'node:http';
 import type { Connection } from './connection.ts';
 import type { Server } from './server.ts';
 
-// The first question makes the kernel of a peer that is gone send a reset, the next one meets it.
+// Milliseconds between two 102 responses. The kernel of a peer that is gone answers the first one by a reset, and the write of
+// the next one fails.
 const askAgainAfter = 200;
 
 /**
- * allowHalfOpen lets a server answer a peer that has ended its side (P-014). Node takes such a peer for gone, and during
- * a drain nobody would ask a second time.
+ * allowHalfOpen lets a server answer a peer that has sent its FIN (P-014). By default Node aborts the request of such a
+ * peer. During a drain the client could not repeat it.
  */
 export function allowHalfOpen(server: Server): void {
   (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
 }
 
 /**
- * askWhetherGone makes sure that a peer that is gone does not hold the drain (P-021): behind its FIN it is sent a 102,
- * which one that waits has to skip (RFC 9110, 15.2) and which one that is gone answers with a reset. In the middle of a
- * response nothing can be asked, but what its handler writes next does the same.
+ * askWhetherGone makes sure that a peer that is gone does not hold the drain (P-021). After the peer's FIN it sends a 102. A
+ * client that waits must skip the 102 (RFC 9110 section 15.2); the kernel of a client that is gone answers it by a reset. After
+ * the headers of a response no 102 can be sent, but the next write of the handler has the same effect.
  */
 export function askWhetherGone(connection: Connection, now: number): void {
   const response = connection.responses[0];

@@ -1,11 +1,11 @@
-// `server.close()` and its kin, called by the program on a server whose connections are the drain's.
+// `server.close()` and similar methods, called by the program on a server that the drain closes.
 import type { AddressInfo } from 'node:net';
 import type { Server } from './server.ts';
 
 type Callback = (error?: Error) => void;
 type Close = (this: Server, callback?: Callback) => Server;
 
-/** What a server of Node listens with, as far as a server that listens no more is asked for it. */
+/** The part of a server's handle that Node uses after the server has stopped listening. */
 interface Handle {
   close(): void;
   ref(): void;
@@ -24,10 +24,10 @@ export interface Progress {
   readonly ended: Promise<unknown>;
 }
 
-/** What is kept of a server that listened when the shutdown began. */
+/** The state of a server that listened when the shutdown began. */
 interface Drained {
   readonly address: ReturnType<Server['address']>;
-  /** Whether Node has emitted `close` and the program has not seen it. */
+  /** Whether Node has emitted `close`, and the event was kept from the program. */
   isWithheld: boolean;
   /** Whether the program may see `close` now. */
   isTold: boolean;
@@ -35,12 +35,12 @@ interface Drained {
   isClosed: boolean;
 }
 
-// The first two are Node's, the last is Fastify's for a server of HTTP/2.
+// The first two are methods of Node's, the last is one that Fastify adds to a server of HTTP/2.
 const connectionClosers = ['closeIdleConnections', 'closeAllConnections', 'closeHttp2Sessions'];
 
 /**
- * ProgramCloses lets the program close its servers whenever and however it does. During the drain a close joins the drain.
- * The first close after that gets its callback and the event `close` without an error, as if the server had listened until
+ * ProgramCloses lets the program close its servers at any time. During the drain, a close takes effect after the drain. The
+ * first close after the drain gets its callback and the event `close` without an error, as if the server had listened until
  * then (P-116).
  */
 export class ProgramCloses {
@@ -55,7 +55,7 @@ export class ProgramCloses {
     });
   }
 
-  /** begin replaces what closes those servers that listen when the shutdown begins: the others are none of its business. */
+  /** begin replaces the methods that close a server, on each server that listens when the shutdown begins. */
   begin(servers: readonly Server[]): void {
     for (const server of servers) {
       if (!server.listening) continue;
@@ -73,12 +73,12 @@ export class ProgramCloses {
     return true;
   }
 
-  /** reopen lets the servers look as if they listened, for a program that looks before it closes them. */
+  /** reopen makes the servers look as if they listened, for a program that reads `listening` before it closes them. */
   reopen(): void {
     for (const [server, drained] of this.#drained) if (!drained.isClosed) reopen(server, drained);
   }
 
-  /** settle shows the servers as they are, and tells the program that they have closed if it has not closed them. */
+  /** settle makes the servers look closed, and emits the events `close` that were kept from the program. */
   settle(): void {
     for (const [server, drained] of this.#drained) {
       if (drained.isTold) continue;
@@ -106,7 +106,7 @@ export class ProgramCloses {
 
   #close(server: Server, close: Close, drained: Drained, callback?: Callback): Server {
     if (this.#hasEnded) return closeDrained(server, close, drained, callback);
-    // A destroy hook may wait for the callback, and the end of the shutdown for the hook.
+    // After the drain the callback is called at once: a destroy hook may wait for it, and the shutdown waits for the hook.
     const later = this.#progress.isDrained() ? undefined : callback;
     if (later === undefined && typeof callback === 'function') process.nextTick(callback);
     void this.#progress.ended.then(() => closeDrained(server, close, drained, later));
@@ -114,7 +114,7 @@ export class ProgramCloses {
   }
 }
 
-// Only the first close finds a server that seems to listen: what Node gives a second one is the program's to see.
+// Only the first close finds a server that seems to listen. A second one gets Node's error ERR_SERVER_NOT_RUNNING.
 function closeDrained(server: Server, close: Close, drained: Drained, callback?: Callback): Server {
   if (!drained.isClosed) reopen(server, drained);
   return close.call(server, callback);
@@ -124,7 +124,7 @@ function reopen(server: Server, drained: Drained): void {
   (server as unknown as Handled)._handle ??= new StandIn(drained);
 }
 
-/** StandIn is the handle of a server that the drain has closed, in whatever way the program closes that. */
+/** StandIn replaces the handle of a server that the drain has closed, so that the program can close the server by any method. */
 class StandIn implements Handle {
   readonly getsockname?: (out: Partial<AddressInfo>) => number;
   readonly #drained: Drained;
@@ -132,7 +132,7 @@ class StandIn implements Handle {
   constructor(drained: Drained) {
     this.#drained = drained;
     const { address } = drained;
-    // A path is kept by the server itself.
+    // The server itself keeps the path of a Unix socket.
     if (typeof address !== 'object' || address === null) return;
     this.getsockname = (out) => {
       Object.assign(out, address);

@@ -3,7 +3,7 @@ import { BlockList, isIPv4, type AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { Server } from './server.ts';
 
-/** Reach is one port on which a server listens. */
+/** Reach is one port on which a server listens, and the addresses at which this process reaches it. */
 export interface Reach {
   readonly server: Server;
   readonly port: number;
@@ -18,7 +18,8 @@ export function reachOf(servers: readonly Server[]): Reach[] {
     const address = server.address();
     return address === null || typeof address === 'string' ? [] : [reach(server, address)];
   });
-  // A port may have two listeners, one for each family. Only the IPv6 one could be mistaken for the other.
+  // A port may have two listeners, one for each family. The IPv4 one comes first, because the IPv6 one seems to have the IPv4
+  // addresses, too.
   return all.sort((a, b) => Number(a.isIPv6) - Number(b.isIPv6));
 }
 
@@ -29,7 +30,7 @@ function reach(server: Server, { address, port, family }: AddressInfo): Reach {
   };
   const isIPv6 = family === 'IPv6';
   if (address === '0.0.0.0' || address === '::') {
-    // A server on `::` also has the IPv4 addresses, unless it was told otherwise, which nothing public shows.
+    // A server on `::` also has the IPv4 addresses, except with `ipv6Only`, which Node does not show.
     const own = ownAddresses().filter((one) => isIPv6 || isIPv4(one));
     for (const one of own) add(one);
     addresses.addSubnet('127.0.0.0', 8);
@@ -44,12 +45,12 @@ function interfaceAddresses(): string[] {
   try {
     return Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => withoutZone(address)));
   } catch {
-    // Some sandboxes do not list them. The loopback addresses are left.
+    // Some sandboxes do not list them. Only the loopback addresses are found then.
     return [];
   }
 }
 
-// Linux takes a connect to 0.0.0.0 or :: for one to the machine itself.
+// Linux connects 0.0.0.0 and :: to the machine itself.
 function ownAddresses(): string[] {
   return ['0.0.0.0', '::', '::1', ...interfaceAddresses()];
 }
@@ -58,7 +59,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIPv4(address) ? 'ipv4' : 'ipv6';
 }
 
-// The zone of a link-local address, which names an interface.
+// A link-local address may end with its zone, which names an interface: `fe80::1%eth0`.
 function withoutZone(address: string): string {
   return address.split('%', 1)[0] as string;
 }

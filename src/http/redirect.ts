@@ -1,4 +1,4 @@
-// Redirecting connects of this process: the one place that patches how Node connects.
+// Redirects TCP connects of this process. Only this file patches how Node connects.
 import type { TcpHandle } from './hidden-fields.ts';
 
 /** Connect is one attempt to connect, after every name has been looked up. */
@@ -10,16 +10,16 @@ export interface Connect {
   readonly toLoopback: (port: number) => boolean;
 }
 
-/** Redirect returns whether it has connected the handle elsewhere. */
+/** Redirect returns true if it has connected the handle by `toLoopback`. */
 export type Redirect = (connect: Connect) => boolean;
 
 const redirects = new Set<Redirect>();
 let restore = (): void => undefined;
 
 /**
- * redirectConnects shows `redirect` every TCP connect of this thread, until the returned function is called. It patches the
- * prototype of the handles, not `Socket.prototype.connect`: only below the lookup is the address known, and each attempt
- * of `autoSelectFamily` has a handle of its own. `handle` is any of them.
+ * redirectConnects calls `redirect` for every TCP connect of this thread, until the returned function is called. It patches
+ * the prototype of the handles, not `Socket.prototype.connect`: the address is known only after the lookup, and each attempt
+ * of `autoSelectFamily` has a handle of its own. `handle` can be any TCP handle.
  */
 export function redirectConnects(handle: TcpHandle, redirect: Redirect): () => void {
   if (redirects.size === 0) restore = patch(Object.getPrototypeOf(handle) as TcpHandle);
@@ -44,7 +44,7 @@ function patch(prototype: TcpHandle): () => void {
   const patched = { connect: redirected(connect), connect6: redirected(connect6) };
   Object.assign(prototype, patched);
   return () => {
-    // Somebody else may have patched them since and still call these, which then redirect nothing.
+    // If another library has patched them since, its patch stays. It may still call these functions, which then redirect nothing.
     if (prototype.connect === patched.connect) prototype.connect = connect;
     if (prototype.connect6 === patched.connect6) prototype.connect6 = connect6;
   };

@@ -1,4 +1,4 @@
-// Requests of a program to itself: its own connects to its own servers are accepted as long as the drain needs them.
+// Requests of a program to itself: connections that the process makes to its own servers are accepted during the drain.
 import { createServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net';
 import { endsOf, endText, show, type Ends } from './ends.ts';
 import { socketsMade, tcpHandleOf } from './hidden-fields.ts';
@@ -20,15 +20,15 @@ interface Expected {
 }
 
 /**
- * SelfRequests gives servers the connections that this process makes to them, from its construction until `end`. A handler
- * that calls its own server can so finish while every other client is refused. Such a connection goes through a listener on
- * 127.0.0.1, which closes what another process opens there.
+ * SelfRequests hands the servers the connections that this process makes to them, from its construction until `end`. A
+ * handler that calls its own server can thus finish while all other clients are refused. Such a connection goes through a
+ * second listener, on 127.0.0.1, which closes the connections of other processes.
  */
 export class SelfRequests {
   readonly #traffic: Traffic;
   readonly #reaches: readonly Reach[];
   readonly #listener: NetServer;
-  /** The connections on their way to the listener, by the client's end on the detour. */
+  /** The connections that have been redirected and not accepted yet, by the client's real address and port. */
   readonly #expected = new Map<string, Expected>();
   #stopRedirecting = (): void => undefined;
   #hasEnded = false;
@@ -51,19 +51,19 @@ export class SelfRequests {
     this.#listener.unref();
   }
 
-  /** end leaves connects alone again. Connections that have been accepted go on. */
+  /** end stops redirecting. Connections that have been accepted go on. */
   end(): void {
     this.#hasEnded = true;
     this.#stopRedirecting();
     if (this.#listener.listening) this.#listener.close();
   }
 
-  // Both ends belong to the key: another process may use the same client port for another port of ours.
+  // The key has both ports: another process may use the same client port for another of these servers.
   #recognizeEarlier(): void {
     const ports = this.#reaches.map(({ port }) => port);
     const made = new Set<string>();
     for (const { connecting, localAddress, localPort, remotePort = 0 } of socketsMade()) {
-      // While it is connecting, Node does not tell where to.
+      // While a socket is connecting, Node does not show its remote port: assume each.
       for (const port of connecting ? ports : [remotePort]) made.add(pairOf(localAddress, localPort, port));
     }
     this.#traffic.own.recognize((socket) =>
@@ -77,13 +77,13 @@ export class SelfRequests {
     else this.#stopRedirecting = redirectConnects(handle, (connect) => this.#redirect(connect));
   }
 
-  // If no request from outside is in flight, nobody waits for what the program asks itself. A loop of such requests would
-  // otherwise never let the drain end.
+  // A request of the program to itself is accepted only if a request of another process is in flight, which may wait for it.
+  // Otherwise a program that calls itself in a loop would never drain.
   #redirect({ address, port, handle, toLoopback }: Connect): boolean {
     const reach = this.#reaches.find((one) => one.port === port && one.has(address));
     if (reach === undefined || !this.#servesOthers) return false;
     if (!toLoopback((this.#listener.address() as AddressInfo).port)) return false;
-    // The kernel has bound the socket by now. The listener accepts in a later turn of the event loop.
+    // The kernel has bound the socket in `toLoopback`. The listener accepts in a later turn of the event loop.
     const bound: Partial<AddressInfo> = {};
     handle.getsockname(bound);
     const ends = endsOf(bound as AddressInfo, { address, port });

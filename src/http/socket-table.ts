@@ -1,4 +1,5 @@
-// The rows of /proc/net/tcp and /proc/net/tcp6 on which bytes wait for their peer (proc_net_tcp.txt of the kernel). Pure.
+// Parses /proc/net/tcp and /proc/net/tcp6 (proc_net_tcp.txt of the kernel): the sockets with bytes that their peer has not
+// acknowledged. It reads no file.
 import type { endianness } from 'node:os';
 
 /** SocketRow is one TCP socket whose peer has not acknowledged everything. */
@@ -11,7 +12,7 @@ export interface SocketRow {
   readonly bytes: number;
   /** How many retransmissions, or probes of a closed window, the peer has left unanswered since its last answer. */
   readonly unanswered: number;
-  /** No process has the socket open any more: the kernel sends the rest by itself. */
+  /** Whether no process has the socket open. The kernel then sends the rest on its own. */
   readonly isOrphan: boolean;
 }
 
@@ -20,7 +21,7 @@ export interface SocketRow {
 const pattern =
   /^ *\d+: [\dA-F]+:([\dA-F]{4}) ([\dA-F]+):([\dA-F]{4}) ([\dA-F]{2}) (?!0{8}:)([\dA-F]{8}):[\dA-F]{8} [\dA-F]{2}:[\dA-F]+ ([\dA-F]{8}) +\d+ +(\d+) (\d+) /gm;
 
-// FIN_WAIT1, LAST_ACK and CLOSING: our FIN has been sent, takes one place in the queue and is not acknowledged.
+// FIN_WAIT1, LAST_ACK and CLOSING: a FIN of this process is in the send queue, where it counts as one byte.
 const statesWithFin: readonly string[] = ['04', '09', '0B'];
 
 /**

@@ -1,4 +1,4 @@
-// The requests that have no answer yet, in the words of the log.
+// Describes for the log the requests that have no complete answer.
 import { hostAndPort } from '../address.ts';
 import type { UnfinishedRequest } from '../observer.ts';
 import type { Connection } from './connection.ts';
@@ -6,7 +6,7 @@ import { isEventStream } from './head.ts';
 import type { Asked } from './request-functions.ts';
 import type { Request } from '../message.ts';
 
-/** describeUnfinished lists the requests on the connections that have no complete answer, or have left HTTP, oldest first. */
+/** describeUnfinished lists the requests that have no complete answer, and the upgraded connections, oldest first. */
 export function describeUnfinished(
   connections: Iterable<Connection>,
   now: number,

@@ -6,8 +6,8 @@ import { isEventStream } from './head.ts';
 export type WatchedStreams = 'reconnecting' | 'all' | 'none';
 
 /**
- * watchedStreams returns a function that tells of a response whether it is an event stream that the drain may end in its
- * middle. Whoever reads any other event stream takes a clean end for the whole response: of an LLM or of an MCP tool.
+ * watchedStreams returns a function that tells whether a response is an event stream that the drain may end at any event. The
+ * client of any other event stream, such as that of an LLM or an MCP tool, would take a clean end for the whole response.
  */
 export function watchedStreams(eventStreams: WatchedStreams): (response: Response) => boolean {
   if (eventStreams === 'none') return () => false;
