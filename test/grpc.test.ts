@@ -141,7 +141,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     assert.deepEqual(await live.end, ['SERVING', `code ${String(codes.OK)}`]);
   });
 
-  test('A-042, P-087 a post-start hook that has not ended fails livez only behind the grace, as it does over HTTP', async (t) => {
+  test('A-042, P-087 a post-start hook that has not ended fails livez only after the grace period, as it does over HTTP', async (t) => {
     for (const [livezGracePeriod, status] of [
       ['1m', 'SERVING'],
       ['1ms', 'NOT_SERVING'],

@@ -222,7 +222,7 @@ test('a hook that fails and a request that is cut are in the record, and reject 
   ]);
 });
 
-test('with shutdownSendRetryAfter a request behind the first is told to come back', async () => {
+test('with shutdownSendRetryAfter a request after the first is told to retry later', async () => {
   const answer = Promise.withResolvers<undefined>();
   const { server, duck } = withLifecycle({ shutdownSendRetryAfter: true }, (_request, response) => {
     void answer.promise.then(() => response.end('served'));

@@ -65,7 +65,7 @@ export const differences: Readonly<Record<string, string>> = {
   'A-126':
     'The probe paths are exempt exactly, not by their first letters. A call of the process to itself is known by its socket, not by a `User-Agent`, which every client can claim.',
   'A-130':
-    'A stream is ended behind a whole event, and a handler that has asked for the request’s `AbortSignal` sends what it still has to send.',
+    'A stream is ended after a whole event, and a handler that has asked for the request’s `AbortSignal` sends what it still has to send.',
   'A-133': 'Upgraded sockets are told in their turn like everything else.',
   'A-135': 'A grace period of 0 tells all long-running requests at once, and each ends with its last chunk.',
   'A-145':

@@ -275,7 +275,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-040': 'A socket that has been upgraded to something unknown gets a FIN, and is destroyed if it does not answer.',
   'P-041':
     'A client that asks for another protocol during the drain is refused while the connection still speaks HTTP: one that came late like any other, one that was kept by 503 and close.',
-  'P-042': 'Every HTTP/2 session is told to leave by GOAWAY and ends behind its streams, on every version of Node.',
+  'P-042': 'Every HTTP/2 session is told to leave by GOAWAY and ends after its streams, on every version of Node.',
   'P-043':
     'Over clear text HTTP/2 leaves in two steps, so that a stream that was opened in between is served; over TLS by one GOAWAY at a good moment.',
   'P-044':
@@ -345,7 +345,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-098': 'A hook is given the reason of the shutdown, its limit and an `AbortSignal`.',
   'P-101': 'Each phase writes exactly one line of log, with its duration and counts, and phases never go back.',
   'P-102':
-    'Fastify’s own close comes behind our drain only; then it ends within a tenth of a second, and its onClose hooks run.',
+    'Fastify’s own close comes after our drain only; then it ends within a tenth of a second, and its onClose hooks run.',
   'P-103': 'The drain is the same on every Fastify from 5.8 on, also on those whose close destroys requests in flight.',
   'P-107':
     'Outside a cluster the delay is 0 unless set, and the log says so. Under a watcher or in a terminal a restart waits for no idle connection either.',

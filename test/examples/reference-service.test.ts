@@ -210,7 +210,7 @@ for (const mode of ['false', 'true']) {
   });
 }
 
-test('P-034 the client of an event stream goes on at another replica behind the last event that it has seen', async (t) => {
+test('P-034 the client of an event stream goes on at another replica after the last event that it has seen', async (t) => {
   const [old, young] = [disposed(t, new ReferenceService()), disposed(t, new ReferenceService())];
   const [oldUrl, youngUrl] = await Promise.all([old.url(), young.url()]);
   const first = await fetch(`${oldUrl}/events`, { headers: { Accept: 'text/event-stream' } });

@@ -28,7 +28,7 @@ function heldRoute(app: FastifyInstance): { letGo(): void; readonly isHeld: bool
 
 for (const serverOptions of [{}, { forceCloseConnections: true }]) {
   const kind = JSON.stringify(serverOptions);
-  test(`P-102 Fastify closes behind the last request and the destroy hooks, and does not wait for connections, ${kind}`, async (t) => {
+  test(`P-102 Fastify closes after the last request and the destroy hooks, and does not wait for connections, ${kind}`, async (t) => {
     const app = await createApp(t, {}, serverOptions);
     const { names, times } = recordCloses(app);
     const held = heldRoute(app);

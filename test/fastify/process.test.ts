@@ -16,7 +16,7 @@ for (const [delay, retryAfter] of [
   ['0s', 'true'],
 ] as const) {
   void describe(`shutdownDelayDuration ${delay}, shutdownSendRetryAfter ${retryAfter}`, () => {
-    it('P-003, P-102, P-103 closed-loop clients of the application lose nothing to a SIGTERM, and its hooks run behind them', async (t) => {
+    it('P-003, P-102, P-103 closed-loop clients of the application lose nothing to a SIGTERM, and its hooks run after them', async (t) => {
       await shutDownUnderLoad(t, delay, retryAfter);
     });
   });

@@ -205,7 +205,7 @@ test('P-081 a check that gives up when its limit has passed is told as one that 
   assert.match((await result)?.message ?? '', /no answer within 900ms$/);
 });
 
-test('P-082 whoever asks while a check runs gets the result of that run, and behind it there is a new one', async () => {
+test('P-082 a probe during a run of a check gets the result of that run, and a later probe a new one', async () => {
   const runs: PromiseWithResolvers<boolean>[] = [];
   const check = createCheck(() => {
     const next = Promise.withResolvers<boolean>();

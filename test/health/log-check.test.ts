@@ -23,7 +23,7 @@ function withLog(answer: () => unknown): Flushes {
   return { under, how, count: () => flushes };
 }
 
-test('A-072, A-077 log is a check of each endpoint, right behind ping, and one for all of them', () => {
+test('A-072, A-077 log is a check of each endpoint, right after ping, and one for all of them', () => {
   const { under, count } = withLog(() => undefined);
   for (const endpoint of ['readyz', 'livez', 'healthz']) {
     assert.match(under.bodyOf(`/${endpoint}?verbose`), /^\[\+\]ping ok\n\[\+\]log ok\n/);
@@ -135,7 +135,7 @@ test('P-073 the flushing does not hold the process, and ends with the lifecycle'
   assert.equal(count(), 1);
 });
 
-test('P-073 a flush that ends behind the lifecycle begins no other', async () => {
+test('P-073 a flush that ends after the lifecycle begins no other', async () => {
   const slow = Promise.withResolvers<undefined>();
   const { under } = withLog(() => slow.promise);
   under.ask('/livez');

@@ -16,7 +16,7 @@ test('P-034 without eventStreamRetry a stream ends with its final chunk alone', 
   await ended;
 });
 
-test('A-130, P-034 an event stream ends behind the event that is being written', async (t) => {
+test('A-130, P-034 an event stream ends after the event that is being written', async (t) => {
   let response: ServerResponse | undefined;
   const serving = await serve(t, {
     shutdownDelayDuration: '100ms',

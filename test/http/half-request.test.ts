@@ -1,4 +1,4 @@
-// Requests of which a part has arrived: half a head is waited for, and a body behind its answer is not.
+// Requests of which a part has arrived: half a head is waited for, and a body that goes on after its answer is not.
 import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { it } from 'node:test';
@@ -105,7 +105,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([record.exitCode, record.requests.cut], [0, 0]);
   });
 
-  it('P-026 a body that trickles on behind its answer holds the drain for a second at most', async (t) => {
+  it('P-026 a body that trickles on after its answer holds the drain for a second at most', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: (_, response) => response.end('enough'),
@@ -150,7 +150,7 @@ describeAdapters((adapter) => {
 
 // Fast it is only where nobody else is.
 describeAdaptersInTurn((adapter) => {
-  it('P-026 a fast body behind its answer is read for a mebibyte and then has its FIN, and no reset as long as it goes on', async (t) => {
+  it('P-026 a fast body after its answer is read for a mebibyte and then gets a FIN, and no reset as long as it goes on', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: (_, response) => response.end('enough'),

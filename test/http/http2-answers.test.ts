@@ -50,7 +50,7 @@ describeKinds((kind) => {
   }
 
   const skip = kind.isCompatible && 'the compatibility API sends its trailers at once';
-  it('P-025 trailers that the program takes its time for come behind their answer', { skip }, async (t) => {
+  it('P-025 trailers that the program sends late come after their answer', { skip }, async (t) => {
     let send: (() => void) | undefined;
     const serving = await serve(t, kind, {
       listener: (_path, _answer, request) => {
@@ -208,7 +208,7 @@ describeKinds((kind) => {
   });
 
   for (const end of ['ends', 'goes on'] as const) {
-    it(`P-026 an upload that ${end} behind its answer, and that the handler does not read, holds the drain for seconds at most`, async (t) => {
+    it(`P-026 an upload that ${end} after its answer, and that the handler does not read, holds the drain for seconds at most`, async (t) => {
       const serving = await serve(t, kind, {
         listener: (_, answer, request) => {
           const readable = request as Readable;
@@ -251,7 +251,7 @@ describeKinds((kind) => {
   });
 
   for (const what of ['reads', 'does not read'] as const) {
-    it(`A-171, A-174 an upload that does not end takes up no room behind its 504 where the handler ${what} it`, async (t) => {
+    it(`A-171, A-174 an upload that does not end takes up no room after its 504 where the handler ${what} it`, async (t) => {
       const serving = await serve(t, kind, {
         maxRequestsInflight: 1,
         requestTimeout: '100ms',

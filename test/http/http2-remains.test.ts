@@ -177,7 +177,7 @@ describeKinds((kind) => {
     assert.ok(performance.now() - since < 5_000);
   });
 
-  it('P-032, P-040 what goes on sending behind the end of a long-running answer is asked to stop', async (t) => {
+  it('P-032, P-040 a client that goes on sending after the end of a long-running answer is asked to stop', async (t) => {
     const held = new HeldAnswer('');
     const serving = await serve(t, kind, {
       shutdownWatchTerminationGracePeriod: '300ms',
@@ -201,7 +201,7 @@ describeKinds((kind) => {
     assert.deepEqual([await body, stream.rstCode], ['half ', 0]);
   });
 
-  it('P-026 what goes on sending behind a whole answer is asked to stop a second into the drain', async (t) => {
+  it('P-026 a client that goes on sending after a whole answer is asked to stop a second into the drain', async (t) => {
     const serving = await serve(t, kind, {
       listener: (_, answer, request) => {
         streamOf(request).resume();

@@ -11,7 +11,7 @@ import { pacedClock } from '../support/paced-clock.ts';
 import { until } from '../support/until.ts';
 
 describeKinds((kind) => {
-  it('P-042 a request in flight is answered, the session is told by GOAWAY to leave and ends behind it', async (t) => {
+  it('P-042 a request in flight is answered, the session gets a GOAWAY and ends after it', async (t) => {
     const { serving, held, client, outcome } = await serveHeld(t, kind, 'whole');
     assert.equal(serving.traffic.counts.requestsInFlight, 1);
     const ended = serving.handle.shutdown('test');

@@ -12,7 +12,7 @@ function unsentOn(handle: { writeQueueSize?: number }): Unsent {
 
 const answered = (arrivedAt: number): Unfinished => ({ request: {}, arrivedAt }) as Unfinished;
 
-test('P-025 an answer is not sent as long as its socket has something to write behind the turn that it ended in', async () => {
+test('P-025 an answer is not sent as long as its socket has something to write after the turn that it ended in', async () => {
   const handle = { writeQueueSize: 0 };
   const unsent = unsentOn(handle);
   unsent.note(answered(1));
@@ -33,7 +33,7 @@ test('P-025 an answer that was written in its turn is forgotten in that', async 
   assert.deepEqual(unsent.list(), []);
 });
 
-test('of a client that is always behind the last hundred answers are kept', () => {
+test('for a client that never catches up, the last hundred answers are kept', () => {
   const unsent = unsentOn({ writeQueueSize: 10 });
   for (let index = 0; index < 150; index++) unsent.note(answered(index));
   assert.deepEqual(

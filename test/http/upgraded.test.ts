@@ -78,7 +78,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).requests.answered, 2);
   });
 
-  it('P-040 an upgrade that is not answered yet gets its answer, and its FIN behind that', async (t) => {
+  it('P-040 an upgrade that is not answered yet gets its answer, and then a FIN', async (t) => {
     let given: Duplex | undefined;
     const serving = await onUpgrade(t, (socket) => (given = socket), { adapter });
     const client = await serving.dial();
@@ -122,7 +122,7 @@ test('P-041 an upgrade that is not answered by the end of the grace period is re
   assert.deepEqual(late, [false, 'the request has been answered in place of its handler']);
 });
 
-test('P-040 a peer that goes on sending behind our FIN is read, not reset, until the grace period is over', async (t) => {
+test('P-040 a peer that goes on sending after the FIN is read, not reset, until the grace period is over', async (t) => {
   const serving = await onUpgrade(t, echo, { shutdownWatchTerminationGracePeriod: '2500ms' });
   const client = await serving.dial({ allowHalfOpen: true });
   await upgraded(client);
@@ -137,7 +137,7 @@ test('P-040 a peer that goes on sending behind our FIN is read, not reset, until
   assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 1]);
 });
 
-test('P-040 what a handler says behind our FIN is dropped, and breaks nothing', async (t) => {
+test('P-040 what a handler writes after the FIN is dropped, and breaks nothing', async (t) => {
   const serving = await onUpgrade(t, echo);
   const client = await serving.dial({ allowHalfOpen: true });
   await upgraded(client);
@@ -176,7 +176,7 @@ test('P-028 the AbortSignal of an upgraded request is aborted when its turn come
   assert.equal((await ended).exitCode, 0);
 });
 
-test('P-009, P-041 an upgrade that is pipelined behind a request does not take its answer away', async (t) => {
+test('P-009, P-041 an upgrade that is pipelined after a request does not take its answer away', async (t) => {
   const held: ServerResponse[] = [];
   const serving = await serve(t, {
     listener: (_, response) => {

@@ -79,7 +79,7 @@ test('P-039 a browser’s WebSocket sees 1001 and a clean end', async (t) => {
   assert.deepEqual([code, wasClean], [1001, true]);
 });
 
-test('P-039 the close frame comes behind what is being sent, and is the last thing that is', async (t) => {
+test('P-039 the close frame comes after what is being sent, and is the last thing that is', async (t) => {
   const serving = await serveWebSockets(t);
   const client = await serving.dial();
   await opened(client);

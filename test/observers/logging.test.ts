@@ -96,7 +96,7 @@ test('P-025 each response that its client has not acknowledged is one line with 
   assert.deepEqual(calls, [['error', facts, 'response not acknowledged']]);
 });
 
-test('the final line is the record, and the logger is flushed behind it', () => {
+test('the final line is the record, and the logger is flushed after it', () => {
   const { logger, calls } = recordedLogger();
   createLogging(logger).onEnd(record);
   assert.deepEqual(calls, [['info', record, 'shutdown ended'], ['flush']]);

@@ -62,7 +62,7 @@ const record = {
   ...{ heldBy: [], hookFailures: [], stepFailures: [], unfinished: [], requests: { cut: 0 } },
 } as unknown as ShutdownRecord;
 
-test('nothing is said before the end of the budget, and one line behind it', async () => {
+test('nothing is written before the end of the budget, and one line after it', async () => {
   const under = new WordsUnderTest();
   under.note(2_000);
   assert.deepEqual(await under.saidAfter([0, 2_000, 2_499, 2_500, 2_600, 60_000]), [0, 0, 0, 1, 1, 1]);
@@ -138,7 +138,7 @@ test('a line that nobody takes is offered again', async () => {
   assert.deepEqual(await under.saidAfter([100, 200]), [1, 1]);
 });
 
-test('P-118 the process is ended behind its line, not while a debugger is attached or has paused it, and not in the time for a slow reader', async () => {
+test('P-118 the process is ended after its line, not while a debugger is attached or has paused it, and not in the time for a slow reader', async () => {
   const under = new WordsUnderTest();
   under.note(0);
   under.isPaused = true;

@@ -104,7 +104,7 @@ test('of requests that are pipelined the first alone is answered, and asked abou
   assert.deepEqual(asked, ['GET /livez']);
 });
 
-test('who pipelines without an end is cut off behind the first read, and is one question', async (t) => {
+test('a client that pipelines without an end is cut off after the first read, and is one question', async (t) => {
   const { port, asked, accepted, dial } = await listen(t, () =>
     asked.length > 1 ? Promise.resolve(passed) : new Promise(() => undefined),
   );

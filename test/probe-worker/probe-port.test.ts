@@ -108,7 +108,7 @@ describe('the shutdown', () => {
     await assert.rejects(program.probe('/livez'), { code: 'ECONNREFUSED' });
   });
 
-  test('P-079 probes are answered while something still holds the process behind its drain', async (t) => {
+  test('P-079 probes are answered while something still holds the process after its drain', async (t) => {
     const program = await ProbedProcess.start(t, { HOLD: 'on' });
     program.kill('SIGTERM');
     await program.signaled('InFlightRequestsDrained');

@@ -79,7 +79,7 @@ test('an answer that comes after 199 ms has no age', async () => {
   assert.equal((await under.respond('/livez', passed, 199)).headers['Age'], undefined);
 });
 
-test('P-082 a hundred probes at once ask the main thread once, and those behind 200 ms of silence do not wait again', async () => {
+test('P-082 a hundred probes at once ask the main thread once, and those after 200 ms of silence do not wait again', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/livez', passed);
   await under.clock.advance(9_000);

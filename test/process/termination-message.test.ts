@@ -30,7 +30,7 @@ const record: ShutdownRecord = {
   heldBy: ['TCPSocketWrap'],
 };
 
-test('K-212 the cause stands first, and what follows from it behind', () => {
+test('K-212 the cause comes first, and its consequences after it', () => {
   assert.equal(
     terminationText(record),
     [
@@ -129,7 +129,7 @@ describe('a process', () => {
     assert.match(readFileSync(path, 'utf8'), /^uncaught error: TypeError: thrown\n[^]*; exit code 82$/);
   });
 
-  test('K-211, K-212 that ends by an uncaught error behind its drain says which', async (t) => {
+  test('K-211, K-212 that ends by an uncaught error after its drain says which', async (t) => {
     const path = emptyFile(t);
     const env = { LAMEDUCK_TERMINATION_MESSAGE_PATH: path };
     const program = disposed(t, new ProcessUnderTest('throws-after-its-drain.ts', env));

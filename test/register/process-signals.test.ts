@@ -21,7 +21,7 @@ async function drain(t: TestContext, subject: ProcessUnderTest): Promise<void> {
 }
 
 void describe('process signals of a guest', { concurrency: 2 }, () => {
-  test("P-111 the program's own listener comes behind the last answer and the final line, with its arguments", async (t) => {
+  test("P-111 the program's own listener is called after the last answer and the final line, with its arguments", async (t) => {
     const subject = disposed(t, guest(program, { IDIOM: 'closes and exits with what that gave' }));
     await drain(t, subject);
 
@@ -40,7 +40,7 @@ void describe('process signals of a guest', { concurrency: 2 }, () => {
     assert.deepEqual((await subject.finalLine())['heldBy'], []);
   });
 
-  test('the exit code of a program that exits in its listener is its own, behind the last answer', async (t) => {
+  test('the exit code of a program that exits in its listener is its own, after the last answer', async (t) => {
     const subject = disposed(t, guest(program, { IDIOM: 'exits at once' }));
     await drain(t, subject);
     assert.deepEqual(await subject.exit, { code: 4, signal: null });
@@ -121,7 +121,7 @@ void describe('process signals of a guest', { concurrency: 2 }, () => {
     assert.equal(count(subject, 'early'), 1);
   });
 
-  test('P-055, P-116 server.close() behind the drain gives its callback no error, and a second one what Node gives', async (t) => {
+  test('P-055, P-116 server.close() after the drain gives its callback no error, and a second one what Node gives', async (t) => {
     const subject = disposed(t, guest(program, { IDIOM: 'waits for the event of the close' }));
     await subject.ready();
     subject.kill('SIGTERM');

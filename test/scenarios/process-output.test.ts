@@ -44,7 +44,7 @@ void describe('the log at the end of the process', { concurrency: 6 }, () => {
 
   for (const env of [{}, { NON_BLOCKING: '1' }]) {
     const how = 'NON_BLOCKING' in env ? ', set non-blocking' : '';
-    test(`P-060 the final line arrives whole behind what the program itself had written${how}`, async (t) => {
+    test(`P-060 the final line arrives whole after what the program itself had written${how}`, async (t) => {
       const { program, read } = unread(t, 'floods-its-output.ts', env);
       await program.printed(/flooded/);
       program.kill('SIGTERM');

@@ -60,7 +60,7 @@ test('P-107 the start line says of a delay that nobody has set that it is the de
   assert.match((await startLines(t, {})).start.message, /max\(shutdownDelayDuration 0s \(default\)/);
 });
 
-test('P-075 what does not fit together is a warning behind the start line, with the hooks that are registered by then', async (t) => {
+test('P-075 what does not fit together is a warning after the start line, with the hooks that are registered by then', async (t) => {
   const options = { requestTimeout: '15s', healthCheckTimeout: '2s', shutdownWatchTerminationGracePeriod: '20s' };
   const { warnings } = await startLines(t, options, { LAMEDUCK_DELAY: '5s' });
   const ours = warnings.filter((warning) => !warning.startsWith('started '));

@@ -245,7 +245,7 @@ test('a server on a unix socket has no origin', async () => {
   assert.equal(server.listening, false);
 });
 
-test('during a run, and behind every kind of end, nobody of ours listens to the process', async () => {
+test('during a run, and after every kind of end, lameduck has no listener of the process', async () => {
   const before = processListeners();
   const { server } = serving();
   assert.notDeepEqual(processListeners(), before);

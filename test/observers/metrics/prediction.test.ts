@@ -78,7 +78,7 @@ test('in the drain what has passed counts, and what is still in flight', () => {
   assert.deepEqual(prediction({ ...outlook, oldest: 10 * seconds }), [26, true]);
 });
 
-test('behind the drain the destroy hooks have what is left of the budget', () => {
+test('after the drain the destroy hooks have what is left of the budget', () => {
   const drained = { isDraining: true, isDrained: true };
   assert.deepEqual(prediction({ ...drained, elapsed: 27 * seconds }), [27, false]);
   assert.deepEqual(prediction({ ...drained, elapsed: 29 * seconds }), [29, true]);
