@@ -1,16 +1,16 @@
-// The only place that keeps time. Everything else is handed a Clock, so that a test can turn its hands.
+// The only file that reads the time and sets timers. All other code is given a Clock, so that a test can control it.
 import { performance } from 'node:perf_hooks';
 import timers from 'node:timers';
 
-// Kept when lameduck loads, so that fake timers of the program cannot stop a shutdown. The global `performance` is a getter,
-// whose price every request would pay.
+// Read when lameduck loads, so that fake timers of the program cannot stop a shutdown. The global `performance` is a getter,
+// which would cost every request time.
 const now = performance.now.bind(performance);
 const { clearTimeout: stopTimer } = timers;
 
 /** startTimer is the `setTimeout` of Node. */
 export const startTimer = timers.setTimeout;
 
-/** threadTime is monotonic time in milliseconds that is the same in every thread; `now()` begins with its thread. */
+/** threadTime is monotonic time in milliseconds that is the same in every thread. `now()` counts from the start of its thread. */
 export function threadTime(): number {
   const [seconds, nanoseconds] = process.hrtime();
   return seconds * 1_000 + nanoseconds / 1_000_000;
@@ -38,7 +38,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** wallTime is the time of day in milliseconds, for what is written down. Nothing is measured with it (P-074). */
+/** wallTime is the time of day in milliseconds, for log lines. It measures no interval (P-074). */
 export function wallTime(): number {
   return Date.now();
 }

@@ -1,4 +1,4 @@
-// A moment by which something has to be over. It can come nearer, never move away (K-166).
+// The latest time at which something must end. It can be moved to an earlier time only (K-166).
 import type { Clock } from './clock.ts';
 
 /** Deadline is one moment, and the promise and AbortSignal that tell when it has come. */

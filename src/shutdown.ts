@@ -19,7 +19,7 @@ import { runStep } from './step.ts';
 // After an uncaught error the program's state is suspect: requests in flight get this long and no more (K-211).
 const drainAfterUncaughtError = 2_000;
 
-// Clients leave in the first three quarters of the delay; the last quarter is for those that were slow to ask again.
+// Clients are asked to leave in this part of the delay. The rest is for clients whose next request comes late.
 const leavingShare = 0.75;
 
 /** ShutdownParts is what the shutdown sets in motion and waits for. */
@@ -35,13 +35,13 @@ export interface ShutdownParts {
   readonly recorder: Recorder;
 }
 
-/** BeginOptions is what whoever begins a shutdown may say of it. */
+/** BeginOptions is what the caller of `begin` may set. */
 export interface BeginOptions {
-  /** In milliseconds from now: what is left of the budget at most. */
+  /** The most that is left of the budget, in milliseconds from now. */
   readonly budget?: number | undefined;
   readonly isUncaughtError?: boolean;
   readonly isLeadershipLost?: boolean;
-  /** Goes on at once to what follows the delay; without effect on a shutdown that has begun. */
+  /** Skips the delay. It has no effect on a shutdown that has begun. */
   readonly skipsDelay?: boolean;
 }
 
@@ -49,7 +49,7 @@ export interface BeginOptions {
 export interface Draining {
   /** What has requests in flight, in the words of the log. */
   readonly protocol: string;
-  /** Takes no new request from now on; resolves when those in flight are answered. */
+  /** Rejects new requests from now on. Resolves when those in flight are answered. */
   drain(): Promise<void>;
   /** Ends at once whatever is left. */
   cut(): void;
@@ -128,7 +128,7 @@ export class Shutdown {
       drainBy: new Deadline(clock, endAt - settings.destroyHookTimeout),
       endBy: new Deadline(clock, endAt),
     };
-    // Kept before anything is told, so that whoever is told and calls `shutdown()` joins this one.
+    // Set before any observer is called, so that an observer that calls `shutdown()` joins this shutdown.
     this.#deadlines = deadlines;
     recorder.begin(reason, startedAt, deadlines.endBy);
     const delay = this.#delayOf(skipsDelay);
@@ -144,7 +144,7 @@ export class Shutdown {
   async #sequence({ reason, startedAt, delay, deadlines }: Beginning): Promise<ShutdownRecord> {
     const { lifecycle, servers, traffic, drain, hooks, settings, recorder } = this.#parts;
     const { drainBy, endBy } = deadlines;
-    // First, so that what is told of the signal counts event streams as what they are.
+    // Before the signal is reported, so that its log line counts event streams as long-running.
     const recognized = this.#step('let clients leave', drainBy, () =>
       traffic.leave({ since: startedAt, window: delay * leavingShare }),
     );
@@ -188,7 +188,7 @@ export class Shutdown {
     await runStep({ clock, by, onFailure }, run);
   }
 
-  // Nobody was ever sent to a process that has never been ready.
+  // No client was ever sent to a process that has never been ready.
   #delayOf(isSkipped: boolean): number {
     const { lifecycle, settings } = this.#parts;
     return isSkipped || !lifecycle.signals.hasBeenReady.hasSignaled ? 0 : settings.shutdownDelayDuration;

@@ -1,4 +1,4 @@
-// Writing to the standard streams so that it has happened when the call returns: for what a process says last.
+// Writes to the standard streams synchronously, for the last lines of a process.
 import { writeSync } from 'node:fs';
 
 /** standardOutput is the descriptor of the log. */
@@ -7,23 +7,23 @@ export const standardOutput = 1;
 export const standardError = 2;
 
 /**
- * writeOut writes a text to a standard stream. A reader that is slow is waited for, since `process.exit()` would drop
- * what a stream of Node's still holds (P-060); one that has gone is not an error.
+ * writeOut writes a text to a standard stream. It waits for a slow reader, because `process.exit()` would drop the buffer of a
+ * stream (P-060). A closed stream is not an error.
  */
 export function writeOut(descriptor: number, text: string): void {
-  // Of what the program itself wrote, a part may still wait for the reader: a new line keeps ours whole behind the rest.
+  // The reader may have got only a part of the program's last line. A line feed keeps the next line whole.
   const isInTheMiddle = descriptor === standardOutput && process.stdout.writableLength > 0;
   let rest = Buffer.from(isInTheMiddle ? `\n${text}` : text);
   while (rest.length > 0) rest = rest.subarray(writeSome(descriptor, rest));
 }
 
-/** isUnread tells whether nobody has read a standard stream for so long that what is written is lost. */
+/** isUnread tells whether a pipe has been full for so long that further lines are dropped. */
 export function isUnread(): boolean {
   return waitsLeft === 0;
 }
 
-// A pipe that is full and set non-blocking says EAGAIN. After any other error there is nobody to write to, nor is there
-// when a reader has not read for so long: from then on it is not waited for until it does.
+// A full pipe that is non-blocking fails with EAGAIN. After any other error there is no reader. If a reader has not read for
+// `mostWaits` times `wait`, its lines are dropped without waiting until it reads again.
 function writeSome(descriptor: number, bytes: Buffer): number {
   try {
     const written = writeSync(descriptor, bytes);
@@ -37,7 +37,7 @@ function writeSome(descriptor: number, bytes: Buffer): number {
   }
 }
 
-// Five seconds in all.
+// Milliseconds between two tries, and the most tries: five seconds.
 const wait = 10;
 const mostWaits = 500;
 let waitsLeft = mostWaits;

@@ -1,4 +1,4 @@
-// The record of one socket: what is unanswered on it, when it was last heard of, and how it leaves during a shutdown.
+// The record of one socket: its unanswered requests, when bytes last arrived, and how it ends during a shutdown.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { closingHeaders, type GivenHeaders } from './connection-close.ts';
@@ -8,7 +8,7 @@ import type { Request, Response } from '../message.ts';
 
 type WriteHead = (status: number, reason?: unknown, headers?: GivenHeaders) => ServerResponse;
 
-// How long the body of a request is still read that has been answered before its end.
+// How long the body of an answered request is still read, in milliseconds.
 const longestUpload = 5_000;
 
 const record = Symbol('lameduck.connection');
@@ -24,14 +24,14 @@ export function connectionOf(socket: object | null | undefined): Connection | un
   return (socket as Tracked | null | undefined)?.[record];
 }
 
-/** Leaving is how connections leave, from ShutdownInitiated on. */
+/** Leaving is when connections ask their clients to leave, from ShutdownInitiated on. */
 export interface Leaving {
   readonly since: number;
-  /** The drawn moments lie in this many milliseconds after `since`; 0 is at once. */
+  /** Each moment is drawn from this many milliseconds after `since`; 0 is at once. */
   readonly window: number;
 }
 
-/** Unfinished is one of the program's requests that is still under way, in HTTP or in what it has become. */
+/** Unfinished is one of the program's requests in flight, or an upgraded connection. */
 export interface Unfinished {
   readonly request: Request;
   readonly arrivedAt: number;
@@ -49,13 +49,13 @@ export class Connection {
   /** Responses not yet finished, in the order of their requests, and when each request arrived; see `list`. */
   readonly responses: Response[] = [];
   readonly arrivals: number[] = [];
-  /** Those of them that are no request of the program's, such as probes (P-078). Most connections have none. */
+  /** The responses that lameduck sends itself, such as those to probes (P-078). Most connections have none. */
   #apart: Set<Response> | undefined;
   /** The drawn moment: from then on a response asks the client to leave. Infinity before the shutdown. */
   leaveAt = Infinity;
-  /** Accepted after NotAcceptingNewRequest with retry-after: its requests are told to come back later. */
+  /** Accepted after NotAcceptingNewRequest with retry-after: its requests are answered with 429. */
   isLate = false;
-  /** A TCP connection on which TLS has not begun to speak: there is nothing on it that a FIN could protect. */
+  /** A TCP connection whose TLS handshake is not complete: no response on it has to be delivered before a FIN. */
   isHandshake = false;
   /** Upgraded to another protocol, or a CONNECT tunnel: HTTP is over on this socket. */
   isUpgraded = false;
@@ -67,7 +67,7 @@ export class Connection {
   releasedArrival = 0;
   /** When a peer that has ended its side was last asked whether it is gone. */
   askedAt = -Infinity;
-  /** Since when nothing has been heard. */
+  /** Since when no bytes of a request have arrived. */
   quietSince: number;
   #bytesRead: number;
   #endedAt: number | undefined;
@@ -114,7 +114,7 @@ export class Connection {
     return true;
   }
 
-  /** list enters the response that was only noted, ahead of those behind it; undefined when there is none. */
+  /** list enters the response that was only noted, before those of later requests. It returns undefined if there is none. */
   list(): Response | undefined {
     const { _httpMessage: response } = this.socket as Tracked;
     if (response === undefined || response === null || response.destroyed) return undefined;
@@ -151,7 +151,7 @@ export class Connection {
     this.#apart = undefined;
   }
 
-  /** inherit takes over what is unanswered on the socket: an upgrade may come behind other requests. */
+  /** inherit takes over the unanswered requests of another record: an upgrade may be pipelined after other requests. */
   inherit(before: Connection): void {
     this.responses.push(...before.responses);
     this.arrivals.push(...before.arrivals);
@@ -201,7 +201,7 @@ export class Connection {
 
   /**
    * closeAfter lets the response say `Connection: close` if, when its headers are written, the drawn moment has come and
-   * no other response is queued behind it (P-001, P-010). It overrides what the handler says of the connection (P-016).
+   * no other response is queued after it (P-001, P-010). It overrides the handler's own `Connection` header (P-016).
    */
   closeAfter(response: Response, now: () => number): void {
     const http1 = response as ServerResponse;
@@ -214,7 +214,7 @@ export class Connection {
       if (hasReason) writeHead(status, reason, closing);
       else writeHead(status, closing);
       this.isOver = true;
-      // Node would destroy the socket behind the response, and a byte still unread would turn that into a reset.
+      // Node would destroy the socket after the response. If a byte is unread, the kernel would then send a reset.
       this.socket.destroySoon = () => {
         this.end();
       };
@@ -228,7 +228,7 @@ export class Connection {
     return undefined;
   }
 
-  /** endUploads ends what goes on behind whole answers for too long, each by itself where that is possible. */
+  /** endUploads ends bodies that clients go on sending for too long after the whole answer, each alone if that is possible. */
   endUploads(_now: number): void {
     return undefined;
   }
@@ -245,14 +245,14 @@ export class Connection {
     this.socket.destroy();
   }
 
-  /** end sends our FIN behind everything that is still to be sent, and goes on reading until the peer's (P-006). */
+  /** end sends a FIN after all bytes that are still to be sent, and goes on reading until the FIN of the peer (P-006). */
   end(): void {
     this.isOver = true;
     if (this.isHandshake) {
       this.socket.destroy();
       return;
     }
-    // Node takes its own error listener off an upgraded socket; a reset in answer to our FIN is nobody's fault (P-051).
+    // Node removes its own error listener from an upgraded socket. A reset in answer to the FIN is not an error (P-051).
     if (this.isUpgraded) this.socket.on('error', () => undefined);
     this.socket.end();
     this.socket.resume();

@@ -4,16 +4,16 @@ import type { Deadline } from '../deadline.ts';
 import { Limiter } from './limiter.ts';
 import type { LongRunningRequest } from './long-running-request.ts';
 
-// However many moments have come while the event loop was blocked, one turn of it tells only so many.
+// The most requests told in one turn of the event loop, so that catching up after a stall does not cause another.
 const mostPerTurn = 100;
 
-// Nor does the end of the grace period take longer than this, in milliseconds, of one turn.
+// The most milliseconds of one turn of the event loop that ending requests takes, at the end of the grace period.
 const longestTurn = 25;
 
-// A handler that is told last still has this long to answer.
+// The time that the handler that is told last has to answer, in milliseconds.
 const lastWord = 500;
 
-// What is ended for its handler has this long until everything is destroyed.
+// The time from the end of the last request to the destruction of all connections, in milliseconds.
 const reserve = 250;
 
 /** LongRunningDrainOptions is what bounds the drain of the long-running requests, in milliseconds. */
@@ -21,11 +21,11 @@ export interface LongRunningDrainOptions {
   readonly grace: number;
   /** When whatever is left will be destroyed. */
   readonly drainBy: Deadline;
-  /** What clients of event streams are told to wait, about; 0 tells them nothing. */
+  /** About how long the `retry:` tells clients of event streams to wait; 0 sends no `retry:`. */
   readonly retry: number;
 }
 
-/** LongRunning has those that wait for their turn, which without a shutdown is all of them, and those that were told. */
+/** LongRunning has the requests that wait for their turn (without a shutdown, all of them) and those that were told to end. */
 export class LongRunning {
   readonly #clock: Clock;
   readonly #waiting = new Map<object, LongRunningRequest>();
@@ -67,7 +67,7 @@ export class LongRunning {
     return this.#waiting.delete(key) || this.#told.delete(key);
   }
 
-  /** drain begins to tell them to end; one that comes later waits for its turn behind the others (P-038). */
+  /** drain begins to tell the requests to end. One that begins later has its turn after the others (P-038). */
   drain({ grace, drainBy, retry }: LongRunningDrainOptions): void {
     const now = this.#clock.now();
     const length = Math.max(0, Math.min(grace, drainBy.at - now - lastWord - reserve));
@@ -116,7 +116,7 @@ export class LongRunning {
   }
 }
 
-// Clients that came together must not come back together.
+// Add jitter, so that clients that connected together do not reconnect together.
 function jittered(retry: number): number {
   return Math.round(retry * (0.5 + Math.random()));
 }

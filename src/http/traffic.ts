@@ -1,4 +1,4 @@
-// All connections of all servers of one lifecycle: what passes the seam is let in, held back, answered or refused here.
+// All connections of all servers of one lifecycle. This file admits, holds, answers or rejects each request that passes the seam.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { Socket } from 'node:net';
@@ -23,23 +23,23 @@ import { Upgraded } from './upgraded.ts';
 // The fewest connections at which one more makes Traffic look for those that have ended.
 const fewestToLookAt = 100;
 
-/** TrafficOptions is what traffic asks and tells. */
+/** TrafficOptions is what Traffic reads and calls. */
 export interface TrafficOptions extends RequestsOptions {
-  /** The answer to a request for an endpoint of ours, which is never waited for nor refused (P-078). */
+  /** Answers a request for an endpoint of lameduck. The drain neither waits for it nor rejects it (P-078). */
   readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
   readonly onListening: (server: Server) => void;
-  /** Whether the program must not see yet that a server has closed. */
+  /** Returns true to keep the event `close` of a server from the program for now. */
   readonly onClose: (server: Server) => boolean;
 }
 
-/** Traffic lets requests in. When connections end is the drain's business. */
+/** Traffic admits requests. The drain ends the connections. */
 export class Traffic implements SeamEvents {
   readonly connections = new Set<Connection>();
   readonly own = new OwnConnections();
   readonly requests: Requests;
-  /** Keeps requests, but no probe, while the listener closes between two of their clients' connections. */
+  /** Holds requests, but no probes, while the listener closes: a client that waits for its answer opens no connection. */
   readonly hold = new Hold();
-  /** Called, during a shutdown only, whenever the last request or connection may have gone. */
+  /** Called during a shutdown when a request or a connection has ended. */
   onIdle: () => void = () => undefined;
   connectionsAccepted = 0;
   readonly onListening: TrafficOptions['onListening'];
@@ -113,7 +113,7 @@ export class Traffic implements SeamEvents {
   }
 
   onSecureConnection(socket: Socket): void {
-    // From here on the TLS socket speaks for the TCP connection under it (P-049).
+    // From now on the record belongs to the TLS socket, not to the TCP socket under it (P-049).
     const raw = connectionOf(tcpSocketOf(socket));
     if (raw !== undefined) this.connections.delete(raw);
     this.#track(socket);
@@ -121,7 +121,7 @@ export class Traffic implements SeamEvents {
 
   onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean {
     const connection = connectionOf(request.socket) ?? this.#adopt(request.socket);
-    // A program may pass on itself what it was given as another event, perhaps when the client has gone.
+    // A program may emit a request again, as another event, and perhaps after the client has left.
     if (connection?.responses.includes(response) === true) return false;
     if (connection?.isOver === true) {
       request.resume();
@@ -142,7 +142,7 @@ export class Traffic implements SeamEvents {
 
   onUpgrade(request: IncomingMessage, socket: Duplex): boolean {
     const connection = connectionOf(request.socket);
-    // Fastify shows what comes to a second address of its to the first server, too.
+    // Fastify listens on a second address with a second server, and emits its events on the first server, too.
     if (connection === undefined || connection.isUpgraded) return false;
     connection.isUpgraded = true;
     if (connection.isOver || this.#refusesUpgrades) {
@@ -154,7 +154,7 @@ export class Traffic implements SeamEvents {
     return false;
   }
 
-  // The connection on which HTTP could begin has become a session; one that is older than the seam has no record yet.
+  // The record of the connection is replaced by that of its session. A session that is older than the seam has no record yet.
   onSession(session: ServerHttp2Session): Session {
     const socket = socketUnder(session);
     const before = connectionOf(socket);
@@ -164,9 +164,9 @@ export class Traffic implements SeamEvents {
 
   onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean {
     const session = stream.session as ServerHttp2Session | undefined;
-    // Its client has cancelled it in the same breath; many a handler would throw, since nothing can be answered any more.
+    // The client has cancelled the stream already. It cannot be answered, and many handlers would throw.
     if (session === undefined) {
-      // It may end with an error yet, for which the handler would have listened.
+      // The stream may still emit an error, which has no other listener.
       stream.on('error', () => undefined);
       return true;
     }
@@ -204,7 +204,7 @@ export class Traffic implements SeamEvents {
   }
 
   /**
-   * forgetIfEnded drops a connection that is gone, and the responses on it that have ended. Node reports both by `close`,
+   * forgetIfEnded drops a connection that has closed, and responses on it that have ended. Node reports both by `close`,
    * but a program can remove the listeners, and a socket that is sent to another process emits no event.
    */
   forgetIfEnded(connection: Connection): void {
@@ -225,8 +225,8 @@ export class Traffic implements SeamEvents {
     return describeUnfinished(this.connections, this.#clock.now(), this.#options.functions.route, this.requests);
   }
 
-  // A connection older than the seam that Node did not show is found with its first request (P-053); a request injected in
-  // process has no real socket, and is nobody's to drain (P-031).
+  // A connection that is older than the seam may be found only by its first request (P-053). A request that was injected in the
+  // process has no real socket, and is not drained (P-031).
   #adopt(socket: unknown): Connection | undefined {
     return socket instanceof Socket ? this.#track(socket) : undefined;
   }
@@ -250,18 +250,18 @@ export class Traffic implements SeamEvents {
     return connection;
   }
 
-  // What came late is refused, and what comes while the listener closes waits until it has.
+  // Rejects requests on connections accepted after NotAcceptingNewRequest. Holds all others until the listener has closed.
   #detain(connection: Connection, response: Response, proceed: () => void): void {
     this.hold.pass(() => {
       if (response instanceof StreamResponse) response.allowEvents();
-      // A client that has left meanwhile could not be answered, so its request is not executed either.
+      // If the client has left in the meantime, its request is not executed.
       if (connection.socket.destroyed || (response instanceof StreamResponse && response.stream.closed)) return;
       if (connection.isLate) this.#refuse(connection, response);
       else if (!this.requests.isRejected(connection, response)) proceed();
     });
   }
 
-  // Behind what is asked for before it on the same connection, and not at all if the client is told to close by that.
+  // Refuses after earlier pipelined responses have been sent. If one of those says `Connection: close`, no answer is sent.
   #refuseUpgrade(connection: Connection): void {
     const { socket, responses, isLate } = connection;
     socket.on('error', () => undefined);
