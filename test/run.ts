@@ -41,7 +41,7 @@ const { status } = spawnSync(
     ...kinds,
     '--test-timeout=300000',
     // Most tests wait for sockets and processes, so that there is room for one more than there are cores.
-    `--test-concurrency=${String(availableParallelism() + 1)}`,
+    `--test-concurrency=${String(availableParallelism() + 2)}`,
     ...flags,
     '--test',
     ...files,
