@@ -1,6 +1,5 @@
 // The package's export for Fastify: a plugin that gives an application what `lameduck()` gives a server.
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
-import fastifyPlugin from 'fastify-plugin';
 import { checkInstance } from './fastify/check-instance.ts';
 import { replaceClose } from './fastify/close.ts';
 import { answerInjectedProbes } from './fastify/inject.ts';
@@ -42,7 +41,12 @@ const plugin: FastifyPluginCallback<LameduckOptions> = (app, options, done) => {
  * `await app.register(fastifyLameduck, options)` on the root, before its routes. Rejects with what `lameduck()` throws,
  * LAMEDUCK_ERR_PLUGIN_ENCAPSULATED, LAMEDUCK_ERR_PLUGIN_DUPLICATE, or LAMEDUCK_ERR_PACKAGE_OUTDATED.
  */
-export const fastifyLameduck = fastifyPlugin(plugin, { name: 'lameduck' });
+export const fastifyLameduck: FastifyPluginCallback<LameduckOptions> = Object.assign(plugin, {
+  // As fastify-plugin sets them. That package itself cannot be bundled into ECMAScript modules.
+  [Symbol.for('skip-override')]: true,
+  [Symbol.for('fastify.display-name')]: 'lameduck',
+  [Symbol.for('plugin-meta')]: { name: 'lameduck' },
+});
 
 export default fastifyLameduck;
 

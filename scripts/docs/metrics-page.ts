@@ -50,6 +50,11 @@ const opening = [
   '',
   'A scrape is answered like a probe: it is no request, no limit rejects it, and during a shutdown it is answered for as',
   'long as there is a connection to ask on. Metrics that cannot be served are a 500, with the reason once in the log.',
+  '',
+  '### In a bundle',
+  '',
+  'prom-client is CommonJS, which esbuild cannot put into a bundle of ECMAScript modules. Leave it out of such a bundle with',
+  '`--external:prom-client`, and install it beside the bundle. A bundle of CommonJS needs nothing.',
 ];
 
 const health = [

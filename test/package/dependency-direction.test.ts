@@ -157,12 +157,6 @@ test('heavy packages are loaded only where they are used, when they are first us
   }
 });
 
-test('only the plugin imports fastify-plugin', () => {
-  for (const { file, imports } of sources.filter((one) => one.file !== 'fastify.ts')) {
-    assert.ok(!imports.some(({ specifier }) => specifier === 'fastify-plugin'), `src/${file}`);
-  }
-});
-
 test('only src/process listens for process signals and ends the process', () => {
   for (const { file, part, processMembers: members } of sources) {
     if (part !== 'process') assert.deepEqual(members, [], `src/${file}`);
