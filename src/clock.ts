@@ -6,13 +6,17 @@ import timers from 'node:timers';
 // which would cost every request time.
 const now = performance.now.bind(performance);
 const { clearTimeout: stopTimer } = timers;
+const hrtime = process.hrtime.bind(process);
 
 /** startTimer is the `setTimeout` of Node. */
 export const startTimer = timers.setTimeout;
 
+/** startImmediate is the `setImmediate` of Node. */
+export const startImmediate = timers.setImmediate;
+
 /** threadTime is monotonic time in milliseconds that is the same in every thread. `now()` counts from the start of its thread. */
 export function threadTime(): number {
-  const [seconds, nanoseconds] = process.hrtime();
+  const [seconds, nanoseconds] = hrtime();
   return seconds * 1_000 + nanoseconds / 1_000_000;
 }
 

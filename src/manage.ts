@@ -81,7 +81,7 @@ export function install(
 ): ManagedLifecycle {
   const isDeveloped = isDevelopment(environment);
   const { settings, sources, functions, warnings } = isDeveloped ? withoutDelay(completed) : completed;
-  const logging = createLogging(functions.logger ?? (runsTests() ? quiet : undefined));
+  const logging = createLogging(functions.logger ?? (runsTests(environment) ? quiet : undefined));
   const warn = (message: string): void => {
     logging.onWarning(message);
   };
@@ -134,13 +134,6 @@ export function install(
   return lifecycle;
 }
 
-// In the next tick, before the hooks: starting the thread takes some milliseconds, and a hook may block the event loop.
-function watchSoon(thread: ProbePort): void {
-  process.nextTick(() => {
-    thread.watch();
-  });
-}
-
 function joinProcess(
   parts: Parts,
   logging: Logging,
@@ -150,21 +143,23 @@ function joinProcess(
 ): () => void {
   const { settings, recorder, shutdown, closes } = parts;
   const refuseSelfRequests = acceptSelfRequests(parts);
+  // Before own listeners and hooks of the program, which may block the event loop.
+  const watched = <T>(ended: T): T => {
+    thread.watch();
+    return ended;
+  };
   const leave = join({
     shutdownSignals: settings.shutdownSignals,
     begin(reason) {
-      watchSoon(thread);
-      return shutdown.begin(reason);
+      return watched(shutdown.begin(reason));
     },
     beginAfterLoss(reason) {
-      watchSoon(thread);
-      return shutdown.begin(reason, { isLeadershipLost: true });
+      return watched(shutdown.begin(reason, { isLeadershipLost: true }));
     },
     beginAfterUncaughtError(error) {
       recorder.noteUncaughtError(errorText(error));
       logging.onUncaughtError(error);
-      watchSoon(thread);
-      const ended = shutdown.begin('uncaught error', { isUncaughtError: true });
+      const ended = watched(shutdown.begin('uncaught error', { isUncaughtError: true }));
       // If the shutdown was running already, the thread does not know the error yet.
       thread.tellOfShutdown();
       return ended;
@@ -201,16 +196,18 @@ function joinProcess(
 }
 
 // `runShutdown` leaves the process before the shutdown begins: the clients of its test are not requests of the program to itself.
-function acceptSelfRequests({ servers, traffic, warn, handle: { signals } }: Parts): () => void {
+function acceptSelfRequests({ servers, traffic, warn, recorder, handle: { signals } }: Parts): () => void {
   let requests: SelfRequests | undefined;
   let hasEnded = false;
   const end = (): void => {
     hasEnded = true;
     requests?.end();
   };
-  void signals.shutdownInitiated.signaled.then(() => {
+  const begin = (): void => {
     if (!hasEnded) requests = new SelfRequests({ servers, traffic, warn });
-  });
+  };
+  const onFailure = recorder.noteStepFailure.bind(recorder, 'accept requests of the program to itself');
+  void signals.shutdownInitiated.signaled.then(begin).catch(onFailure);
   void signals.inFlightRequestsDrained.signaled.then(end);
   return end;
 }

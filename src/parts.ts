@@ -79,7 +79,6 @@ export function createParts(options: PartsOptions): Parts {
   const functions = guarded(options.functions, warn);
   const servers = [...options.servers];
   const lifecycle = createLifecycle(settings.shutdownSendRetryAfter, (name) => {
-    if (name === 'ShutdownInitiated') closes.begin(servers);
     recorder.noteSignal(name);
   });
   const health = createHealth(options, lifecycle, observer);
@@ -105,16 +104,19 @@ export function createParts(options: PartsOptions): Parts {
   };
   const drain = new Drain(traffic, clock, onFailure, options);
   const recorder = new Recorder({ clock, traffic, hooks, observer });
-  const shutdown = new Shutdown({ clock, settings, budget, servers, lifecycle, traffic, drain, hooks, recorder });
+  const shutdown = new Shutdown({
+    ...{ clock, settings, budget, servers, lifecycle, traffic, drain, hooks, recorder },
+    takeCloses: (server) => {
+      closes.begin(server);
+    },
+  });
   const { httpServerStoppedListening, inFlightRequestsDrained } = lifecycle.signals;
   const closes: ProgramCloses = new ProgramCloses({
     isDrained: () => httpServerStoppedListening.hasSignaled && inFlightRequestsDrained.hasSignaled,
     ended: shutdown.ended,
   });
 
-  void shutdown.ended.then(() => {
-    health.stop();
-  });
+  void shutdown.ended.then(health.stop.bind(health));
 
   const handle = createHandle({ settings, budget, lifecycle, hooks, health, traffic, startup, shutdown });
   const addServer = (server: Server): void => {

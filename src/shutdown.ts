@@ -31,6 +31,8 @@ export interface ShutdownParts {
   readonly lifecycle: Lifecycle;
   readonly traffic: Traffic;
   readonly drain: Drain;
+  /** Lets the program close a server while it drains. */
+  readonly takeCloses: (server: Server) => void;
   readonly hooks: Hooks;
   readonly recorder: Recorder;
 }
@@ -142,7 +144,7 @@ export class Shutdown {
   }
 
   async #sequence({ reason, startedAt, delay, deadlines }: Beginning): Promise<ShutdownRecord> {
-    const { lifecycle, servers, traffic, drain, hooks, settings, recorder } = this.#parts;
+    const { lifecycle, servers, traffic, drain, takeCloses, hooks, settings, recorder } = this.#parts;
     const { drainBy, endBy } = deadlines;
     // Before the signal is reported, so that its log line counts event streams as long-running.
     const recognized = this.#step('let clients leave', drainBy, () =>
@@ -153,6 +155,9 @@ export class Shutdown {
       void this.#step('prepare the servers', drainBy, () => {
         allowHalfOpen(server);
         withholdContinue(server);
+      });
+      void this.#step('let the program close the servers', drainBy, () => {
+        takeCloses(server);
       });
     }
     drain.start(servers);

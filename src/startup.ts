@@ -1,6 +1,6 @@
 // The start: what happens from the program's own `listen()` until the process has been ready once.
 import { addressText } from './address.ts';
-import type { Clock } from './clock.ts';
+import { startImmediate, type Clock } from './clock.ts';
 import type { Health } from './health/health.ts';
 import type { Hooks } from './hooks/hooks.ts';
 import { retire } from './http/listener.ts';
@@ -39,7 +39,7 @@ export class Startup {
    * behind the program's own listeners, which may ask it for its address.
    */
   onListening(server: Server): void {
-    if (this.#parts.lifecycle.signals.shutdownInitiated.hasSignaled) setImmediate(retire, server);
+    if (this.#parts.lifecycle.signals.shutdownInitiated.hasSignaled) startImmediate(retire, server);
     else if (this.#waitingFor.delete(server) && this.#waitingFor.size === 0) this.#start();
   }
 
@@ -48,7 +48,7 @@ export class Startup {
    * next turn of the event loop, so that no turn is long.
    */
   begin(): void {
-    setImmediate(() => {
+    startImmediate(() => {
       if (this.#parts.servers.length === 0) this.#start();
       for (const server of this.#waitingFor) if (server.listening) this.onListening(server);
     });

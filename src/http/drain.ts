@@ -1,5 +1,5 @@
 // The drain: ends each connection at its moment, and knows when no request is in flight and none can come.
-import { wait, type Clock } from '../clock.ts';
+import { type Clock, startImmediate, wait } from '../clock.ts';
 import type { Deadline } from '../deadline.ts';
 import { leastPerSecond } from '../settings/pace.ts';
 import { Acknowledgement } from './acknowledgement.ts';
@@ -166,7 +166,7 @@ export class Drain {
   }
 
   #sweepSoon(): void {
-    setImmediate(() => {
+    startImmediate(() => {
       if (this.#isStopped) return;
       const now = this.#clock.now();
       try {

@@ -1,6 +1,6 @@
 // Closes a listener without resetting the connections that wait in its backlog.
 import { Server as NetServer } from 'node:net';
-import { wait, type Clock } from '../clock.ts';
+import { type Clock, startImmediate, wait } from '../clock.ts';
 import { checkingInterval } from './hidden-fields.ts';
 import type { Server } from './server.ts';
 
@@ -35,7 +35,7 @@ export async function stopListening(
   for (let now = begun; now < begun + longestWait && cut?.aborted !== true;) {
     const [before, since] = [activity(), now];
     // Runs after the sockets of this turn have been read, and before those of the next turn.
-    await new Promise((resolve) => setImmediate(resolve));
+    await new Promise((resolve) => startImmediate(resolve));
     now = clock.now();
     const isShort = now - since < quietTurn || now - begun > waitForQuiet;
     if (isShort && activity() === before) break;

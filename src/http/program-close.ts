@@ -55,14 +55,12 @@ export class ProgramCloses {
     });
   }
 
-  /** begin replaces the methods that close a server, on each server that listens when the shutdown begins. */
-  begin(servers: readonly Server[]): void {
-    for (const server of servers) {
-      if (!server.listening) continue;
-      const drained = { address: server.address(), isWithheld: false, isTold: false, isClosed: false };
-      this.#drained.set(server, drained);
-      this.#replace(server, drained);
-    }
+  /** begin replaces the methods that close a server, if it listens when the shutdown begins. */
+  begin(server: Server): void {
+    if (!server.listening) return;
+    const drained = { address: server.address(), isWithheld: false, isTold: false, isClosed: false };
+    this.#drained.set(server, drained);
+    this.#replace(server, drained);
   }
 
   /** withholds tells whether a server's event `close` is kept from the program for now. */

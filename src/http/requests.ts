@@ -1,5 +1,5 @@
 // The requests of one lifecycle: each is admitted and counted in one step, and released once, over every protocol.
-import type { Clock } from '../clock.ts';
+import { startImmediate, type Clock } from '../clock.ts';
 import { socketOf, type Request, type Response } from '../message.ts';
 import type { RequestObserver } from '../observer.ts';
 import { connectionOf, type Connection } from './connection.ts';
@@ -202,7 +202,7 @@ export class Requests {
     let looked = 0;
     for (const { responses } of connections) {
       for (const response of responses) this.#onHead(response);
-      if (++looked % recognizedPerTurn === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (++looked % recognizedPerTurn === 0) await new Promise((resolve) => startImmediate(resolve));
     }
   }
 

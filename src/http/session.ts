@@ -2,7 +2,7 @@
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { Response } from '../message.ts';
-import { wait, type Clock } from '../clock.ts';
+import { type Clock, startImmediate, wait } from '../clock.ts';
 import { announce } from './announcement.ts';
 import { Connection, type Leaving, type Unfinished } from './connection.ts';
 import { longestBehindAnswer } from './half-request.ts';
@@ -155,7 +155,7 @@ export class Session extends Connection {
   override destroy(): void {
     for (const response of this.responses) response.destroy();
     // Node sends no reset behind the GOAWAY of a session that is destroyed, so that of its streams goes ahead of it.
-    if (this.isBusy) setImmediate(() => this.#destroy());
+    if (this.isBusy) startImmediate(() => this.#destroy());
     else this.#destroy();
   }
 

@@ -1,5 +1,6 @@
 // Answers that Node has done with and the kernel has not taken, because their client reads slowly or not at all.
 import type { Socket } from 'node:net';
+import { startImmediate } from '../clock.ts';
 import type { Unfinished } from './connection.ts';
 import { queuedBytes } from './hidden-fields.ts';
 
@@ -17,7 +18,7 @@ export class Unsent {
 
   /** note keeps an answer, until it is known to be out: with most, once Node has made the write that it is in. */
   note(answered: Unfinished): void {
-    if (this.#answered.length === 0) setImmediate(() => this.list());
+    if (this.#answered.length === 0) startImmediate(() => this.list());
     this.#answered = [...this.#answered.slice(1 - most), answered];
   }
 

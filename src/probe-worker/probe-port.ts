@@ -2,7 +2,7 @@
 // thread, the main thread serves the probe port itself.
 import type { Server } from 'node:http';
 import { Worker } from 'node:worker_threads';
-import { threadTime, type Clock } from '../clock.ts';
+import { type Clock, startImmediate, threadTime } from '../clock.ts';
 import { LameduckError, messageOf } from '../errors.ts';
 import type { Answer } from '../message.ts';
 import type { Observer } from '../observer.ts';
@@ -89,7 +89,7 @@ export class ProbePort {
   open(): void {
     this.#isOpen = true;
     this.#isStarting = true;
-    setImmediate(() => {
+    startImmediate(() => {
       this.#isStarting = false;
       if (this.#isOpen) this.#open(this.#options.settings.probePort);
     });

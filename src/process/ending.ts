@@ -132,7 +132,7 @@ function onProcessSignal(event: string, args: readonly unknown[] | undefined): v
   if (drainedWith !== undefined && ownListeners.wereCalled) {
     // A program may send itself the signal when it is done, as NestJS does (P-116).
     if (first?.isRepeated() === true) ownListeners.endsWhenIdle();
-    else process.exit();
+    else exitAsIs();
   } else if (first === undefined) {
     first = new FirstSignal(event, args);
     end((member) => member.begin(nameOf(event)), [...members]);
@@ -217,7 +217,7 @@ function finish({ exitCode, endsAt }: EndedAt): void {
   if (exitCode !== exitCodes.clean) process.exitCode = exitCode;
   const held = heldListeners();
   // Without lameduck, the signal would have ended this program at once. A disconnected worker ends by itself.
-  if (held.length === 0 && !ownListeners.wereCalled && isGuest() && heldDisconnect === undefined) process.exit();
+  if (held.length === 0 && !ownListeners.wereCalled && isGuest() && heldDisconnect === undefined) exitAsIs();
   if (isGuest()) listening.forgetAll();
   // This listener would keep the IPC channel open.
   listening.forget('message');
@@ -234,7 +234,7 @@ function finish({ exitCode, endsAt }: EndedAt): void {
     const holders = heldBy();
     if (held.length > 0) for (const member of members) member.onHeldOpen(holders);
     report(Number(process.exitCode ?? exitCodes.clean), holders);
-    process.exit();
+    exitAsIs();
   });
   if (ownListeners.wereCalled) systemClock.after(Math.max(0, endsAt - systemClock.now()), endCleanup, false);
 }
@@ -258,6 +258,10 @@ function endCleanup(): void {
 // Writes the final lines of the shutdowns that have begun, also if the program itself ends the process.
 function report(exitCode: number, holders: readonly string[]): void {
   for (const member of members) member.report(holders, exitCode);
+}
+
+function exitAsIs(): void {
+  exit(Number(process.exitCode ?? exitCodes.clean));
 }
 
 function exitNow(code: number, message: string): void {

@@ -1,5 +1,5 @@
 // The process signal that begins the shutdown, and which later process signals count as the same one.
-import { systemClock } from '../clock.ts';
+import { startImmediate, systemClock } from '../clock.ts';
 
 // Milliseconds within which every further process signal counts as the first one: npm, dumb-init and docker compose send
 // the signal of a process group twice, and nodemon sends SIGINT after SIGTERM (P-057).
@@ -18,8 +18,8 @@ export class FirstSignal {
     this.args = args;
     // A process signal that arrived while the event loop was blocked is delivered in this turn or in the next one. It counts as
     // the first one, so the 100 ms begin after both turns.
-    setImmediate(() => {
-      setImmediate(() => (this.#settledAt = systemClock.now()));
+    startImmediate(() => {
+      startImmediate(() => (this.#settledAt = systemClock.now()));
     });
   }
 

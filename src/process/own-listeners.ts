@@ -1,6 +1,6 @@
 // The program's own listeners of a process signal: calls them, and knows when nothing that they have begun is outstanding.
 import { Server } from 'node:net';
-import { systemClock } from '../clock.ts';
+import { startImmediate, systemClock } from '../clock.ts';
 
 /** Listener is a function that was passed to `process.on()`. */
 export type Listener = (this: NodeJS.Process, ...args: unknown[]) => unknown;
@@ -64,7 +64,7 @@ export class OwnListeners {
   // In a turn of its own, an error that a listener throws is an uncaught error, as without lameduck.
   #callInOwnTurn(call: () => unknown): Promise<void> {
     return new Promise((resolve) => {
-      setImmediate(() => {
+      startImmediate(() => {
         let outcome: unknown;
         this.#isCalling = true;
         try {

@@ -27,6 +27,12 @@ describe('a process without a probe port that is blocked', { concurrency: true }
       nodeOptions: [],
     },
     {
+      how: 'by a listener of its own that runs at once',
+      fixture: 'blocks-for-a-while.ts',
+      env: { BLOCK_AT_SIGNAL: '60000', LAMEDUCK_OWN_SIGNAL_LISTENERS: 'run' },
+      nodeOptions: [],
+    },
+    {
       how: 'in a loop of JavaScript',
       fixture: 'blocks-for-a-while.ts',
       env: { SPIN: '1' },

@@ -50,7 +50,7 @@ const testOfServer = `
 `;
 
 test('a process that runs tests is recognized', () => {
-  assert.equal(runsTests(), true);
+  assert.equal(runsTests({}), true);
 });
 
 for (const args of [[], ['--test'], ['--test', '--test-isolation=none']]) {

@@ -44,7 +44,7 @@ async function ended(program: ProcessUnderTest): Promise<number | null> {
 async function assertInTime(program: ProcessUnderTest): Promise<void> {
   const begun = await program.signaled('ShutdownInitiated');
   const took = Number((await program.finalLine())['time']) - Number(begun['time']);
-  assert.ok(took <= budgetMs + margin + 100, `the final line came after ${String(took)} ms`);
+  assert.ok(took <= budgetMs + margin + 250, `the final line came after ${String(took)} ms`);
 }
 
 describe('a program that hinders its shutdown', { concurrency: 3 }, () => {
@@ -82,10 +82,12 @@ describe('a program that hinders its shutdown', { concurrency: 3 }, () => {
   }
 
   for (const { hinder, code } of [
-    { hinder: 'replaces process.exit by a function that throws', code: 82 },
+    { hinder: 'replaces process.exit by a function that throws', code: 0 },
     { hinder: 'replaces process.exit by a function that returns', code: 0 },
+    { hinder: 'freezes its server', code: 81 },
+    { hinder: 'has a socket whose address cannot be read', code: 81 },
     { hinder: 'fakes setTimeout', code: 0 },
-    { hinder: 'fakes all timers', code: 81 },
+    { hinder: 'fakes all timers', code: 0 },
     { hinder: 'replaces Promise.race', code: 80 },
     { hinder: 'throws in its exit listener', code: 80 },
     { hinder: 'removes the listeners of SIGTERM', code: 0 },
