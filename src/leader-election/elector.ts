@@ -151,10 +151,18 @@ export class LeaseElector {
   // What the end of the work and a stop lead to: a release, or after a loss the next attempt.
   #settle(contest: Contest): void {
     const term = this.#term;
-    const { state, api } = contest;
-    if (state.goal !== 'contend' || (term !== undefined && term.ended === undefined)) return;
+    const { goal, tenure } = contest.state;
+    if (goal !== 'contend' || (term !== undefined && term.ended === undefined)) return;
     const { election, log, record } = this.#parts;
-    if (term?.ended?.kind === 'stopped') log.stoppedWith(term.ended.error);
+    if (term?.ended?.kind === 'stopped') {
+      log.stoppedWith(term.ended.error);
+      const now = this.#now();
+      // After a pause of the process, the work may notice before this loop that its term is over: that is a loss, too.
+      if (!this.#isStopped && tenure !== undefined && now.at >= validUntil(tenure, election)) {
+        this.#advance(contest, lose(contest.state, 'renew deadline', now));
+      }
+    }
+    const { state, api } = contest;
     const isLost = term !== undefined && state.tenure === undefined;
     if (isLost && !this.#isStopped) {
       this.#forgetTerm();

@@ -140,6 +140,37 @@ test('LT-46, L-104, L-133 a loop that was blocked for 20 s does not lead, before
   await running;
 });
 
+test('LT-46, L-142 a loss is reported as one if the work is the first to notice it', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  const running = a.runStubborn();
+  await contest.advance(1_000);
+  // The process is paused while it waits for the reply to a renewal.
+  contest.server.script = () => ({ isLost: true });
+  await contest.advance(1_000);
+  const before = contest.server.calls.length;
+  contest.server.script = () => undefined;
+  contest.clock.block(20_000);
+  contest.heldBy('b');
+  try {
+    a.terms[0]?.assertLeader();
+  } catch (error) {
+    a.finish(error as Error);
+  }
+  await contest.advance(1_000);
+  assert.equal(a.losses, 1);
+  const warnings = a.lines.filter(({ level }) => level === 'warn');
+  assert.deepEqual(
+    warnings.map(({ message, details }) => [message, details['cause']]),
+    [['leadership lost', 'renew deadline']],
+  );
+  const methods = contest.server.calls.slice(before).map(({ method }) => method);
+  assert.deepEqual([...new Set(methods)], ['GET']);
+  assert.equal(a.elector.leader, 'b');
+  await a.elector.stop();
+  await running;
+});
+
 test('LT-47 a wall clock that is set back changes nothing, and one that is set forward needs a proof', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
