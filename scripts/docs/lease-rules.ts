@@ -132,6 +132,8 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'LT-52': 'Ten electors, one of them black-holed: the others are unaffected.',
   'LT-53': 'An API server drains.',
   'LT-54': '100 followers start together.',
+  'LT-55': 'Real programs in Go and on Node are ended in every way: the audit log shows one holder at a time.',
+  'LT-56': 'Node and Go read the records of each other, and Node those of a kubelet and of fabric8.',
   'LT-57': '10 000 renewals: handles, sockets and timers are constant.',
   'L-005': 'client-go has further options: release on cancel, a name, a watchdog, coordinated election, labels.',
   'L-006': 'The components of Kubernetes take the same settings as flags `--leader-elect-…`.',

@@ -1,5 +1,5 @@
 // The one command line behind `npm run test:cluster`: each suite of this folder, one after the other. With --all every
-// event is played for every release, with a prompt kube-proxy and with a slow one.
+// event is played for every release, with a prompt kube-proxy and with a slow one, and leadership moves more often.
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

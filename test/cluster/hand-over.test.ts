@@ -1,0 +1,98 @@
+// Leadership at a rollout: each rolling update of the reference service moves it from pod to pod, while clients send
+// requests. The audit log of the API server and the lines of the leaders say when it moved.
+//
+//   CLUSTER_IMAGE_IMPORT, KUBECTL, HELM  see images.ts, kubernetes.ts and release.ts
+//   CLUSTER_AUDIT_LOG                    see leases/contest.ts
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { events, settle } from './events.ts';
+import { importImages } from './images.ts';
+import { Namespace } from './kubernetes.ts';
+import { handOversOf, jobFaults, type JobDone } from './leases/audit.ts';
+import { noAuditLog, readHistory } from './leases/contest.ts';
+import { Load } from './load.ts';
+import { addPrograms } from './program-pods.ts';
+import { Release } from './release.ts';
+import { failed, sum, table } from './table.ts';
+
+/** How often the service is rolled; run.ts is told by --all. */
+const rollouts = process.env['ALL'] === '1' ? 20 : 3;
+/** From the release to the first line of the next leader, in milliseconds. */
+const longestHandOver = 2_000;
+
+const job = (
+  stack: string,
+  kind: 'kept GET' | 'kept POST' | 'new GET' | 'event stream',
+  url: string,
+  rest: number,
+) => ({
+  ...{ name: `${stack}, ${kind}`, kind, url, clients: 3, rest },
+});
+
+describe('leadership on a real cluster', { skip: noAuditLog }, () => {
+  const namespace = new Namespace('hand-over');
+  const release = new Release(namespace, 'leader', 3, { leaderElection: { enabled: true } });
+  let load: Load;
+
+  before(async () => {
+    await importImages('../../docker/build-archive.sh', 'clients/build-archive.sh');
+    await namespace.create();
+    await addPrograms(namespace);
+    await release.apply();
+    const url = `http://${await release.address()}`;
+    load = await Load.start(namespace, {
+      node: [job('Node', 'kept POST', url, 50), job('Node', 'new GET', url, 50), job('Node', 'event stream', url, 0)],
+      go: [job('Go', 'kept GET', url, 20), job('Go', 'new GET', url, 50)],
+    });
+    await settle({ namespace, releases: [release], load });
+    await leaderHasWritten();
+  });
+
+  after(() => namespace.delete());
+
+  /** The lines of the leaders, also of those whose pods have gone. */
+  function jobs(): JobDone[] {
+    const lines = release.runs().flatMap((run) => run.lines);
+    return lines.filter((line) => line.includes('"msg":"job done"')).map((line) => JSON.parse(line) as JobDone);
+  }
+
+  /** One of the pods that there are now. */
+  async function leaderHasWritten(): Promise<void> {
+    const names = release.pods().map(({ metadata }) => metadata.name);
+    const runs = release.runs().filter(({ pod }) => names.includes(pod));
+    await namespace.until('the leader has written a line', 60, () =>
+      runs.some(({ lines }) => lines.some((line) => line.includes('"msg":"job done"'))),
+    );
+  }
+
+  it('L-141 a rolling update moves leadership in less than two seconds, each time', async (t) => {
+    let terms = (await readHistory(namespace, 'leader')).terms.length;
+    for (let rollout = 1; rollout <= rollouts; rollout++) {
+      await events['rolling update']({ namespace, releases: [release], load });
+      await leaderHasWritten();
+      const history = await readHistory(namespace, 'leader');
+      const moves = handOversOf(history.terms, jobs()).slice(terms - 1);
+      const told = moves.map(({ untilAcquired, untilJobDone }) => `${String(untilAcquired)}/${String(untilJobDone)}`);
+      t.diagnostic(`rollout ${String(rollout)}: release to acquisition/first line in ms: ${told.join(', ')}`);
+      assert.equal(moves.length, history.terms.length - terms, 'each term ended with a release');
+      assert.ok(moves.length > 0, 'leadership has moved');
+      for (const { untilJobDone } of moves) assert.ok(untilJobDone < longestHandOver, `${String(untilJobDone)} ms`);
+      terms = history.terms.length;
+    }
+  });
+
+  it('L-131, LT-51 two pods never lead at once, and tokens never decrease', async () => {
+    const { terms, faults } = await readHistory(namespace, 'leader');
+    assert.deepEqual(faults, []);
+    assert.deepEqual(jobFaults(jobs(), terms), []);
+  });
+
+  it('HC-33 no client has lost or been refused a request meanwhile', async (t) => {
+    const tallies = await load.end();
+    for (const line of table([], tallies)) t.diagnostic(line);
+    assert.deepEqual(load.warnings, []);
+    assert.deepEqual(load.failures, []);
+    assert.equal(sum(tallies, failed), 0);
+    assert.ok(sum(tallies, ({ requests }) => requests) > 1_000 * rollouts);
+  });
+});
