@@ -1,5 +1,5 @@
 // The one command line behind `npm test` and the Node matrix: every test file but those that need a cluster, Helm, a
-// container runtime, or clients that are not ours.
+// container runtime, or clients that are not ours. Files named `.long.test.ts`, which take a minute, run only when chosen.
 // Arguments choose among the files by the start of their path; flags go to node.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
@@ -15,6 +15,7 @@ const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf
   .map((file) => join(relative(root, import.meta.dirname), file))
   .filter((file) => file.endsWith('.test.ts'))
   .filter((file) => !elsewhere.includes(dirname(file)))
+  .filter((file) => prefixes.length > 0 || !file.endsWith('.long.test.ts'))
   .filter((file) => prefixes.length === 0 || prefixes.some((prefix) => file.startsWith(prefix)))
   .sort();
 
@@ -41,7 +42,7 @@ const { status } = spawnSync(
     ...kinds,
     '--test-timeout=300000',
     // Most tests wait for sockets and processes, so that there is room for one more than there are cores.
-    `--test-concurrency=${String(availableParallelism() + 2)}`,
+    `--test-concurrency=${String(availableParallelism() + 1)}`,
     ...flags,
     '--test',
     ...files,
