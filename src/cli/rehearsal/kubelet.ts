@@ -20,6 +20,9 @@ export interface KubeletOptions extends PodContainerOptions {
 // The kubelet compares the containers with the runtime's once per second (K-169).
 const relistPeriod = 1_000;
 
+// After a start of its own it does so sooner.
+const untilStartSeen = 100;
+
 /** Kubelet runs one pod. */
 export class Kubelet {
   readonly #options: KubeletOptions;
@@ -28,12 +31,15 @@ export class Kubelet {
   // In an eviction or a node shutdown the endpoint keeps its conditions until every container has stopped (K-176).
   #isFrozen = false;
   #cancelRelist: () => void = () => undefined;
+  // Whether a published probe result makes the kubelet compute the status of the pod.
+  #isSyncDue = false;
 
   constructor(options: KubeletOptions) {
     this.#options = options;
     this.#containers = options.pod.containers.map(
       (spec) =>
         new PodContainer(spec, options, () => {
+          this.#isSyncDue = true;
           this.#updateReady();
         }),
     );
@@ -50,8 +56,8 @@ export class Kubelet {
 
   start(): void {
     for (const container of this.#containers) container.startWorkers();
-    for (const container of this.#containers) container.start();
-    this.#relist();
+    this.#startNext();
+    this.#scheduleRelist(untilStartSeen);
   }
 
   /** delete ends the pod as an API delete does. Resolves when every container has stopped. */
@@ -85,11 +91,32 @@ export class Kubelet {
   }
 
   #relist(): void {
-    for (const container of this.#containers) container.examine();
+    const before = this.#containers.map(({ container }) => container);
+    const changes = this.#containers.map((container) => container.examine());
     this.#updateReady();
-    this.#cancelRelist = systemClock.after(relistPeriod, () => {
+    if (!this.#containers.some(({ isBeingKilled }) => isBeingKilled)) {
+      if (this.#isSyncDue || changes.includes(true)) {
+        this.#isSyncDue = false;
+        for (const container of this.#containers) container.pokeReadiness();
+      }
+      this.#startNext();
+    }
+    const hasStarted = this.#containers.some(({ container }, index) => container !== before[index]);
+    this.#scheduleRelist(hasStarted ? untilStartSeen : relistPeriod);
+  }
+
+  #scheduleRelist(delay: number): void {
+    this.#cancelRelist = systemClock.after(delay, () => {
       this.#relist();
     });
+  }
+
+  // A sidecar starts when the one before it is up, and the regular containers start together after the last sidecar.
+  #startNext(): void {
+    for (const one of this.#containers) {
+      if (one.container === undefined) one.start();
+      if (one.spec.isSidecar && !one.isUp) return;
+    }
   }
 
   async #terminate(kill: Kill): Promise<void> {

@@ -29,7 +29,7 @@ export class PodContainer {
   readonly spec: ContainerSpec;
   readonly #options: PodContainerOptions;
   readonly #clock: Clock = systemClock;
-  readonly #onReadiness: () => void;
+  readonly #onChange: () => void;
   readonly #workers = new Map<ProbeType, Worker>();
   #container: Container | undefined;
   #startedAt = 0;
@@ -44,10 +44,10 @@ export class PodContainer {
   #isWaiting = false;
   #restarts = 0;
 
-  constructor(spec: ContainerSpec, options: PodContainerOptions, onReadiness: () => void) {
+  constructor(spec: ContainerSpec, options: PodContainerOptions, onChange: () => void) {
     this.spec = spec;
     this.#options = options;
-    this.#onReadiness = onReadiness;
+    this.#onChange = onChange;
   }
 
   /** The present or last instance. */
@@ -60,6 +60,11 @@ export class PodContainer {
     const readiness = this.#workers.get('readiness');
     // Without a readiness probe a container is ready once the kubelet sees it run (K-059).
     return readiness === undefined ? this.#isNoticed : readiness.published === 'success';
+  }
+
+  /** Whether the containers after a sidecar may start: the kubelet has seen it run, and its startup probe has succeeded. */
+  get isUp(): boolean {
+    return this.#isNoticed && this.#isStarted && this.#exit === undefined;
   }
 
   /** startWorkers creates the probe workers, before the container runs (K-039). */
@@ -88,19 +93,30 @@ export class PodContainer {
     void this.#runPostStart(container);
   }
 
-  /** examine is the kubelet's look at the container, once per second. */
-  examine(): void {
-    if (this.#killing !== undefined) return;
+  /** Whether the kubelet is ending the container, during which it does nothing else with the pod (K-167). */
+  get isBeingKilled(): boolean {
+    return this.#killing !== undefined;
+  }
+
+  /** examine is the kubelet's look at the container, once per second. Returns whether the kubelet sees a change. */
+  examine(): boolean {
+    if (this.#killing !== undefined || this.#container === undefined) return false;
     const exit = this.#exit;
     if (exit !== undefined) {
       this.#noteExit();
+      const before = this.#restarts;
       this.#restart(exit, this.#finishedAt);
-      return;
+      return this.#restarts > before;
     }
+    const isNew = !this.#isNoticed;
     this.#isNoticed = true;
+    return isNew;
+  }
+
+  /** pokeReadiness probes the readiness of a started container that is not ready, as with each status computed (K-046). */
+  pokeReadiness(): void {
     const readiness = this.#workers.get('readiness');
-    // Whenever the kubelet computes the status of a started container that is not ready, it probes again (K-046).
-    if (this.#isStarted && readiness?.published === 'failure') readiness.poke();
+    if (this.#isStarted && this.#exit === undefined && readiness?.published === 'failure') readiness.poke();
   }
 
   /** terminate resolves when a kill by a probe that is under way has ended (K-168). The container is not started again. */
@@ -164,7 +180,8 @@ export class PodContainer {
         gracePeriodSeconds: terminationGracePeriodSeconds,
       });
     }
-    this.#onReadiness();
+    // The kubelet takes no notice of a liveness probe that succeeds.
+    if (type !== 'liveness' || published === 'failure') this.#onChange();
   }
 
   async #runPostStart(container: Container): Promise<void> {
@@ -180,14 +197,31 @@ export class PodContainer {
     if (this.#killing !== undefined || this.#isTerminating) return;
     // For a kill of its own the kubelet looks at the instance before this one (K-148).
     const finishedBefore = this.#finishedAt;
-    const suffix = this.#options.pod.restartPolicy === 'Never' ? '' : ', will be restarted';
-    this.#killing = this.kill(kill, `Container ${this.spec.name} failed ${reason}${suffix}`).then(() => {
+    const text = `Container ${this.spec.name} failed ${reason}`;
+    this.#killing = (this.#isLast ? this.#killAsPod() : this.kill(kill, `${text}${this.#suffix}`)).then(() => {
       this.#killing = undefined;
       const exit = this.#exit;
       if (this.#isTerminating || exit === undefined) return;
       this.#noteExit();
       this.#restart(exit, finishedBefore);
     });
+  }
+
+  get #isRestarted(): boolean {
+    return this.spec.isSidecar || this.#options.pod.restartPolicy !== 'Never';
+  }
+
+  get #suffix(): string {
+    return this.#isRestarted ? ', will be restarted' : '';
+  }
+
+  // If no container would be left and none would be started, the kubelet ends the pod instead, in the pod's grace period.
+  get #isLast(): boolean {
+    return !this.#isRestarted && this.#options.pod.containers.length === 1;
+  }
+
+  #killAsPod(): Promise<void> {
+    return this.kill({ cause: 'deletion' }, `Stopping container ${this.spec.name}`);
   }
 
   #noteExit(): void {
@@ -208,7 +242,8 @@ export class PodContainer {
     this.#isWaiting = false;
     const { initial, maximum } = backoffDefaults;
     const limits = { initial: initial / backoffScale, maximum: maximum / backoffScale };
-    this.#backoff = stepped(this.#backoff, finishedAt, now, limits);
+    // Without an instance that has finished, the kubelet makes no entry (K-148).
+    if (finishedAt !== -Infinity) this.#backoff = stepped(this.#backoff, finishedAt, now, limits);
     this.#restarts++;
     this.start();
   }

@@ -23,15 +23,20 @@ export interface WorkerOptions {
   readonly host: string;
   readonly log: EventLog;
   readonly target: () => Target;
+  /** Called when the published result changes, and with the initial one of each new container. */
   readonly onChange: (published: Published) => void;
   readonly clock?: Clock;
 }
+
+// A timer of Node may fire this much early. In milliseconds.
+const timerSlack = 2;
 
 /** Worker probes from its creation until `stop`, whatever becomes of the container in the meantime (K-039). */
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #clock: Clock;
-  readonly #createdAt: number;
+  // Ticks are counted from the creation of the worker, not from the start of the container (K-041).
+  #nextTickAt: number;
   #streak: Streak;
   #container: Container | undefined;
   #isStopped = false;
@@ -42,7 +47,7 @@ export class Worker {
   constructor(options: WorkerOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
-    this.#createdAt = this.#clock.now();
+    this.#nextTickAt = this.#clock.now() + this.#period;
     this.#streak = newStreak(options.probe.type);
     this.#run();
   }
@@ -51,10 +56,13 @@ export class Worker {
     return this.#streak.published;
   }
 
-  /** poke probes now instead of at the next tick. The kubelet does so for readiness alone (K-046). */
+  /** poke probes now, and from now on at intervals of the period. The kubelet does so for readiness alone (K-046). */
   poke(): void {
     if (this.#isProbing) this.#isPoked = true;
-    else this.#run();
+    else {
+      this.#nextTickAt = this.#clock.now() + this.#period;
+      this.#run();
+    }
   }
 
   /** noteExit publishes that the container does not run (K-052). */
@@ -71,28 +79,30 @@ export class Worker {
     this.#cancel();
     if (this.#isStopped || this.#isProbing) return;
     this.#isProbing = true;
-    const tick = this.#tick();
     void this.#step().finally(() => {
       this.#isProbing = false;
-      // Of the ticks that came during a slow run, one is made up for (K-043).
-      const isLate = this.#tick() > tick;
-      if (this.#isPoked || isLate) {
+      if (this.#isPoked) {
         this.#isPoked = false;
-        this.#run();
-      } else this.#schedule();
+        this.poke();
+      } else if (this.#consumeTicks()) this.#run();
+      else this.#schedule();
     });
   }
 
   #schedule(): void {
     if (this.#isStopped) return;
-    this.#cancel = this.#clock.after(this.#createdAt + (this.#tick() + 1) * this.#period - this.#clock.now(), () => {
+    this.#cancel = this.#clock.after(this.#nextTickAt - this.#clock.now(), () => {
+      this.#consumeTicks();
       this.#run();
     });
   }
 
-  // Ticks are counted from the creation of the worker, not from the start of the container (K-041).
-  #tick(): number {
-    return Math.floor((this.#clock.now() - this.#createdAt) / this.#period);
+  // Returns whether a tick was due. Of the ticks that came during a slow run, one is made up for (K-043).
+  #consumeTicks(): boolean {
+    const now = this.#clock.now() + timerSlack;
+    const isDue = this.#nextTickAt <= now;
+    while (this.#nextTickAt <= now) this.#nextTickAt += this.#period;
+    return isDue;
   }
 
   get #period(): number {
@@ -105,7 +115,8 @@ export class Worker {
     if (container === undefined) return;
     if (container !== this.#container) {
       this.#container = container;
-      this.#publish(inNewContainer(this.#streak, probe.type));
+      this.#streak = inNewContainer(this.#streak, probe.type);
+      this.#options.onChange(this.#streak.published);
     }
     // K-044, K-045, K-054.
     if (this.#streak.isOnHold || isStarted === (probe.type === 'startup')) return;

@@ -76,6 +76,49 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
     assert.equal(pod.log.of('containerBackOff').length, 0);
   });
 
+  it('K-148 restarts at once also after the second kill by a probe, since the first one leaves no back-off', async (t) => {
+    const probes = [probeSpec({ type: 'liveness', handler: fails })];
+    const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: endsOnSigterm, probes })] });
+    await pod.event('containerStarted', ({ detail }) => detail['restarts'] === 2);
+    assert.equal(pod.log.of('containerBackOff').length, 0);
+    await pod.event('containerBackOff');
+  });
+
+  it('K-061 ends the whole pod if its only container fails liveness and is not restarted', async (t) => {
+    const probes = [probeSpec({ type: 'liveness', handler: fails, terminationGracePeriodSeconds: 60 })];
+    const containers = [containerSpec({ command: endsOnSigterm, probes })];
+    const pod = PodUnderTest.start(t, { containers, restartPolicy: 'Never' });
+    const { detail } = await pod.event('containerKilling');
+    assert.deepEqual([detail['text'], detail['gracePeriodSeconds']], ['Stopping container app', 5]);
+  });
+
+  it('K-104 starts a container after the sidecars before it are up', async (t) => {
+    const startup = probeSpec({ type: 'startup', handler: passes, initialDelaySeconds: 2 });
+    const sidecar = { name: 'proxy', command: endsOnSigterm, isSidecar: true, probes: [startup] };
+    const pod = PodUnderTest.start(t, {
+      containers: [containerSpec(sidecar), containerSpec({ command: endsOnSigterm })],
+    });
+    await pod.event('containerStarted', ({ detail }) => detail['container'] === 'app');
+    assert.deepEqual(kindsOf(pod, ['containerStarted', 'containerStartedCondition']), [
+      'containerStarted',
+      'containerStartedCondition',
+      'containerStarted',
+    ]);
+  });
+
+  it('K-046 pokes a container that is not ready when something has changed, and not with each look at it', async (t) => {
+    const probes = [probeSpec({ type: 'readiness', handler: fails, periodSeconds: 60 })];
+    const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: endsOnSigterm, probes })] });
+    await pod.event('probe');
+    // Another pod of the same age shows that five seconds have passed.
+    const liveness = probeSpec({ type: 'liveness', handler: passes, periodSeconds: 5 });
+    const other = PodUnderTest.start(t, {
+      containers: [containerSpec({ command: endsOnSigterm, probes: [liveness] })],
+    });
+    await other.event('probe');
+    assert.equal(pod.log.of('probe').length, 2, 'one for the start, one for the first result');
+  });
+
   it('K-054, K-055 makes no other probe before the startup probe has succeeded', async (t) => {
     const probes = [
       probeSpec({

@@ -80,6 +80,18 @@ test('K-046 a poked worker probes at once', async (t) => {
   assert.equal(one.worker.published, 'success');
 });
 
+test('K-046 after a poke, a worker probes at intervals that begin with the poke', async (t) => {
+  const one = new WorkerUnderTest(t, passing({ type: 'readiness' }));
+  await one.clock.advance(4_000);
+  await one.start();
+  one.worker.poke();
+  await one.probed(1);
+  await one.clock.advance(9_900);
+  assert.equal(one.probes.length, 1, 'the tick that was due at 10 s is not made');
+  await one.clock.advance(100);
+  await one.probed(2);
+});
+
 test('K-054 a worker that is not for the startup probe waits until the container is started', async (t) => {
   const one = new WorkerUnderTest(t, passing());
   await one.start();
