@@ -13,6 +13,9 @@ const imageImport = process.env['CLUSTER_IMAGE_IMPORT'];
 /** The image of the reference service, which has the package. */
 export const referenceImage = 'localhost/lameduck-reference-service:dev';
 
+/** The image of services that have never heard of lameduck. */
+export const strangersImage = 'localhost/lameduck-strangers:dev';
+
 /** Builds images by scripts that write an archive, and imports them. */
 export async function importImages(...scripts: string[]): Promise<void> {
   assert.ok(imageImport, 'CLUSTER_IMAGE_IMPORT must name the command that imports an image archive into the cluster');

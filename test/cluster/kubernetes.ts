@@ -14,10 +14,16 @@ const kubectl = process.env['KUBECTL'] ?? 'kubectl';
 export interface Pod {
   metadata: { uid: string; name: string; labels?: Record<string, string>; deletionTimestamp?: string };
   spec: { nodeName?: string };
-  status: { podIP?: string; conditions?: { type: string; status: string }[]; containerStatuses?: ContainerStatus[] };
+  status: {
+    podIP?: string;
+    conditions?: { type: string; status: string }[];
+    containerStatuses?: ContainerStatus[];
+    initContainerStatuses?: ContainerStatus[];
+  };
 }
 
 interface ContainerStatus {
+  name: string;
   containerID?: string;
   restartCount: number;
   state: { running?: object; terminated?: Termination };
@@ -27,6 +33,7 @@ interface ContainerStatus {
 interface Termination {
   containerID: string;
   exitCode: number;
+  reason: string;
 }
 
 interface EndpointSlice {
@@ -42,11 +49,13 @@ interface Watched<T> {
 /** One run of a container, and what is left of it: most of it only while the pod is there to be asked. */
 export interface Run {
   readonly pod: string;
+  readonly container: string;
   /** The release that the pod belongs to. */
   readonly instance: string | undefined;
   readonly lines: string[];
   /** In the last watch events before the deletion of the pod (P-122), or before the next run. */
   exitCode: number | undefined;
+  exitReason: string | undefined;
   isLogComplete: boolean;
 }
 
@@ -128,6 +137,11 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
     await feed(JSON.stringify(object), this.#kubectl, 'create', '--filename', '-');
   }
 
+  /** Creates an object, or changes it to this version. */
+  async apply(object: object): Promise<void> {
+    await feed(JSON.stringify(object), this.#kubectl, 'apply', '--filename', '-');
+  }
+
   /** Asks a port of a pod; resolves with the body of a 200, else with undefined. */
   async ask(pod: string, port: number, path: string): Promise<string | undefined> {
     return this.#api?.get(`/api/v1/namespaces/${this.name}/pods/${pod}:${String(port)}/proxy${path}`);
@@ -166,26 +180,28 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
     const { uid } = pod.metadata;
     if (type === 'DELETED') this.pods.delete(uid);
     else this.pods.set(uid, pod);
-    for (const { containerID, state, lastState } of pod.status.containerStatuses ?? []) {
-      if (containerID && state.running && !this.runs.has(containerID)) void this.#begin(containerID, pod);
+    const { initContainerStatuses = [], containerStatuses = [] } = pod.status;
+    for (const { name, containerID, state, lastState } of [...initContainerStatuses, ...containerStatuses]) {
+      if (containerID && state.running && !this.runs.has(containerID)) void this.#begin(containerID, name, pod);
       for (const ended of [state.terminated, lastState.terminated]) {
         const known = ended && this.runs.get(ended.containerID);
-        if (known) known.exitCode = ended.exitCode;
+        if (known) [known.exitCode, known.exitReason] = [ended.exitCode, ended.reason];
       }
     }
     this.emit('change');
   }
 
-  async #begin(containerID: string, { metadata: { name, labels } }: Pod): Promise<void> {
+  async #begin(containerID: string, container: string, { metadata: { name, labels } }: Pod): Promise<void> {
     const of: Run = {
-      pod: name,
+      ...{ pod: name, container },
       instance: labels?.[instanceLabel],
       lines: [],
       exitCode: undefined,
+      exitReason: undefined,
       isLogComplete: false,
     };
     this.runs.set(containerID, of);
-    const path = `/api/v1/namespaces/${this.name}/pods/${name}/log?follow=true`;
+    const path = `/api/v1/namespaces/${this.name}/pods/${name}/log?follow=true&container=${container}`;
     const onLine = (line: string) => {
       of.lines.push(line);
       this.emit('line', of, line);

@@ -93,7 +93,7 @@ export class PodContainer {
     void this.#runPostStart(container);
   }
 
-  /** Whether the kubelet is ending the container, during which it does nothing else with the pod (K-167). */
+  /** Whether the kubelet is ending the container, during which it does nothing else with the pod. */
   get isBeingKilled(): boolean {
     return this.#killing !== undefined;
   }

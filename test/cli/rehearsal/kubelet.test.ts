@@ -84,7 +84,7 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
     await pod.event('containerBackOff');
   });
 
-  it('K-061 ends the whole pod if its only container fails liveness and is not restarted', async (t) => {
+  it('ends the whole pod if its only container fails liveness and is not restarted', async (t) => {
     const probes = [probeSpec({ type: 'liveness', handler: fails, terminationGracePeriodSeconds: 60 })];
     const containers = [containerSpec({ command: endsOnSigterm, probes })];
     const pod = PodUnderTest.start(t, { containers, restartPolicy: 'Never' });

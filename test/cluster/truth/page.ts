@@ -1,0 +1,80 @@
+// docs/rehearsal-truth.md: the comparison, case by case. Pure.
+import type { Row } from './account.ts';
+
+/** Comparison is one case with what was compared. */
+export interface Comparison {
+  readonly name: string;
+  readonly title: string;
+  readonly rows: readonly Row[];
+}
+
+// What a rehearsal does by rules read in the kubelet's source, which this cluster did not show.
+const fromSource: readonly (readonly [what: string, why: string])[] = [
+  ['graceful node shutdown', 'the nodes have no systemd, whose inhibitor lock the kubelet needs'],
+  ['soft eviction, and eviction for memory', 'the nodes share the memory of one machine'],
+  ['`lifecycle.stopSignal`', 'the feature gate `ContainerStopSignals` is off by default'],
+  ['`OOMKilled`', 'a rehearsal limits no memory'],
+  [
+    'a back-off beyond 20 s, and its reset after 600 s',
+    'the script ends within minutes; unit tests have the arithmetic',
+  ],
+];
+
+/** page returns the page. */
+export function page(comparisons: readonly Comparison[], versions: string): string {
+  const agreeing = comparisons.filter(({ rows }) => rows.every(({ agrees }) => agrees)).length;
+  return [
+    '# The rehearsal beside a real kubelet',
+    '',
+    `\`lameduck rehearse\` predicts what a kubelet does. This page compares both: ${String(comparisons.length)} pods ran under a real`,
+    `kubelet, and the same program and manifest ran in a rehearsal. In ${String(agreeing)} of them both agree.`,
+    '',
+    `The kubelet was ${versions}. \`npm run truth\` writes this page; it needs a cluster.`,
+    '',
+    '## How it is compared',
+    '',
+    '- The answers to probes are read from the log of the server, because the kubelet logs no successful probe.',
+    '- Times after SIGTERM agree if they differ by at most 0.1 s. All other times agree within 1.5 s, and counts within 1.',
+    '- Exit codes, reasons, the order of events and the reported events must be equal.',
+    '- The signal of a sidecar is another step: containerd takes up to half a second to report the end of a container.',
+    '- Each pod is deleted at the same time after its start. The rehearsal runs the engine of the command without clients.',
+    '- The end of a process that was killed is the time of its last line. It writes one every 20 ms.',
+    '- The kubelet adds a random part of up to half to each wait of a back-off. The rehearsal waits without it. Its table shows',
+    '  the range.',
+    '- Failed probes that found no listener are left out of the reported events. They depend on milliseconds.',
+    '',
+    ...comparisons.flatMap(section),
+    '## From source',
+    '',
+    'These parts of a rehearsal follow the source of the kubelet. No pod of this page shows them.',
+    '',
+    ...table([['part', 'why it is not shown'], ...fromSource]),
+    '',
+  ].join('\n');
+}
+
+function section({ name, title, rows }: Comparison): string[] {
+  return [
+    `## ${name}`,
+    '',
+    `A server that ${title}.`,
+    '',
+    ...table([
+      ['', 'kubelet', 'rehearsal', 'agrees'],
+      ...rows.map((row) => [row.what, row.onCluster, row.inRehearsal, row.agrees ? 'yes' : '**no**']),
+    ]),
+    '',
+  ];
+}
+
+// In the form that the formatter gives to tables.
+function table(rows: readonly (readonly string[])[]): string[] {
+  const columns = rows[0]?.length ?? 0;
+  const widths = Array.from({ length: columns }, (_, index) =>
+    Math.max(3, ...rows.map((row) => row[index]?.length ?? 0)),
+  );
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((text, index) => text.padEnd(widths[index] ?? 0)).join(' | ')} |`;
+  const [head = [], ...body] = rows;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)];
+}
