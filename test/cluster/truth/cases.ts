@@ -126,11 +126,13 @@ export const cases: readonly Case[] = [
     }),
   },
   {
-    ...{ name: 'startup-failing', endsAfter: 23 },
+    ...{ name: 'startup-failing', endsAfter: 20 },
     title: 'has a startup probe that always fails: three failures restart it; deleted in its back-off',
     spec: alone({
       env: { ON_SIGTERM: 200, ANSWERS: '/startup=0:503' },
-      rest: ({ get }) => ({ startupProbe: get('/startup', { periodSeconds: 1, failureThreshold: 3 }) }),
+      rest: ({ get }) => ({
+        startupProbe: get('/startup', { periodSeconds: 1, failureThreshold: 3, initialDelaySeconds: 3 }),
+      }),
     }),
   },
   {
@@ -190,12 +192,14 @@ export const cases: readonly Case[] = [
     }),
   },
   {
-    ...{ name: 'liveness-never', endsAfter: 10 },
-    title: 'fails liveness from 3 s on, under the restart policy Never',
+    ...{ name: 'liveness-never', endsAfter: 12 },
+    title: 'fails liveness from 5 s on, under the restart policy Never',
     spec: alone(
       {
-        env: { ON_SIGTERM: 300, ANSWERS: '/live=0:200,3000:500' },
-        rest: ({ get }) => ({ livenessProbe: get('/live', { periodSeconds: 1, failureThreshold: 2 }) }),
+        env: { ON_SIGTERM: 300, ANSWERS: '/live=0:200,5000:500' },
+        rest: ({ get }) => ({
+          livenessProbe: get('/live', { periodSeconds: 1, failureThreshold: 2, initialDelaySeconds: 3 }),
+        }),
       },
       { restartPolicy: 'Never' },
     ),

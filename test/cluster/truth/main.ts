@@ -20,43 +20,57 @@ import type { Case } from './pods.ts';
 const atOnce = 6;
 const apart = 1500;
 
+// On a busy machine a process may start or end late. The page tells what differed in an earlier attempt.
+const attempts = 3;
+
 const names = process.argv.slice(2);
 const chosen = cases.filter(({ name }) => names.length === 0 || names.includes(name));
 const namespace = new Namespace('truth');
+const comparisons = new Map<string, Comparison>();
 
 await importImages('../../docker/build-archive.sh');
 await namespace.create();
-const comparisons: Comparison[] = [];
-let versions: string;
 try {
   await addPrograms(namespace);
   const path = '{.items[0].status.nodeInfo.kubeletVersion} with {.items[0].status.nodeInfo.containerRuntimeVersion}';
-  versions = await namespace.kubectl('get', 'nodes', `--output=jsonpath=${path}`);
-  // One after the other, so that neither takes the CPU of the other.
-  const cluster = await inTurn((one) => onCluster(namespace, one));
-  const rehearsal = await inTurn((one) => inRehearsal(one.isEvicted === true ? atTimeOf(one, cluster.get(one)) : one));
-  for (const one of chosen) {
-    const [ours, theirs] = [cluster.get(one), rehearsal.get(one)];
-    if (ours === undefined || theirs === undefined) continue;
-    comparisons.push({ name: one.name, title: one.title, rows: compare(ours, theirs) });
+  const versions = await namespace.kubectl('get', 'nodes', `--output=jsonpath=${path}`);
+  for (let attempt = 1; attempt <= attempts && differing().length > 0; attempt++) {
+    await compareAll(differing(), attempt);
+    if (names.length === 0) {
+      const all = cases.flatMap(({ name }) => comparisons.get(name) ?? []);
+      writeFileSync(new URL('../../../docs/rehearsal-truth.md', import.meta.url), page(all, versions));
+    }
   }
+  console.log(`${String(chosen.length - differing().length)} of ${String(chosen.length)} cases agree (${versions})`);
 } finally {
   await namespace.delete();
 }
+process.exitCode = differing().length === 0 ? 0 : 1;
 
-for (const { name, rows } of comparisons) {
-  for (const { what, onCluster: ours, inRehearsal: theirs, agrees } of rows) {
-    if (!agrees || names.length > 0) {
-      console.log(`${agrees ? 'agrees ' : 'DIFFERS'}  ${name}  ${what}: ${ours} | ${theirs}`);
+function differing(): Case[] {
+  return chosen.filter(({ name }) => comparisons.get(name)?.rows.every(({ agrees }) => agrees) !== true);
+}
+
+async function compareAll(some: readonly Case[], attempt: number): Promise<void> {
+  const named = some.map((one) => ({ ...one, name: `${one.name}-${String(attempt)}` }));
+  // One after the other, so that neither takes the CPU of the other.
+  const cluster = await inTurn(named, (one) => onCluster(namespace, one));
+  const rehearsal = await inTurn(named, (one) =>
+    inRehearsal(one.isEvicted === true ? atTimeOf(one, cluster.get(one)) : one),
+  );
+  some.forEach(({ name, title }, index) => {
+    const [one] = named.slice(index);
+    const [ours, theirs] = [one && cluster.get(one), one && rehearsal.get(one)];
+    if (ours === undefined || theirs === undefined) return;
+    const rows = compare(ours, theirs);
+    for (const { what, onCluster: seen, inRehearsal: predicted, agrees } of rows) {
+      if (!agrees) console.log(`attempt ${String(attempt)}  ${name}  ${what}: ${seen} | ${predicted}`);
     }
-  }
+    const before = comparisons.get(name);
+    const earlier = before === undefined ? [] : [...before.earlier, ...before.rows.filter(({ agrees }) => !agrees)];
+    comparisons.set(name, { name, title, rows, earlier });
+  });
 }
-const differing = comparisons.filter(({ rows }) => rows.some(({ agrees }) => !agrees));
-console.log(`${String(comparisons.length - differing.length)} of ${String(chosen.length)} cases agree (${versions})`);
-if (names.length === 0) {
-  writeFileSync(new URL('../../../docs/rehearsal-truth.md', import.meta.url), page(comparisons, versions));
-}
-process.exitCode = comparisons.length === chosen.length && differing.length === 0 ? 0 : 1;
 
 // The kubelet has evicted the pod at a time of its own.
 function atTimeOf(one: Case, account: Account | undefined): Case {
@@ -65,10 +79,10 @@ function atTimeOf(one: Case, account: Account | undefined): Case {
 }
 
 // A case that fails is told, and the others go on.
-async function inTurn(run: (one: Case) => Promise<Account>): Promise<Map<Case, Account>> {
+async function inTurn(some: readonly Case[], run: (one: Case) => Promise<Account>): Promise<Map<Case, Account>> {
   const accounts = new Map<Case, Account>();
   // The longest first, so that none is left alone at the end.
-  const waiting = chosen.toSorted((a, b) => b.endsAfter - a.endsAfter);
+  const waiting = some.toSorted((a, b) => b.endsAfter - a.endsAfter);
   const next = async (index: number): Promise<void> => {
     await sleep(index * apart);
     for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) {

@@ -99,5 +99,5 @@ function reportOf({ reason, message }: KubernetesEvent): string[] {
   if (reason === 'Killing') return [`Killing: ${message}`];
   if (reason === 'BackOff' || reason === 'FailedPreStopHook' || reason === 'ProbeWarning') return [reason];
   const [, type = '', how = ''] = /^(\w+) probe (failed|errored)/.exec(message) ?? [];
-  return reason === 'Unhealthy' ? reportOfProbe(type, how, message) : [];
+  return reason === 'Unhealthy' && type !== '' ? reportOfProbe(type, how, message) : [];
 }

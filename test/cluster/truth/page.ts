@@ -6,6 +6,8 @@ export interface Comparison {
   readonly name: string;
   readonly title: string;
   readonly rows: readonly Row[];
+  /** What differed in earlier attempts. */
+  readonly earlier: readonly Row[];
 }
 
 // What a rehearsal does by rules read in the kubelet's source, which this cluster did not show.
@@ -23,11 +25,15 @@ const fromSource: readonly (readonly [what: string, why: string])[] = [
 /** page returns the page. */
 export function page(comparisons: readonly Comparison[], versions: string): string {
   const agreeing = comparisons.filter(({ rows }) => rows.every(({ agrees }) => agrees)).length;
+  const atOnce = comparisons.filter(
+    ({ rows, earlier }) => rows.every(({ agrees }) => agrees) && earlier.length === 0,
+  ).length;
   return [
     '# The rehearsal beside a real kubelet',
     '',
     `\`lameduck rehearse\` predicts what a kubelet does. This page compares both: ${String(comparisons.length)} pods ran under a real`,
-    `kubelet, and the same program and manifest ran in a rehearsal. In ${String(agreeing)} of them both agree.`,
+    `kubelet, and the same program and manifest ran in a rehearsal. In ${String(agreeing)} of them both agree,`,
+    `${String(atOnce)} of them at the first attempt.`,
     '',
     `The kubelet was ${versions}. \`npm run truth\` writes this page; it needs a cluster.`,
     '',
@@ -41,6 +47,8 @@ export function page(comparisons: readonly Comparison[], versions: string): stri
     '- The end of a process that was killed is the time of its last line. It writes one every 20 ms.',
     '- The kubelet adds a random part of up to half to each wait of a back-off. The rehearsal waits without it. Its table shows',
     '  the range.',
+    '- A pod that differs is compared again, up to three times, because a busy machine starts and ends processes late. What',
+    '  differed before is listed below the table.',
     '- Failed probes that found no listener are left out of the reported events. They depend on milliseconds.',
     '',
     ...comparisons.flatMap(section),
@@ -53,7 +61,7 @@ export function page(comparisons: readonly Comparison[], versions: string): stri
   ].join('\n');
 }
 
-function section({ name, title, rows }: Comparison): string[] {
+function section({ name, title, rows, earlier }: Comparison): string[] {
   return [
     `## ${name}`,
     '',
@@ -64,7 +72,12 @@ function section({ name, title, rows }: Comparison): string[] {
       ...rows.map((row) => [row.what, row.onCluster, row.inRehearsal, row.agrees ? 'yes' : '**no**']),
     ]),
     '',
+    ...(earlier.length === 0 ? [] : ['Different in an earlier attempt:', '', ...earlier.map(differenceOf), '']),
   ];
+}
+
+function differenceOf({ what, onCluster, inRehearsal }: Row): string {
+  return `- ${what}: ${onCluster || 'none'} under the kubelet, ${inRehearsal || 'none'} in the rehearsal`;
 }
 
 // In the form that the formatter gives to tables.
