@@ -6,7 +6,7 @@ type Emit = (event: string | symbol, ...args: unknown[]) => boolean;
 
 /** AwaitedRequestOptions is which request is awaited, and who is told. */
 export interface AwaitedRequestOptions {
-  readonly traffic: Pick<Traffic, 'counts'>;
+  readonly traffic: Pick<Traffic, 'connections' | 'requests'>;
   /** Without its query; that of any request unless given. */
   readonly path: string | undefined;
   readonly callback: () => void;
@@ -19,7 +19,7 @@ const requestEvents = new Set<string | symbol>(['request', 'checkContinue', 'che
  * of its handler, while it is in flight.
  */
 export class AwaitedRequest {
-  readonly #traffic: Pick<Traffic, 'counts'>;
+  readonly #traffic: AwaitedRequestOptions['traffic'];
   readonly #path: string | undefined;
   readonly #callback: () => void;
   readonly #ends: (() => void)[];
@@ -65,8 +65,10 @@ export class AwaitedRequest {
 
   // A probe is answered without being in flight.
   #note(target: string | undefined): void {
-    const { requestsInFlight, longRunningRequests } = this.#traffic.counts;
-    if (target === undefined || requestsInFlight + longRunningRequests === 0) return;
+    const { connections, requests } = this.#traffic;
+    requests.list(connections);
+    // Also one that its handler has answered already, which on Node 22 has ended by then.
+    if (target === undefined || requests.inFlight + requests.longRunning.count === 0) return;
     if (this.#path !== undefined && this.#path !== target.replace(/\?.*$/s, '')) return;
     this.#isAwaited = false;
     this.#hasCome = true;

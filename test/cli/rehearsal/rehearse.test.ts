@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Result } from '../../../src/cli/rehearsal/result.ts';
 import { CommandUnderTest } from '../../support/command-under-test.ts';
+import { disposed } from '../../support/disposed.ts';
 import { lameduck, main } from '../../support/lameduck-command.ts';
 import { nodeProgram, whyNoNamespace } from '../../support/pod-under-test.ts';
 
@@ -78,9 +79,9 @@ void describe('lameduck rehearse', { concurrency: 2 }, () => {
     assert.match(output, /--help shows examples/);
   });
 
-  it('ends everything at Ctrl-C and still reports', async () => {
+  it('ends everything at Ctrl-C and still reports', async (t) => {
     const args = [main, 'rehearse', '--', ...serving('')];
-    await using command = new CommandUnderTest(process.execPath, args);
+    const command = disposed(t, new CommandUnderTest(process.execPath, args));
     await command.printed(/the pod is ready/);
     command.kill('SIGINT');
     await command.exit;
