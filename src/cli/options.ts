@@ -1,5 +1,7 @@
 // Options of a command: one table gives the arguments that are valid and the text of `--help`.
 import { parseArgs, type ParseArgsConfig } from 'node:util';
+import { standardError } from '../standard-output.ts';
+import { say } from './command.ts';
 
 /** Option is one option of a command. */
 export interface Option {
@@ -31,4 +33,13 @@ export function readArguments(args: readonly string[], options: Options): Argume
 /** optionLines are the lines of `--help` about the options. */
 export function optionLines(options: Options): string[] {
   return Object.entries(options).map(([name, { value = '', help }]) => `  ${`--${name} ${value}`.padEnd(26)}${help}`);
+}
+
+/** badUsage is the exit code of a command whose arguments cannot be used. */
+export const badUsage = 2;
+
+/** refuse says why a command cannot use its arguments, and returns `badUsage`. */
+export function refuse(command: string, problem: string): number {
+  say(standardError, `lameduck ${command}: ${problem}\nlameduck ${command} --help shows examples`);
+  return badUsage;
 }

@@ -1,15 +1,14 @@
 // `lameduck lint`: judges manifests by the rules of docs/lint.md.
-import { standardError, standardOutput, writeOut } from '../../standard-output.ts';
+import { standardOutput, writeOut } from '../../standard-output.ts';
 import { say } from '../command.ts';
 import { readManifests, standardInputName } from '../manifest/files.ts';
-import { optionLines, readArguments } from '../options.ts';
+import { optionLines, readArguments, refuse } from '../options.ts';
 import { paint } from '../paint.ts';
 import { formats, type Format } from './formats.ts';
 import { ignorePrefix, judge } from './judge.ts';
 
 const clean = 0;
 const found = 1;
-const badUsage = 2;
 
 const options = {
   format: { type: 'string', value: Object.keys(formats).join('|'), help: 'how findings are printed; default text' },
@@ -36,17 +35,18 @@ const usage = [
 /** lint resolves with 0 if nothing was found, 1 if something was, 2 for bad usage. */
 export async function lint(args: readonly string[]): Promise<number> {
   const parsed = readArguments(args, options);
-  if ('problem' in parsed) return refuse(parsed.problem);
+  if ('problem' in parsed) return refuse('lint', parsed.problem);
   const { values, positionals } = parsed;
   if (values['help'] === true) {
     say(standardOutput, usage);
     return clean;
   }
   const format = formatOf(values['format']);
-  if (typeof format === 'string') return refuse(format);
-  if (positionals.length === 0 && process.stdin.isTTY) return refuse('give a FILE, or the manifest on standard input');
+  if (typeof format === 'string') return refuse('lint', format);
+  if (positionals.length === 0 && process.stdin.isTTY)
+    return refuse('lint', 'give a FILE, or the manifest on standard input');
   const manifests = await readManifests(positionals.length === 0 ? [standardInputName] : positionals);
-  if ('problem' in manifests) return refuse(manifests.problem);
+  if ('problem' in manifests) return refuse('lint', manifests.problem);
   const judgement = judge(manifests, values['advice'] === true);
   const printed = format(judgement, paint);
   if (printed !== '') writeOut(standardOutput, `${printed}\n`);
@@ -57,9 +57,4 @@ function formatOf(name: unknown = 'text'): Format | string {
   const known = typeof name === 'string' && Object.hasOwn(formats, name);
   if (known) return formats[name as keyof typeof formats];
   return `--format must be one of ${Object.keys(formats).join(', ')}, got ${JSON.stringify(name)}`;
-}
-
-function refuse(problem: string): number {
-  say(standardError, `lameduck lint: ${problem}\nlameduck lint --help shows examples`);
-  return badUsage;
 }

@@ -3,8 +3,9 @@ import { randomInt } from 'node:crypto';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { systemClock } from '../../clock.ts';
 import { onInterrupt } from '../../process/on-interrupt.ts';
-import { standardError, standardOutput } from '../../standard-output.ts';
+import { standardOutput } from '../../standard-output.ts';
 import { say } from '../command.ts';
+import { refuse } from '../options.ts';
 import type { Environment } from '../../settings/environment.ts';
 import { findIsolation, type Isolation } from './container.ts';
 import { EventLog } from './event-log.ts';
@@ -19,7 +20,6 @@ import { scenarios, type Scenario, type ScenarioName } from './scenarios.ts';
 import { Terminal } from './terminal.ts';
 
 const codes: Readonly<Record<Verdict, number>> = { clean: 0, lost: 1, withheld: 3 };
-const usageCode = 2;
 
 /** rehearse resolves with 0 if nothing was lost, 1 if something was, 2 for bad usage, 3 if it could not keep time. */
 export async function rehearse(args: readonly string[], environment: Environment): Promise<number> {
@@ -28,10 +28,10 @@ export async function rehearse(args: readonly string[], environment: Environment
     say(standardOutput, usage);
     return 0;
   }
-  if ('problem' in plan) return refuse(plan.problem);
+  if ('problem' in plan) return refuse('rehearse', plan.problem);
   const pod = readPod(plan);
   const problem = 'problem' in pod ? pod.problem : [plan.json, plan.report].map(unwritable).find(Boolean);
-  if (problem !== undefined || 'problem' in pod) return refuse(problem ?? '');
+  if (problem !== undefined || 'problem' in pod) return refuse('rehearse', problem ?? '');
   const terminal = new Terminal(process.stdout);
   for (const warning of pod.warnings) terminal.line(`warning: ${warning}`, 'yellow');
   const interrupted = new AbortController();
@@ -44,11 +44,6 @@ export async function rehearse(args: readonly string[], environment: Environment
   if (plan.json !== undefined) writeFileSync(plan.json, `${JSON.stringify(result, null, 2)}\n`);
   if (plan.report !== undefined) writeFileSync(plan.report, page(result));
   return codes[result.verdict];
-}
-
-function refuse(problem: string): number {
-  say(standardError, `lameduck rehearse: ${problem}\nlameduck rehearse --help shows examples`);
-  return usageCode;
 }
 
 // Found before the rehearsal and not after minutes of it.

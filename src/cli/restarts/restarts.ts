@@ -3,14 +3,13 @@ import { standardError, standardOutput, writeOut } from '../../standard-output.t
 import { say } from '../command.ts';
 import { readManifests } from '../manifest/files.ts';
 import type { Unreadable } from '../manifest/objects.ts';
-import { optionLines, readArguments } from '../options.ts';
+import { optionLines, readArguments, refuse } from '../options.ts';
 import { paint } from '../paint.ts';
 import { effectsOf, isRestart, type Cause, type Effect } from './effects.ts';
 import { readUpgrade, upgradeEffects } from './kubelet-upgrade.ts';
 
 const nothingRestarts = 0;
 const restartsSomething = 1;
-const badUsage = 2;
 
 const options = {
   'kubelet-version': { type: 'string', value: '1.30..1.31', help: 'with one FILE: what this upgrade does to it' },
@@ -35,7 +34,7 @@ const usage = [
 /** restarts resolves with 0 if nothing restarts, 1 if something does, 2 for bad usage. */
 export async function restarts(args: readonly string[]): Promise<number> {
   const parsed = readArguments(args, options);
-  if ('problem' in parsed) return refuse(parsed.problem);
+  if ('problem' in parsed) return refuse('restarts', parsed.problem);
   const { values, positionals } = parsed;
   if (values['help'] === true) {
     say(standardOutput, usage);
@@ -43,16 +42,20 @@ export async function restarts(args: readonly string[]): Promise<number> {
   }
   const { format = 'text', 'kubelet-version': given } = values;
   if (format !== 'text' && format !== 'json') {
-    return refuse(`--format must be text or json, got ${JSON.stringify(format)}`);
+    return refuse('restarts', `--format must be text or json, got ${JSON.stringify(format)}`);
   }
   const upgrade = typeof given === 'string' ? readUpgrade(given) : undefined;
   if (given !== undefined && upgrade === undefined) {
-    return refuse(`--kubelet-version must be two versions such as 1.30..1.31, got ${JSON.stringify(given)}`);
+    return refuse(
+      'restarts',
+      `--kubelet-version must be two versions such as 1.30..1.31, got ${JSON.stringify(given)}`,
+    );
   }
-  if (upgrade === undefined && positionals.length !== 2) return refuse('give two files: the old one and the new one');
-  if (upgrade !== undefined && positionals.length !== 1) return refuse('--kubelet-version takes one file');
+  if (upgrade === undefined && positionals.length !== 2)
+    return refuse('restarts', 'give two files: the old one and the new one');
+  if (upgrade !== undefined && positionals.length !== 1) return refuse('restarts', '--kubelet-version takes one file');
   const manifests = await readManifests(positionals);
-  if ('problem' in manifests) return refuse(manifests.problem);
+  if ('problem' in manifests) return refuse('restarts', manifests.problem);
   const [before, after = before] = manifests;
   const effects =
     upgrade === undefined
@@ -64,11 +67,6 @@ export async function restarts(args: readonly string[]): Promise<number> {
     for (const { file, line, reason } of unreadable) say(standardError, `${file}:${String(line)}: ${reason}`);
   }
   return effects.some(isRestart) || unreadable.some(({ isUsed }) => !isUsed) ? restartsSomething : nothingRestarts;
-}
-
-function refuse(problem: string): number {
-  say(standardError, `lameduck restarts: ${problem}\nlameduck restarts --help shows examples`);
-  return badUsage;
 }
 
 function jsonOf(objects: readonly Effect[], unreadable: readonly Unreadable[]): string {
