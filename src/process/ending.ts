@@ -233,7 +233,7 @@ function finish({ exitCode, endsAt }: EndedAt): void {
   ownListeners.whenIdleFor(exitPatience, () => {
     const holders = heldBy();
     if (held.length > 0) for (const member of members) member.onHeldOpen(holders);
-    report(Number(process.exitCode ?? exitCodes.clean), holders);
+    report(exitCodeSoFar(), holders);
     exitAsIs();
   });
   if (ownListeners.wereCalled) systemClock.after(Math.max(0, endsAt - systemClock.now()), endCleanup, false);
@@ -260,8 +260,12 @@ function report(exitCode: number, holders: readonly string[]): void {
   for (const member of members) member.report(holders, exitCode);
 }
 
+function exitCodeSoFar(): number {
+  return Number(process.exitCode ?? exitCodes.clean);
+}
+
 function exitAsIs(): void {
-  exit(Number(process.exitCode ?? exitCodes.clean));
+  exit(exitCodeSoFar());
 }
 
 function exitNow(code: number, message: string): void {
@@ -273,7 +277,7 @@ function exitNow(code: number, message: string): void {
 function giveUp(): number {
   const hasEnded = drainedWith !== undefined && !ownListeners.wereCalled;
   const late = hasUncaughtError ? exitCodes.uncaughtError : exitCodes.budgetRanOut;
-  const exitCode = hasEnded ? Number(process.exitCode ?? exitCodes.clean) : late;
+  const exitCode = hasEnded ? exitCodeSoFar() : late;
   report(exitCode, drainedWith === undefined ? [] : heldBy());
   return exitCode;
 }
