@@ -38,6 +38,20 @@ async function served(t: TestContext): Promise<Served> {
   };
 }
 
+/** lead resolves once the elector leads, with what ends when its work is aborted. */
+async function lead(elector: Elector): Promise<{ readonly running: Promise<void> }> {
+  let leads: () => void = () => undefined;
+  const leading = new Promise<void>((resolve) => (leads = resolve));
+  const running = elector.run(async ({ signal }) => {
+    leads();
+    await new Promise((resolve) => {
+      signal.addEventListener('abort', resolve);
+    });
+  });
+  await leading;
+  return { running };
+}
+
 function samplesIn(text: string): Record<string, number | undefined> {
   const { families } = new Exposition(text);
   const names = [...families.keys()].filter((name) => name.includes('leader_election_'));
@@ -60,15 +74,7 @@ test('L-113, LT-40 a scrape shows the metrics of client-go, and two more, over a
     lameduck_leader_election_attempt_duration_seconds: undefined,
     lameduck_leader_election_renewal_age_seconds: undefined,
   });
-  let leads: () => void = () => undefined;
-  const leading = new Promise<void>((resolve) => (leads = resolve));
-  const running = elector.run(async ({ signal }) => {
-    leads();
-    await new Promise((resolve) => {
-      signal.addEventListener('abort', resolve);
-    });
-  });
-  await leading;
+  const { running } = await lead(elector);
   const during = samplesIn(await ask('/metrics'));
   assert.equal(during['leader_election_master_status'], 1);
   assert.ok((during['lameduck_leader_election_attempt_duration_seconds'] ?? -1) >= 0);
@@ -85,15 +91,7 @@ test('L-103, L-141 an elector is a livez check and no readyz check, and the shut
   const { api, elector, ask, shutdown } = await served(t);
   assert.match(await ask('/livez?verbose'), /^\[\+\]leader-election\/app ok$/m);
   assert.doesNotMatch(await ask('/readyz?verbose'), /leader-election/);
-  let leads: () => void = () => undefined;
-  const leading = new Promise<void>((resolve) => (leads = resolve));
-  const running = elector.run(async ({ signal }) => {
-    leads();
-    await new Promise((resolve) => {
-      signal.addEventListener('abort', resolve);
-    });
-  });
-  await leading;
+  const { running } = await lead(elector);
   await shutdown();
   await running;
   assert.equal(api.store.current('app')?.spec['holderIdentity'], '');

@@ -1,6 +1,6 @@
 // What process signals do to a whole program: the first drains it, the second ends it, the others are not our business.
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { disposed } from '../support/disposed.ts';
 import { HeldRequest } from '../support/held-request.ts';
 import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
@@ -90,13 +90,7 @@ void describe('process signals', { concurrency: 3 }, () => {
   });
 
   test('P-057 process signals that come while the event loop is blocked count when it goes on', async (t) => {
-    const program = disposed(t, new ProcessUnderTest('blocks-its-loop.ts'));
-    await program.signaled('HasBeenReady');
-    program.kill('SIGUSR2');
-    await program.line('blocked', ({ msg }) => msg === 'blocked');
-    program.kill('SIGTERM');
-    program.kill('SIGTERM');
-    program.child.stdin?.end();
+    const program = await signalTwiceWhileBlocked(t, 'SIGTERM');
     assert.deepEqual(await program.exit, endedWell);
     assert.deepEqual(signalsIn(program.lines), sequence);
   });
@@ -104,13 +98,7 @@ void describe('process signals', { concurrency: 3 }, () => {
   for (const env of [{}, { SLOW_LOG: 'yes' }]) {
     const how = 'SLOW_LOG' in env ? ', however long the first takes' : '';
     test(`P-057 two different process signals while the event loop is blocked are one${how}`, async (t) => {
-      const program = disposed(t, new ProcessUnderTest('blocks-its-loop.ts', env));
-      await program.signaled('HasBeenReady');
-      program.kill('SIGUSR2');
-      await program.line('blocked', ({ msg }) => msg === 'blocked');
-      program.kill('SIGTERM');
-      program.kill('SIGINT');
-      program.child.stdin?.end();
+      const program = await signalTwiceWhileBlocked(t, 'SIGINT', env);
       assert.deepEqual(await program.exit, endedWell);
       assert.deepEqual(signalsIn(program.lines), sequence);
     });
@@ -202,4 +190,16 @@ void describe('process signals', { concurrency: 3 }, () => {
 
 function served(answered: number): object {
   return { answered, refused: 0, cut: 0 };
+}
+
+/** signalTwiceWhileBlocked starts a program, and sends it SIGTERM and another signal while its event loop is blocked. */
+async function signalTwiceWhileBlocked(t: TestContext, second: NodeJS.Signals, env = {}): Promise<ProcessUnderTest> {
+  const program = disposed(t, new ProcessUnderTest('blocks-its-loop.ts', env));
+  await program.signaled('HasBeenReady');
+  program.kill('SIGUSR2');
+  await program.line('blocked', ({ msg }) => msg === 'blocked');
+  program.kill('SIGTERM');
+  program.kill(second);
+  program.child.stdin?.end();
+  return program;
 }
