@@ -24,7 +24,7 @@ app.lameduck.addReadyzCheck('upstream', () => upstream.isReachable());
 app.lameduck.addDestroyHook('upstream', () => upstream.close());
 addRoutes(app, upstream.pool);
 
-// With LEASE_NAME one replica at a time does the job; without it nobody does.
+// If LEASE_NAME is set, one replica at a time does the job. Otherwise no replica does it.
 const leaseName = process.env['LEASE_NAME'] ?? '';
 const elector = leaseName === '' ? undefined : createElector({ leaseName, lifecycle: app.lameduck });
 

@@ -166,7 +166,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-104': 'client-go’s `IsLeader` remembers the holder, whatever the time.',
   'L-113': '`leader_election_master_status` and `leader_election_slowpath_total` have the names of client-go.',
   'L-122': 'The JavaScript client reads the token synchronously and has no timeout for a request.',
-  'L-124': 'A leader that reaches nobody stops by itself.',
+  'L-124': 'A leader that cannot reach the API server stops its work by itself.',
   'L-126': 'A pause beyond the margin, a reused identity and a restored etcd are not borne.',
   'L-127': 'client-go does not promise a single acting leader.',
   'L-132': 'A token protects only what checks it.',

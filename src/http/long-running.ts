@@ -67,7 +67,7 @@ export class LongRunning {
     return this.#waiting.delete(key) || this.#told.delete(key);
   }
 
-  /** drain begins to tell the requests to end. One that begins later has its turn after the others (P-038). */
+  /** drain begins to tell the requests to end. A request that begins later is told after the others (P-038). */
   drain({ grace, drainBy, retry }: LongRunningDrainOptions): void {
     const now = this.#clock.now();
     const length = Math.max(0, Math.min(grace, drainBy.at - now - lastWord - reserve));

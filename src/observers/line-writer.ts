@@ -21,7 +21,10 @@ export const lineWriter: Logger = {
   },
 };
 
-/** checkRead throws while nobody reads standard output, so that lines are lost, and says that they were when somebody does. */
+/**
+ * checkRead throws while nobody reads standard output and lines are therefore lost. When somebody reads again, it writes a
+ * line which says that lines were lost.
+ */
 export function checkRead(): void {
   if (!isUnread()) return;
   write('warn', {}, 'nobody read the log: lines before this one are lost');
@@ -32,7 +35,7 @@ function write(level: keyof typeof levels, details: object, message: string): vo
   writeOut(standardOutput, lineText(level, details, message));
 }
 
-/** lineText is a line in pino's form, for whoever writes one beside this thread's. It never throws. */
+/** lineText is one line of the log, in the form that pino writes, also for the probe thread. It never throws. */
 export function lineText(level: keyof typeof levels, details: object, message: string): string {
   const first = { level: levels[level], time: wallTime(), pid: process.pid, hostname: hostname() };
   try {

@@ -1,4 +1,4 @@
-// If the program itself listens on the default probe port, which nobody has configured, lameduck releases the port.
+// If no probe port is configured, and the program itself listens on the default one, lameduck releases that port.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ListenOptions, Server } from 'node:net';
 import { withhold } from './withhold.ts';

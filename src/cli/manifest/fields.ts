@@ -1,4 +1,4 @@
-// The fields of a manifest whose shape nobody has checked. Pure.
+// Reading fields of a manifest that no schema has checked yet. Pure.
 
 /** Fields is an object of a manifest. */
 export type Fields = Readonly<Record<string, unknown>>;

@@ -43,7 +43,7 @@ export interface Manifest {
   readonly unreadable: readonly Unreadable[];
 }
 
-/** readObjects returns the objects of a file. What is broken in one document does not concern the others. */
+/** readObjects returns the objects of a file. If one document is broken, the others are still read. */
 export function readObjects(content: string, file: string): Manifest {
   const found: ManifestObject[] = [];
   const unreadable: Unreadable[] = [];
