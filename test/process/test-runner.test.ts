@@ -49,11 +49,16 @@ const testOfServer = `
   test('serves', () => serveOnce());
 `;
 
+// Node 22 has the option by its first name only.
+const isolation = process.allowedNodeEnvironmentFlags.has('--test-isolation')
+  ? '--test-isolation'
+  : '--experimental-test-isolation';
+
 test('a process that runs tests is recognized', () => {
   assert.equal(runsTests({}), true);
 });
 
-for (const args of [[], ['--test'], ['--test', '--test-isolation=none']]) {
+for (const args of [[], ['--test'], ['--test', `${isolation}=none`]]) {
   const command = ['node', ...args].join(' ');
   test(`under ${command} a server that a test closes leaves no log line, and the process ends by itself`, (t) => {
     const output = run(t, testOfServer, ...args);
