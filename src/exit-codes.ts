@@ -6,7 +6,7 @@ export const exitCodes = {
   clean: 0,
   /** A second process signal ended the process at once (A-031). */
   secondProcessSignal: 1,
-  /** The shutdown budget ran out with requests unanswered. */
+  /** Requests had no answer when the shutdown budget ran out, or when the program called `process.exit(0)`. */
   budgetRanOut: 80,
   /** Drained, but a hook failed or timed out, or a step of the shutdown failed. */
   hookFailed: 81,

@@ -170,6 +170,7 @@ function joinProcess(
       if (record === undefined || record.exitCode === 0) return;
       writeTerminationMessage(settings.terminationMessagePath, terminationText(record, recorder.uncaughtError));
     },
+    cutShort: () => recorder.cutShort(),
     warn: parts.warn,
     endsAt: () => shutdown.endsAt,
     onListenersHeld: (signal, count) => {
@@ -178,9 +179,7 @@ function joinProcess(
     onHeldOpen: (heldBy) => {
       logging.onHeldOpen(heldBy);
     },
-    beforeListeners: () => {
-      closes.reopen();
-    },
+    beforeListeners: closes.reopen.bind(closes),
     afterListeners: () => {
       // Under `lameduck/register`, only a close of the program itself emits `close`.
       if (!isGuest || settings.ownSignalListeners === 'run') closes.settle();

@@ -30,6 +30,7 @@ export class Recorder {
   #lastSignalAt: number;
   #record: ShutdownRecord | undefined;
   #uncaughtError: string | undefined;
+  #causeCode: number = exitCodes.clean;
   #isReported = false;
 
   constructor(parts: RecorderParts) {
@@ -104,10 +105,32 @@ export class Recorder {
     this.#uncaughtError ??= text;
   }
 
-  /** end closes the record with the exit code that the shutdown asks for. */
-  end(exitCode: number): ShutdownRecord {
+  /** noteCause keeps the exit code of what began the shutdown or happened during it; the highest code stays. */
+  noteCause(exitCode: number): void {
+    this.#causeCode = Math.max(this.#causeCode, exitCode);
+  }
+
+  /** end closes the record, by default with the exit code that the shutdown asks for. */
+  end(exitCode = this.#exitCode()): ShutdownRecord {
     this.#record ??= this.#recordNow(exitCode);
     return this.#record;
+  }
+
+  /**
+   * cutShort closes the record of a shutdown that has not ended, because the process exits. It returns the exit code that
+   * the shutdown asks for.
+   */
+  cutShort(): number {
+    if (this.#startedAt === undefined) return exitCodes.clean;
+    if (this.#record === undefined) this.noteUnfinished();
+    return this.end().exitCode;
+  }
+
+  #exitCode(): number {
+    if (this.#causeCode !== exitCodes.clean) return this.#causeCode;
+    if (this.unfinished.length > 0) return exitCodes.budgetRanOut;
+    const hasFailed = this.#parts.hooks.failures.length > 0 || this.stepFailures.length > 0;
+    return hasFailed ? exitCodes.hookFailed : exitCodes.clean;
   }
 
   /** soFar is the record as far as it goes; what has no answer yet counts as cut. */

@@ -79,8 +79,6 @@ export class Shutdown {
   readonly #others: Draining[] = [];
   #deadlines: Deadlines | undefined;
   #endsAt: number | undefined;
-  #isUncaughtError = false;
-  #isLeadershipLost = false;
   #resolveEnded!: (record: ShutdownRecord) => void;
 
   constructor(parts: ShutdownParts) {
@@ -118,7 +116,7 @@ export class Shutdown {
     const deadlines = this.#deadlines ?? this.#start(reason, skipsDelay);
     if (budget !== undefined) this.#shorten(deadlines, budget);
     if (isUncaughtError) this.#boundDrain(deadlines);
-    this.#isLeadershipLost ||= isLeadershipLost;
+    if (isLeadershipLost) this.#parts.recorder.noteCause(exitCodes.leadershipLost);
     return this.ended;
   }
 
@@ -137,7 +135,7 @@ export class Shutdown {
     void this.#sequence({ reason, startedAt, delay, deadlines })
       .catch((error: unknown) => {
         recorder.noteStepFailure('shutdown', error);
-        return recorder.end(this.#exitCode());
+        return recorder.end();
       })
       .then(this.#resolveEnded);
     return deadlines;
@@ -178,7 +176,7 @@ export class Shutdown {
     }
     await this.#step('destroy hooks', endBy, () => hooks.runDestroy(reason, settings.destroyHookTimeout, endBy.signal));
     await this.#closeConnections(endBy);
-    const record = recorder.end(this.#exitCode());
+    const record = recorder.end();
     this.#endsAt = endBy.at;
     drainBy.clear();
     endBy.clear();
@@ -275,22 +273,13 @@ export class Shutdown {
   }
 
   #boundDrain({ drainBy, endBy }: Deadlines): void {
-    const { clock, lifecycle, settings } = this.#parts;
-    this.#isUncaughtError = true;
+    const { clock, lifecycle, recorder, settings } = this.#parts;
+    recorder.noteCause(exitCodes.uncaughtError);
     void lifecycle.signals.notAcceptingNewRequest.signaled.then(() => {
       const at = clock.now() + drainAfterUncaughtError;
       drainBy.shorten(at);
       // A client that reads slowly has no more time than a handler and the hooks together.
       endBy.shorten(at + settings.destroyHookTimeout);
     });
-  }
-
-  #exitCode(): number {
-    const { hooks, recorder } = this.#parts;
-    if (this.#isLeadershipLost) return exitCodes.leadershipLost;
-    if (this.#isUncaughtError) return exitCodes.uncaughtError;
-    if (recorder.unfinished.length > 0) return exitCodes.budgetRanOut;
-    const hasFailed = hooks.failures.length > 0 || recorder.stepFailures.length > 0;
-    return hasFailed ? exitCodes.hookFailed : exitCodes.clean;
   }
 }

@@ -40,7 +40,7 @@ interface Shared {
   endAfterLoss(reason: string, isAtOnce: boolean): void;
 }
 
-const key = Symbol.for('lameduck.ending/v3');
+const key = Symbol.for('lameduck.ending/v4');
 
 // One copy would end the process during the drain of the other, and each would take the other's listener for the program's
 // own. Therefore the first copy that is used serves all.
@@ -283,13 +283,11 @@ function giveUp(): number {
 }
 
 function onExit(code: number): void {
-  // A program whose cleanup calls `process.exit(0)` does not know the result of the shutdown.
-  if (code === exitCodes.clean && owedExitCode() !== exitCodes.clean) process.exitCode = owedExitCode();
+  // A program that calls `process.exit(0)` does not know the result of the shutdown.
+  if (code === exitCodes.clean) {
+    const owed = Math.max(...[...members].map((member) => member.cutShort()));
+    if (owed > exitCodes.clean) process.exitCode = owed;
+  }
   report(Number(process.exitCode ?? code), []);
   ownListeners.callLeft();
-}
-
-function owedExitCode(): number {
-  if (hasUncaughtError) return exitCodes.uncaughtError;
-  return isGuest() ? exitCodes.clean : (drainedWith ?? exitCodes.clean);
 }

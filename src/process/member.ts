@@ -14,6 +14,8 @@ export interface Member {
    * shutdown that has not ended is recorded as far as it has come.
    */
   report(heldBy: readonly string[], exitCode: number): void;
+  /** Closes the record if the shutdown has begun, and returns the exit code that the shutdown asks for. */
+  cutShort(): number;
   warn(message: string): void;
   /** When the shutdown budget ends, by the system clock; undefined before the shutdown begins. */
   endsAt(): number | undefined;

@@ -11,6 +11,7 @@ function memberFor(...shutdownSignals: NodeJS.Signals[]): Member {
     beginAfterLoss: () => Promise.resolve({ exitCode: 83, durationMs: 0, budgetMs: 0 }),
     beginAfterUncaughtError: () => Promise.resolve({ exitCode: 82, durationMs: 0, budgetMs: 0 }),
     report: () => undefined,
+    cutShort: () => 0,
     warn: () => undefined,
     onListenersHeld: () => undefined,
     onHeldOpen: () => undefined,

@@ -47,6 +47,16 @@ void describe('process signals of a guest', { concurrency: 2 }, () => {
     assert.equal(count(subject, 'cleanup'), 1);
   });
 
+  test('a listener that exits with 0 does not hide that the drain has cut a request', async (t) => {
+    const env = { LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4', LAMEDUCK_DESTROY_HOOK_TIMEOUT: '1s' };
+    const subject = disposed(t, guest(program, { IDIOM: 'exits with 0 whatever was', ...env }));
+    const request = await HeldRequest.open(t, await subject.ready());
+    subject.kill('SIGTERM');
+    await request.cut();
+    assert.deepEqual(await subject.exit, { code: 80, signal: null });
+    assert.equal((await subject.finalLine())['exitCode'], 80);
+  });
+
   for (const idiom of ['signals itself', 'signals itself when it listens alone']) {
     test(`P-116 a program that ${idiom} ends by that signal, and its cleanup has run once`, async (t) => {
       const subject = disposed(t, guest(program, { IDIOM: idiom }));

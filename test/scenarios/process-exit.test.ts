@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { disposed } from '../support/disposed.ts';
+import { registered } from '../support/guest.ts';
 import { HeldRequest } from '../support/held-request.ts';
 import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 
@@ -78,6 +79,42 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.equal(final['exitCode'], 7);
     assert.equal(program.lines.at(-1), final);
     assert.ok(!('InFlightRequestsDrained' in (final['phases'] as object)));
+  });
+
+  for (const [lifecycle, env] of [
+    ['lameduck()', { LIFECYCLE: 'code' }],
+    ['lameduck/register', registered()],
+  ] as const) {
+    for (const { given, code } of [
+      { given: 0, code: 80 },
+      { given: 7, code: 7 },
+    ]) {
+      test(`P-058 with ${lifecycle} process.exit(${String(given)}) that cuts a request ends with ${String(code)}`, async (t) => {
+        const program = disposed(t, new ProcessUnderTest('exits-when-told.ts', env));
+        const request = await HeldRequest.open(t, await program.ready());
+        program.kill('SIGTERM');
+        await program.signaled('HTTPServerStoppedListening');
+        program.child.stdin?.write(String(given));
+        await request.cut();
+        assert.deepEqual(await program.exit, { code, signal: null });
+        const final = await program.finalLine();
+        assert.equal(final['exitCode'], code);
+        assert.deepEqual(final['requests'], { answered: 0, refused: 0, cut: 1 });
+        const named = program.lines.filter(({ msg }) => msg?.startsWith('request without an answer') === true);
+        assert.equal(named.length, 1);
+      });
+    }
+  }
+
+  test('process.exit(0) during the delay ends with 0 if no request is in flight', async (t) => {
+    const env = { LIFECYCLE: 'code', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '10s' };
+    const program = disposed(t, new ProcessUnderTest('exits-when-told.ts', env));
+    await program.ready();
+    program.kill('SIGTERM');
+    await program.signaled('ShutdownInitiated');
+    program.child.stdin?.write('0');
+    assert.deepEqual(await program.exit, { code: 0, signal: null });
+    assert.equal((await program.finalLine())['exitCode'], 0);
   });
 
   test('an exit code that the program has set is kept on a clean end', async (t) => {
