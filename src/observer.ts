@@ -62,8 +62,19 @@ export interface ShutdownRecord {
   readonly phases: Readonly<Partial<Record<SignalName, number>>>;
   readonly durationMs: number;
   readonly budgetMs: number;
-  /** Requests answered, refused with 429 and destroyed unanswered since ShutdownInitiated. */
-  readonly requests: { readonly answered: number; readonly refused: number; readonly cut: number };
+  /** Requests since ShutdownInitiated. */
+  readonly requests: {
+    readonly answered: number;
+    /** Refused with 429. */
+    readonly refused: number;
+    /**
+     * Requests whose response the process itself destroyed before it was complete: the program, or `requestTimeout` after
+     * the headers. Requests of clients that left are in none of the four.
+     */
+    readonly aborted: number;
+    /** Destroyed without a complete response at the end of the budget. */
+    readonly cut: number;
+  };
   /** How many long-running requests have ended since ShutdownInitiated, told to or by themselves. */
   readonly longRunningEnded: number;
   readonly unfinished: readonly UnfinishedRequest[];

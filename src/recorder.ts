@@ -145,6 +145,7 @@ export class Recorder {
     const { clock, traffic, hooks } = this.#parts;
     const now = clock.now();
     const startedAt = this.#startedAt ?? now;
+    const { answered, refused, aborted, longRunningEnded } = traffic.requests;
     return {
       schema: 'lameduck/shutdown/v1',
       reason: this.#reason,
@@ -152,8 +153,8 @@ export class Recorder {
       phases: this.#phases,
       durationMs: Math.round(now - startedAt),
       budgetMs: Math.round((this.#endBy?.at ?? startedAt) - startedAt),
-      requests: { answered: traffic.requests.answered, refused: traffic.requests.refused, cut: this.unfinished.length },
-      longRunningEnded: traffic.requests.longRunningEnded,
+      requests: { answered, refused, aborted, cut: this.unfinished.length },
+      longRunningEnded,
       unfinished: this.unfinished,
       hookFailures: hooks.failures.map(({ kind, name, error }) => ({ kind, name, error: error.message })),
       stepFailures: this.stepFailures.map(({ step, error }) => ({ step, error: error.message })),

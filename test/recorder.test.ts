@@ -28,7 +28,7 @@ test('the record has every field, in milliseconds from ShutdownInitiated', async
     },
     durationMs: 1_000,
     budgetMs: 28_000,
-    requests: { answered: 0, refused: 0, cut: 0 },
+    requests: { answered: 0, refused: 0, aborted: 0, cut: 0 },
     longRunningEnded: 0,
     unfinished: [],
     hookFailures: [],

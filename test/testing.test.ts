@@ -49,7 +49,7 @@ test('a server with a lifecycle answers its request during the shutdown, and the
   assert.deepEqual(result, { status: 200, body: 'served' });
   assert.deepEqual(
     [record.exitCode, record.reason, record.requests],
-    [0, 'runShutdown()', { answered: 1, refused: 0, cut: 0 }],
+    [0, 'runShutdown()', { answered: 1, refused: 0, aborted: 0, cut: 0 }],
   );
   assert.equal(isShuttingDown, true, 'the answer came behind ShutdownInitiated');
   assert.equal(server.listening, false);
@@ -235,5 +235,5 @@ test('with shutdownSendRetryAfter a request after the first is told to retry lat
     return [await first, second].map(({ status }) => status);
   });
   assert.deepEqual(result, [200, 429]);
-  assert.deepEqual(record.requests, { answered: 1, refused: 1, cut: 0 });
+  assert.deepEqual(record.requests, { answered: 1, refused: 1, aborted: 0, cut: 0 });
 });

@@ -2,6 +2,7 @@
 import { startImmediate, type Clock } from '../clock.ts';
 import { socketOf, type Request, type Response } from '../message.ts';
 import type { RequestObserver } from '../observer.ts';
+import { isAborted } from './aborted.ts';
 import { connectionOf, type Connection } from './connection.ts';
 import { onHead } from './head.ts';
 import { LongRunningRequest } from './long-running-request.ts';
@@ -10,6 +11,7 @@ import { createOverload, type Overload, type OverloadLimits } from './overload.t
 import { RequestEnds } from './request-ends.ts';
 import type { Asked } from './request-functions.ts';
 import { abortRequest, abortSignalOf } from './request-signal.ts';
+import { StreamResponse } from './stream-response.ts';
 import type { Upgraded } from './upgraded.ts';
 import { watchedStreams, type WatchedStreams } from './watched-streams.ts';
 
@@ -42,6 +44,8 @@ export class Requests {
   answered = 0;
   refused = 0;
   longRunningEnded = 0;
+  /** Those whose response this process has destroyed before it was complete, without those that the drain has cut. */
+  aborted = 0;
   readonly longRunning: LongRunning;
   /** Undefined when there is no limit, so that nothing is paid for it. */
   readonly overload: Overload | undefined;
@@ -92,6 +96,7 @@ export class Requests {
     this.#isLeaving = true;
     for (const connection of connections) {
       for (const response of connection.responses) {
+        if (response instanceof StreamResponse) response.watchEnd();
         if (!response.headersSent) this.#prepareToLeave(connection, response);
       }
     }
@@ -111,7 +116,9 @@ export class Requests {
       this.inFlight++;
       if (this.#functions.longRunning?.(response.req) === true) this.#beginLongRunning(connection, response);
     }
-    if (this.#isLeaving) this.#prepareToLeave(connection, response);
+    if (!this.#isLeaving) return;
+    if (response instanceof StreamResponse) response.watchEnd();
+    this.#prepareToLeave(connection, response);
   }
 
   /** list counts the requests that were only noted. */
@@ -176,13 +183,21 @@ export class Requests {
     if (owner === 'program' && !isLongRunning) this.inFlight--;
     if (!this.#isLeaving) return true;
     if (isLongRunning) this.#noteLongRunningEnd();
-    else if (owner === 'program' && !connection.isLate && response.writableFinished) this.answered++;
+    else if (owner === 'program' && !connection.isLate) {
+      if (response.writableFinished) this.answered++;
+      else this.#noteIfAborted(connection, response);
+    }
     return true;
   }
 
   /** releaseAll sees everything out that was on a connection which has closed. */
   releaseAll(connection: Connection): void {
     this.#ends?.noteGone(connection);
+    if (this.#isLeaving && connection.isBusy) {
+      for (const { response } of connection.requests()) {
+        if (!this.longRunning.has(response)) this.#noteIfAborted(connection, response);
+      }
+    }
     this.inFlight -= connection.unansweredCount;
     for (const response of connection.responses) {
       if (!this.longRunning.delete(response)) continue;
@@ -235,6 +250,10 @@ export class Requests {
     for (const connection of connections) {
       for (const { request } of connection.unfinished()) abortRequest(request, 'the shutdown has no time left');
     }
+  }
+
+  #noteIfAborted(connection: Connection, response: Response): void {
+    if (!this.#isCut && isAborted(connection, response)) this.aborted++;
   }
 
   #noteLongRunningEnd(): void {

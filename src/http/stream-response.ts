@@ -48,6 +48,11 @@ export class StreamRequest implements Request {
   }
 }
 
+/** isOfPeer tells the error with which Node destroys a session whose client has sent a GOAWAY with an error code. */
+export function isOfPeer(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException | null | undefined)?.code === 'ERR_HTTP2_SESSION_ERROR';
+}
+
 type Event = [name: string | symbol, ...args: unknown[]];
 
 const none: readonly Event[] = [];
@@ -65,6 +70,8 @@ export class StreamResponse implements Response {
   #deferred = none;
   /** Whether lameduck has ended the answer in its middle. */
   #isBroken = false;
+  /** Whether this process has ended the stream, and not its client; see `watchEnd`. */
+  isEndedHere = false;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, socket: Socket) {
     this.stream = stream;
@@ -213,6 +220,20 @@ export class StreamResponse implements Response {
     Reflect.deleteProperty(stream, 'emit');
     for (const event of this.#deferred)
       process.nextTick(() => stream.emit(...(event as Parameters<typeof stream.emit>)));
+  }
+
+  /** watchEnd notes whether this process ends the stream. Afterwards, nothing tells that from a reset by the client. */
+  watchEnd(): void {
+    const { stream } = this;
+    for (const name of ['close', 'destroy'] as const) {
+      const end = stream[name].bind(stream) as (...args: unknown[]) => void;
+      // Node closes the stream of a client that has reset it before it destroys the stream.
+      const noted = (...args: unknown[]): unknown => {
+        if (!stream.closed && !isOfPeer(args[0])) this.isEndedHere = true;
+        return end(...args);
+      };
+      Object.assign(stream, { [name]: noted });
+    }
   }
 
   /** onHead calls back when the headers of the answer have been sent. */

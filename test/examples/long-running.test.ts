@@ -34,5 +34,5 @@ test('P-034, P-035 the example tells news to both kinds of clients, and both are
   assert.equal((await waiting).status, 204);
   assert.deepEqual(await server.exit, { code: 0, signal: null });
   const { requests, longRunningEnded } = await server.finalLine();
-  assert.deepEqual([requests, longRunningEnded], [{ answered: 0, refused: 0, cut: 0 }, 2]);
+  assert.deepEqual([requests, longRunningEnded], [{ answered: 0, refused: 0, aborted: 0, cut: 0 }, 2]);
 });

@@ -20,7 +20,10 @@ test('P-031 injected requests work in every form, and are nobody’s to drain', 
   assert.equal((await app.inject('/nowhere')).statusCode, 404);
   await app.close();
   const { requests, unfinished } = await app.lameduck.ended;
-  assert.deepEqual({ requests, unfinished }, { requests: { answered: 0, refused: 0, cut: 0 }, unfinished: [] });
+  assert.deepEqual(
+    { requests, unfinished },
+    { requests: { answered: 0, refused: 0, aborted: 0, cut: 0 }, unfinished: [] },
+  );
 });
 
 test('P-031 an injected probe is answered as one on a socket, whatever hooks and routes there are', async (t) => {

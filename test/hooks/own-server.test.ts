@@ -34,7 +34,7 @@ describeAdapters((adapter) => {
       const record = await handle.shutdown('test');
       assert.deepEqual(answers, ['200 /kept', '200 /0', '200 /1', '200 /2', '200 /3', '200 /4']);
       assert.deepEqual([record.exitCode, record.hookFailures], [0, []]);
-      assert.deepEqual(record.requests, { answered: 6, refused: 0, cut: 0 });
+      assert.deepEqual(record.requests, { answered: 6, refused: 0, aborted: 0, cut: 0 });
       const late = connect(serving.port, '127.0.0.1');
       await assert.rejects(once(late, 'connect'), { code: 'ECONNREFUSED' });
     });

@@ -32,7 +32,7 @@ describeAdapters((adapter) => {
     await serving.handle.signals.httpServerStoppedListening.signaled;
     during.reset();
     const { exitCode, requests: counted } = await ended;
-    assert.deepEqual([exitCode, counted], [0, { answered: 0, refused: 0, cut: 0 }]);
+    assert.deepEqual([exitCode, counted], [0, { answered: 0, refused: 0, aborted: 0, cut: 0 }]);
   });
 
   it('A-174, P-021 a response without its listeners neither counts against maxRequestsInflight nor holds the drain', async (t) => {
@@ -61,7 +61,7 @@ describeAdapters((adapter) => {
     await serving.handle.signals.httpServerStoppedListening.signaled;
     held?.end('ok');
     const { exitCode, requests } = await ended;
-    assert.deepEqual([exitCode, requests], [0, { answered: 1, refused: 0, cut: 0 }]);
+    assert.deepEqual([exitCode, requests], [0, { answered: 1, refused: 0, aborted: 0, cut: 0 }]);
   });
 });
 

@@ -58,7 +58,7 @@ describeAdapters((adapter) => {
     assert.equal(response?.body, 'late');
     assert.equal(response.isClose, true);
     const record = await ended;
-    assert.deepEqual(record.requests, { answered: 1, refused: 0, cut: 0 });
+    assert.deepEqual(record.requests, { answered: 1, refused: 0, aborted: 0, cut: 0 });
     assert.ok(record.durationMs < linger, 'a connection that was told needs no linger');
   });
 

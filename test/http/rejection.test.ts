@@ -41,7 +41,7 @@ describeAdapters((adapter) => {
     held[0]?.end('done');
     assert.equal((await busy.reader.next())?.body, 'done');
     const record = await ended;
-    assert.deepEqual(record.requests, { answered: 2, refused: 1, cut: 0 });
+    assert.deepEqual(record.requests, { answered: 2, refused: 1, aborted: 0, cut: 0 });
     assert.deepEqual(serving.signals.slice(-3), [
       'NotAcceptingNewRequest',
       'InFlightRequestsDrained',
@@ -75,7 +75,7 @@ describeAdapters((adapter) => {
     assert.equal((await kept.reader.next())?.body, 'hello');
     held[0]?.end();
     const record = await ended;
-    assert.deepEqual(record.requests, { answered: 2, refused: 1, cut: 0 });
+    assert.deepEqual(record.requests, { answered: 2, refused: 1, aborted: 0, cut: 0 });
   });
 
   it('P-024, P-113 a program that decides by itself who gets a 100 goes on doing so in the drain', async (t) => {

@@ -41,7 +41,7 @@ describeAdapters((adapter) => {
     during.socket.destroy();
     const record = await ended;
     assert.equal(record.exitCode, 0);
-    assert.deepEqual(record.requests, { answered: 0, refused: 0, cut: 0 });
+    assert.deepEqual(record.requests, { answered: 0, refused: 0, aborted: 0, cut: 0 });
     assert.equal(inFlight(serving), 0);
   });
 
@@ -156,7 +156,7 @@ describeAdapters((adapter) => {
       exchanges[0]?.response.end('last');
       assert.match((await client.reader.next())?.body ?? '', /first [^]*last/);
       const record = await ended;
-      assert.deepEqual([record.exitCode, record.requests], [0, { answered: 1, refused: 0, cut: 0 }]);
+      assert.deepEqual([record.exitCode, record.requests], [0, { answered: 1, refused: 0, aborted: 0, cut: 0 }]);
     },
   );
 

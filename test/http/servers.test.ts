@@ -75,7 +75,7 @@ describeAdapters((adapter) => {
       await until(() => parts.traffic.counts.requestsInFlight === 1 - index);
     }
     for (const client of clients) assert.equal((await client.reader.next())?.isClose, true);
-    assert.deepEqual((await ended).requests, { answered: 2, refused: 0, cut: 0 });
+    assert.deepEqual((await ended).requests, { answered: 2, refused: 0, aborted: 0, cut: 0 });
   });
 
   it('P-053 connections that are older than the lifecycle are counted, served, told to close and ended with the rest', async () => {

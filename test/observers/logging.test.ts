@@ -24,7 +24,7 @@ const record: ShutdownRecord = {
   phases: { ShutdownInitiated: 0 },
   durationMs: 12,
   budgetMs: 28_000,
-  requests: { answered: 1, refused: 0, cut: 0 },
+  requests: { answered: 1, refused: 0, aborted: 0, cut: 0 },
   longRunningEnded: 0,
   unfinished: [],
   hookFailures: [],

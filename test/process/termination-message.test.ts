@@ -22,7 +22,7 @@ const record: ShutdownRecord = {
   phases: {},
   durationMs: 25_000,
   budgetMs: 28_000,
-  requests: { answered: 3, refused: 0, cut: 2 },
+  requests: { answered: 3, refused: 0, aborted: 0, cut: 2 },
   longRunningEnded: 0,
   unfinished: [{ method: 'GET', route: '/report', ageMs: 31_000, peer: '10.0.3.17:40022' }],
   hookFailures: [{ kind: 'destroy', name: 'pool', error: 'destroy hook "pool" failed: already ended' }],

@@ -30,7 +30,7 @@ void describe('process signals of a guest', { concurrency: 2 }, () => {
     assert.ok(order.indexOf('shutdown ended') < order.indexOf('cleanup'));
     const { signal, number } = await subject.line('cleanup', ({ msg }) => msg === 'cleanup');
     assert.deepEqual({ signal, number }, { signal: 'SIGTERM', number: 15 });
-    assert.deepEqual((await subject.finalLine())['requests'], { answered: 1, refused: 0, cut: 0 });
+    assert.deepEqual((await subject.finalLine())['requests'], { answered: 1, refused: 0, aborted: 0, cut: 0 });
   });
 
   test('P-058 without listeners of its own the program ends at once, with 0, whatever else it does', async (t) => {

@@ -172,7 +172,7 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     assert.deepEqual(order(program, 'closed'), []);
     assert.equal(await request.release(), 'served');
     assert.deepEqual(await program.exit, clean);
-    assert.deepEqual((await program.finalLine())['requests'], { answered: 1, refused: 0, cut: 0 });
+    assert.deepEqual((await program.finalLine())['requests'], { answered: 1, refused: 0, aborted: 0, cut: 0 });
   });
 
   test('with run the process waits for what they have begun, and all are called before the first has settled', async (t) => {

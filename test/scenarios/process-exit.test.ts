@@ -189,7 +189,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
       reason: 'SIGTERM',
       exitCode: 0,
       budgetMs: 28_000,
-      requests: { answered: 0, refused: 0, cut: 0 },
+      requests: { answered: 0, refused: 0, aborted: 0, cut: 0 },
       longRunningEnded: 0,
       unfinished: [],
       hookFailures: [],

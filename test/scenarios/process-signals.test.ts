@@ -51,7 +51,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     assert.equal(program.lines.at(-1), final);
     assert.equal(final['exitCode'], 1);
     assert.equal(final['reason'], 'SIGTERM');
-    assert.deepEqual(final['requests'], { answered: 0, refused: 0, cut: 1 });
+    assert.deepEqual(final['requests'], { answered: 0, refused: 0, aborted: 0, cut: 1 });
     const [unfinished] = final['unfinished'] as Line[];
     assert.equal(`${String(unfinished?.['method'])} ${String(unfinished?.['route'])}`, 'POST /held');
     assert.match(String(unfinished?.['peer']), /^127\.0\.0\.1:\d+$/);

@@ -55,7 +55,7 @@ it('A-126 while a program calls itself, other processes are refused, also on the
   assert.match((await held.release()) ?? '', /leaf$/);
   assert.equal((await program.exit).code, 0);
   const record = await program.finalLine();
-  assert.deepEqual(record['requests'], { answered: 5, refused: 0, cut: 0 });
+  assert.deepEqual(record['requests'], { answered: 5, refused: 0, aborted: 0, cut: 0 });
 });
 
 for (const [listenHost, host, seen, seenByServer] of [

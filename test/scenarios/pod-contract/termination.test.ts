@@ -176,7 +176,10 @@ test('K-214 with a thousand idle connections a budget of two seconds is enough',
   assert.deepEqual(await program.exit, endedWell);
   await Promise.all(ended);
   const { requests, unfinished } = await program.finalLine();
-  assert.deepEqual({ requests, unfinished }, { requests: { answered: 0, refused: 0, cut: 0 }, unfinished: [] });
+  assert.deepEqual(
+    { requests, unfinished },
+    { requests: { answered: 0, refused: 0, aborted: 0, cut: 0 }, unfinished: [] },
+  );
 });
 
 test('K-214 a process that is killed in the middle of its delay has flushed its state before', async (t) => {
