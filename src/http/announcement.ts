@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { wait, type Clock } from '../clock.ts';
 import { queuedBytes } from './hidden-fields.ts';
 import { roundTrip } from './round-trip.ts';
+import { ignoreResets } from './socket-errors.ts';
 
 // GOAWAY, NO_ERROR, with the highest stream identifier there is: it announces the end, and refuses nothing yet (RFC 9113, 6.8).
 const goaway = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
@@ -33,6 +34,7 @@ export async function announce(session: ServerHttp2Session, socket: Socket, cloc
     await wait(clock, pause);
     if (clock.now() >= until || session.closed || session.destroyed) return false;
   }
+  ignoreResets(socket);
   socket.write(goaway);
   await roundTrip(session, clock, longestRoundTrip);
   return true;

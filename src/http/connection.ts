@@ -4,6 +4,7 @@ import type { Socket } from 'node:net';
 import { closingHeaders, type GivenHeaders } from './connection-close.ts';
 import { isHandedOver, isInBody, isInMessage } from './hidden-fields.ts';
 import { breakOff } from './instead.ts';
+import { ignoreResets } from './socket-errors.ts';
 import type { Request, Response } from '../message.ts';
 
 type WriteHead = (status: number, reason?: unknown, headers?: GivenHeaders) => ServerResponse;
@@ -252,8 +253,8 @@ export class Connection {
       this.socket.destroy();
       return;
     }
-    // Node removes its own error listener from an upgraded socket. A reset in answer to the FIN is not an error (P-051).
-    if (this.isUpgraded) this.socket.on('error', () => undefined);
+    // A reset in answer to the FIN is not an error (P-051).
+    ignoreResets(this.socket);
     this.socket.end();
     this.socket.resume();
   }

@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Response } from '../message.ts';
 import { isEncoded } from './head.ts';
+import { ignoreResets } from './socket-errors.ts';
 import { StreamResponse } from './stream-response.ts';
 
 /** EventStream reads what the handler of a stream writes from now on, so that the stream ends after a whole event. */
@@ -43,6 +44,7 @@ export class EventStream {
    */
   hint(retry: number): void {
     if (this.#isEncoded) return;
+    ignoreResets(this.#response.req.socket);
     this.#response.write(`retry: ${String(retry)}\n${this.#rest === '' ? '\n' : ''}`);
   }
 

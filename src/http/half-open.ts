@@ -2,6 +2,7 @@
 import { ServerResponse } from 'node:http';
 import type { Connection } from './connection.ts';
 import type { Server } from './server.ts';
+import { ignoreResets } from './socket-errors.ts';
 
 // Milliseconds between two 102 responses. The kernel of a peer that is gone answers the first one by a reset, and the write of
 // the next one fails.
@@ -27,5 +28,6 @@ export function askWhetherGone(connection: Connection, now: number): void {
   if (connection.responses[0]?.req.httpVersion !== '1.1') return;
   if (now - connection.askedAt < askAgainAfter) return;
   connection.askedAt = now;
+  ignoreResets(connection.socket);
   response.writeProcessing();
 }

@@ -7,6 +7,7 @@ import type { Answer, Response } from '../message.ts';
 import { hasLength, isChunked } from './head.ts';
 import { tcpSocketOf } from './hidden-fields.ts';
 import { sendWhole } from './send-whole.ts';
+import { ignoreResets } from './socket-errors.ts';
 import { StreamResponse } from './stream-response.ts';
 
 /** answerInstead sends a whole answer for a handler that has sent no headers yet. What the handler does later is ignored. */
@@ -19,6 +20,7 @@ export function answerInstead(response: Response, answer: Answer): void {
 
 /** endInstead ends an answer that the handler has begun, through whatever wraps it. */
 export function endInstead(response: Response): void {
+  ignoreResets(response.req.socket);
   response.end();
   mute(response);
 }

@@ -16,6 +16,7 @@ import { Requests, type RequestsOptions } from './requests.ts';
 import type { Proceed, SeamEvents } from './seam.ts';
 import type { Server } from './server.ts';
 import { Session } from './session.ts';
+import { ignoreResets } from './socket-errors.ts';
 import { StreamResponse } from './stream-response.ts';
 import { describeUnfinished } from './unfinished.ts';
 import { Upgraded } from './upgraded.ts';
@@ -264,7 +265,7 @@ export class Traffic implements SeamEvents {
   // Refuses after earlier pipelined responses have been sent. If one of those says `Connection: close`, no answer is sent.
   #refuseUpgrade(connection: Connection): void {
     const { socket, responses, isLate } = connection;
-    socket.on('error', () => undefined);
+    ignoreResets(socket);
     socket.resume();
     const refuse = (): void => {
       if (connection.isOver) return;
