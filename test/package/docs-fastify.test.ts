@@ -25,13 +25,6 @@ const stubs: Readonly<Record<string, string>> = {
     export const app = Fastify();
     app.register(fastifyLameduck, { logger: { info() {}, warn() {}, error() {} } });
   `,
-  'app.d.ts': `
-    import type { FastifyInstance } from 'fastify';
-    export const pool: { isConnected(): boolean; end(): Promise<void> };
-    export function routes(app: FastifyInstance): Promise<void>;
-    export const news: { next(options: { signal: AbortSignal }): Promise<object | undefined> };
-    export const app: FastifyInstance;
-  `,
   'starter.js': `
     import Fastify from 'fastify';
     import application from './application.ts';
@@ -91,15 +84,4 @@ test('the test of docs/fastify.md passes, and its process ends by itself', async
   );
   assert.deepEqual(await run.exit, endedWell, run.output);
   assert.match(run.output, /^ℹ pass 1$/m);
-});
-
-test('the programs of docs/fastify.md have the types that they need', async (t) => {
-  const compilerOptions = {
-    ...{ noEmit: true, strict: true, exactOptionalPropertyTypes: true, skipLibCheck: true },
-    ...{ module: 'nodenext', target: 'es2024', types: ['node'], typeRoots: [join(root, 'node_modules', '@types')] },
-  };
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
-  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const tsc = disposed(t, new CommandUnderTest(process.execPath, [compiler, '--project', folder]));
-  assert.deepEqual(await tsc.exit, endedWell, tsc.output);
 });

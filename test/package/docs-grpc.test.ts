@@ -24,21 +24,9 @@ const stubs: Readonly<Record<string, string>> = {
     export const app = (request, response) => response.end('from the app');
     export const orders = { isReachable: async () => false };
   `,
-  'app.d.ts': `
-    import type { RequestListener } from 'node:http';
-    export const app: RequestListener;
-    export const orders: { isReachable(): Promise<boolean> };
-  `,
-  'tsconfig.json': JSON.stringify({
-    compilerOptions: {
-      ...{ noEmit: true, strict: true, exactOptionalPropertyTypes: true, skipLibCheck: true },
-      ...{ module: 'nodenext', target: 'es2024', types: ['node'], typeRoots: [join(root, 'node_modules', '@types')] },
-    },
-    include: ['*.ts'],
-  }),
 };
 
-test('the program of docs/grpc.md says of each service what the page says, and has the types that it needs', async (t) => {
+test('the program of docs/grpc.md says of each service what the page says', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'docs-grpc-'));
   t.after(() => rm(folder, { recursive: true }));
   await mkdir(join(folder, 'node_modules', '@grpc'), { recursive: true });
@@ -48,10 +36,6 @@ test('the program of docs/grpc.md says of each service what the page says, and h
   const [program = ''] = textsIn('ts');
   for (const [name, text] of Object.entries(stubs)) await writeFile(join(folder, name), text);
   await writeFile(join(folder, 'main.ts'), program.replace('9090', String(port)).replace('8080', '0'));
-
-  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const tsc = disposed(t, new CommandUnderTest(process.execPath, [compiler, '--project', folder]));
-  assert.deepEqual(await tsc.exit, endedWell, tsc.output);
 
   const running = disposed(t, new CommandUnderTest(process.execPath, [join(folder, 'main.ts')]));
   await running.printed(/"name":"MuxAndDiscoveryComplete"/);

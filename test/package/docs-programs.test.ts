@@ -27,25 +27,12 @@ const stubs: Readonly<Record<string, string>> = {
     export const pool = { end: said('pool.end') };
     export const telemetry = { flush: said('telemetry.flush') };
   `,
-  'app.d.ts': `
-    import type { RequestListener } from 'node:http';
-    export const app: RequestListener;
-    export const cache: { fill(options: { signal: AbortSignal }): Promise<void> };
-    export const prices: { refresh(): Promise<void> };
-    export const registry: { deregister(options: { reason: string | undefined; signal: AbortSignal }): Promise<void> };
-    export const pool: { end(): Promise<void> };
-    export const telemetry: { flush(): Promise<void> };
-  `,
   'server.js': `
     import { createServer } from 'node:http';
     export const server = createServer((request, response) => {
       const headers = request.url === '/login' ? { 'set-cookie': 'session=7' } : {};
       setTimeout(() => response.writeHead(request.url === '/orders' ? 201 : 200, headers).end(), 20);
     });
-  `,
-  'server.d.ts': `
-    import type { Server } from 'node:http';
-    export const server: Server;
   `,
   'create-app.js': `
     import { createServer } from 'node:http';
@@ -56,10 +43,6 @@ const stubs: Readonly<Record<string, string>> = {
       lameduck(app).addDestroyHook('pool', () => (pool.isClosed = true));
       return { app, pool };
     }
-  `,
-  'create-app.d.ts': `
-    import type { Server } from 'node:http';
-    export function createApp(): { app: Server; pool: { readonly isClosed: boolean } };
   `,
 };
 
@@ -111,14 +94,3 @@ for (const index of tests.keys()) {
     assert.match(run.output, /^ℹ pass 1$/m);
   });
 }
-
-test('the programs of both pages have the types that they need', async (t) => {
-  const compilerOptions = {
-    ...{ noEmit: true, strict: true, exactOptionalPropertyTypes: true, skipLibCheck: true },
-    ...{ module: 'nodenext', target: 'es2024', types: ['node'], typeRoots: [join(root, 'node_modules', '@types')] },
-  };
-  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
-  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const tsc = disposed(t, new CommandUnderTest(process.execPath, [compiler, '--project', folder]));
-  assert.deepEqual(await tsc.exit, endedWell, tsc.output);
-});

@@ -30,13 +30,6 @@ const stubs: Readonly<Record<string, string>> = {
     import { createServer } from 'node:http';
     createServer((request, response) => response.end('hello')).listen(process.env.PORT);
   `,
-  'app.d.ts': `
-    import type { RequestListener, Server } from 'node:http';
-    export const app: RequestListener;
-    export const server: Server;
-    export function warmUp(): Promise<void>;
-    export const pool: { end(): Promise<void> };
-  `,
 };
 
 const folder = await mkdtemp(join(tmpdir(), 'readme-'));
@@ -89,21 +82,6 @@ for (const [index, { text }] of programs.filter(isTest).entries()) {
     assert.match(run.output, /^ℹ pass 1$/m);
   });
 }
-
-test('the programs of the README have the types that they need', async (t) => {
-  const options = {
-    ...{ noEmit: true, strict: true, exactOptionalPropertyTypes: true, skipLibCheck: true },
-    ...{ module: 'nodenext', target: 'es2024', types: ['node'], typeRoots: [join(root, 'node_modules', '@types')] },
-  };
-  const files = programs.map((_program, index) => `typed-${String(index)}.ts`);
-  for (const [index, { text }] of programs.entries()) {
-    await writeFile(join(folder, 'program', files[index] as string), text);
-  }
-  await writeFile(join(folder, 'program', 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files }));
-  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  const tsc = disposed(t, new CommandUnderTest(process.execPath, [compiler, '--project', join(folder, 'program')]));
-  assert.deepEqual(await tsc.exit, endedWell, tsc.output);
-});
 
 /** What the commands of the README need of each other, in the order in which they stand there. */
 interface Session {
