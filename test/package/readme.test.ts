@@ -1,9 +1,6 @@
-// Runs every ts, js and sh block of the README as it stands there. A block that no runner knows fails.
-//
-// `npm ci` itself is left to CI, which runs both commands in a clean copy of the tree: a test must not install from the
-// network, so here `npm ci && ` is cut off and the modules that are installed already are used.
+// Runs every ts and js block of the README as it stands there. readme-commands.long.test.ts runs the sh blocks.
 import assert from 'node:assert/strict';
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -15,7 +12,6 @@ const endedWell = { code: 0, signal: null };
 const blocks = blocksIn(readPage('README.md'));
 const programs = blocks.filter(({ language }) => language === 'ts' || language === 'js');
 const isTest = ({ text }: Block): boolean => text.includes("from 'node:test'");
-const commands = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text.trim());
 
 // What the README's programs import and leave to the reader.
 const stubs: Readonly<Record<string, string>> = {
@@ -26,20 +22,16 @@ const stubs: Readonly<Record<string, string>> = {
     export const warmUp = async () => console.log('stub: warm-up');
     export const pool = { end: async () => console.log('stub: pool.end') };
   `,
-  'server.js': `
-    import { createServer } from 'node:http';
-    createServer((request, response) => response.end('hello')).listen(process.env.PORT);
-  `,
 };
 
 const folder = await mkdtemp(join(tmpdir(), 'readme-'));
 
 before(async () => {
-  await mkdir(join(folder, 'program', 'node_modules'), { recursive: true });
-  await writeFile(join(folder, 'program', 'package.json'), '{ "type": "module" }');
-  await symlink(root, join(folder, 'program', 'node_modules', 'lameduck'));
-  await symlink(join(root, 'node_modules', 'fastify'), join(folder, 'program', 'node_modules', 'fastify'));
-  for (const [name, text] of Object.entries(stubs)) await writeFile(join(folder, 'program', name), text);
+  await mkdir(join(folder, 'node_modules'), { recursive: true });
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
+  await symlink(root, join(folder, 'node_modules', 'lameduck'));
+  await symlink(join(root, 'node_modules', 'fastify'), join(folder, 'node_modules', 'fastify'));
+  for (const [name, text] of Object.entries(stubs)) await writeFile(join(folder, name), text);
 });
 
 after(async () => {
@@ -55,7 +47,7 @@ test('the README shows programs and commands, and nothing that no test runs', ()
 for (const [index, { text, language }] of programs.filter((program) => !isTest(program)).entries()) {
   const [title = ''] = /^.*lameduck\(.*$/m.exec(text) ?? text.split('\n');
   test(`program ${String(index + 1)} of the README serves, and ends clean on SIGTERM: ${title}`, async (t) => {
-    const file = join(folder, 'program', `program-${String(index)}.${language}`);
+    const file = join(folder, `program-${String(index)}.${language}`);
     await writeFile(file, text);
     const anyPort = `--import=${new URL('../support/any-port.ts', import.meta.url).href}`;
     const program = disposed(t, new CommandUnderTest(process.execPath, [anyPort, file]));
@@ -75,78 +67,10 @@ for (const [index, { text, language }] of programs.filter((program) => !isTest(p
 
 for (const [index, { text }] of programs.filter(isTest).entries()) {
   test(`test ${String(index + 1)} of the README passes, and its process ends by itself`, async (t) => {
-    const file = join(folder, 'program', `program-${String(index)}.test.ts`);
+    const file = join(folder, `program-${String(index)}.test.ts`);
     await writeFile(file, text);
     const run = disposed(t, new CommandUnderTest(process.execPath, ['--test', '--test-reporter=spec', file]));
     assert.deepEqual(await run.exit, endedWell, run.output);
     assert.match(run.output, /^ℹ pass 1$/m);
   });
-}
-
-/** What the commands of the README need of each other, in the order in which they stand there. */
-interface Session {
-  /** Runs a command, until the test ends at the latest: in a copy of the tree, or beside the README's programs. */
-  readonly inShell: (command: string, where?: 'tree' | 'program') => CommandUnderTest;
-  service?: CommandUnderTest;
-  slow?: CommandUnderTest;
-}
-
-// By the command with its numbers left out.
-const runners: Readonly<Record<string, (command: string, session: Session) => Promise<void>>> = {
-  "NODE_OPTIONS='--import lameduck/register' node server.js": async (command, session) => {
-    const server = session.inShell(command, 'program');
-    const [, pid] = await server.printed(/"pid":(\d+).*"HasBeenReady"/);
-    process.kill(Number(pid), 'SIGTERM');
-    assert.deepEqual(await server.exit, endedWell, server.output);
-    assert.match(server.output, /"msg":"shutdown ended"/);
-  },
-  'npm ci && npm start': async (command, session) => {
-    session.service = session.inShell(installed(command));
-    await session.service.printed(/"name":"HasBeenReady"/);
-    assert.match(session.service.output, /http:\/\/localhost:\d+\//);
-  },
-  "curl 'http://localhost:#/slow?ms=#'": async (command, session) => {
-    const [, port = ''] = (await session.service?.printed(/http:\/\/localhost:(\d+)\//)) ?? [];
-    session.slow = session.inShell(`${command.replace('8080', port)} --verbose`);
-    await session.slow.printed(/^> GET \/slow/m);
-  },
-  'kill -TERM #': async (command, session) => {
-    const [printed = ''] = (await session.service?.printed(/^ *kill -TERM \d+$/m)) ?? [];
-    assert.equal(withoutNumbers(printed.trim()), withoutNumbers(command));
-    const kill = session.inShell(printed);
-    assert.deepEqual(await kill.exit, endedWell, kill.output);
-    assert.deepEqual(await session.slow?.exit, endedWell, session.slow?.output);
-    assert.match(session.slow?.output ?? '', /\{"sleptMs":\d+\}/);
-    assert.deepEqual(await session.service?.exit, endedWell, session.service?.output);
-    assert.match(session.service?.output ?? '', /"msg":"shutdown ended"/);
-  },
-  'npm ci && npm test': async (command, session) => {
-    // All tests would be this one again: a few of them show that the command runs tests.
-    const npm = session.inShell(`${installed(command)} -- test/lifecycle/signal`);
-    assert.deepEqual(await npm.exit, endedWell, npm.output);
-    assert.match(npm.output, /^ℹ pass [1-9]/m);
-  },
-};
-
-test('the commands of the README do, one after another, what it says', async (t) => {
-  const tree = join(folder, 'tree');
-  await cp(root, tree, { recursive: true, filter: (path) => !left.includes(path) });
-  await symlink(join(root, 'node_modules'), join(tree, 'node_modules'));
-  const session: Session = {
-    inShell: (command, where = 'tree') =>
-      disposed(t, new CommandUnderTest('sh', ['-c', command], { cwd: join(folder, where), env: { PORT: '0' } })),
-  };
-  assert.deepEqual(commands.map(withoutNumbers).sort(), Object.keys(runners).sort());
-  for (const command of commands) await runners[withoutNumbers(command)]?.(command, session);
-});
-
-// What a fresh clone does not have.
-const left = ['node_modules', 'dist', '.git'].map((name) => join(root, name));
-
-function installed(command: string): string {
-  return command.replace(/^npm ci && /, '');
-}
-
-function withoutNumbers(command: string): string {
-  return command.replace(/\d+/g, '#');
 }

@@ -1,0 +1,98 @@
+// Runs every sh block of the README as it stands there, in a copy of the tree that it builds. A block that no runner knows
+// fails.
+//
+// `npm ci` itself is left to CI, which runs both commands in a clean copy of the tree: a test must not install from the
+// network, so here `npm ci && ` is cut off and the modules that are installed already are used.
+import assert from 'node:assert/strict';
+import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { CommandUnderTest } from '../support/command-under-test.ts';
+import { disposed } from '../support/disposed.ts';
+import { blocksIn, readPage, root } from '../support/markdown.ts';
+
+const endedWell = { code: 0, signal: null };
+const commands = blocksIn(readPage('README.md'))
+  .filter(({ language }) => language === 'sh')
+  .map(({ text }) => text.trim());
+
+// What the README leaves to the reader.
+const program = `
+  import { createServer } from 'node:http';
+  createServer((request, response) => response.end('hello')).listen(process.env.PORT);
+`;
+
+/** What the commands of the README need of each other, in the order in which they stand there. */
+interface Session {
+  /** Runs a command, until the test ends at the latest: in a copy of the tree, or beside the README's programs. */
+  readonly inShell: (command: string, where?: 'tree' | 'program') => CommandUnderTest;
+  service?: CommandUnderTest;
+  slow?: CommandUnderTest;
+}
+
+// By the command with its numbers left out.
+const runners: Readonly<Record<string, (command: string, session: Session) => Promise<void>>> = {
+  "NODE_OPTIONS='--import lameduck/register' node server.js": async (command, session) => {
+    const server = session.inShell(command, 'program');
+    const [, pid] = await server.printed(/"pid":(\d+).*"HasBeenReady"/);
+    process.kill(Number(pid), 'SIGTERM');
+    assert.deepEqual(await server.exit, endedWell, server.output);
+    assert.match(server.output, /"msg":"shutdown ended"/);
+  },
+  'npm ci && npm start': async (command, session) => {
+    session.service = session.inShell(installed(command));
+    await session.service.printed(/"name":"HasBeenReady"/);
+    assert.match(session.service.output, /http:\/\/localhost:\d+\//);
+  },
+  "curl 'http://localhost:#/slow?ms=#'": async (command, session) => {
+    const [, port = ''] = (await session.service?.printed(/http:\/\/localhost:(\d+)\//)) ?? [];
+    session.slow = session.inShell(`${command.replace('8080', port)} --verbose`);
+    await session.slow.printed(/^> GET \/slow/m);
+  },
+  'kill -TERM #': async (command, session) => {
+    const [printed = ''] = (await session.service?.printed(/^ *kill -TERM \d+$/m)) ?? [];
+    assert.equal(withoutNumbers(printed.trim()), withoutNumbers(command));
+    const kill = session.inShell(printed);
+    assert.deepEqual(await kill.exit, endedWell, kill.output);
+    assert.deepEqual(await session.slow?.exit, endedWell, session.slow?.output);
+    assert.match(session.slow?.output ?? '', /\{"sleptMs":\d+\}/);
+    assert.deepEqual(await session.service?.exit, endedWell, session.service?.output);
+    assert.match(session.service?.output ?? '', /"msg":"shutdown ended"/);
+  },
+  'npm ci && npm test': async (command, session) => {
+    // All tests would be this one again: a few of them show that the command runs tests.
+    const npm = session.inShell(`${installed(command)} -- test/lifecycle/signal`);
+    assert.deepEqual(await npm.exit, endedWell, npm.output);
+    assert.match(npm.output, /^ℹ pass [1-9]/m);
+  },
+};
+
+test('the commands of the README do, one after another, what it says', async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'readme-commands-'));
+  t.after(() => rm(folder, { recursive: true }));
+  await mkdir(join(folder, 'program', 'node_modules'), { recursive: true });
+  await writeFile(join(folder, 'program', 'package.json'), '{ "type": "module" }');
+  await symlink(root, join(folder, 'program', 'node_modules', 'lameduck'));
+  await writeFile(join(folder, 'program', 'server.js'), program);
+  const tree = join(folder, 'tree');
+  await cp(root, tree, { recursive: true, filter: (path) => !left.includes(path) });
+  await symlink(join(root, 'node_modules'), join(tree, 'node_modules'));
+  const session: Session = {
+    inShell: (command, where = 'tree') =>
+      disposed(t, new CommandUnderTest('sh', ['-c', command], { cwd: join(folder, where), env: { PORT: '0' } })),
+  };
+  assert.deepEqual(commands.map(withoutNumbers).sort(), Object.keys(runners).sort());
+  for (const command of commands) await runners[withoutNumbers(command)]?.(command, session);
+});
+
+// What a fresh clone does not have.
+const left = ['node_modules', 'dist', '.git'].map((name) => join(root, name));
+
+function installed(command: string): string {
+  return command.replace(/^npm ci && /, '');
+}
+
+function withoutNumbers(command: string): string {
+  return command.replace(/\d+/g, '#');
+}
