@@ -23,31 +23,15 @@ interface Hover {
 const hovers = new Map<string, Hover>();
 
 before(() => {
-  const { config } = ts.readConfigFile(join(root, 'tsconfig.build.json'), (file) => ts.sys.readFile(file)) as {
-    config: { compilerOptions: object; extends: string };
-  };
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
-  const declared = new Map<string, string>();
-  const entries = ['index.ts', 'leader-election.ts'].map((file) => join(root, 'src', file));
-  const emitsDeclarationsOnly = true;
-  ts.createProgram(entries, options).emit(
-    undefined,
-    (file, text) => declared.set(file, text),
-    undefined,
-    emitsDeclarationsOnly,
-  );
-  const user = join(root, 'dist', 'user.ts');
-  declared.set(
-    user,
-    `import type { LameduckOptions } from './index.js';
-import type { ElectorOptions } from './leader-election.js';
+  const user = join(root, 'dist', 'user.mts');
+  const program = `import type { LameduckOptions } from './types/index.mjs';
+import type { ElectorOptions } from './types/leader-election.mjs';
 export const options: LameduckOptions = {
 ${linesFor(settingsTable)}};
 export const election: ElectorOptions = {
 ${linesFor(electionTable)}};
-`,
-  );
-  const read = (file: string): string | undefined => declared.get(file) ?? ts.sys.readFile(file);
+`;
+  const read = (file: string): string | undefined => (file === user ? program : ts.sys.readFile(file));
   const service = ts.createLanguageService({
     getScriptFileNames: () => [user],
     getScriptVersion: () => '1',
@@ -56,13 +40,13 @@ ${linesFor(electionTable)}};
       return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
     },
     getCurrentDirectory: () => root,
-    getCompilationSettings: () => ({ ...options, noEmit: true, rootDir: root }),
+    getCompilationSettings: () => ({ module: ts.ModuleKind.NodeNext, strict: true, noEmit: true }),
     getDefaultLibFileName: (settings) => ts.getDefaultLibFilePath(settings),
-    fileExists: (file) => read(file) !== undefined,
+    fileExists: (file) => file === user || ts.sys.fileExists(file),
     readFile: read,
   });
   for (const [name] of rows) {
-    const at = read(user)?.indexOf(`  ${name}:`) ?? -1;
+    const at = program.indexOf(`  ${name}:`);
     const info = service.getQuickInfoAtPosition(user, at + 2);
     hovers.set(name, {
       type: ts.displayPartsToString(info?.displayParts),
