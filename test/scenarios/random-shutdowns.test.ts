@@ -6,20 +6,8 @@ import { runRound } from './random-shutdowns/round.ts';
 
 const parallel = 4;
 
-// With each of the first something went wrong once; the others are to find out whether something does now.
-const fixed = [
-  1,
-  2,
-  6,
-  1018,
-  1023,
-  3063,
-  4037,
-  10434,
-  10573,
-  948390541,
-  ...Array.from({ length: 10 }, (_, index) => index + 101),
-];
+// With each of these seeds something went wrong once. .ci/run adds fresh seeds.
+const fixed = [1, 2, 6, 1018, 1023, 3063, 4037, 10434, 10573, 948390541];
 
 function seeds(): readonly number[] {
   const { SEED: seed, ROUNDS: rounds } = process.env;
