@@ -186,6 +186,7 @@ function joinProcess(
     },
     takesShutdownMessage: isUnderPm2(environment),
     isGuest,
+    isDeveloped: isDevelopment(environment),
     runsOwnListeners: settings.ownSignalListeners === 'run',
   });
   return () => {

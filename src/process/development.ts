@@ -1,4 +1,4 @@
-// Whether this process runs on a developer's machine. The drain then waits for neither the delay nor idle connections.
+// Whether this process runs on a developer's machine. A restart must not wait there.
 import type { Cluster } from 'node:cluster';
 import { isatty } from 'node:tty';
 import type { Environment } from '../settings/environment.ts';

@@ -16,6 +16,9 @@ import { describeUncaught } from './uncaught-error.ts';
 // Milliseconds after the drain, or after the program's own listeners, in which the process may end by itself (P-058).
 const exitPatience = 1_000;
 
+// The same in development, where a restart takes at most about 100 ms (P-107).
+const exitPatienceInDevelopment = 50;
+
 type Begin = (member: Member) => Promise<Ended>;
 
 const members = new Set<Member>();
@@ -230,7 +233,8 @@ function finish({ exitCode, endsAt }: EndedAt): void {
       report(code, []);
     });
   }
-  ownListeners.whenIdleFor(exitPatience, () => {
+  const isDeveloped = [...members].every((member) => member.isDeveloped);
+  ownListeners.whenIdleFor(isDeveloped ? exitPatienceInDevelopment : exitPatience, () => {
     const holders = heldBy();
     if (held.length > 0) for (const member of members) member.onHeldOpen(holders);
     report(exitCodeSoFar(), holders);

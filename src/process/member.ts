@@ -31,6 +31,8 @@ export interface Member {
   readonly takesShutdownMessage: boolean;
   /** Whether `lameduck/register` made the lifecycle. After the drain, such a process behaves as without lameduck. */
   readonly isGuest: boolean;
+  /** Whether the process runs on a developer's machine. */
+  readonly isDeveloped: boolean;
   /** Whether the program's own listeners of a process signal are called at once. */
   readonly runsOwnListeners: boolean;
 }

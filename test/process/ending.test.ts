@@ -19,6 +19,7 @@ function memberFor(...shutdownSignals: NodeJS.Signals[]): Member {
     afterListeners: () => undefined,
     takesShutdownMessage: false,
     isGuest: false,
+    isDeveloped: false,
     runsOwnListeners: false,
     endsAt: () => undefined,
   };

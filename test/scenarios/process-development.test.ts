@@ -37,6 +37,24 @@ void describe('development', { concurrency: 2 }, () => {
     });
   });
 
+  test('P-058, P-107 a timer that keeps the event loop alive holds no restart', async (t) => {
+    const env = { KEEPS: 'timer', WATCH_REPORT_DEPENDENCIES: '1' };
+    await assertRestartsAtOnce(async () => {
+      const restarted = new Restarted(t, process.execPath, [fixture], { env });
+      return restarted.restart((pid) => process.kill(pid, 'SIGTERM'));
+    });
+  });
+
+  test('P-107 a restart waits for the promise of a signal listener, and no longer', async (t) => {
+    const env = { KEEPS: 'listener', WATCH_REPORT_DEPENDENCIES: '1' };
+    await assertRestartsAtOnce(async () => {
+      const restarted = new Restarted(t, process.execPath, [fixture], { env });
+      const took = await restarted.restart((pid) => process.kill(pid, 'SIGTERM'));
+      assert.ok(restarted.command.lines.some(({ msg }) => msg === 'cleaned up'));
+      return took;
+    });
+  });
+
   test('P-107 a delay that the environment asks for is kept in development', async (t) => {
     const env = { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '300ms', WATCH_REPORT_DEPENDENCIES: '1' };
     const restarted = new Restarted(t, process.execPath, [fixture], { env });
