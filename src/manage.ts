@@ -100,7 +100,7 @@ export function install(
     readSocketTable,
     metrics,
     flushLog: logging.flushed,
-    linger: isDeveloped ? 0 : undefined,
+    isHurried: isDeveloped,
     answersOnOwnServers: guest === undefined,
     onStart(addresses) {
       stopWatching();

@@ -12,10 +12,7 @@ import { portOf, type Server } from './server.ts';
 import type { SocketRow } from './socket-table.ts';
 import type { Traffic } from './traffic.ts';
 
-/**
- * linger is how many milliseconds of silence end a connection, so that a request on its way is still served. In development
- * there is none.
- */
+/** linger is how many milliseconds of silence end a connection, so that a request on its way is still served. */
 export const linger = 1_000;
 
 // How long the peer has to answer our FIN before the socket is destroyed (P-006).
@@ -32,8 +29,11 @@ const pauseFactor = 10;
 
 /** DrainOptions is the settings of a drain that depend on the process. */
 export interface DrainOptions {
-  /** The silence, in milliseconds, after which the drain ends a connection; a second unless given. */
-  readonly linger?: number | undefined;
+  /**
+   * Whether to wait only for requests in flight, as in development: not for silence, not for the rest of a request head, and
+   * not for the FIN of a peer.
+   */
+  readonly isHurried?: boolean | undefined;
   /** Reads which bytes peers have not acknowledged; without it, the drain does not wait for them. */
   readonly readSocketTable?: ReadSocketTable | undefined;
 }
@@ -50,6 +50,7 @@ export class Drain {
   #resolve!: () => void;
   readonly #traffic: Traffic;
   readonly #clock: Clock;
+  readonly #isHurried: boolean;
   readonly #linger: number;
   #cancel: () => void = () => undefined;
   #isStopped = false;
@@ -68,12 +69,13 @@ export class Drain {
     traffic: Traffic,
     clock: Clock,
     onFailure: (error: unknown) => void,
-    { linger: milliseconds = linger, readSocketTable }: DrainOptions = {},
+    { isHurried = false, readSocketTable }: DrainOptions = {},
   ) {
     this.#traffic = traffic;
     this.#clock = clock;
     this.#onFailure = onFailure;
-    this.#linger = milliseconds;
+    this.#isHurried = isHurried;
+    this.#linger = isHurried ? 0 : linger;
     this.#acknowledgement = new Acknowledgement(readSocketTable ?? (() => Promise.resolve([])), clock);
     this.drained = new Promise((resolve) => {
       this.#resolve = resolve;
@@ -186,7 +188,9 @@ export class Drain {
     for (const connection of this.#traffic.connections) {
       try {
         if (this.#look(connection, now)) silent.push(connection);
-        else if (!connection.isGone && connection.isOver && connection.isStale(now, patience)) stale.push(connection);
+        else if (!connection.isGone && connection.isOver && connection.isStale(now, this.#isHurried ? 0 : patience)) {
+          stale.push(connection);
+        }
       } catch (error) {
         this.#giveUp(connection, error);
       }
@@ -263,7 +267,7 @@ export class Drain {
     if (!connection.endsBySilence) return false;
     if (this.#uploads.isTooLong(connection, now)) return true;
     if (now - connection.quietSince < this.#linger) return false;
-    return this.#isLastCall(now) || (this.#isIdle && !isHalfHead(connection));
+    return this.#isLastCall(now) || (this.#isIdle && (this.#isHurried || !isHalfHead(connection)));
   }
 
   #isLastCall(now: number): boolean {

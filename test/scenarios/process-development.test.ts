@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -44,6 +45,24 @@ void describe('development', { concurrency: 2 }, () => {
       return restarted.restart((pid) => process.kill(pid, 'SIGTERM'));
     });
   });
+
+  for (const [title, text] of [
+    ['a client that has sent half a request head', 'GET / HTT'],
+    ['a client that never answers the FIN of the server', ''],
+  ] as const) {
+    test(`P-006, P-012, P-107 ${title} holds no restart`, async (t) => {
+      const env = { WATCH_REPORT_DEPENDENCIES: '1' };
+      await assertRestartsAtOnce(async () => {
+        const restarted = new Restarted(t, process.execPath, [fixture], { env });
+        const end = (pid: number): boolean => process.kill(pid, 'SIGTERM');
+        return restarted.restart(end, (port) => {
+          const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+          t.after(() => socket.destroy());
+          socket.on('error', () => undefined).write(text);
+        });
+      });
+    });
+  }
 
   test('P-107 a restart waits for the promise of a signal listener, and no longer', async (t) => {
     const env = { KEEPS: 'listener', WATCH_REPORT_DEPENDENCIES: '1' };

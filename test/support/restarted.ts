@@ -18,10 +18,14 @@ export class Restarted {
     this.command = disposed(t, new LoggingCommand(...command));
   }
 
-  /** restart calls `end` while a browser has idle connections, and resolves with how many milliseconds the process took. */
-  async restart(end: (pid: number) => void): Promise<number> {
+  /**
+   * restart calls `end` while a browser has idle connections, and another client those that `open` makes. It resolves with how
+   * many milliseconds the process took.
+   */
+  async restart(end: (pid: number) => void, open?: (port: number) => void): Promise<number> {
     const { port, pid } = await this.#next('listening');
     await this.#next('HasBeenReady');
+    open?.(Number(port));
     await this.#openIdle(Number(port));
     end(Number(pid));
     const { time: since } = await this.#next('ShutdownInitiated');
