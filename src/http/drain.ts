@@ -196,7 +196,8 @@ export class Drain {
       }
     }
     this.#idlesPerSweep = Math.max(this.#idlesPerSweep, perSweep(silent.length, this.#linger));
-    for (const connection of silent.slice(0, this.#idlesPerSweep)) {
+    const { own, connections } = this.#traffic;
+    for (const connection of own.endLast(silent, connections).slice(0, this.#idlesPerSweep)) {
       try {
         connection.end();
       } catch (error) {

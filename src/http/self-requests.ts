@@ -62,9 +62,9 @@ export class SelfRequests {
   #recognizeEarlier(): void {
     const ports = this.#reaches.map(({ port }) => port);
     const made = new Set<string>();
-    for (const { connecting, localAddress, localPort, remotePort = 0 } of socketsMade()) {
+    for (const { connecting, localAddress, localPort, remotePort } of socketsMade()) {
       // While a socket is connecting, Node does not show its remote port: assume each.
-      for (const port of connecting ? ports : [remotePort]) made.add(pairOf(localAddress, localPort, port));
+      for (const port of ports) if (connecting || port === remotePort) made.add(pairOf(localAddress, localPort, port));
     }
     this.#traffic.own.recognize((socket) =>
       made.has(pairOf(socket.remoteAddress, socket.remotePort, socket.localPort)),
@@ -73,6 +73,8 @@ export class SelfRequests {
 
   #begin(): void {
     const handle = tcpHandleOf(this.#listener);
+    // The program may have connected to itself while the listener was being opened.
+    this.#recognizeEarlier();
     if (handle === undefined || this.#hasEnded) this.#listener.close();
     else this.#stopRedirecting = redirectConnects(handle, (connect) => this.#redirect(connect));
   }
