@@ -53,7 +53,7 @@ async function shutDownUnderLoad(t: TestContext, delay: string, retryAfter: stri
   assert.deepEqual(behind, hooks);
   const { executed } = await program.line('what was executed', ({ msg }) => msg === 'executed');
   assert.equal(executed, account.answered, 'every request that a handler saw has its answer');
-  const accepted = await program.acceptedPorts();
+  const accepted = await program.acceptedPorts(port);
   const resets = account.resetPorts.filter((reset) => accepted.includes(reset));
   assert.deepEqual(resets, [], 'no accepted connection is reset');
 }

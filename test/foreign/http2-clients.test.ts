@@ -48,7 +48,7 @@ async function goAway(t: TestContext, environment: Readonly<Record<string, strin
   await Promise.all(clients.map(({ exit }) => exit));
 
   const stopped = (await program.signaled('NotAcceptingNewRequest'))['time'] as number;
-  const accepted = new Set(await program.acceptedPorts());
+  const accepted = new Set(await program.acceptedPorts(port));
   const executed = (await program.line('what was executed', ({ msg }) => msg === 'executed'))['executed'] as string[];
   for (const [index, client] of clients.entries()) {
     const { name, asked, resent } = client;

@@ -90,7 +90,7 @@ for (const retryAfter of [false, true]) {
       const firstOf = (client: string, saw: string): number =>
         of(client).find((sight) => sight.saw === saw)?.at ?? Infinity;
       const notAcceptingAt = await notAccepting;
-      const accepted = new Set<number | undefined>(await service.acceptedPorts());
+      const accepted = new Set<number | undefined>(await service.acceptedPorts(port));
       assert.deepEqual(
         sights.filter(({ cutPort }) => accepted.has(cutPort)),
         [],

@@ -80,7 +80,7 @@ async function shutDownUnderLoad(
   // Each client ends by being refused a new connection, and none before it was told to make one. A connection that the
   // kernel had completed and the server had not accepted when it closed the listener is reset, and counts as refused, too;
   // closing without care resets nearly every client (P-018).
-  const accepted = await server.acceptedPorts();
+  const accepted = await server.acceptedPorts(port);
   const resets = account.resetPorts.filter((reset) => accepted.includes(reset));
   assert.deepEqual(resets, [], 'no accepted connection is reset');
   const allowed = ['ECONNREFUSED', 'ECONNRESET', ...(retryAfter ? ['429'] : [])];

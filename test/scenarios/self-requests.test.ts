@@ -132,7 +132,7 @@ async function shutDownUnderLoad(t: TestContext, env: Readonly<Record<string, st
   await Promise.all(clients);
   assert.equal(account.failed, 0);
   // A connection that no server had accepted when the listener closed is reset (P-018).
-  const accepted = await program.acceptedPorts();
+  const accepted = await program.acceptedPorts(port);
   const lost = account.lost.filter((_, index) => {
     const first = account.lostPorts[index];
     return first === undefined || accepted.includes(first);

@@ -72,10 +72,15 @@ export class ProcessUnderTest extends LoggingCommand {
     return this.port();
   }
 
-  /** acceptedPorts resolves, after the exit, with the clients' ports of a program that has the fixture of that name. */
-  async acceptedPorts(): Promise<readonly number[]> {
+  /**
+   * acceptedPorts resolves, after the exit, with the ports of the clients from which a server's port has accepted connections.
+   * The program has the fixture of that name.
+   */
+  async acceptedPorts(port: number): Promise<readonly number[]> {
     await this.exit;
-    return (await this.line('the accepted ports', ({ msg }) => msg === 'accepted'))['ports'] as number[];
+    const line = await this.line('the accepted ports', ({ msg }) => msg === 'accepted');
+    const pairs = line['pairs'] as readonly { readonly client: number; readonly server: number }[];
+    return pairs.filter(({ server }) => server === port).map(({ client }) => client);
   }
 }
 

@@ -118,7 +118,7 @@ async function talkAndEnd(seed: number, plan: Plan, program: ProcessUnderTest): 
   if (exit?.code !== 0) world.failures.push(`exit ${JSON.stringify(exit ?? 'not within the budget')}`);
   const left = await Promise.race([Promise.all(talking), setTimeout(longestLeave, undefined, { ref: false })]);
   if (left === undefined) world.failures.push(`still talking: ${[...open].join(', ')}`);
-  if (exit !== undefined) world.judgeResets(await program.acceptedPorts());
+  if (exit !== undefined) world.judgeResets(await program.acceptedPorts(world.port));
   if (world.failures.length > 0) world.failures.push(...program.output.split('\n').slice(-15));
   return {
     seed,
