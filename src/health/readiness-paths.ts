@@ -10,9 +10,14 @@ export function readinessPaths(
   paths: readonly string[],
   shutdownInitiated: Pick<LifecycleSignal, 'hasSignaled'>,
 ): (url: string, method: string) => Answer | undefined {
-  const all = new Set(paths);
+  const all = new Set(paths.map(withoutFinalSlash));
   return (url, method) => {
     if (!shutdownInitiated.hasSignaled || (method !== 'GET' && method !== 'HEAD')) return undefined;
-    return all.has(url.split('?', 1)[0] as string) ? shuttingDown : undefined;
+    return all.has(withoutFinalSlash(url.split('?', 1)[0] as string)) ? shuttingDown : undefined;
   };
+}
+
+// The routers of Express and Koa ignore a final slash by default, so a load balancer may probe either form.
+function withoutFinalSlash(path: string): string {
+  return path.replace(/(.)\/$/, '$1');
 }

@@ -196,6 +196,9 @@ export const path: Kind<string> = {
 
 const pathsAllowed = 'one or more paths such as /health,/ready, each beginning with / and without a query, or off';
 
+const notLivez =
+  'paths other than /livez: remove it, since the kubelet kills a container whose liveness probe gets a 503';
+
 /** paths is a list of paths of the program; the empty list is off. */
 export const paths: Kind<readonly string[]> = {
   name: 'paths',
@@ -207,6 +210,7 @@ export const paths: Kind<readonly string[]> = {
     // A copy has no holes, which `every` would pass over.
     const all: unknown[] = Array.isArray(given) ? [...(given as unknown[])] : [];
     if (all.length === 0 || !all.every(isPathname)) return { allowed: pathsAllowed };
+    if (all.some((one) => /^\/livez(\/|$)/i.test(one))) return { allowed: notLivez };
     return { value: Object.freeze([...new Set(all)]) };
   },
   format: (value) => (value.length === 0 ? 'off' : value.join(',')),

@@ -166,7 +166,8 @@ export const settingsTable = {
     default: () => undefined,
   }),
   /**
-   * The program’s own health paths, such as `/health,/ready`: GET and HEAD answer 503 from `ShutdownInitiated` on.
+   * The program’s own health paths, such as `/health,/ready`: GET and HEAD answer 503 from `ShutdownInitiated` on. A final
+   * slash is ignored. `/livez` is invalid.
    *
    * @default `off`
    */

@@ -183,6 +183,7 @@ describe('H-059 HC-03 the chart refuses a wrong value in the package’s own wor
     count: ['-1', '1000001', 'many'],
     chance: ['0.03', '1', '-0.1'],
     path: ['metrics', '/readyz', '/metrics/'],
+    paths: ['health', '/livez', '/health, /LIVEZ/ping', '/health,/livez'],
     'process signals': ['SIGKILL', 'TERM', 'SIGTERM;SIGINT'],
     port: ['65536', 'http', '-1'],
     host: ['localhost', 'a:b:z', 'a:b', '999.0.0.1', '01.2.3.4', '1::2::3', '1:2:3:4:5:6:7::8'],

@@ -14,7 +14,7 @@ const own = (_: unknown, response: ServerResponse): void => {
 
 describeAdapters((adapter) => {
   it('P-122 GET and HEAD on the readiness paths answer 503 from ShutdownInitiated on, and all else is the program’s', async (t) => {
-    const readinessPaths = ['/health', '/ready'];
+    const readinessPaths = ['/health', '/ready/'];
     const serving = await serve(t, { adapter, readinessPaths, shutdownDelayDuration: delay, listener: own });
     const client = await serving.dial();
     const ask = async (line: string) => {
@@ -29,7 +29,11 @@ describeAdapters((adapter) => {
       ['GET /health', 503],
       ['GET /ready?from=load-balancer', 503],
       ['POST /health', 200],
-      ['GET /health/', 200],
+      ['GET /health/', 503],
+      ['GET /ready?/', 503],
+      ['GET /ready/?verbose', 503],
+      ['GET /health//', 200],
+      ['GET /%68ealth', 200],
       ['GET /Health', 200],
       ['GET /', 200],
     ] as const) {
@@ -47,7 +51,7 @@ describeAdapters((adapter) => {
     assert.match(text, /^HTTP\/1\.1 503 [^]*\r\n\r\n$/);
     await serving.handle.shutdown('test', { budget: 1 });
     const record = await ended;
-    assert.deepEqual([record.exitCode, record.requests.answered, record.requests.cut], [0, 4, 0]);
+    assert.deepEqual([record.exitCode, record.requests.answered, record.requests.cut], [0, 5, 0]);
   });
 
   it('P-001, P-122 a readiness path that answers 503 says close when the connection has to leave, and not before', async (t) => {

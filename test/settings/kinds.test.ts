@@ -66,6 +66,15 @@ test('paths are a list of paths without a query, in text with commas and in code
     assert.match(refused(paths.fromCode(given)), /each beginning with \//);
 });
 
+test('/livez is refused with the reason, and /healthz and /readyz are not', () => {
+  for (const liveness of ['/livez', '/livez/', '/livez/ping', '/LIVEZ']) {
+    assert.match(refused(paths.fromText(`/health,${liveness}`)), /^paths other than \/livez: remove it/);
+    assert.match(refused(paths.fromCode([liveness])), /^paths other than \/livez: remove it/);
+  }
+  const all = ['/healthz', '/readyz', '/livezone', '/my/livez'];
+  assert.deepEqual(paths.fromCode(all), { value: all });
+});
+
 test('a boolean is true or false in code, and also 1 or 0 in text', () => {
   assert.deepEqual(
     ['true', '1', 'false', '0'].map((text) => boolean.fromText(text)),
