@@ -99,9 +99,11 @@ function classOf(given: unknown): string {
 
 type Application = Readonly<Record<string, unknown>>;
 
-// What frameworks call a server, and what of it lameduck needs. Each is known by methods that no other one has together.
+// What frameworks call a server, and what of it lameduck needs. The first row whose methods are all there counts: a hapi server
+// has those of Fastify, too.
 const applications: readonly { readonly methods: readonly string[]; readonly is: string; readonly pass: string }[] = [
   { methods: ['getHttpServer', 'init'], is: 'a Nest application', pass: '`app.getHttpServer()`' },
+  { methods: ['inject', 'register', 'decorate', 'ext'], is: 'a hapi server', pass: '`server.listener`' },
   { methods: ['inject', 'register', 'decorate'], is: 'a Fastify application', pass: '`app.server`' },
   { methods: ['callback', 'listen', 'use'], is: 'a Koa application', pass: 'what `app.listen()` returns' },
   { methods: ['handle', 'listen', 'use'], is: 'an Express application', pass: 'what `app.listen()` returns' },

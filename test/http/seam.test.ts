@@ -119,6 +119,7 @@ it('the error for an application says what to pass', () => {
   for (const [given, remedy] of [
     [express, 'an Express application: pass what `app.listen()` returns'],
     [{ callback: method, listen: method, use: method }, 'a Koa application: pass what `app.listen()` returns'],
+    [{ inject: method, register: method, decorate: method, ext: method }, 'a hapi server: pass `server.listener`'],
     [Fastify(), 'a Fastify application: pass `app.server`'],
     [
       { getHttpServer: method, init: method, listen: method, use: method },
