@@ -32,6 +32,11 @@ export function serverOf(socket: Socket): Server | undefined {
   return (socket as { server?: Server }).server;
 }
 
+/** isAnswering tells whether a request on a socket has no whole response yet. */
+export function isAnswering(socket: Socket): boolean {
+  return ((socket as { _httpMessage?: unknown })._httpMessage ?? null) !== null;
+}
+
 /** isInBody tells whether the body of a request is on its way, answered or not. */
 export function isInBody(socket: Socket): boolean {
   return parserOf(socket)?.incoming?.complete === false;

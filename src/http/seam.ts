@@ -2,10 +2,11 @@
 // No listener is added, since some listeners change what Node does (P-113).
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
-import type { Socket } from 'node:net';
+import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { continued } from './expect.ts';
 import { connectionsOf, sessionsOf } from './hidden-fields.ts';
+import { endUnlessRead } from './idle-timeout.ts';
 import { isHttp2, isSecure, take, type Server } from './server.ts';
 
 /**
@@ -59,43 +60,51 @@ export function installSeam(server: Server, events: SeamEvents): void {
       events.onCompatible(args[0] as object, args[1] as object);
     } else if (event === 'request' || event === 'checkContinue' || event === 'checkExpectation') {
       if (events.onRequest(args[0] as IncomingMessage, args[1] as ServerResponse, event, proceed)) return true;
-    } else if (typeof event === 'string' && handleRare(event, args)) {
+    } else if (typeof event === 'string' && handleRare(server, events, event, args, proceed)) {
       return true;
     }
     return proceed(event, ...args);
   };
 
-  function handleRare(event: string, args: readonly unknown[]): boolean {
-    switch (event) {
-      case 'connection':
-        if (isSecure(server)) events.onHandshake(args[0] as Socket);
-        else events.onConnection(args[0] as Socket);
-        return false;
-      case 'secureConnection':
-        events.onSecureConnection(args[0] as Socket);
-        return false;
-      case 'upgrade':
-      case 'connect':
-        return events.onUpgrade(args[0] as IncomingMessage, args[1] as Duplex);
-      case 'session':
-        events.onSession(args[0] as ServerHttp2Session);
-        return false;
-      case 'stream':
-        return events.onStream(args[0] as ServerHttp2Stream, args[1] as IncomingHttpHeaders, () =>
-          proceed(event, ...args),
-        );
-      case 'listening':
-        events.onListening(server);
-        return false;
-      case 'close':
-        return events.onClose(server);
-      default:
-        return false;
-    }
-  }
-
   server.emit = emit as Server['emit'];
   passOlder(server, events);
+}
+
+// Whatever is no request: returns true if it was dealt with.
+function handleRare(
+  server: Server,
+  events: SeamEvents,
+  event: string,
+  args: readonly unknown[],
+  proceed: Proceed,
+): boolean {
+  switch (event) {
+    case 'connection':
+      events[isSecure(server) ? 'onHandshake' : 'onConnection'](args[0] as Socket);
+      return false;
+    case 'secureConnection':
+      events.onSecureConnection(args[0] as Socket);
+      return false;
+    case 'upgrade':
+    case 'connect':
+      return events.onUpgrade(args[0] as IncomingMessage, args[1] as Duplex);
+    case 'session':
+      events.onSession(args[0] as ServerHttp2Session);
+      return false;
+    case 'stream':
+      return events.onStream(args[0] as ServerHttp2Stream, args[1] as IncomingHttpHeaders, () =>
+        proceed(event, ...args),
+      );
+    case 'timeout':
+      return args[0] instanceof Socket && endUnlessRead(server, args[0]);
+    case 'listening':
+      events.onListening(server);
+      return false;
+    case 'close':
+      return events.onClose(server);
+    default:
+      return false;
+  }
 }
 
 // What was there before the seam leaves with the rest (P-053).
