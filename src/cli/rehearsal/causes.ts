@@ -49,6 +49,7 @@ function ignoredSignal(events: Events): string | undefined {
 const lostOrRefused: readonly EventKind[] = ['requestLost', 'requestRefused'];
 
 const longKinds: Readonly<Record<string, string>> = {
+  longPoll: 'long polls',
   eventStream: 'event streams',
   upload: 'uploads',
   webSocket: 'WebSockets',
@@ -139,6 +140,7 @@ const rows: readonly Row[] = [
     find(events) {
       const losses = [
         ...lossesOf(events, 'keptConnection', ['requestLost']),
+        ...lossesOf(events, 'retryingConnection', ['requestLost']),
         ...lossesOf(events, 'http2', ['requestLost']),
       ];
       return losses.length === 0

@@ -13,6 +13,8 @@ export interface Plan {
   /** The port of the load; undefined means to find it. */
   readonly port: number | undefined;
   readonly requests: readonly { readonly method: string; readonly path: string }[];
+  readonly retry: boolean;
+  readonly longPoll: string | undefined;
   readonly stream: string | undefined;
   readonly upload: string | undefined;
   readonly webSocket: string | undefined;
@@ -54,6 +56,8 @@ const options = {
     value: 'PATH',
     help: 'a request such as /orders or "POST /orders"; default /',
   },
+  retry: { type: 'boolean', help: 'also repeat a GET once if a kept connection ends without a response' },
+  'long-poll': { type: 'string', value: 'PATH', help: 'also hold requests that the server answers late' },
   stream: { type: 'string', value: 'PATH', help: 'also hold event streams' },
   upload: { type: 'string', value: 'PATH', help: 'also upload bodies' },
   websocket: { type: 'string', value: 'PATH', help: 'also hold WebSockets' },
@@ -148,6 +152,8 @@ function complete(values: Values, command: readonly string[], randomSeed: number
       list('request').length === 0
         ? [{ method: 'GET', path: '/' }]
         : list('request').map((one) => readRequest(one, problems)),
+    retry: values['retry'] === true,
+    longPoll: path('long-poll'),
     stream: path('stream'),
     upload: path('upload'),
     webSocket: path('websocket'),

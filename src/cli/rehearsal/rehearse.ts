@@ -87,15 +87,15 @@ async function runOne(
   const limit = longest(scenario, pod);
   terminal.line();
   terminal.line(`${name}: ${scenario.title} (at most ${String(Math.ceil(limit / 1_000))} s)`, 'bold');
-  terminal.begin();
+  terminal.begin(limit);
   const log = new EventLog(() => systemClock.now());
   log.onEvent((event) => {
     terminal.onEvent(event);
   });
-  const { rate, connections, requests, stream, upload, webSocket, http2, seed } = plan;
+  const { rate, connections, requests, retry, longPoll, stream, upload, webSocket, http2, seed } = plan;
   const run = new ScenarioRun({
     ...{ scenario, pod, port: plan.port ?? portOf(environment), propagation, isolation, log, interrupted },
-    load: { rate, connections, requests, stream, upload, webSocket, http2, seed },
+    load: { rate, connections, requests, retry, longPoll, stream, upload, webSocket, http2, seed },
     random: seededRandom(seed),
     // What the kubelet sets for every container, so that a program behaves as in a cluster (K-185).
     environment: {

@@ -65,6 +65,7 @@ export class Terminal {
   readonly #stream: WriteStream;
   readonly #isLive: boolean;
   #status = '';
+  #longestMs = 0;
   #lossesShown = 0;
 
   constructor(stream: WriteStream) {
@@ -88,9 +89,10 @@ export class Terminal {
     if (text !== undefined) this.line(`${(at / 1_000).toFixed(2).padStart(8)}s  ${text}`, isLoss ? 'red' : undefined);
   }
 
-  /** begin forgets what belongs to the scenario before. */
-  begin(): void {
+  /** begin forgets what belongs to the scenario before; the next one ends within `longestMs`. */
+  begin(longestMs: number): void {
     this.#lossesShown = 0;
+    this.#longestMs = longestMs;
   }
 
   /** end removes the status line. */
@@ -139,7 +141,7 @@ export class Terminal {
   #setStatus(at: number, { sent, lost, refused, inFlight }: Detail): void {
     if (!this.#isLive) return;
     this.#clear();
-    this.#status = `${(at / 1_000).toFixed(1)}s  ${s(sent)} requests, ${s(inFlight)} in flight, ${s(lost)} lost, ${s(refused)} refused`;
+    this.#status = `${progressBar(at, this.#longestMs)}  ${s(sent)} requests, ${s(inFlight)} in flight, ${s(lost)} lost, ${s(refused)} refused`;
     this.#draw();
   }
 
@@ -155,6 +157,15 @@ export class Terminal {
 }
 
 const mostLosses = 10;
+
+const barWidth = 16;
+
+/** progressBar draws how much of the longest time has passed, with the seconds that are left at most. */
+export function progressBar(at: number, longestMs: number): string {
+  const done = Math.min(barWidth, Math.floor((at / longestMs) * barWidth));
+  const left = Math.max(0, Math.ceil((longestMs - at) / 1_000));
+  return `[${'#'.repeat(done)}${'-'.repeat(barWidth - done)}] at most ${String(left)} s left`;
+}
 
 function lastLine(output: Detail[string]): string {
   const line = s(output).trim().split('\n').at(-1) ?? '';

@@ -34,7 +34,10 @@ test('a scenario in which every request was answered is clean', () => {
     [result.verdict, result.causes, result.exit],
     ['clean', [], { code: 0, signal: undefined, afterMs: 1_000 }],
   );
-  assert.deepEqual(result.notTried, ['keptConnection', 'eventStream', 'upload', 'webSocket', 'http2']);
+  assert.deepEqual(result.notTried, [
+    ...['keptConnection', 'retryingConnection', 'longPoll'],
+    ...['eventStream', 'upload', 'webSocket', 'http2'],
+  ]);
 });
 
 test('new connections that fail after the deletion show a listener that closed too early', () => {

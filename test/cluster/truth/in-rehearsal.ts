@@ -27,7 +27,14 @@ const startOfNode = Date.now() - before;
 // The cases are about probes and ends. Losses are told by the clients of the rehearsal itself.
 const noLoad = {
   ...{ rate: 0, connections: 0, requests: [{ method: 'GET', path: '/' }], seed: 1 },
-  ...{ stream: undefined, upload: undefined, webSocket: undefined, http2: undefined },
+  ...{
+    retry: false,
+    longPoll: undefined,
+    stream: undefined,
+    upload: undefined,
+    webSocket: undefined,
+    http2: undefined,
+  },
 };
 
 /** inRehearsal runs a case as `lameduck rehearse --manifest` runs a scenario, with the end at the time of the case. */

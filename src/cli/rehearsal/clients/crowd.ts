@@ -7,11 +7,14 @@ import { newTallies, type ClientKind, type LoadPlan, type Loss, type Tally } fro
 import { followEvents } from './event-stream.ts';
 import { holdWebSocket } from './web-socket.ts';
 
-// Clients of each kind that keeps one request in flight for long.
-const longClients = 10;
+// Clients of each kind that the plan adds.
+const addedClients = 10;
 
 // The longest pause of a client with a kept connection, in milliseconds.
 const longestGap = 1_000;
+
+// Between two long polls, and between two looks at the routes, in milliseconds.
+const shortestGap = 20;
 
 const uploadBody = { chunk: Buffer.alloc(16_384, 'x'), count: 10, pause: 50 } as const;
 
@@ -38,10 +41,12 @@ export class Crowd {
 
   /** run resolves when `stop` has been called and no request is in flight. It never rejects. */
   async run(): Promise<void> {
-    const { connections, stream, upload, webSocket, http2 } = this.#plan;
+    const { connections, retry, longPoll, stream, upload, webSocket, http2 } = this.#plan;
     const clients = [this.#sendOnNewConnections()];
-    for (let index = 0; index < connections; index++) clients.push(this.#keepConnection(index));
-    for (let index = 0; index < longClients; index++) {
+    for (let index = 0; index < connections; index++) clients.push(this.#keepConnection('keptConnection', index));
+    for (let index = 0; index < addedClients; index++) {
+      if (retry) clients.push(this.#keepConnection('retryingConnection', index));
+      if (longPoll !== undefined) clients.push(this.#poll(longPoll, index));
       if (stream !== undefined)
         clients.push(this.#repeat('eventStream', () => followEvents(this.#plan, stream, this.#stopped.signal)));
       if (upload !== undefined) clients.push(this.#upload(upload));
@@ -82,14 +87,48 @@ export class Crowd {
     agent.destroy();
   }
 
-  async #keepConnection(index: number): Promise<void> {
+  async #keepConnection(kind: 'keptConnection' | 'retryingConnection', index: number): Promise<void> {
     const { rate, connections } = this.#plan;
     const gap = Math.min(longestGap, (connections / (rate / 2)) * 2_000);
     const agent = new OneConnection(this.#plan);
     while (!this.#hasStopped()) {
       await this.#pause(this.#random() * gap);
-      if (this.#hasStopped() || !(agent.isOpen || this.#isRouted('keptConnection', index))) continue;
-      await this.#count('keptConnection', () => exchange(agent, this.#plan, this.#message()));
+      if (this.#hasStopped() || !(agent.isOpen || this.#isRouted(kind, index))) continue;
+      const message = this.#message();
+      await this.#count(kind, () =>
+        kind === 'retryingConnection'
+          ? this.#exchangeOrRepeat(agent, message, index)
+          : exchange(agent, this.#plan, message),
+      );
+    }
+    agent.destroy();
+  }
+
+  // RFC 9110, section 9.2.2: a client may repeat a request if its method is idempotent and the connection ended before a
+  // response. Clients do so once, and only on a connection that had served a request before.
+  async #exchangeOrRepeat(agent: OneConnection, message: Message, index: number): Promise<Account> {
+    const isReused = agent.isOpen;
+    const account = await exchange(agent, this.#plan, message);
+    const mayRepeat = isReused && message.method === 'GET' && account.kind === 'lost' && account.isUnanswered === true;
+    if (!mayRepeat) return account;
+    switch (this.#routes[index % nodeCount]) {
+      case 'pod':
+        return exchange(agent, this.#plan, message);
+      case 'refused':
+        return { kind: 'refused', why: 'no endpoint for the repeated request' };
+      default:
+        // Another pod answers.
+        return { kind: 'answered', status: 200 };
+    }
+  }
+
+  // A client has always one long poll in flight, and asks again as soon as it is answered.
+  async #poll(path: string, index: number): Promise<void> {
+    const agent = new OneConnection(this.#plan);
+    while (!this.#hasStopped()) {
+      await this.#pause(shortestGap);
+      if (this.#hasStopped() || !(agent.isOpen || this.#isRouted('longPoll', index))) continue;
+      await this.#count('longPoll', () => exchange(agent, this.#plan, { method: 'GET', path }));
     }
     agent.destroy();
   }

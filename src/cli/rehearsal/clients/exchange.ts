@@ -8,7 +8,12 @@ import { DelayedSocket } from './delayed-socket.ts';
 export type Account =
   | { readonly kind: 'answered'; readonly status: number }
   | { readonly kind: 'refused'; readonly why: string }
-  | { readonly kind: 'lost'; readonly why: string };
+  | {
+      readonly kind: 'lost';
+      readonly why: string;
+      /** Whether the connection ended before the response began. */
+      readonly isUnanswered?: boolean;
+    };
 
 /** Message is what a client sends. */
 export interface Message {
@@ -72,7 +77,7 @@ export function exchange(agent: OneConnection, { host, port }: Target, message: 
     const { method, path, headers = {}, body } = message;
     const fail = (error: NodeJS.ErrnoException): void => {
       const why = error.code ?? error.message;
-      resolve(agent.wasAccepted ? { kind: 'lost', why } : { kind: 'refused', why });
+      resolve(agent.wasAccepted ? { kind: 'lost', why, isUnanswered: true } : { kind: 'refused', why });
     };
     const sent = request({ host, port, method, path, headers, agent }, (response) => {
       read(response, resolve);

@@ -2,12 +2,22 @@
 import type { Destination } from '../endpoints.ts';
 
 /** ClientKind is a way in which clients use a server. */
-export type ClientKind = 'newConnection' | 'keptConnection' | 'eventStream' | 'upload' | 'webSocket' | 'http2';
+export type ClientKind =
+  | 'newConnection'
+  | 'keptConnection'
+  | 'retryingConnection'
+  | 'longPoll'
+  | 'eventStream'
+  | 'upload'
+  | 'webSocket'
+  | 'http2';
 
 /** clientKinds are all kinds, in the order of the reports. */
 export const clientKinds: readonly ClientKind[] = [
   'newConnection',
   'keptConnection',
+  'retryingConnection',
+  'longPoll',
   'eventStream',
   'upload',
   'webSocket',
@@ -23,6 +33,9 @@ export interface LoadPlan {
   /** How many connections are kept. */
   readonly connections: number;
   readonly requests: readonly { readonly method: string; readonly path: string }[];
+  /** Whether there are also clients that repeat a request. */
+  readonly retry: boolean;
+  readonly longPoll: string | undefined;
   readonly stream: string | undefined;
   readonly upload: string | undefined;
   readonly webSocket: string | undefined;

@@ -1,0 +1,122 @@
+// The clients of a rehearsal against servers of this process, over real sockets.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, it, type TestContext } from 'node:test';
+import { Crowd } from '../../../../src/cli/rehearsal/clients/crowd.ts';
+import type { ClientKind, LoadPlan } from '../../../../src/cli/rehearsal/clients/messages.ts';
+import type { Destination } from '../../../../src/cli/rehearsal/endpoints.ts';
+import { until } from '../../../support/until.ts';
+
+const everywhere = (destination: Destination): Destination[] => [destination, destination, destination];
+
+/** Runs the clients of a plan until `isEnough`, and returns their counts. */
+async function counts(
+  t: TestContext,
+  listener: RequestListener,
+  plan: Partial<LoadPlan>,
+  isEnough: (crowd: Crowd) => boolean,
+): Promise<Crowd['tallies']> {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  t.after(() => server.close().closeAllConnections());
+  await once(server, 'listening');
+  const crowd = new Crowd(
+    {
+      ...{ host: '127.0.0.1', port: (server.address() as AddressInfo).port, rate: 200, connections: 0, seed: 1 },
+      ...{ requests: [{ method: 'GET', path: '/' }], retry: false, longPoll: undefined },
+      ...{ stream: undefined, upload: undefined, webSocket: undefined, http2: undefined, ...plan },
+    },
+    Math.random,
+    () => undefined,
+  );
+  crowd.routes = everywhere('pod');
+  const ended = crowd.run();
+  await until(() => isEnough(crowd));
+  crowd.stop();
+  await ended;
+  return crowd.tallies;
+}
+
+/** Serves the first request of each connection, and ends the connection without a response to the second. */
+const endsAtSecond: RequestListener = ({ socket }, response) => {
+  if (socket.listenerCount('served') > 0) {
+    socket.destroy();
+    return;
+  }
+  socket.on('served', () => undefined);
+  response.end('done');
+};
+
+const answeredOf =
+  (kind: ClientKind, least: number) =>
+  ({ tallies }: Crowd): boolean =>
+    tallies[kind].answered >= least;
+
+describe('a client that retries', () => {
+  it('repeats a GET once if a kept connection ends without a response', async (t) => {
+    const plan = { retry: true, connections: 5 };
+    const { retryingConnection, keptConnection } = await counts(t, endsAtSecond, plan, ({ tallies }) => {
+      return tallies.retryingConnection.answered >= 20 && tallies.keptConnection.lost >= 5;
+    });
+    assert.equal(retryingConnection.lost, 0);
+    assert.equal(retryingConnection.answered, retryingConnection.sent);
+    assert.notEqual(keptConnection.lost, 0);
+  });
+
+  it('does not repeat a POST', async (t) => {
+    const plan = { retry: true, connections: 5, requests: [{ method: 'POST', path: '/' }] };
+    const isEnough = ({ tallies }: Crowd): boolean => tallies.retryingConnection.lost >= 5;
+    assert.notEqual((await counts(t, endsAtSecond, plan, isEnough)).retryingConnection.lost, 0);
+  });
+
+  it('does not repeat a request whose response was cut', async (t) => {
+    const cut: RequestListener = ({ socket }, response) => {
+      response.writeHead(200, { 'Content-Length': 100 });
+      response.write('begun', () => socket.destroy());
+    };
+    const plan = { retry: true, connections: 5 };
+    const isEnough = ({ tallies }: Crowd): boolean => tallies.retryingConnection.lost >= 5;
+    const { retryingConnection } = await counts(t, cut, plan, isEnough);
+    assert.equal(retryingConnection.answered, 0);
+  });
+
+  it('has its repeated request answered by another pod when new connections go there', async (t) => {
+    const plan = { retry: true, connections: 5 };
+    let isLeft = false;
+    const { retryingConnection } = await counts(t, endsAtSecond, plan, (crowd) => {
+      if (!isLeft && crowd.tallies.retryingConnection.answered >= 5) {
+        crowd.routes = everywhere('others');
+        isLeft = true;
+      }
+      // Each client has repeated its request elsewhere, or has no connection to this pod.
+      return isLeft && crowd.inFlight === 0;
+    });
+    assert.equal(retryingConnection.lost + retryingConnection.refused, 0);
+  });
+});
+
+describe('a long poll', () => {
+  it('is answered as late as the server likes, and asks again on the same connection', async (t) => {
+    const sockets = new Set<object>();
+    const late: RequestListener = ({ url, socket }, response) => {
+      if (url !== '/poll') response.end();
+      else {
+        sockets.add(socket);
+        setTimeout(() => response.end('news'), 50);
+      }
+    };
+    const { longPoll } = await counts(t, late, { longPoll: '/poll' }, answeredOf('longPoll', 40));
+    assert.deepEqual([longPoll.lost, longPoll.refused], [0, 0]);
+    assert.equal(sockets.size, 10);
+  });
+
+  it('is lost if its connection ends before the answer', async (t) => {
+    const never: RequestListener = ({ url, socket }, response) => {
+      if (url === '/poll') setImmediate(() => socket.destroy());
+      else response.end();
+    };
+    const isEnough = ({ tallies }: Crowd): boolean => tallies.longPoll.lost >= 10;
+    assert.equal((await counts(t, never, { longPoll: '/poll' }, isEnough)).longPoll.answered, 0);
+  });
+});
