@@ -191,7 +191,7 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
     this.emit('change');
   }
 
-  async #begin(containerID: string, container: string, { metadata: { name, labels } }: Pod): Promise<void> {
+  async #begin(containerID: string, container: string, { metadata: { uid, name, labels } }: Pod): Promise<void> {
     const of: Run = {
       ...{ pod: name, container },
       instance: labels?.[instanceLabel],
@@ -208,8 +208,11 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
       this.emit('change');
     };
     try {
-      const lines = await this.#api?.follow(path);
-      if (lines) await once(lines.on('line', onLine), 'close');
+      // On a busy node the log of a container that has just started can end at once, without a line.
+      do {
+        const lines = await this.#api?.follow(path);
+        if (lines) await once(lines.on('line', onLine), 'close');
+      } while (of.lines.length === 0 && of.exitCode === undefined && this.pods.has(uid));
     } catch (error) {
       onLine(String(error));
     }
