@@ -11,12 +11,12 @@ import { HeldRequest } from '../support/held-request.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 import { until } from '../support/until.ts';
 
-const clientCount = 24;
+const clientCount = 6;
 
 const ways = ['fetch', 'node:http', 'node:http without keep-alive', 'node:https', 'node:http2', 'proxy'] as const;
 const inCode = { LIFECYCLE: 'code' };
 const modes = [
-  ['a delay of 500 ms', { ...inCode, LAMEDUCK_SHUTDOWN_DELAY_DURATION: '500ms' }],
+  ['a delay of 200 ms', { ...inCode, LAMEDUCK_SHUTDOWN_DELAY_DURATION: '200ms' }],
   ['shutdownSendRetryAfter', { ...inCode, LAMEDUCK_SHUTDOWN_SEND_RETRY_AFTER: 'true' }],
   ['lameduck/register', registered()],
 ] as const;
@@ -127,7 +127,12 @@ async function shutDownUnderLoad(t: TestContext, env: Readonly<Record<string, st
   const stop = new AbortController();
   const clients = Array.from({ length: clientCount }, () => runClient({ port, isSecure, account, stop: stop.signal }));
   await until(() => account.answered >= 2 * clientCount);
+  // However the clients fare, this handler begins to call its own server when the listener is closed to others.
+  const held = await HeldRequest.open(t, port, '/', isSecure);
   program.kill('SIGTERM');
+  await program.signaled('NotAcceptingNewRequest');
+  // The proxy answers in chunks, of which the last is empty.
+  assert.match((await held.release()) ?? '', /leaf$|^0$/);
   const { code } = await program.exit;
   await Promise.all(clients);
   assert.equal(account.failed, 0);

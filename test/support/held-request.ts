@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
+import { connect as connectSecure } from 'node:tls';
 
 /** HeldRequest has been admitted when `open` resolves; its body is complete, and the answer on its way, with `release`. */
 export class HeldRequest {
@@ -17,8 +18,10 @@ export class HeldRequest {
   }
 
   /** open makes a request of its own connection, which the test takes with it when it ends. */
-  static async open(test: TestContext, port: number, path = '/held'): Promise<HeldRequest> {
-    const socket = connect(port, '127.0.0.1');
+  static async open(test: TestContext, port: number, path = '/held', isSecure = false): Promise<HeldRequest> {
+    const socket = isSecure
+      ? connectSecure({ port, host: '127.0.0.1', rejectUnauthorized: false })
+      : connect(port, '127.0.0.1');
     test.after(() => socket.destroy());
     const request = new HeldRequest(socket);
     const headers = 'Host: localhost\r\nExpect: 100-continue\r\nContent-Length: 1\r\n';
