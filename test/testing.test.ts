@@ -11,7 +11,7 @@ import {
 import { createServer as createSecureServer, get as secureGet } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { test, type TestContext } from 'node:test';
+import { describe, test, type TestContext } from 'node:test';
 import { lameduck, type Lameduck, type LameduckOptions, type Logger } from '../src/index.ts';
 import { runShutdown } from '../src/testing.ts';
 import { certificate } from './fixtures/certificate.ts';
@@ -39,35 +39,6 @@ function variable(t: TestContext, name: string, value: string): void {
   });
 }
 
-test('a server with a lifecycle answers its request during the shutdown, and the record says so', async () => {
-  const { server, duck } = withLifecycle();
-  let isShuttingDown: boolean | undefined;
-  server.prependListener('request', (_request, response) => {
-    response.on('finish', () => (isShuttingDown = duck.signals.shutdownInitiated.hasSignaled));
-  });
-  const { record, result } = await runShutdown(server, (origin) => ask(`${origin}/orders`));
-  assert.deepEqual(result, { status: 200, body: 'served' });
-  assert.deepEqual(
-    [record.exitCode, record.reason, record.requests],
-    [0, 'runShutdown()', { answered: 1, refused: 0, aborted: 0, cut: 0 }],
-  );
-  assert.equal(isShuttingDown, true, 'the answer came behind ShutdownInitiated');
-  assert.equal(server.listening, false);
-  assert.equal(await duck.ended, record);
-});
-
-test('a server without a lifecycle is given one', async () => {
-  const { record, result } = await runShutdown(createServer(slow), (origin) => ask(origin));
-  assert.equal(result.body, 'served');
-  assert.equal(record.requests.answered, 1);
-});
-
-test('a handler that answers at once has answered', async () => {
-  const server = createServer((_request, response) => response.end('at once'));
-  const { record, result } = await runShutdown(server, (origin) => ask(origin));
-  assert.deepEqual([result.body, record.requests.answered], ['at once', 1]);
-});
-
 test('the delay is skipped, from code and from the environment, and the hooks are not', async (t) => {
   variable(t, 'LAMEDUCK_SHUTDOWN_DELAY_DURATION', '10s');
   const { server, duck } = withLifecycle({ shutdownDelayDuration: '15s' });
@@ -80,160 +51,193 @@ test('the delay is skipped, from code and from the environment, and the hooks ar
   assert.ok(record.durationMs < 5_000, `took ${String(record.durationMs)} ms`);
 });
 
-test('fifty requests at once are all answered', async () => {
-  const { server } = withLifecycle();
-  const { record, result } = await runShutdown(server, (origin) =>
-    Promise.all(Array.from({ length: 50 }, (_, index) => ask(`${origin}/${String(index)}`))),
-  );
-  assert.ok(result.every(({ status }) => status === 200));
-  assert.equal(record.requests.answered, 50);
-});
-
-test('with `during` the requests before it are served as on any day', async () => {
-  const { server, duck } = withLifecycle();
-  const { record, result } = await runShutdown(
-    server,
-    async (origin) => {
-      const before = [await ask(`${origin}/login`), await ask(`${origin}/orders/7?slow`)];
-      assert.equal(duck.signals.shutdownInitiated.hasSignaled, false);
-      return [...before, await ask(`${origin}/slow?ms=3`)].map(({ status }) => status);
-    },
-    { during: '/slow' },
-  );
-  assert.deepEqual(result, [200, 200, 200]);
-  assert.equal(record.requests.answered, 1, 'since the shutdown began');
-});
-
-test('a probe begins no shutdown', async () => {
-  const { server, duck } = withLifecycle();
-  await runShutdown(server, async (origin) => {
-    assert.equal((await ask(`${origin}/readyz`)).status, 200);
-    assert.equal(duck.signals.shutdownInitiated.hasSignaled, false);
-    await ask(origin);
-    assert.equal(duck.signals.shutdownInitiated.hasSignaled, true);
-  });
-});
-
-test('a server that listens already goes on at its own address', async () => {
-  for (const host of ['127.0.0.1', '0.0.0.0', '::', '::1']) {
-    const { server } = withLifecycle();
-    server.listen(0, host);
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const { result } = await runShutdown(server, async (origin) => {
-      assert.ok(origin.endsWith(`:${String(port)}`), origin);
-      return ask(origin);
+describe('a run', { concurrency: 4 }, () => {
+  test('a server with a lifecycle answers its request during the shutdown, and the record says so', async () => {
+    const { server, duck } = withLifecycle();
+    let isShuttingDown: boolean | undefined;
+    server.prependListener('request', (_request, response) => {
+      response.on('finish', () => (isShuttingDown = duck.signals.shutdownInitiated.hasSignaled));
     });
-    assert.equal(result.status, 200, host);
-  }
-});
-
-test('a program that calls listen() and lameduck() in the same tick is run as well', async () => {
-  const server = createServer(slow);
-  server.listen(0);
-  lameduck(server, { logger });
-  assert.equal((await runShutdown(server, (origin) => ask(origin))).result.status, 200);
-});
-
-test('a server over TLS has an origin that says so', async () => {
-  const server = createSecureServer(certificate, slow);
-  lameduck(server, { logger });
-  const { record, result } = await runShutdown(server, async (origin) => {
-    assert.match(origin, /^https:/);
-    const [response] = (await once(secureGet(origin, { rejectUnauthorized: false }), 'response')) as [IncomingMessage];
-    response.resume();
-    await once(response, 'end');
-    return response.statusCode;
+    const { record, result } = await runShutdown(server, (origin) => ask(`${origin}/orders`));
+    assert.deepEqual(result, { status: 200, body: 'served' });
+    assert.deepEqual(
+      [record.exitCode, record.reason, record.requests],
+      [0, 'runShutdown()', { answered: 1, refused: 0, aborted: 0, cut: 0 }],
+    );
+    assert.equal(isShuttingDown, true, 'the answer came behind ShutdownInitiated');
+    assert.equal(server.listening, false);
+    assert.equal(await duck.ended, record);
   });
-  assert.deepEqual([result, record.requests.answered], [200, 1]);
-});
 
-test('an upgrade and a request that waits for 100 Continue are in flight like any other', async () => {
-  const server = createServer(slow);
-  server.on('upgrade', (_request, socket) => {
-    socket.on('error', () => undefined);
-    socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+  test('a server without a lifecycle is given one', async () => {
+    const { record, result } = await runShutdown(createServer(slow), (origin) => ask(origin));
+    assert.equal(result.body, 'served');
+    assert.equal(record.requests.answered, 1);
   });
-  const upgraded = await runShutdown(server, async (origin) => {
-    const request = httpRequest(origin, { headers: { connection: 'Upgrade', upgrade: 'echo' } });
-    request.end();
-    const [, socket] = (await once(request, 'upgrade')) as [unknown, NodeJS.ReadableStream & { destroy(): void }];
-    socket.resume();
-    await once(socket, 'end');
-    socket.destroy();
-  });
-  assert.equal(upgraded.record.longRunningEnded, 1);
-  const { record } = await runShutdown(createServer(slow), async (origin) => {
-    const request = httpRequest(origin, { method: 'POST', headers: { expect: '100-continue' } });
-    request.on('continue', () => request.end('body'));
-    request.flushHeaders();
-    const [response] = (await once(request, 'response')) as [IncomingMessage];
-    response.resume();
-    await once(response, 'end');
-  });
-  assert.equal(record.requests.answered, 1);
-});
 
-test('P-034 an event stream is ended by the shutdown, whole, and counted apart', async () => {
-  const server = createServer((_request, response) => {
-    response.writeHead(200, { 'Content-Type': 'text/event-stream' });
-    response.write('data: 1\n\n');
+  test('a handler that answers at once has answered', async () => {
+    const server = createServer((_request, response) => response.end('at once'));
+    const { record, result } = await runShutdown(server, (origin) => ask(origin));
+    assert.deepEqual([result.body, record.requests.answered], ['at once', 1]);
   });
-  const { record, result } = await runShutdown(server, (origin) => ask(origin, { Accept: 'text/event-stream' }));
-  assert.match(result.body, /^data: 1\n\nretry: \d+\n\n?$/);
-  assert.deepEqual([record.exitCode, record.longRunningEnded, record.requests.answered], [0, 1, 0]);
-});
 
-test('several servers of one lifecycle all listen, and the origin is that of the one that was given', async () => {
-  const [first, second] = [createServer(slow), createServer((_request, response) => response.end('second'))];
-  lameduck([first, second], { logger });
-  const { result } = await runShutdown(second, (origin) => ask(origin));
-  assert.equal(result.body, 'second');
-  assert.deepEqual([first.listening, second.listening], [false, false]);
-});
-
-test('several runs beside each other do not meet', async () => {
-  const bodies = await Promise.all(
-    ['a', 'b', 'c'].map(async (body) => {
-      const server = createServer((_request, response) => void sleep(20).then(() => response.end(body)));
-      return (await runShutdown(server, (origin) => ask(origin))).result.body;
-    }),
-  );
-  assert.deepEqual(bodies, ['a', 'b', 'c']);
-});
-
-test('a hook that fails and a request that is cut are in the record, and reject nothing', async () => {
-  const { server, duck } = withLifecycle(
-    { terminationGracePeriodSeconds: 6, destroyHookTimeout: '1s' },
-    () => undefined,
-  );
-  duck.addDestroyHook('pool', () => Promise.reject(new Error('no pool')));
-  const { record, result } = await runShutdown(server, (origin) =>
-    fetch(`${origin}/report`).then(
-      () => 'answered',
-      () => 'cut',
-    ),
-  );
-  assert.equal(result, 'cut');
-  assert.equal(record.exitCode, 80);
-  assert.equal(record.unfinished[0]?.route, '/report');
-  assert.deepEqual(record.hookFailures, [
-    { kind: 'destroy', name: 'pool', error: 'destroy hook "pool" failed: no pool' },
-  ]);
-});
-
-test('with shutdownSendRetryAfter a request after the first is told to retry later', async () => {
-  const answer = Promise.withResolvers<undefined>();
-  const { server, duck } = withLifecycle({ shutdownSendRetryAfter: true }, (_request, response) => {
-    void answer.promise.then(() => response.end('served'));
+  test('fifty requests at once are all answered', async () => {
+    const { server } = withLifecycle();
+    const { record, result } = await runShutdown(server, (origin) =>
+      Promise.all(Array.from({ length: 50 }, (_, index) => ask(`${origin}/${String(index)}`))),
+    );
+    assert.ok(result.every(({ status }) => status === 200));
+    assert.equal(record.requests.answered, 50);
   });
-  const { record, result } = await runShutdown(server, async (origin) => {
-    const first = ask(origin);
-    await duck.signals.notAcceptingNewRequest.signaled;
-    const second = await ask(origin);
-    answer.resolve(undefined);
-    return [await first, second].map(({ status }) => status);
+
+  test('with `during` the requests before it are served as on any day', async () => {
+    const { server, duck } = withLifecycle();
+    const { record, result } = await runShutdown(
+      server,
+      async (origin) => {
+        const before = [await ask(`${origin}/login`), await ask(`${origin}/orders/7?slow`)];
+        assert.equal(duck.signals.shutdownInitiated.hasSignaled, false);
+        return [...before, await ask(`${origin}/slow?ms=3`)].map(({ status }) => status);
+      },
+      { during: '/slow' },
+    );
+    assert.deepEqual(result, [200, 200, 200]);
+    assert.equal(record.requests.answered, 1, 'since the shutdown began');
   });
-  assert.deepEqual(result, [200, 429]);
-  assert.deepEqual(record.requests, { answered: 1, refused: 1, aborted: 0, cut: 0 });
+
+  test('a probe begins no shutdown', async () => {
+    const { server, duck } = withLifecycle();
+    await runShutdown(server, async (origin) => {
+      assert.equal((await ask(`${origin}/readyz`)).status, 200);
+      assert.equal(duck.signals.shutdownInitiated.hasSignaled, false);
+      await ask(origin);
+      assert.equal(duck.signals.shutdownInitiated.hasSignaled, true);
+    });
+  });
+
+  test('a server that listens already goes on at its own address', async () => {
+    for (const host of ['127.0.0.1', '0.0.0.0', '::', '::1']) {
+      const { server } = withLifecycle();
+      server.listen(0, host);
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const { result } = await runShutdown(server, async (origin) => {
+        assert.ok(origin.endsWith(`:${String(port)}`), origin);
+        return ask(origin);
+      });
+      assert.equal(result.status, 200, host);
+    }
+  });
+
+  test('a program that calls listen() and lameduck() in the same tick is run as well', async () => {
+    const server = createServer(slow);
+    server.listen(0);
+    lameduck(server, { logger });
+    assert.equal((await runShutdown(server, (origin) => ask(origin))).result.status, 200);
+  });
+
+  test('a server over TLS has an origin that says so', async () => {
+    const server = createSecureServer(certificate, slow);
+    lameduck(server, { logger });
+    const { record, result } = await runShutdown(server, async (origin) => {
+      assert.match(origin, /^https:/);
+      const [response] = (await once(secureGet(origin, { rejectUnauthorized: false }), 'response')) as [
+        IncomingMessage,
+      ];
+      response.resume();
+      await once(response, 'end');
+      return response.statusCode;
+    });
+    assert.deepEqual([result, record.requests.answered], [200, 1]);
+  });
+
+  test('an upgrade and a request that waits for 100 Continue are in flight like any other', async () => {
+    const server = createServer(slow);
+    server.on('upgrade', (_request, socket) => {
+      socket.on('error', () => undefined);
+      socket.end('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+    });
+    const upgraded = await runShutdown(server, async (origin) => {
+      const request = httpRequest(origin, { headers: { connection: 'Upgrade', upgrade: 'echo' } });
+      request.end();
+      const [, socket] = (await once(request, 'upgrade')) as [unknown, NodeJS.ReadableStream & { destroy(): void }];
+      socket.resume();
+      await once(socket, 'end');
+      socket.destroy();
+    });
+    assert.equal(upgraded.record.longRunningEnded, 1);
+    const { record } = await runShutdown(createServer(slow), async (origin) => {
+      const request = httpRequest(origin, { method: 'POST', headers: { expect: '100-continue' } });
+      request.on('continue', () => request.end('body'));
+      request.flushHeaders();
+      const [response] = (await once(request, 'response')) as [IncomingMessage];
+      response.resume();
+      await once(response, 'end');
+    });
+    assert.equal(record.requests.answered, 1);
+  });
+
+  test('P-034 an event stream is ended by the shutdown, whole, and counted apart', async () => {
+    const server = createServer((_request, response) => {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      response.write('data: 1\n\n');
+    });
+    const { record, result } = await runShutdown(server, (origin) => ask(origin, { Accept: 'text/event-stream' }));
+    assert.match(result.body, /^data: 1\n\nretry: \d+\n\n?$/);
+    assert.deepEqual([record.exitCode, record.longRunningEnded, record.requests.answered], [0, 1, 0]);
+  });
+
+  test('several servers of one lifecycle all listen, and the origin is that of the one that was given', async () => {
+    const [first, second] = [createServer(slow), createServer((_request, response) => response.end('second'))];
+    lameduck([first, second], { logger });
+    const { result } = await runShutdown(second, (origin) => ask(origin));
+    assert.equal(result.body, 'second');
+    assert.deepEqual([first.listening, second.listening], [false, false]);
+  });
+
+  test('several runs beside each other do not meet', async () => {
+    const bodies = await Promise.all(
+      ['a', 'b', 'c'].map(async (body) => {
+        const server = createServer((_request, response) => void sleep(20).then(() => response.end(body)));
+        return (await runShutdown(server, (origin) => ask(origin))).result.body;
+      }),
+    );
+    assert.deepEqual(bodies, ['a', 'b', 'c']);
+  });
+
+  test('a hook that fails and a request that is cut are in the record, and reject nothing', async () => {
+    const { server, duck } = withLifecycle(
+      { terminationGracePeriodSeconds: 6, destroyHookTimeout: '1s' },
+      () => undefined,
+    );
+    duck.addDestroyHook('pool', () => Promise.reject(new Error('no pool')));
+    const { record, result } = await runShutdown(server, (origin) =>
+      fetch(`${origin}/report`).then(
+        () => 'answered',
+        () => 'cut',
+      ),
+    );
+    assert.equal(result, 'cut');
+    assert.equal(record.exitCode, 80);
+    assert.equal(record.unfinished[0]?.route, '/report');
+    assert.deepEqual(record.hookFailures, [
+      { kind: 'destroy', name: 'pool', error: 'destroy hook "pool" failed: no pool' },
+    ]);
+  });
+
+  test('with shutdownSendRetryAfter a request after the first is told to retry later', async () => {
+    const answer = Promise.withResolvers<undefined>();
+    const { server, duck } = withLifecycle({ shutdownSendRetryAfter: true }, (_request, response) => {
+      void answer.promise.then(() => response.end('served'));
+    });
+    const { record, result } = await runShutdown(server, async (origin) => {
+      const first = ask(origin);
+      await duck.signals.notAcceptingNewRequest.signaled;
+      const second = await ask(origin);
+      answer.resolve(undefined);
+      return [await first, second].map(({ status }) => status);
+    });
+    assert.deepEqual(result, [200, 429]);
+    assert.deepEqual(record.requests, { answered: 1, refused: 1, aborted: 0, cut: 0 });
+  });
 });

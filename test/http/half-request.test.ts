@@ -146,7 +146,7 @@ describeAdapters((adapter) => {
       assert.ok(record.durationMs < 3_000, `after ${String(record.durationMs)} ms`);
     },
   );
-});
+}, 3);
 
 // Fast it is only where nobody else is.
 describeAdaptersInTurn((adapter) => {

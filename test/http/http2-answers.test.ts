@@ -276,4 +276,4 @@ describeKinds((kind) => {
       assert.equal((await client.request('/')).status, 200);
     });
   }
-});
+}, 4);

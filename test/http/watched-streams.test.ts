@@ -1,7 +1,7 @@
 // Which event streams the drain ends, and which it waits for.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { it, test } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { formatDuration } from '../../src/settings/duration.ts';
 import { describeAdapters, serve, shutdownOf } from '../support/serving.ts';
 import { describeKinds, serve as serveHttp2 } from '../support/serving-http2.ts';
@@ -82,48 +82,50 @@ const cases: readonly Case[] = [
   { what: 'a POST', request: post, watchedBy: ['all'] },
 ];
 
-for (const eventStreams of ['reconnecting', 'all', 'none'] as const) {
-  for (const { what, request, watchedBy } of cases) {
-    const isWatch = watchedBy.includes(eventStreams);
-    test(`P-033 with eventStreams ${eventStreams} the event stream of ${what} is ${isWatch ? 'a watch' : 'a response'}`, async (t) => {
-      const { listener, responses } = streaming();
-      const serving = await serve(t, { eventStreams, listener });
-      const client = await serving.dial();
-      client.send(request);
-      await until(() => client.reader.received > 0);
-      const { ended } = shutdownOf(serving);
-      await until(() => serving.traffic.counts.longRunningRequests === (isWatch ? 1 : 0));
-      if (!isWatch) {
-        await serving.handle.signals.httpServerStoppedListening.signaled;
-        responses[0]?.end();
-      }
-      const body = (await client.reader.next())?.body ?? '';
-      assert.equal(/retry: \d+/.test(body), isWatch);
-      assert.deepEqual([(await ended).exitCode, (await ended).longRunningEnded], [0, isWatch ? 1 : 0]);
-    });
+describe('an event stream', { concurrency: true }, () => {
+  for (const eventStreams of ['reconnecting', 'all', 'none'] as const) {
+    for (const { what, request, watchedBy } of cases) {
+      const isWatch = watchedBy.includes(eventStreams);
+      test(`P-033 with eventStreams ${eventStreams} the event stream of ${what} is ${isWatch ? 'a watch' : 'a response'}`, async (t) => {
+        const { listener, responses } = streaming();
+        const serving = await serve(t, { eventStreams, listener });
+        const client = await serving.dial();
+        client.send(request);
+        await until(() => client.reader.received > 0);
+        const { ended } = shutdownOf(serving);
+        await until(() => serving.traffic.counts.longRunningRequests === (isWatch ? 1 : 0));
+        if (!isWatch) {
+          await serving.handle.signals.httpServerStoppedListening.signaled;
+          responses[0]?.end();
+        }
+        const body = (await client.reader.next())?.body ?? '';
+        assert.equal(/retry: \d+/.test(body), isWatch);
+        assert.deepEqual([(await ended).exitCode, (await ended).longRunningEnded], [0, isWatch ? 1 : 0]);
+      });
+    }
   }
-}
 
-test('P-033, P-034 an event stream that longRunning names is a watch whatever eventStreams says', async (t) => {
-  const { listener } = streaming();
-  const serving = await serve(t, { eventStreams: 'none', functions: { longRunning: () => true }, listener });
-  const [client] = await watching(serving, 1);
-  const { ended } = shutdownOf(serving);
-  assert.match((await client?.reader.next())?.body ?? '', /retry: \d+/);
-  assert.deepEqual([(await ended).exitCode, (await ended).longRunningEnded], [0, 1]);
-});
+  test('P-033, P-034 an event stream that longRunning names is a watch whatever eventStreams says', async (t) => {
+    const { listener } = streaming();
+    const serving = await serve(t, { eventStreams: 'none', functions: { longRunning: () => true }, listener });
+    const [client] = await watching(serving, 1);
+    const { ended } = shutdownOf(serving);
+    assert.match((await client?.reader.next())?.body ?? '', /retry: \d+/);
+    assert.deepEqual([(await ended).exitCode, (await ended).longRunningEnded], [0, 1]);
+  });
 
-test('A-172, A-174 an event stream that is a response counts against maxRequestsInflight and has requestTimeout', async (t) => {
-  const { listener } = streaming();
-  const timeout = 300;
-  const serving = await serve(t, { maxRequestsInflight: 1, requestTimeout: formatDuration(timeout), listener });
-  const [client, second] = [await serving.dial(), await serving.dial()];
-  client.send(post);
-  await until(() => client.reader.received > 0);
-  second.send(post);
-  assert.equal((await second.reader.next())?.status, 429);
-  assert.equal(await client.reader.next(), undefined);
-  assert.equal(serving.traffic.requests.overload?.requestsTimedOut, 1);
+  test('A-172, A-174 an event stream that is a response counts against maxRequestsInflight and has requestTimeout', async (t) => {
+    const { listener } = streaming();
+    const timeout = 300;
+    const serving = await serve(t, { maxRequestsInflight: 1, requestTimeout: formatDuration(timeout), listener });
+    const [client, second] = [await serving.dial(), await serving.dial()];
+    client.send(post);
+    await until(() => client.reader.received > 0);
+    second.send(post);
+    assert.equal((await second.reader.next())?.status, 429);
+    assert.equal(await client.reader.next(), undefined);
+    assert.equal(serving.traffic.requests.overload?.requestsTimedOut, 1);
+  });
 });
 
 describeKinds((kind) => {

@@ -60,7 +60,7 @@ async function handedOver(_: PodNetwork, server: LoggingCommand): Promise<void> 
   await server.line('the end of the handler', ({ msg }) => msg === 'handed over');
 }
 
-void describe('clients that read slowly', { skip, concurrency: 2 }, () => {
+void describe('clients that read slowly', { skip, concurrency: 3 }, () => {
   for (const [kind, readers, env] of [
     ['http', ['kept', 'close', 'halfClosed', 'upgraded'], {}],
     ['https', ['tls'], {}],

@@ -58,9 +58,12 @@ const kinds: Readonly<Record<string, Kind>> = {
 
 type Cases = (kind: Kind) => void;
 
-/** describeKinds runs the same cases over every kind of server of HTTP/2, all at once, since they mostly wait. */
-export function describeKinds(cases: Cases): void {
-  describeEachKind(cases, true);
+/**
+ * describeKinds runs the same cases over every kind of server of HTTP/2, all kinds at once, since the cases mostly wait.
+ * `casesAtOnce` is how many cases of each kind run at once.
+ */
+export function describeKinds(cases: Cases, casesAtOnce = 1): void {
+  describeEachKind(cases, true, casesAtOnce);
 }
 
 /** describeKindsInTurn is for cases that take all that this process has. */
@@ -73,11 +76,11 @@ export function noProbesOn({ by }: Kind): string | false {
   return by === 'register' && noProbes(by);
 }
 
-function describeEachKind(cases: Cases, concurrency: boolean): void {
+function describeEachKind(cases: Cases, concurrency: boolean, casesAtOnce = 1): void {
   const run = (name: string): void => {
     cases(kinds[name] as Kind);
   };
-  describeEach(Object.keys(kinds), run, concurrency);
+  describeEach(Object.keys(kinds), run, concurrency, casesAtOnce);
 }
 
 export async function serve(

@@ -18,9 +18,12 @@ import { manage } from './manage.ts';
 
 type Cases = (adapter: AdapterName) => void;
 
-/** describeAdapters runs the same cases over every kind of server, all at once, since they mostly wait. */
-export function describeAdapters(cases: Cases): void {
-  describeEach(adapterNames, cases, true);
+/**
+ * describeAdapters runs the same cases over every kind of server, all kinds at once, since the cases mostly wait.
+ * `casesAtOnce` is how many cases of each kind run at once.
+ */
+export function describeAdapters(cases: Cases, casesAtOnce = 1): void {
+  describeEach(adapterNames, cases, true, casesAtOnce);
 }
 
 /** describeAdaptersInTurn is for cases that block the event loop, and with it all that run in this process. */
@@ -47,10 +50,11 @@ export function describeEach<Name extends string>(
   names: readonly Name[],
   cases: (name: Name) => void,
   concurrency: boolean,
+  casesAtOnce = 1,
 ): void {
   describe('each kind of server', { concurrency }, () => {
     for (const name of names) {
-      describe(name, { concurrency: 1 }, () => {
+      describe(name, { concurrency: casesAtOnce }, () => {
         cases(name);
       });
     }

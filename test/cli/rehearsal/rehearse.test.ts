@@ -35,7 +35,7 @@ const serving = (onSigterm: string): readonly string[] =>
     ${onSigterm}
   `);
 
-void describe('lameduck rehearse', { concurrency: 2 }, () => {
+void describe('lameduck rehearse', { concurrency: 3 }, () => {
   it('finds what server.close() on SIGTERM loses', async (t) => {
     const command = serving(`process.on('SIGTERM', () => server.close(() => process.exit()));`);
     const { code, result, output } = await rehearse(t, ['--grace-period', '8'], command);
