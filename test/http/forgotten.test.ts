@@ -8,6 +8,7 @@ import { it, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { listen } from '../support/listening.ts';
 import { manage } from '../support/manage.ts';
+import { pacedClock } from '../support/paced-clock.ts';
 import { describeAdapters, serve, shutdownOf } from '../support/serving.ts';
 import { until } from '../support/until.ts';
 
@@ -113,6 +114,8 @@ test('P-021 a connection that is sent to another process is forgotten with its r
   t.after(() => child.kill('SIGKILL'));
   await once(child, 'spawn');
   const serving = await serve(t, {
+    // A second of the lifecycle is ten of the machine, which may be busy.
+    clock: pacedClock(1 / 10),
     listener: ({ socket }) => {
       child.send('take it', socket);
     },

@@ -94,19 +94,19 @@ describe('a process with a probe port that is blocked', { concurrency: true }, (
     program.kill('SIGTERM');
     const final = await program.line('the final line', isFinal);
     const took = performance.now() - since;
-    // Ahead of the kubelet's SIGKILL.
-    assert.ok(took > 2_400 && took < 4_000, String(took));
     assert.deepEqual(
       [final['reason'], final['exitCode'], final['heldBy'], final['budgetMs'], final['level']],
       ['SIGTERM', 137, ['event loop'], 2_000, 50],
     );
-    // It began behind the process signal, and was said before it was read.
+    // The shutdown began after the process signal, and the line was written before the test read it.
     const durationMs = Number(final['durationMs']);
     assert.ok(durationMs >= 2_490 && durationMs <= took + 1, `${String(durationMs)} of ${String(took)}`);
+    // By the clock of the process, and before the kubelet's SIGKILL.
+    assert.ok(durationMs < 4_000, String(durationMs));
     assert.deepEqual(Object.keys(final['phases'] as object), ['ShutdownInitiated']);
     assert.match(
       readFileSync(path, 'utf8'),
-      /^held by: event loop\nshutdown by SIGTERM took [23](?:\.\d+)?s of 2s; exit code 137$/,
+      /^held by: event loop\nshutdown by SIGTERM took \d(?:\.\d+)?s of 2s; exit code 137$/,
     );
     assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });
     assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
@@ -159,10 +159,7 @@ describe('an uncaught error and then a blocked loop', { concurrency: true }, () 
       const [first, ...rest] = readFileSync(path, 'utf8').split('\n');
       assert.equal(first, 'uncaught error: TypeError: thrown');
       assert.match(rest.at(-2) ?? '', /^held by: event loop$/);
-      assert.match(
-        rest.at(-1) ?? '',
-        new RegExp(`^shutdown by ${reason} took [45](?:\\.\\d+)?s of 4s; exit code 137$`),
-      );
+      assert.match(rest.at(-1) ?? '', new RegExp(`^shutdown by ${reason} took \\d(?:\\.\\d+)?s of 4s; exit code 137$`));
     });
   }
 });
