@@ -93,4 +93,22 @@ void describe('parent processes', { concurrency: 2 }, () => {
       });
     }
   }
+
+  for (const [by, call, clients] of [
+    ['kill', 'worker.kill()', 'served'],
+    ['primary', 'worker.disconnect()', 'refused'],
+  ] as const) {
+    test(`P-071 after ${call} in the primary, clients of its only worker are ${clients} during the delay`, async (t) => {
+      const env = { BY: by, LAMEDUCK_SHUTDOWN_DELAY_DURATION: '15s' };
+      const primary = disposed(t, new ProcessUnderTest('disconnects-its-worker.ts', env));
+      const port = await primary.ready();
+      primary.kill('SIGUSR2');
+      await primary.signaled('ShutdownInitiated');
+      const answered = await fetch(`http://127.0.0.1:${String(port)}`).then(
+        (response) => response.text(),
+        (error: unknown) => ((error as Error).cause as NodeJS.ErrnoException).code,
+      );
+      assert.equal(answered, clients === 'served' ? 'served' : 'ECONNREFUSED');
+    });
+  }
 });
