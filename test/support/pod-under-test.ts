@@ -5,6 +5,7 @@ import { findIsolation } from '../../src/cli/rehearsal/container.ts';
 import { EventLog, type EventKind, type RehearsalEvent } from '../../src/cli/rehearsal/event-log.ts';
 import { Kubelet, type PodState } from '../../src/cli/rehearsal/kubelet.ts';
 import { probeDefaults, type ContainerSpec, type PodSpec, type Probe } from '../../src/cli/rehearsal/pod.ts';
+import { until } from './until.ts';
 
 /** isolation is how containers are started on this machine. */
 export const isolation = findIsolation();
@@ -66,6 +67,6 @@ export class PodUnderTest {
 
   /** output resolves when the container has printed `text`. */
   async output(text: string): Promise<void> {
-    while (this.kubelet.main?.output.includes(text) !== true) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => this.kubelet.main?.output.includes(text) === true);
   }
 }

@@ -1,5 +1,6 @@
 // A program with a probe port, and what its probes answer.
 import type { TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { disposed } from './disposed.ts';
 import { freePort, probe, type Probed } from './probe-client.ts';
 import { ProcessUnderTest } from './process-under-test.ts';
@@ -33,13 +34,14 @@ export class ProbedProcess extends ProcessUnderTest {
     return probe(this.probePort, path, options);
   }
 
-  /** probed resolves with the first answer that is as it should be, each asked for behind the last. */
+  /** probed resolves with the first answer that is as it should be; between two probes it leaves the processors to others. */
   async probed(path: string, isSo: (probed: Probed) => boolean): Promise<Probed> {
     const since = performance.now();
     for (;;) {
       const found = await this.probe(path);
       if (isSo(found)) return found;
       if (performance.now() - since > 20_000) throw new Error(`${path} is still ${JSON.stringify(found)}`);
+      await setTimeout(10);
     }
   }
 

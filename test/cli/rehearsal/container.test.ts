@@ -3,6 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { Container } from '../../../src/cli/rehearsal/container.ts';
 import { descendants } from '../../../src/cli/rehearsal/processes.ts';
 import { isolation, nodeProgram, whyNoNamespace } from '../../support/pod-under-test.ts';
+import { until } from '../../support/until.ts';
 
 const waits = 'setInterval(() => undefined, 1_000);';
 
@@ -15,8 +16,8 @@ function start(t: TestContext, command: readonly string[], isolated = isolation)
   return container;
 }
 
-async function printed(container: Container, text: string): Promise<void> {
-  while (!container.output.includes(text)) await new Promise((resolve) => setImmediate(resolve));
+function printed(container: Container, text: string): Promise<void> {
+  return until(() => container.output.includes(text));
 }
 
 test('K-100 PID 1 without a handler of its own ignores SIGTERM', { skip: whyNoNamespace }, async (t) => {
@@ -24,7 +25,7 @@ test('K-100 PID 1 without a handler of its own ignores SIGTERM', { skip: whyNoNa
   await printed(container, 'pid 1');
   container.signal('SIGTERM');
   // Node's own handler removes itself and sends the signal again.
-  while (container.handles('SIGTERM') !== false) await new Promise((resolve) => setImmediate(resolve));
+  await until(() => container.handles('SIGTERM') === false);
   const { output } = (await container.run(['echo', 'still here'])) as { output: string };
   assert.equal(output.trim(), 'still here');
   container.killAll();

@@ -6,6 +6,7 @@ import type { Probe } from '../../../src/cli/rehearsal/pod.ts';
 import { Worker } from '../../../src/cli/rehearsal/worker.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 import { isolation, nodeProgram, probeSpec } from '../../support/pod-under-test.ts';
+import { until } from '../../support/until.ts';
 
 const waits = nodeProgram(`console.log('up'); setInterval(() => undefined, 1_000);`);
 
@@ -38,7 +39,7 @@ class WorkerUnderTest {
   /** start resolves when the program of the container runs. */
   async start(): Promise<void> {
     const container = new Container({ command: waits, env: process.env, isolation });
-    while (!container.output.includes('up')) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => container.output.includes('up'));
     this.container = container;
     this.startedAt = this.clock.now();
   }
@@ -49,7 +50,7 @@ class WorkerUnderTest {
 
   /** probed resolves when the worker has made so many probes. */
   async probed(count: number): Promise<void> {
-    while (this.probes.length < count) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => this.probes.length >= count);
   }
 }
 

@@ -11,6 +11,7 @@ import { type HttpGet, Prober, runProbe } from '../../support/kubelet-prober.ts'
 import { probe } from '../../support/probe-client.ts';
 import { ProbedProcess } from '../../support/probed-process.ts';
 import { ProcessUnderTest } from '../../support/process-under-test.ts';
+import { until } from '../../support/until.ts';
 
 const pod = { fixture: 'runs-in-a-pod.ts' };
 
@@ -64,10 +65,10 @@ test('K-197 under more load than the process can bear every liveness probe passe
   const account = newAccount();
   const stop = new AbortController();
   const clients = Array.from({ length: 200 }, async () => runClient({ port, account, stop: stop.signal }));
-  while (account.answered < 200) await probe(program.probePort, '/livez');
+  await until(() => account.answered >= 200);
   const action = { port: program.probePort, path: '/livez' };
   const liveness = new Prober({ kind: 'liveness', action, period: 20 }).start();
-  while (liveness.outcomes.length < 60) await probe(program.probePort, '/healthz');
+  await until(() => liveness.outcomes.length >= 60);
   await liveness.stop();
   stop.abort();
   await Promise.all(clients);
