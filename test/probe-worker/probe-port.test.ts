@@ -17,7 +17,7 @@ import { ProcessUnderTest } from '../support/process-under-test.ts';
 
 const endedWell = { code: 0, signal: null };
 
-describe('its answers', () => {
+describe('its answers', { concurrency: 2 }, () => {
   test('P-080 status, headers and body are those of the main port, whatever is asked', async (t) => {
     const program = await ProbedProcess.start(t);
     const port = await program.port();
@@ -215,7 +215,7 @@ test('P-090 checks that take long are waited for, by whoever asks again at once 
   assert.equal(waitedFor, 3);
 });
 
-describe('what goes wrong', () => {
+describe('what goes wrong', { concurrency: 2 }, () => {
   test('a port that was asked for and is taken ends the process with code 82, as one of the program’s own does', async (t) => {
     const taken = createServer().listen(0);
     t.after(() => taken.close());
