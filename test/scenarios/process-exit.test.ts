@@ -99,7 +99,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
         assert.deepEqual(await program.exit, { code, signal: null });
         const final = await program.finalLine();
         assert.equal(final['exitCode'], code);
-        assert.deepEqual(final['requests'], { answered: 0, refused: 0, cut: 1 });
+        assert.deepEqual(final['requests'], { answered: 0, refused: 0, aborted: 0, cut: 1 });
         const named = program.lines.filter(({ msg }) => msg?.startsWith('request without an answer') === true);
         assert.equal(named.length, 1);
       });

@@ -189,7 +189,7 @@ void describe('process signals', { concurrency: 3 }, () => {
 });
 
 function served(answered: number): object {
-  return { answered, refused: 0, cut: 0 };
+  return { answered, refused: 0, aborted: 0, cut: 0 };
 }
 
 /** signalTwiceWhileBlocked starts a program, and sends it SIGTERM and another signal while its event loop is blocked. */
