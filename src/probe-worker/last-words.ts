@@ -13,21 +13,20 @@ import { beatInterval } from './heartbeat.ts';
 import type { ShutdownSoFar } from './messages.ts';
 import type { SharedState } from './shared-state.ts';
 
-// Milliseconds from the end of the budget to SIGKILL. A main thread that is not blocked begins to exit 250 ms after the budget. On
-// a machine that is too busy it needs some hundred milliseconds more. The kubelet's SIGKILL comes 2 s after the budget, and has
-// the same exit code.
-const patience = 1_000;
+// Milliseconds from the end of the budget to SIGKILL. A main thread that is not blocked begins to exit at half of this time. The
+// kubelet's SIGKILL comes 2 s after the budget, and has the same exit code.
+const patience = 500;
 const killed = 137;
 
 // Milliseconds without a beat after which the event loop counts as blocked. A main thread that waits for a processor looks the
 // same. On two processors with a load of 20, the longest such wait was 490 ms.
-const shortestBlock = 500;
+const shortestBlock = 1_000;
 
 // Milliseconds before the end at which the debugger is asked for, so that the reply has arrived in time.
 const lookAhead = longestReply + beatInterval;
 
 // How long to try to write the line to a full pipe before the process is ended without it, in milliseconds.
-const longestOffer = 500;
+const longestOffer = 1_000;
 
 // How long the main thread waits at most while the probe thread writes the termination message, in milliseconds.
 const longestWrite = 500;

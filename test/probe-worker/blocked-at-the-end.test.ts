@@ -55,8 +55,8 @@ describe('a process without a probe port that is blocked', { concurrency: true }
       const final = await program.finalLine();
       // By the clock of the process: on a busy machine its end is seen later than it came.
       const took = Number(final['time']) - Number(begun['time']);
-      // A second after its budget, and before the kubelet's SIGKILL.
-      assert.ok(took > 2_900 && took < 4_000, String(took));
+      // Half a second after its budget, and before the kubelet's SIGKILL.
+      assert.ok(took > 2_400 && took < 4_000, String(took));
       assert.deepEqual([final['exitCode'], final['heldBy']], [137, ['event loop']]);
     });
   }
@@ -100,7 +100,7 @@ describe('a process with a probe port that is blocked', { concurrency: true }, (
     );
     // The shutdown began after the process signal, and the line was written before the test read it.
     const durationMs = Number(final['durationMs']);
-    assert.ok(durationMs >= 2_990 && durationMs <= took + 1, `${String(durationMs)} of ${String(took)}`);
+    assert.ok(durationMs >= 2_490 && durationMs <= took + 1, `${String(durationMs)} of ${String(took)}`);
     // By the clock of the process, and before the kubelet's SIGKILL.
     assert.ok(durationMs < 4_000, String(durationMs));
     assert.deepEqual(Object.keys(final['phases'] as object), ['ShutdownInitiated']);

@@ -65,16 +65,16 @@ const record = {
 test('nothing is written before the end of the budget, and one line after it', async () => {
   const under = new WordsUnderTest();
   under.note(2_000);
-  assert.deepEqual(await under.saidAfter([0, 2_000, 2_999, 3_000, 3_100, 60_000]), [0, 0, 0, 1, 1, 1]);
+  assert.deepEqual(await under.saidAfter([0, 2_000, 2_499, 2_500, 2_600, 60_000]), [0, 0, 0, 1, 1, 1]);
   const { durationMs, exitCode } = JSON.parse(under.lines[0] ?? '') as Record<string, unknown>;
-  assert.deepEqual([durationMs, exitCode], [3_100, 137]);
+  assert.deepEqual([durationMs, exitCode], [2_600, 137]);
 });
 
 test('the time in which the thread has not heard of the shutdown counts', async () => {
   const under = new WordsUnderTest();
   under.note(2_000, { ageMs: 800 });
-  assert.deepEqual(await under.saidAfter([2_199, 2_200]), [0, 1]);
-  assert.equal((JSON.parse(under.lines[0] ?? '') as Record<string, unknown>)['durationMs'], 3_100);
+  assert.deepEqual(await under.saidAfter([1_699, 1_700]), [0, 1]);
+  assert.equal((JSON.parse(under.lines[0] ?? '') as Record<string, unknown>)['durationMs'], 2_600);
 });
 
 test('the next look is due when the words are, and whether the main thread is paused is known by then', async () => {
@@ -82,10 +82,10 @@ test('the next look is due when the words are, and whether the main thread is pa
   const due = (): number => under.words.dueIn;
   assert.equal(due(), Infinity);
   under.note(2_000);
-  assert.equal(due(), 3_000);
+  assert.equal(due(), 2_500);
   const { promise, resolve } = Promise.withResolvers<boolean>();
   under.paused = () => promise;
-  await under.saidAfter([2_600]);
+  await under.saidAfter([2_100]);
   resolve(false);
   assert.equal(due(), 400);
   await under.clock.advance(400);
@@ -94,24 +94,24 @@ test('the next look is due when the words are, and whether the main thread is pa
   assert.equal(due(), Infinity);
 });
 
-test('a loop that is first blocked when the words are due is blocked for 500 ms before they are said', async () => {
+test('a loop that is first blocked when the words are due is blocked for a second before they are said', async () => {
   const under = new WordsUnderTest();
   under.note(0);
-  under.stalledMs = 450;
-  assert.deepEqual(await under.saidAfter([1_000]), [0]);
+  under.stalledMs = 950;
+  assert.deepEqual(await under.saidAfter([500]), [0]);
   assert.equal(under.words.dueIn, 50);
-  under.stalledMs = 500;
+  under.stalledMs = 1_000;
   assert.deepEqual(await under.saidAfter([50]), [1]);
 });
 
-test('P-058 a main thread that has written its final line has 500 ms to exit with its own code', async () => {
+test('P-058 a main thread that has written its final line has a second to exit with its own code', async () => {
   const under = new WordsUnderTest();
   under.note(0);
   takeBackLastWords(under.state, '');
-  under.stalledMs = 499;
-  await under.saidAfter([1_000]);
+  under.stalledMs = 999;
+  await under.saidAfter([500]);
   assert.equal(under.kills, 0);
-  under.stalledMs = 500;
+  under.stalledMs = 1_000;
   await under.saidAfter([1]);
   assert.equal(under.kills, 1);
 });
@@ -133,7 +133,7 @@ test('a line that nobody takes is offered again', async () => {
   const under = new WordsUnderTest();
   under.isWritable = false;
   under.note(0);
-  assert.deepEqual(await under.saidAfter([1_100, 1_200]), [0, 0]);
+  assert.deepEqual(await under.saidAfter([600, 700]), [0, 0]);
   under.isWritable = true;
   assert.deepEqual(await under.saidAfter([100, 200]), [1, 1]);
 });
@@ -153,7 +153,7 @@ test('P-118 the process is ended after its line, not while a debugger is attache
   const slow = new WordsUnderTest();
   slow.isWritable = false;
   slow.note(0);
-  await slow.saidAfter([1_100, 1_400]);
+  await slow.saidAfter([600, 1_400]);
   assert.equal(slow.kills, 0);
   await slow.saidAfter([200]);
   assert.equal(slow.kills, 1);
@@ -166,7 +166,7 @@ test('K-212 the message that is taken back is the one that stands there, however
     const under = new WordsUnderTest(path);
     under.isWritable = false;
     under.note(0, uncaughtError === undefined ? {} : { uncaughtError });
-    await under.saidAfter([1_100, 1_200, 1_300]);
+    await under.saidAfter([600, 700, 800]);
     assert.notEqual(readFileSync(path, 'utf8'), '');
     takeBackLastWords(under.state, path);
     assert.equal(readFileSync(path, 'utf8'), '');
@@ -178,13 +178,13 @@ test('K-212 a message of the program’s own is neither written over nor taken b
   writeFileSync(path, 'from before');
   const late = new WordsUnderTest(path);
   late.note(0);
-  assert.deepEqual(await late.saidAfter([1_100]), [1]);
+  assert.deepEqual(await late.saidAfter([600]), [1]);
   takeBackLastWords(late.state, path);
   assert.equal(readFileSync(path, 'utf8'), 'from before');
   writeFileSync(path, '');
   const early = new WordsUnderTest(path);
   early.note(0);
-  await early.saidAfter([1_100]);
+  await early.saidAfter([600]);
   // As long as the one in its place.
   const own = 'o'.repeat(readFileSync(path).length);
   writeFileSync(path, own);
@@ -202,7 +202,7 @@ test('K-212 a main thread that reports in the moment in which the thread begins 
   const path = emptyFile(t);
   const under = new WordsUnderTest(path, new Hurried());
   under.note(0);
-  assert.deepEqual(await under.saidAfter([1_100, 1_200]), [0, 0]);
+  assert.deepEqual(await under.saidAfter([600, 700]), [0, 0]);
   assert.equal(readFileSync(path, 'utf8'), '');
   assert.equal(under.state.get('isSpeaking'), 0);
 });
