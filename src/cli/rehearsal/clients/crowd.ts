@@ -1,6 +1,7 @@
 // The clients: each a loop that sends a request, waits for its end, and counts what became of it.
 import { systemClock, wait } from '../../../clock.ts';
 import { nodeCount, type Destination } from '../endpoints.ts';
+import { leastDelay } from './delayed-socket.ts';
 import { exchange, OneConnection, type Account, type Message } from './exchange.ts';
 import { Http2Client } from './http2.ts';
 import { newTallies, type ClientKind, type LoadPlan, type Loss, type Tally } from './messages.ts';
@@ -12,6 +13,10 @@ const addedClients = 10;
 
 // The longest pause of a client with a kept connection, in milliseconds.
 const longestGap = 1_000;
+
+// Kept connections come from near and far, with delays of 1 to 20 milliseconds in each direction. The farther a client, the more
+// likely its next request is on its way when the server closes the connection.
+const delays = 20;
 
 // Between two long polls, and between two looks at the routes, in milliseconds.
 const shortestGap = 20;
@@ -90,7 +95,7 @@ export class Crowd {
   async #keepConnection(kind: 'keptConnection' | 'retryingConnection', index: number): Promise<void> {
     const { rate, connections } = this.#plan;
     const gap = Math.min(longestGap, (connections / (rate / 2)) * 2_000);
-    const agent = new OneConnection(this.#plan);
+    const agent = new OneConnection({ ...this.#plan, delay: leastDelay + (index % delays) });
     while (!this.#hasStopped()) {
       await this.#pause(this.#random() * gap);
       if (this.#hasStopped() || !(agent.isOpen || this.#isRouted(kind, index))) continue;

@@ -1,11 +1,11 @@
-// A TCP connection whose bytes, and whose end, take a millisecond in each direction. On bare loopback a client knows of a
-// FIN before it can send another request, which hides the most frequent loss.
+// A TCP connection whose bytes, and whose end, take a millisecond or more in each direction. On bare loopback a client knows of
+// a FIN before it can send another request, which hides the most frequent loss.
 import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { systemClock } from '../../../clock.ts';
 
-/** oneWayDelay is how long a byte takes from one end to the other, in milliseconds. */
-export const oneWayDelay = 1;
+/** leastDelay is how long a byte takes at least from one end to the other, in milliseconds. */
+export const leastDelay = 1;
 
 /** DelayedSocket behaves as a net.Socket for the clients of node:http and node:http2. */
 export class DelayedSocket extends Duplex {
@@ -14,9 +14,11 @@ export class DelayedSocket extends Duplex {
   /** Whether the server has ended its side and the client could know it. */
   isEnded = false;
   readonly #socket: Socket;
+  readonly #delay: number;
 
-  constructor(host: string, port: number) {
+  constructor(host: string, port: number, delay = leastDelay) {
     super({ allowHalfOpen: false });
+    this.#delay = delay;
     this.#socket = connect({ host, port, allowHalfOpen: true, noDelay: true });
     this.#socket.once('connect', () => {
       this.isConnected = true;
@@ -88,6 +90,6 @@ export class DelayedSocket extends Duplex {
   }
 
   #later(callback: () => void): void {
-    systemClock.after(oneWayDelay, callback);
+    systemClock.after(this.#delay, callback);
   }
 }

@@ -28,6 +28,8 @@ export interface Message {
 export interface Target {
   readonly host: string;
   readonly port: number;
+  /** How long a byte takes in each direction, in milliseconds; the least delay by default. */
+  readonly delay?: number;
 }
 
 // The statuses by which a server refuses a request that another server may serve.
@@ -61,7 +63,7 @@ export class OneConnection extends Agent {
   }
 
   override createConnection(): Duplex {
-    this.#socket = new DelayedSocket(this.#target.host, this.#target.port);
+    this.#socket = new DelayedSocket(this.#target.host, this.#target.port, this.#target.delay);
     return this.#socket;
   }
 
