@@ -16,14 +16,17 @@ export const referenceImage = 'localhost/lameduck-reference-service:dev';
 /** The image of services that have never heard of lameduck. */
 export const strangersImage = 'localhost/lameduck-strangers:dev';
 
-/** Builds images by scripts that write an archive, and imports them. */
-export async function importImages(...scripts: string[]): Promise<void> {
+/** Builds images by scripts that write an archive, each with arguments of its own after that, and imports them. */
+export async function importImages(
+  ...scripts: (string | readonly [script: string, ...args: string[]])[]
+): Promise<void> {
   assert.ok(imageImport, 'CLUSTER_IMAGE_IMPORT must name the command that imports an image archive into the cluster');
   const folder = await mkdtemp(join(tmpdir(), 'images-'));
   try {
-    for (const [index, script] of scripts.entries()) {
+    for (const [index, one] of scripts.entries()) {
+      const [script, ...args] = typeof one === 'string' ? [one] : one;
       const archive = join(folder, `${String(index)}.tar`);
-      await run('bash', fileURLToPath(new URL(script, import.meta.url)), archive);
+      await run('bash', fileURLToPath(new URL(script, import.meta.url)), archive, ...args);
       await run(imageImport, archive);
     }
   } finally {

@@ -1,9 +1,10 @@
-// Runs every case on the cluster that KUBECONFIG names and in a rehearsal, compares both, and writes docs/rehearsal-truth.md.
-// Its exit code is 0 if both agree.
+// Runs every case on the cluster that KUBECONFIG names and in a rehearsal, rolls and rehearses every server, compares both, and
+// writes docs/rehearsal-truth.md. Its exit code is 0 if both agree.
 //
-//   main.ts [NAME...]   only these cases; writes no page
+//   main.ts [NAME...]   only these cases and servers; writes no page
 //
-//   CLUSTER_IMAGE_IMPORT, KUBECTL  see ../images.ts and ../kubernetes.ts
+//   CLUSTER_IMAGE_IMPORT, KUBECTL, HELM  see ../images.ts, ../kubernetes.ts and ../release.ts
+//   CLUSTER_PROXY_LAG                    optional; see ../rollout.test.ts
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { importImages } from '../images.ts';
@@ -12,6 +13,7 @@ import { addPrograms } from '../program-pods.ts';
 import { compare, type Account } from './account.ts';
 import { cases } from './cases.ts';
 import { inRehearsal } from './in-rehearsal.ts';
+import { compareLosses, hasAgreed } from './losses/compare.ts';
 import { onCluster } from './on-cluster.ts';
 import { page, type Comparison } from './page.ts';
 import type { Case } from './pods.ts';
@@ -29,6 +31,7 @@ const namespace = new Namespace('truth');
 const comparisons = new Map<string, Comparison>();
 
 await importImages('../../docker/build-archive.sh');
+const losses = await compareLosses(names);
 await namespace.create();
 try {
   await addPrograms(namespace);
@@ -38,14 +41,15 @@ try {
     await compareAll(differing(), attempt);
     if (names.length === 0) {
       const all = cases.flatMap(({ name }) => comparisons.get(name) ?? []);
-      writeFileSync(new URL('../../../docs/rehearsal-truth.md', import.meta.url), page(all, versions));
+      writeFileSync(new URL('../../../docs/rehearsal-truth.md', import.meta.url), page(all, losses, versions));
     }
   }
   console.log(`${String(chosen.length - differing().length)} of ${String(chosen.length)} cases agree (${versions})`);
+  console.log(`${String(losses.filter(hasAgreed).length)} of ${String(losses.length)} servers agree`);
 } finally {
   await namespace.delete();
 }
-process.exitCode = differing().length === 0 ? 0 : 1;
+process.exitCode = differing().length === 0 && losses.every(hasAgreed) ? 0 : 1;
 
 function differing(): Case[] {
   return chosen.filter(({ name }) => comparisons.get(name)?.rows.every(({ agrees }) => agrees) !== true);

@@ -1,5 +1,7 @@
 // docs/rehearsal-truth.md: the comparison, case by case. Pure.
 import type { Row } from './account.ts';
+import { hasAgreed, type ComparedLoss } from './losses/compare.ts';
+import type { Loss } from './losses/on-cluster.ts';
 
 /** Comparison is one case with what was compared. */
 export interface Comparison {
@@ -23,7 +25,7 @@ const fromSource: readonly (readonly [what: string, why: string])[] = [
 ];
 
 /** page returns the page. */
-export function page(comparisons: readonly Comparison[], versions: string): string {
+export function page(comparisons: readonly Comparison[], losses: readonly ComparedLoss[], versions: string): string {
   const agreeing = comparisons.filter(({ rows }) => rows.every(({ agrees }) => agrees)).length;
   const atOnce = comparisons.filter(
     ({ rows, earlier }) => rows.every(({ agrees }) => agrees) && earlier.length === 0,
@@ -51,6 +53,7 @@ export function page(comparisons: readonly Comparison[], versions: string): stri
     '  differed before is listed below the table.',
     '- Failed probes that found no listener are left out of the reported events. They depend on milliseconds.',
     '',
+    ...lossesSection(losses),
     ...comparisons.flatMap(section),
     '## From source',
     '',
@@ -59,6 +62,36 @@ export function page(comparisons: readonly Comparison[], versions: string): stri
     ...table([['part', 'why it is not shown'], ...fromSource]),
     '',
   ].join('\n');
+}
+
+function lossesSection(losses: readonly ComparedLoss[]): string[] {
+  return [
+    '## What a rolling update loses',
+    '',
+    'Each server ran as a Deployment of two pods behind a Service, and was rolled once. Sixteen clients sent requests through',
+    'kube-proxy, ten of them on a kept connection, and none of them retried. Each kube-proxy learned of a change up to 2 s late.',
+    '`lameduck rehearse --manifest` then rehearsed the same Deployment with `--propagation 2s`. Both send different numbers of',
+    'requests, so the counts differ. Both agree if both lost or refused something, or neither did.',
+    '',
+    'Exit codes may differ: a server that waits for its kept connections ends only when its clients happen to be idle. A server',
+    'that ignores SIGTERM as PID 1 is killed, and its requests in flight are lost.',
+    '',
+    ...table([
+      ['server', 'cluster', 'rehearsal', 'first cause that the rehearsal names', 'agrees'],
+      ...losses.map((one) => [
+        one.server.title,
+        countsOf(one.cluster),
+        countsOf(one.rehearsal),
+        one.rehearsal.causes[0] ?? '',
+        hasAgreed(one) ? 'yes' : '**no**',
+      ]),
+    ]),
+    '',
+  ];
+}
+
+function countsOf({ requests, lost, refused, exitCode }: Loss): string {
+  return `${String(lost)} lost, ${String(refused)} refused of ${String(requests)}, exit code ${String(exitCode)}`;
 }
 
 function section({ name, title, rows, earlier }: Comparison): string[] {

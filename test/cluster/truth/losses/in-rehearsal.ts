@@ -1,0 +1,44 @@
+// A rehearsal of a server by the command itself, as a user runs it.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import type { Result, Verdict } from '../../../../src/cli/rehearsal/result.ts';
+import type { Loss } from './on-cluster.ts';
+import type { Server } from './servers.ts';
+
+const command = fileURLToPath(new URL('../../../../src/cli/main.ts', import.meta.url));
+
+/** Rehearsed is what a rehearsal reports. */
+export interface Rehearsed extends Loss {
+  readonly verdict: Verdict;
+  /** What was seen, the most fundamental cause first. */
+  readonly causes: readonly string[];
+}
+
+/** inRehearsal rehearses a rolling update, with the time that a node takes to learn of a change. */
+export async function inRehearsal(server: Server, servers: string, propagation: string): Promise<Rehearsed> {
+  const folder = mkdtempSync(join(tmpdir(), 'losses-'));
+  const [manifest, json] = [join(folder, 'manifest.yaml'), join(folder, 'result.json')];
+  try {
+    writeFileSync(manifest, await server.manifest());
+    const options = ['--manifest', manifest, '--json', json, '--propagation', propagation];
+    const child = spawn(process.execPath, [command, 'rehearse', ...options, '--', ...server.command(servers)], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+      cwd: servers,
+    });
+    const [complaint] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    if (child.exitCode !== 0 && child.exitCode !== 1) {
+      throw new Error(`the rehearsal of ${server.name} ended with ${String(child.exitCode)}: ${complaint}`);
+    }
+    const { verdict, requests, lost, refused, scenarios } = JSON.parse(readFileSync(json, 'utf8')) as Result;
+    const [scenario] = scenarios;
+    const causes = (scenario?.causes ?? []).map((cause) => cause.text);
+    return { verdict, requests, lost, refused, causes, exitCode: scenario?.exit?.code };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

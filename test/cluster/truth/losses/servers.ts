@@ -1,0 +1,127 @@
+// The servers that are rolled on a cluster and rehearsed: what each is, its manifest, and how it is started here.
+import { run } from '../../../support/command-line.ts';
+import { fileURLToPath } from 'node:url';
+import { referenceImage } from '../../images.ts';
+
+const helm = process.env['HELM'] ?? 'helm';
+const root = fileURLToPath(new URL('../../../..', import.meta.url));
+
+/** Server is one server with the way in which it ends. */
+export interface Server {
+  /** Of its Deployment, its Service and its row. */
+  readonly name: string;
+  readonly title: string;
+  /** manifest returns a Deployment and a Service of that name. */
+  readonly manifest: () => Promise<string>;
+  /** command returns what a rehearsal runs, given the folder of the servers. */
+  readonly command: (folder: string) => readonly string[];
+}
+
+interface Described {
+  readonly name: string;
+  readonly title: string;
+  readonly image: string;
+  /** Beginning in the folder of the servers. */
+  readonly command: (folder: string) => readonly string[];
+  readonly workingDir?: string;
+  readonly here?: (folder: string) => readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly readiness?: object;
+}
+
+// Every server of a rehearsal listens on this machine.
+const firstPort = 28_200;
+
+const node = 'localhost/lameduck-servers-node:dev';
+const python = 'localhost/lameduck-servers-python:dev';
+
+const onNode = (way: string, name: string, title: string, readiness?: object): Described => ({
+  ...{ name, title, image: node, command: (folder) => ['node', `${folder}/server.js`, way] },
+  ...(readiness && { readiness }),
+});
+
+const described: readonly Described[] = [
+  onNode('nothing', 'bare', 'a bare `node:http` server'),
+  onNode('close', 'close', '`server.close()` on SIGTERM'),
+  onNode('terminus', 'terminus', '`@godaddy/terminus` 4.12.1', { httpGet: { path: '/readyz', port: 'http' } }),
+  onNode('lightship', 'lightship', '`lightship` 9.0.4', { httpGet: { path: '/ready', port: 9000 } }),
+  onNode('stoppable', 'stoppable', '`stoppable` 1.1.0'),
+  {
+    ...{ name: 'go', title: 'a Go `http.Server` with `Shutdown`', image: node },
+    command: (folder) => [`${folder}/go-server`],
+  },
+  {
+    ...{
+      name: 'uvicorn',
+      title: 'Python with `uvicorn` 0.38.0',
+      image: python,
+      env: { PYTHONPATH: '/servers/python' },
+    },
+    command: () => ['/python3', ...uvicorn],
+    here: (folder) => ['env', `PYTHONPATH=${folder}/python:${folder}`, 'python3', ...uvicorn],
+  },
+  {
+    ...{ name: 'npm', title: '`npm start` as PID 1, with `server.close()` behind it', image: node },
+    command: (folder) => ['npm', '--prefix', `${folder}/npm`, 'start'],
+  },
+];
+
+const uvicorn = ['-m', 'uvicorn', 'app:app', '--host', '0.0.0.0', '--port', portOf('uvicorn')];
+
+/** servers are in the order of the page. The last one has the package. */
+export const servers: readonly Server[] = [
+  ...described.map((one) => ({
+    ...{ name: one.name, title: one.title, manifest: () => Promise.resolve(manifestOf(one)) },
+    command: one.here ?? one.command,
+  })),
+  {
+    ...{ name: 'reference', title: 'the reference service, with lameduck' },
+    manifest: () =>
+      run(
+        helm,
+        'template',
+        'reference',
+        `${root}helm/lameduck`,
+        ...given('fullnameOverride=reference', 'replicaCount=2'),
+      ),
+    command: () => [process.execPath, `${root}examples/reference-service/main.ts`],
+  },
+];
+
+function given(...values: string[]): string[] {
+  const [repository = '', tag = ''] = referenceImage.split(':');
+  const all = [...values, `image.repository=${repository}`, `image.tag=${tag}`];
+  return all.flatMap((value) => ['--set', value]);
+}
+
+function portOf(name: string): string {
+  return String(firstPort + described.findIndex((one) => one.name === name));
+}
+
+function manifestOf({ name, image, command, env = {}, readiness }: Described): string {
+  const port = portOf(name);
+  const labels = { 'app.kubernetes.io/instance': name };
+  const container = {
+    ...{ name: 'app', image, imagePullPolicy: 'IfNotPresent', command: command('/servers') },
+    env: Object.entries({ PORT: port, ...env }).map(([key, value]) => ({ name: key, value })),
+    ports: [{ name: 'http', containerPort: Number(port) }],
+    readinessProbe: { httpGet: { path: '/', port: 'http' }, ...readiness, periodSeconds: 1 },
+  };
+  const deployment = {
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name } },
+    spec: {
+      ...{ replicas: 2, minReadySeconds: 1, selector: { matchLabels: labels } },
+      strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
+      template: {
+        metadata: { labels },
+        // Without the variable LIGHTSHIP_PORT of a Service of that name, which lightship would take for its own.
+        spec: { enableServiceLinks: false, terminationGracePeriodSeconds: 15, containers: [container] },
+      },
+    },
+  };
+  const service = {
+    ...{ apiVersion: 'v1', kind: 'Service', metadata: { name } },
+    spec: { selector: labels, ports: [{ port: 80, targetPort: 'http' }] },
+  };
+  return `${JSON.stringify(deployment)}\n---\n${JSON.stringify(service)}\n`;
+}

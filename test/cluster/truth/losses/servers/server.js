@@ -1,0 +1,37 @@
+// A server of node:http that ends on SIGTERM as its argument says, each way as the first example of its README does:
+//
+//   server.js nothing|close|terminus|lightship|stoppable
+import { createServer } from 'node:http';
+import { hostname } from 'node:os';
+
+const server = createServer((request, response) => {
+  const { pathname, searchParams } = new URL(request.url, 'http://localhost');
+  response.setHeader('X-Served-By', hostname());
+  setTimeout(() => response.end('done\n'), pathname === '/slow' ? Number(searchParams.get('ms')) : 5);
+});
+
+const ways = {
+  nothing() {},
+  close() {
+    process.on('SIGTERM', () => server.close(() => process.exit(0)));
+  },
+  async terminus() {
+    const { createTerminus } = (await import('@godaddy/terminus')).default;
+    createTerminus(server, { signal: 'SIGTERM', healthChecks: { '/readyz': () => Promise.resolve() } });
+  },
+  async lightship() {
+    // Its `exports` lead to a file that Node refuses.
+    const { createLightship } = await import(new URL('node_modules/lightship/dist/esm/index.js', import.meta.url));
+    const lightship = await createLightship();
+    lightship.registerShutdownHandler(() => server.close());
+    server.on('listening', () => lightship.signalReady());
+  },
+  async stoppable() {
+    const { default: stoppable } = await import('stoppable');
+    stoppable(server);
+    process.on('SIGTERM', () => server.stop());
+  },
+};
+
+await ways[process.argv[2]]();
+server.listen(process.env.PORT);
