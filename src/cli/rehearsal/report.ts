@@ -132,7 +132,7 @@ function escape(text: string): string {
 
 const style = `
 :root { color-scheme: light dark; --text: #1d2129; --dim: #646c7a; --paper: #fff; --line: #c8ccd4; --area: #7aa7d9; --bad: #c0262d; --good: #1a7f37; --warn: #9a6700; }
-@media (prefers-color-scheme: dark) { :root { --text: #e6e9ef; --dim: #9aa3b2; --paper: #15181e; --line: #3c424d; --area: #36689c; --bad: #ff7b72; --good: #57c46f; --warn: #e3b341; } }
+@media screen and (prefers-color-scheme: dark) { :root { --text: #e6e9ef; --dim: #9aa3b2; --paper: #15181e; --line: #3c424d; --area: #36689c; --bad: #ff7b72; --good: #57c46f; --warn: #e3b341; } }
 body { margin: 0; background: var(--paper); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
 main { max-width: 60rem; margin: 0 auto; padding: 1.5rem 1rem; }
 h1, h2 { line-height: 1.2; }
@@ -145,6 +145,6 @@ svg text { font: 11px system-ui, sans-serif; fill: var(--dim); }
 .requestLost { stroke: var(--bad); stroke-width: 2; } .requestRefused { stroke: var(--warn); stroke-width: 2; }
 .lost { color: var(--bad); } .clean { color: var(--good); } .withheld { color: var(--warn); } .dim { color: var(--dim); }
 .cause { border-left: 3px solid var(--bad); padding-left: .75rem; }
-table { border-collapse: collapse; } th, td { padding: .25rem .75rem; border-bottom: 1px solid var(--line); text-align: right; } th:first-child { text-align: left; }
-@media print { :root { --paper: #fff; --text: #000; } section { break-inside: avoid; } }
+table { border-collapse: collapse; width: 100%; max-width: 34rem; } th, td { padding: .25rem .4rem; border-bottom: 1px solid var(--line); text-align: right; } th:first-child { text-align: left; overflow-wrap: anywhere; }
+@media print { section { break-inside: avoid; } }
 `;
