@@ -81,6 +81,7 @@ export const servers: readonly Server[] = [
         helm,
         'template',
         'reference',
+        '--no-hooks',
         `${root}helm/lameduck`,
         ...given('fullnameOverride=reference', 'replicaCount=2'),
       ),
