@@ -78,6 +78,21 @@ const rows: readonly Row[] = [
     },
   },
   {
+    name: 'crashed',
+    remedy: 'Mend what the output says. Another process may hold the port.',
+    find(events) {
+      const until = Math.min(endOf(events), first(events, 'stopSignal')?.at ?? Infinity);
+      const crash = events.find(
+        ({ kind, at, detail }) =>
+          kind === 'containerExited' && at < until && detail['code'] !== 0 && detail['signal'] === undefined,
+      );
+      if (crash === undefined || crash.detail['code'] === notFound) return undefined;
+      const { container, code, output } = crash.detail;
+      const reason = /^.*Error: .*$/m.exec(String(output))?.[0] ?? String(output).trim().split('\n').at(-1) ?? '';
+      return `container ${String(container)} exited by itself with code ${String(code)}${reason === '' ? '' : `: ${reason}`}`;
+    },
+  },
+  {
     name: 'stopSignalIgnored',
     remedy:
       'Handle the stop signal in the main process, or start the server itself as the main process (exec form, no npm or shell).',
@@ -194,7 +209,7 @@ const rows: readonly Row[] = [
 ];
 
 /** faults are causes that are a loss of their own, since no client could be served. */
-export const faults: readonly string[] = ['commandNotStarted', 'neverReady'];
+export const faults: readonly string[] = ['commandNotStarted', 'neverReady', 'crashed'];
 
 /** mostCauses is how many causes a report shows. */
 export const mostCauses = 3;

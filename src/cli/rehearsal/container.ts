@@ -23,11 +23,16 @@ const candidates: readonly Isolation[] = [
   ['unshare', '--user', '--map-root-user', ...namespaces, '--'],
 ];
 
+// The container is killed with the rehearsal, also if that is killed or crashes.
+const leash: Isolation = ['setpriv', '--pdeathsig', 'KILL', '--'];
+
 /** findIsolation returns the first way to make a PID namespace that works here. */
 export function findIsolation(): Isolation {
   const works = ([program = '', ...args]: Isolation): boolean =>
     spawnSync(program, [...args, 'true'], { stdio: 'ignore' }).status === 0;
-  return candidates.find(works) ?? [];
+  const found = candidates.find(works);
+  if (found === undefined) return [];
+  return works([...leash, ...found]) ? [...leash, ...found] : found;
 }
 
 // A name of its own, since a program may warn of unknown variables with its own prefix.

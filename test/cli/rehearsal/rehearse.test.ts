@@ -1,6 +1,7 @@
 // `lameduck rehearse` as a user runs it, on servers that lose requests and on one that loses none.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -9,6 +10,7 @@ import { CommandUnderTest } from '../../support/command-under-test.ts';
 import { disposed } from '../../support/disposed.ts';
 import { lameduck, main } from '../../support/lameduck-command.ts';
 import { nodeProgram, whyNoNamespace } from '../../support/pod-under-test.ts';
+import { until } from '../../support/until.ts';
 
 function folder(t: TestContext): string {
   const made = mkdtempSync(join(tmpdir(), 'rehearsal-'));
@@ -16,6 +18,17 @@ function folder(t: TestContext): string {
     rmSync(made, { recursive: true });
   });
   return made;
+}
+
+/** Whether a process has the argument. */
+function isRunning(argument: string): boolean {
+  return readdirSync('/proc').some((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes(argument);
+    } catch {
+      return false;
+    }
+  });
 }
 
 async function rehearse(
@@ -77,6 +90,17 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     assert.equal(code, 2);
     assert.match(output, /pod\.yaml has no pod/);
     assert.match(output, /--help shows examples/);
+  });
+
+  it('leaves no process behind when it is killed', { skip: whyNoNamespace }, async (t) => {
+    const mark = randomUUID();
+    const args = [main, 'rehearse', '--', ...serving(''), mark];
+    const command = disposed(t, new CommandUnderTest(process.execPath, args));
+    await command.printed(/listening on port/);
+    assert.ok(isRunning(mark));
+    command.kill('SIGKILL');
+    await command.exit;
+    await until(() => !isRunning(mark));
   });
 
   it('ends everything at Ctrl-C and still reports', async (t) => {

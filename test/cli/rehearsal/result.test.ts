@@ -40,6 +40,36 @@ test('a scenario in which every request was answered is clean', () => {
   ]);
 });
 
+test('a container that exits by itself is lost even if no request was sent, and its error is named', () => {
+  const output = 'node:events:505\n    throw er;\n\nError: listen EADDRINUSE: address already in use :::3000\n    at x';
+  const result = judge([
+    [0, 'containerStarted', { container: 'app' }],
+    [140, 'containerExited', { container: 'app', code: 1, output }],
+    [1_000, 'readinessChanged', { isReady: true }],
+    [4_000, 'podDeleted', { cause: 'deletion' }],
+  ]);
+  assert.equal(result.verdict, 'lost');
+  assert.deepEqual(
+    result.causes.map(({ name, text }) => [name, text]),
+    [
+      [
+        'crashed',
+        'container app exited by itself with code 1: Error: listen EADDRINUSE: address already in use :::3000',
+      ],
+    ],
+  );
+});
+
+test('a container that was restarted by its liveness probe, or killed by the rehearsal, has not crashed', () => {
+  const restarted = judge([
+    [0, 'containerStarted', { container: 'app' }],
+    [1_000, 'stopSignal', { container: 'app', signal: 'SIGTERM' }],
+    ...exit(1),
+  ]);
+  const killed = judge([[500, 'containerExited', { container: 'app', code: 137, signal: 'SIGKILL' }]]);
+  for (const result of [restarted, killed]) assert.ok(!namesOf(result).includes('crashed'));
+});
+
 test('new connections that fail after the deletion show a listener that closed too early', () => {
   const result = judge(
     [
