@@ -35,7 +35,7 @@ function html(): string {
   Object.assign(tallies.keptConnection, { sent: 1_000, answered: 999, lost: 1 });
   const scenario = scenarioResult({ name: 'rollout', propagationMs: 2_000 }, tallies, events);
   const command = ['node', `${'a-long-path/'.repeat(20)}server.js`];
-  return page(resultOf([scenario, { ...scenario, name: 'second-signal' }], { seed: 1, command }));
+  return page(resultOf([scenario, { ...scenario, name: 'second-signal' }], { seed: 1, command, leftOut: 0 }));
 }
 
 /** Lists, in the page, each text whose contrast with the paper is too small. */

@@ -72,7 +72,8 @@ const rows: readonly Row[] = [
     remedy: 'Check the port and the readiness probe. The output of the command shows why it did not start.',
     find(events) {
       const isReady = events.some(({ kind, detail }) => kind === 'readinessChanged' && detail['isReady'] === true);
-      if (isReady || first(events, 'podDeleted') !== undefined) return undefined;
+      if (isReady || ['podDeleted', 'interrupted'].some((end) => events.some(({ kind }) => kind === end)))
+        return undefined;
       const isListening = first(events, 'containerListening') !== undefined;
       return isListening ? 'the pod listened but never became ready' : 'the pod never listened on a port';
     },

@@ -25,6 +25,7 @@ export type EventKind =
   | 'requestRefused'
   | 'requests'
   | 'loadDelayed'
+  | 'interrupted'
   | 'note';
 
 /** Detail holds the facts of an event. */

@@ -88,7 +88,7 @@ export const usage = [
   '  lameduck rehearse --all --manifest deployment.yaml --container proxy="node proxy.js" -- node server.js',
   '',
   'Runs COMMAND as a container, probes it and ends it as a kubelet does, and reports which requests are lost.',
-  'Exit code: 0 nothing was lost, 1 requests were lost or refused, 2 usage, 3 the rehearsal could not keep time.',
+  'Exit code: 0 nothing was lost, 1 requests were lost or refused, 2 usage, 3 the rehearsal cannot tell.',
   '',
   'Options:',
   ...optionLines(options),

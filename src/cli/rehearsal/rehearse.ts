@@ -21,7 +21,7 @@ import { Terminal } from './terminal.ts';
 
 const codes: Readonly<Record<Verdict, number>> = { clean: 0, lost: 1, withheld: 3 };
 
-/** rehearse resolves with 0 if nothing was lost, 1 if something was, 2 for bad usage, 3 if it could not keep time. */
+/** rehearse resolves with 0 if nothing was lost, 1 if something was, 2 for bad usage, 3 if it cannot tell. */
 export async function rehearse(args: readonly string[], environment: Environment): Promise<number> {
   const plan = readPlan(args, randomInt(2 ** 32 - 1));
   if ('help' in plan) {
@@ -74,7 +74,7 @@ async function runAll(rehearsal: Rehearsal): Promise<Result> {
       if (!interrupted.aborted) results.push(await runOne(rehearsal, name, propagation, isolation));
     }
   }
-  return resultOf(results, plan);
+  return resultOf(results, { ...plan, leftOut: plan.scenarios.length * plan.propagations.length - results.length });
 }
 
 async function runOne(
@@ -107,7 +107,7 @@ async function runOne(
   });
   await run.run();
   terminal.end();
-  const result = scenarioResult({ name, propagationMs: propagation }, run.tallies, log.events);
+  const result = scenarioResult({ ...scenario, name, propagationMs: propagation }, run.tallies, log.events);
   terminal.verdict(result);
   return result;
 }

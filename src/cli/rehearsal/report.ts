@@ -8,7 +8,7 @@ const margin = { left: 48, right: 16, top: 28, bottom: 36 };
 
 /** page returns the page. */
 export function page(result: Result): string {
-  const { verdict, requests, lost, refused, command, scenarios } = result;
+  const { verdict, requests, lost, refused, command, leftOut, scenarios } = result;
   const title = `Rehearsal: ${verdict}`;
   return `<!doctype html>
 <html lang="en">
@@ -23,7 +23,7 @@ export function page(result: Result): string {
 <h1 class="${verdict}">${escape(title)}</h1>
 <p><code>${escape(command.join(' '))}</code></p>
 <p>${String(requests)} requests, ${String(lost)} lost, ${String(refused)} refused.</p>
-${scenarios.map(section).join('\n')}
+${leftOut === 0 ? '' : `<p>Scenarios left out after the interruption: ${String(leftOut)}.</p>\n`}${scenarios.map(section).join('\n')}
 </main>
 </body>
 </html>
@@ -31,7 +31,7 @@ ${scenarios.map(section).join('\n')}
 }
 
 function section(scenario: ScenarioResult): string {
-  const { name, verdict, requests, lost, refused, causes, exit, notTried, propagationMs, clients } = scenario;
+  const { name, verdict, reason, requests, lost, refused, causes, exit, notTried, propagationMs, clients } = scenario;
   const how =
     exit === undefined
       ? ''
@@ -41,7 +41,7 @@ function section(scenario: ScenarioResult): string {
       `<tr><th scope="row">${kind}</th><td>${String(tally.sent)}</td><td>${String(tally.lost)}</td><td>${String(tally.refused)}</td></tr>`,
   );
   return `<section>
-<h2>${escape(name)} <span class="${verdict}">${verdict}</span></h2>
+<h2>${escape(name)} <span class="${verdict}">${verdict}${reason === undefined ? '' : `: ${reason}`}</span></h2>
 <p>${String(requests)} requests, ${String(lost)} lost, ${String(refused)} refused; propagation ${String(propagationMs / 1_000)} s${how}.</p>
 ${causes.map(({ text, remedy }) => `<p class="cause"><strong>${escape(capitalized(text))}.</strong> ${escape(remedy)}</p>`).join('\n')}
 <figure>${timeline(scenario)}</figure>

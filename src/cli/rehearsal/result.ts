@@ -1,9 +1,9 @@
 // The verdict of a rehearsal, from its events and counts alone. Pure.
 import type { ClientKind, Tally } from './clients/messages.ts';
 import { causesOf, faults, mostCauses, type Cause } from './causes.ts';
-import type { RehearsalEvent } from './event-log.ts';
+import type { EventKind, RehearsalEvent } from './event-log.ts';
 
-/** Verdict says whether clients lost anything, or that the rehearsal could not keep time. */
+/** Verdict says whether clients lost anything, or that the rehearsal cannot tell. */
 export type Verdict = 'clean' | 'lost' | 'withheld';
 
 /** ScenarioExit is how the serving container ended after the stop signal. */
@@ -18,6 +18,8 @@ export interface ScenarioExit {
 export interface ScenarioResult {
   readonly name: string;
   readonly verdict: Verdict;
+  /** Why the verdict is withheld. */
+  readonly reason: string | undefined;
   readonly propagationMs: number;
   readonly requests: number;
   readonly lost: number;
@@ -41,12 +43,22 @@ export interface Result {
   readonly refused: number;
   readonly seed: number;
   readonly command: readonly string[];
+  /** How many planned scenarios Ctrl-C has left out. */
+  readonly leftOut: number;
   readonly scenarios: readonly ScenarioResult[];
+}
+
+/** ScenarioFacts is what the verdict depends on beyond events and counts. */
+export interface ScenarioFacts {
+  readonly name: string;
+  readonly propagationMs: number;
+  /** Whether the pod ends before it is ready, so that no request is expected. */
+  readonly isWhileStarting?: boolean;
 }
 
 /** scenarioResult judges one scenario. */
 export function scenarioResult(
-  { name, propagationMs }: { readonly name: string; readonly propagationMs: number },
+  { name, propagationMs, isWhileStarting = false }: ScenarioFacts,
   tallies: Readonly<Record<ClientKind, Tally>>,
   events: readonly RehearsalEvent[],
 ): ScenarioResult {
@@ -54,40 +66,52 @@ export function scenarioResult(
   const tried = entries.filter(([, { sent }]) => sent > 0);
   const sum = (key: keyof Tally): number => tried.reduce((total, [, tally]) => total + tally[key], 0);
   const [lost, refused] = [sum('lost'), sum('refused')];
-  const isDeletion = events.some(({ kind }) => kind === 'podDeleted');
-  const isOverdue = isDeletion && events.some(({ kind }) => kind === 'killSignal');
-  const causes = causesOf(events);
+  const end = events.findIndex(({ kind }) => kind === 'interrupted');
+  // After an interruption the rehearsal itself kills the containers.
+  const judged = end === -1 ? events : events.slice(0, end + 1);
+  const isDeletion = judged.some(({ kind }) => kind === 'podDeleted');
+  const isOverdue = isDeletion && judged.some(({ kind }) => kind === 'killSignal');
+  const causes = causesOf(judged);
   const hasFault = causes.some((cause) => faults.includes(cause.name));
-  const isDelayed = events.some(({ kind }) => kind === 'loadDelayed');
+  const reason = whyWithheld(judged, tried.length > 0 || isWhileStarting);
   const hasLost = lost + refused > 0 || isOverdue || hasFault;
   return {
     name,
-    verdict: hasLost ? 'lost' : isDelayed ? 'withheld' : 'clean',
+    verdict: hasLost ? 'lost' : reason === undefined ? 'clean' : 'withheld',
+    reason: hasLost ? undefined : reason,
     propagationMs,
     requests: sum('sent'),
     ...{ lost, refused },
     clients: Object.fromEntries(tried),
     notTried: entries.filter(([, { sent }]) => sent === 0).map(([kind]) => kind),
     causes: hasLost ? causes.slice(0, mostCauses) : [],
-    exit: exitOf(events),
+    exit: exitOf(judged),
     events,
   };
+}
+
+// A run that proves nothing is not clean.
+function whyWithheld(events: readonly RehearsalEvent[], hasTried: boolean): string | undefined {
+  const has = (wanted: EventKind): boolean => events.some(({ kind }) => kind === wanted);
+  if (has('interrupted')) return 'the rehearsal was interrupted';
+  if (!hasTried) return 'no request was sent';
+  return has('loadDelayed') ? 'this machine was too busy to keep time' : undefined;
 }
 
 /** resultOf puts the results of all scenarios together. */
 export function resultOf(
   scenarios: readonly ScenarioResult[],
-  { seed, command }: Pick<Result, 'seed' | 'command'>,
+  { seed, command, leftOut }: Pick<Result, 'seed' | 'command' | 'leftOut'>,
 ): Result {
   const sum = (key: 'requests' | 'lost' | 'refused'): number => scenarios.reduce((total, one) => total + one[key], 0);
   const has = (verdict: Verdict): boolean => scenarios.some((one) => one.verdict === verdict);
   return {
     schema,
-    verdict: has('lost') ? 'lost' : has('withheld') ? 'withheld' : 'clean',
+    verdict: has('lost') ? 'lost' : has('withheld') || leftOut > 0 ? 'withheld' : 'clean',
     requests: sum('requests'),
     lost: sum('lost'),
     refused: sum('refused'),
-    ...{ seed, command, scenarios },
+    ...{ seed, command, leftOut, scenarios },
   };
 }
 

@@ -90,6 +90,10 @@ export class ScenarioRun {
   /** run resolves when no process and no client of the scenario is left. */
   async run(): Promise<void> {
     const { scenario, interrupted, log } = this.#options;
+    const onInterrupted = (): void => {
+      log.add('interrupted');
+    };
+    interrupted.addEventListener('abort', onInterrupted, { once: true });
     const polling = this.#poll();
     try {
       this.#kubelet.start();
@@ -106,6 +110,7 @@ export class ScenarioRun {
       this.#ended.abort();
       await polling;
       await this.#kubelet.destroy();
+      interrupted.removeEventListener('abort', onInterrupted);
     }
   }
 

@@ -12,7 +12,7 @@ const styles: Readonly<Record<Verdict, Style>> = { clean: 'green', lost: 'red', 
 const names: Readonly<Record<Verdict, string>> = {
   clean: 'clean: nothing was lost',
   lost: 'lost',
-  withheld: 'withheld: this machine was too busy to keep time',
+  withheld: 'withheld',
 };
 
 type Text = (detail: Detail) => string | undefined;
@@ -45,6 +45,7 @@ const texts: Readonly<Partial<Record<EventKind, Text>>> = {
   stopSignal: ({ container, signal }) => `${s(signal)} sent to ${s(container)}`,
   killSignal: ({ container, signal, isStopSignalHandled }) =>
     `SIGKILL sent to ${s(container)}: the grace period is over${isStopSignalHandled === false ? `, and it has no handler for ${s(signal)}` : ''}`,
+  interrupted: () => 'the rehearsal is interrupted',
   note: ({ text }) => s(text),
   probe: ({ type, result, output, isWarning }) => {
     if (result === 'success') return isWarning === true ? `${s(type)} probe warning` : undefined;
@@ -102,12 +103,13 @@ export class Terminal {
   }
 
   verdict(result: ScenarioResult): void {
-    const { name, verdict, requests, lost, refused, causes, exit, notTried } = result;
+    const { name, verdict, reason, requests, lost, refused, causes, exit, notTried } = result;
     const counts = `${String(requests)} requests, ${String(lost)} lost, ${String(refused)} refused`;
     const how =
       exit === undefined ? '' : `, exit code ${String(exit.code)} after ${(exit.afterMs / 1_000).toFixed(1)} s`;
     this.line();
-    this.line(`${name}: ${names[verdict]} (${counts}${how})`, styles[verdict]);
+    const why = reason === undefined ? '' : `: ${reason}`;
+    this.line(`${name}: ${names[verdict]}${why} (${counts}${how})`, styles[verdict]);
     for (const { text, remedy } of causes) {
       this.line(`  cause:  ${text}`);
       this.line(`  remedy: ${remedy}`);
@@ -115,7 +117,7 @@ export class Terminal {
     if (notTried.length > 0) this.line(`  not tried: ${notTried.join(', ')}`, 'dim');
   }
 
-  table({ scenarios, seed }: Result): void {
+  table({ scenarios, leftOut, seed }: Result): void {
     if (scenarios.length > 1) {
       this.line();
       this.line(['scenario'.padEnd(18), 'propagation', 'requests', '    lost', ' refused', '  verdict'].join('  '));
@@ -127,6 +129,7 @@ export class Terminal {
         this.line([name.padEnd(18), ...cells, `  ${verdict}`].join('  '), styles[verdict]);
       }
     }
+    if (leftOut > 0) this.line(`scenarios left out after the interruption: ${String(leftOut)}`, styles.withheld);
     this.line(`the same random choices again: --seed ${String(seed)}`, 'dim');
   }
 

@@ -104,11 +104,16 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
   });
 
   it('ends everything at Ctrl-C and still reports', async (t) => {
-    const args = [main, 'rehearse', '--', ...serving('')];
+    const mark = randomUUID();
+    const args = [main, 'rehearse', '--all', '--', ...serving(''), mark];
     const command = disposed(t, new CommandUnderTest(process.execPath, args));
     await command.printed(/the pod is ready/);
+    assert.ok(isRunning(mark));
     command.kill('SIGINT');
-    await command.exit;
-    assert.match(command.output, /rollout: /);
+    const { code } = await command.exit;
+    assert.equal(code, 3, command.output);
+    assert.match(command.output, /^rollout: withheld: the rehearsal was interrupted \(/m);
+    assert.match(command.output, /^scenarios left out after the interruption: 8$/m);
+    assert.ok(!isRunning(mark));
   });
 });

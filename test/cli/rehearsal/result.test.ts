@@ -14,11 +14,15 @@ const started: Story = [
   [4_000, 'stopSignal', { container: 'app', signal: 'SIGTERM' }],
 ];
 
-function judge(story: Story, counts: Partial<Record<ClientKind, Partial<Tally>>> = {}): ScenarioResult {
+function judge(
+  story: Story,
+  counts: Partial<Record<ClientKind, Partial<Tally>>> = {},
+  isWhileStarting = false,
+): ScenarioResult {
   const events: RehearsalEvent[] = story.map(([at, kind, detail = {}]) => ({ at, kind, detail }));
   const tallies = newTallies();
   for (const [kind, tally] of Object.entries(counts)) Object.assign(tallies[kind as ClientKind], tally);
-  return scenarioResult({ name: 'rollout', propagationMs: 2_000 }, tallies, events);
+  return scenarioResult({ name: 'rollout', propagationMs: 2_000, isWhileStarting }, tallies, events);
 }
 
 const namesOf = ({ causes }: ScenarioResult): string[] => causes.map(({ name }) => name);
@@ -159,6 +163,36 @@ test('a rehearsal that could not keep time withholds its verdict, unless somethi
 test('the verdict of a rehearsal is that of its worst scenario, and its counts are sums', () => {
   const clean = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 10 } });
   const lost = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 8, lost: 1, refused: 1 } });
-  const { verdict, requests, ...result } = resultOf([clean, lost], { seed: 7, command: ['x'] });
+  const { verdict, requests, ...result } = resultOf([clean, lost], { seed: 7, command: ['x'], leftOut: 0 });
   assert.deepEqual([verdict, requests, result.lost, result.refused], ['lost', 20, 1, 1]);
+});
+
+test('a scenario in which no request was sent withholds its verdict, unless the pod ends before it is ready', () => {
+  const [none, early] = [judge([...started, ...exit(0)]), judge([...started, ...exit(0)], {}, true)];
+  assert.deepEqual([none.verdict, none.reason], ['withheld', 'no request was sent']);
+  assert.deepEqual([early.verdict, early.reason], ['clean', undefined]);
+});
+
+test('an interrupted scenario withholds its verdict, unless something was lost', () => {
+  const story: Story = [...started, [4_500, 'interrupted'], ...exit(137)];
+  const clean = judge(story, { newConnection: { sent: 10, answered: 10 } });
+  const lost = judge(story, { newConnection: { sent: 10, answered: 9, lost: 1 } });
+  assert.deepEqual([clean.verdict, clean.reason, clean.exit], ['withheld', 'the rehearsal was interrupted', undefined]);
+  assert.deepEqual([lost.verdict, lost.reason], ['lost', undefined]);
+});
+
+test('a pod that is interrupted before it is ready is not called one that never becomes ready', () => {
+  const result = judge([
+    [0, 'containerStarted', { container: 'app' }],
+    [100, 'interrupted'],
+    [110, 'containerExited', { container: 'app', code: 137, signal: 'SIGKILL' }],
+  ]);
+  assert.deepEqual([result.verdict, namesOf(result)], ['withheld', []]);
+});
+
+test('scenarios that were left out withhold the verdict of the rehearsal', () => {
+  const clean = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 10 } });
+  const lost = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 9, lost: 1 } });
+  const verdictOf = (one: ScenarioResult): string => resultOf([one], { seed: 7, command: ['x'], leftOut: 8 }).verdict;
+  assert.deepEqual([clean, lost].map(verdictOf), ['withheld', 'lost']);
 });
