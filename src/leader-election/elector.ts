@@ -33,6 +33,9 @@ export interface ElectorParts {
 // blocked or frozen, and its work has just been told.
 const leastTimeToStop = 1_000;
 
+// Node's longest timer, in milliseconds. Another client's record may say a longer lease duration. A longer timer would end at once.
+const longestTimer = 2 ** 31 - 1;
+
 /** Contest is one call of `run`: whom it asks, for whose sake, and what it knows. */
 interface Contest {
   readonly api: LeaseApi;
@@ -158,7 +161,7 @@ export class LeaseElector {
       log.stoppedWith(term.ended.error);
       const now = this.#now();
       // After a pause of the process, the work may notice before this loop that its term is over: that is a loss, too.
-      if (!this.#isStopped && tenure !== undefined && now.at >= validUntil(tenure, election)) {
+      if (!this.#isStopped && tenure !== undefined && !isValid(tenure, now, election)) {
         this.#advance(contest, lose(contest.state, 'renew deadline', now));
       }
     }
@@ -267,7 +270,8 @@ export class LeaseElector {
 
   #sleep(milliseconds: number): Promise<void> {
     return new Promise((resolve) => {
-      const cancel = milliseconds === Infinity ? () => undefined : this.#parts.clock.after(milliseconds, done);
+      const most = Math.min(milliseconds, longestTimer);
+      const cancel = milliseconds === Infinity ? () => undefined : this.#parts.clock.after(most, done);
       this.#wake = done;
       function done(): void {
         cancel();

@@ -74,7 +74,7 @@ export function endAfterLoss(reason: string, isAtOnce: boolean): void {
 
 function endAfterLossHere(reason: string, isAtOnce: boolean): void {
   end((member) => member.beginAfterLoss(reason), [...members]);
-  if (isAtOnce) exitNow(exitCodes.leadershipLost, `${reason}: exiting at once`);
+  if (isAtOnce || members.size === 0) exitNow(exitCodes.leadershipLost, `${reason}: exiting at once`);
 }
 
 function joinHere(member: Member): () => void {

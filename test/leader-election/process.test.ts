@@ -61,6 +61,12 @@ describe('a process that leads', { concurrency: 3 }, () => {
     assert.match(String((await program.finalLine())['reason']), /leadership of app lost/);
   });
 
+  test('L-142 a loss ends the process with 83 if that is asked for and LAMEDUCK_DISABLED has switched the lifecycle off', async (t) => {
+    const { api, program } = await leading(t, { ON_LOSS: 'shutdown', LAMEDUCK_DISABLED: '1' });
+    api.script = () => ({ isLost: true });
+    assert.deepEqual(await program.exit, { code: 83, signal: null });
+  });
+
   test('L-142 work that outlives its lease duration ends the process with 83', async (t) => {
     const { api, program } = await leading(t, { STUBBORN: '1' });
     api.script = () => ({ isLost: true });
