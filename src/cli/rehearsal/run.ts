@@ -74,8 +74,7 @@ export class ScenarioRun {
       onPodChange: (pod) => {
         this.#pod = pod;
         this.#routes.change(pod);
-        if (pod.isReady && this.#loads.length === 0 && this.#listener !== undefined)
-          this.#startLoad(this.#listener.port);
+        this.#startFirstLoad();
       },
     });
   }
@@ -106,9 +105,9 @@ export class ScenarioRun {
       await this.#ending;
       if (isUsable) await this.#untilLearnt();
     } finally {
-      await this.#stopLoads();
       this.#ended.abort();
       await polling;
+      await this.#stopLoads();
       await this.#kubelet.destroy();
       interrupted.removeEventListener('abort', onInterrupted);
     }
@@ -116,8 +115,7 @@ export class ScenarioRun {
 
   // Without a manifest the pod has one probe: a connection to the port that was found.
   #withDefaultProbe(pod: PodSpec): PodSpec {
-    const { port } = this.#options;
-    const found = (): number => port ?? this.#listener?.port ?? 0;
+    const found = (): number => this.#port ?? 0;
     const handler = {
       kind: 'tcp',
       get port() {
@@ -177,7 +175,7 @@ export class ScenarioRun {
         break;
       case 'overload':
         log.add('note', { text: 'the load is ten times as high from now on' });
-        if (this.#listener !== undefined) this.#startLoad(this.#listener.port, 9);
+        if (this.#port !== undefined) this.#startLoad(this.#port, 9);
         break;
       default:
         deed satisfies never;
@@ -187,6 +185,16 @@ export class ScenarioRun {
   // A node that has not learnt of the end still sends clients to a pod that is gone.
   async #untilLearnt(): Promise<void> {
     await wait(systemClock, this.#routes.untilLearnt(), this.#options.interrupted);
+  }
+
+  get #port(): number | undefined {
+    return this.#options.port ?? this.#listener?.port;
+  }
+
+  // Clients send requests to a ready pod, whether its server listens or not.
+  #startFirstLoad(): void {
+    if (!this.#pod.isReady || this.#loads.length > 0 || this.#ended.signal.aborted) return;
+    if (this.#port !== undefined) this.#startLoad(this.#port);
   }
 
   #startLoad(port: number, factor = 1): void {
@@ -238,12 +246,13 @@ export class ScenarioRun {
     this.#listener = found;
     const { port, isLoopback, pid } = found;
     log.add('containerListening', { port, isLoopback, isMain: pid === main?.pid });
+    this.#startFirstLoad();
   }
 
   // The earliest socket that clients can reach. One on loopback alone may belong to something else: it has to be the only
   // one for a while.
   #choose(all: readonly Listener[]): Listener | undefined {
-    const port = this.#options.port ?? this.#listener?.port;
+    const port = this.#port;
     if (port !== undefined) return all.find((one) => one.port === port);
     const [reachable] = all.filter(({ isLoopback }) => !isLoopback).sort((a, b) => a.inode - b.inode);
     if (reachable !== undefined) return reachable;
