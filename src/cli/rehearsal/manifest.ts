@@ -1,8 +1,9 @@
 // A pod out of a manifest: the first Pod, or the pod template of the first Deployment, StatefulSet, DaemonSet or Job.
 import { containerOf } from '../manifest/container.ts';
-import { number, objects, text, type Fields } from '../manifest/fields.ts';
+import { number, object, objects, text, type Fields } from '../manifest/fields.ts';
 import { readObjects } from '../manifest/objects.ts';
 import { podTemplateOf } from '../manifest/pod-template.ts';
+import { servicePortOf, type ServedPod } from './port.ts';
 import { defaultGracePeriodSeconds, type ContainerSpec, type PodSpec } from './pod.ts';
 
 /** ManifestReading is a pod, with what could not be used of the manifest, or why there is none. */
@@ -22,7 +23,7 @@ export function readManifest(
   const warnings: string[] = [];
   const template = findPod(content, file, warnings);
   if (template === undefined) return { problem: [`${file} has no pod`, ...warnings].join('; ') };
-  const { name, spec } = template;
+  const { name, labels, spec, services } = template;
   const sidecars = objects(spec['initContainers']).filter((one) => one['restartPolicy'] === 'Always');
   const skipped = objects(spec['initContainers']).length - sidecars.length;
   if (skipped > 0) warnings.push(`${String(skipped)} init containers are not run`);
@@ -37,22 +38,38 @@ export function readManifest(
     } else containers.push(containerOf(one, command, sidecars.includes(one)));
   }
   if (!containers.some(({ isSidecar }) => !isSidecar)) return { problem: `${file}: no container has a command` };
+  const isRun = ({ name: own }: Fields): boolean => containers.some((one) => one.name === text(own, 'app'));
+  const all = [...regular, ...sidecars];
   const { terminationGracePeriodSeconds, restartPolicy } = spec;
   const pod: PodSpec = {
     name,
     containers,
     terminationGracePeriodSeconds: number(terminationGracePeriodSeconds, defaultGracePeriodSeconds),
     restartPolicy: restartPolicy === 'Never' || restartPolicy === 'OnFailure' ? restartPolicy : 'Always',
+    servicePort: servicePortOf({
+      services,
+      labels,
+      containers: all.filter(isRun),
+      skipped: all.filter((one) => !isRun(one)),
+    }),
   };
   return { pod, warnings };
 }
 
-function findPod(content: string, file: string, warnings: string[]): { name: string; spec: Fields } | undefined {
+interface FoundPod extends Pick<ServedPod, 'services' | 'labels'> {
+  readonly name: string;
+  readonly spec: Fields;
+}
+
+function findPod(content: string, file: string, warnings: string[]): FoundPod | undefined {
   const { objects: all, unreadable } = readObjects(content, file);
   warnings.push(...unreadable.map(({ line, reason }) => `${file}:${String(line)}: ${reason}`));
+  const services = all.filter(({ kind }) => kind === 'Service').map(({ fields }) => fields);
   for (const one of all) {
     const template = podTemplateOf(one);
-    if (template !== undefined) return { name: one.name === '' ? 'app' : one.name, spec: template.spec };
+    if (template === undefined) continue;
+    const labels = object(object(template.fields['metadata'])['labels']);
+    return { name: one.name === '' ? 'app' : one.name, labels, spec: template.spec, services };
   }
   return undefined;
 }

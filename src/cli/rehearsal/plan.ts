@@ -48,7 +48,7 @@ const options = {
   port: {
     type: 'string',
     value: 'PORT',
-    help: 'the port to send requests to; default: PORT, else the first that listens',
+    help: 'the port to send requests to; default: PORT, else that of the manifest, else the first that listens',
   },
   request: {
     type: 'string',

@@ -56,6 +56,8 @@ export interface PodSpec {
   readonly containers: readonly ContainerSpec[];
   readonly terminationGracePeriodSeconds: number;
   readonly restartPolicy: 'Always' | 'OnFailure' | 'Never';
+  /** The port to which the Service of the manifest sends connections. */
+  readonly servicePort?: number | undefined;
 }
 
 /** probeDefaults are the kubelet's (K-002). */

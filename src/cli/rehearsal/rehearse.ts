@@ -12,6 +12,7 @@ import { EventLog } from './event-log.ts';
 import { readManifest } from './manifest.ts';
 import { readPlan, usage, type Plan } from './plan.ts';
 import { defaultGracePeriodSeconds, probeDefaults, type ContainerSpec, type PodSpec } from './pod.ts';
+import { loadPort } from './port.ts';
 import { seededRandom } from './random.ts';
 import { page } from './report.ts';
 import { resultOf, scenarioResult, type Result, type ScenarioResult, type Verdict } from './result.ts';
@@ -94,7 +95,7 @@ async function runOne(
   });
   const { rate, connections, requests, retry, longPoll, stream, upload, webSocket, http2, seed } = plan;
   const run = new ScenarioRun({
-    ...{ scenario, pod, port: plan.port ?? portOf(environment), propagation, isolation, log, interrupted },
+    ...{ scenario, pod, port: loadPort(plan.port, pod, environment), propagation, isolation, log, interrupted },
     load: { rate, connections, requests, retry, longPoll, stream, upload, webSocket, http2, seed },
     random: seededRandom(seed),
     // What the kubelet sets for every container, so that a program behaves as in a cluster (K-185).
@@ -115,10 +116,6 @@ async function runOne(
 // Beyond its steps a scenario takes the start, the grace period and some seconds of cleaning up, in milliseconds.
 function longest({ steps, endsAfter = 0 }: Scenario, { terminationGracePeriodSeconds }: PodSpec): number {
   return (steps.at(-1)?.at ?? 0) + endsAfter + terminationGracePeriodSeconds * 1_000 + 30_000;
-}
-
-function portOf({ PORT }: Environment): number | undefined {
-  return PORT !== undefined && /^[1-9]\d{0,4}$/.test(PORT) ? Number(PORT) : undefined;
 }
 
 type Reading = { readonly pod: PodSpec; readonly warnings: readonly string[] } | { readonly problem: string };

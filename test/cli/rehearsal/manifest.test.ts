@@ -104,6 +104,18 @@ test('a document that is not YAML is named by file and line, and the others are 
   assert.match(reading.warnings[0] ?? '', /^shop\.yaml:\d+: /);
 });
 
+test('the port of the requests is the target port of the Service in the manifest', () => {
+  const service = '---\nkind: Service\nspec: { selector: { app: shop }, ports: [{ port: 80, targetPort: web }] }\n';
+  const labelled = deployment
+    .replace('template:\n', 'template:\n    metadata: { labels: { app: shop } }\n')
+    .replace('ports:\n', 'ports:\n            - { name: web, containerPort: 3000 }\n');
+  const portOf = (text: string): number | undefined => podOf(read(text, { proxy: ['proxy'] })).servicePort;
+  assert.deepEqual(
+    [portOf(labelled + service), portOf(labelled), portOf('kind: Pod\nspec: { containers: [{}] }')],
+    [...[3_000, 8_080, undefined]],
+  );
+});
+
 test('a manifest without a pod is a problem that names the file', () => {
   assert.deepEqual(read('kind: ConfigMap'), { problem: 'shop.yaml has no pod' });
 });
