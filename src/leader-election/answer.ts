@@ -66,8 +66,13 @@ export function problemOf(method: Method, received: Received): Problem | undefin
   if (kind === undefined) return undefined;
   const { message } = statusOf(received);
   const text = typeof message === 'string' ? message : received.body.slice(0, 500);
-  return { kind, message: `${method} was answered with ${String(status)}: ${text}` };
+  // A proxy may answer in its own words, which name neither.
+  const denied = kind === 'forbidden' ? ` (cannot ${verbs[method]} leases)` : '';
+  return { kind, message: `${method} was answered with ${String(status)}${denied}: ${text}` };
 }
+
+/** verbs are the words of a Role for the methods. */
+const verbs: Readonly<Record<Method, string>> = { GET: 'get', POST: 'create', PUT: 'update' };
 
 function kindOf(method: Method, received: Received): ProblemKind | undefined {
   const { status } = received;

@@ -174,7 +174,7 @@ test('L-120, L-121 the in-cluster address is complete, and an unreadable CA or t
 test('LT-44 a 403 ends a term at its deadline and not before, and names the Role', async (t) => {
   const { contest, a, running } = await leading(t);
   const lastSent = contest.server.calls.at(-1)?.at ?? 0;
-  contest.server.script = () => ({ answer: status(403, 'Forbidden', 'cannot update resource "leases"') });
+  contest.server.script = () => ({ answer: { status: 403, body: 'denied by a proxy' } });
   await contest.advance(lastSent + 9_999 - contest.clock.now());
   assert.equal(a.terms[0]?.signal.aborted, false);
   await contest.advance(1);
@@ -182,7 +182,10 @@ test('LT-44 a 403 ends a term at its deadline and not before, and names the Role
   const lines = a.lines.filter(({ message }) => message === 'lease request failed');
   assert.equal(lines.length, 1);
   assert.equal(lines[0]?.details['problem'], 'forbidden');
-  assert.match(String(lines[0].details['reason']), /PUT was answered with 403: cannot update resource "leases"/);
+  assert.match(
+    String(lines[0].details['reason']),
+    /PUT was answered with 403 \(cannot update leases\): "denied by a proxy"/,
+  );
   assert.match(String(lines[0].details['role']), /resourceNames: \[app\]/);
   contest.server.script = () => undefined;
   await contest.advance(5_000);
