@@ -78,12 +78,7 @@ function endAfterLossHere(reason: string, isAtOnce: boolean): void {
 }
 
 function joinHere(member: Member): () => void {
-  if (!member.isGuest && !process.listeners('uncaughtException').includes(onUncaughtError)) {
-    process.on('uncaughtException', onUncaughtError);
-  }
-  if (members.size === 0) {
-    intercept({ take, takeError, takeDisconnect });
-  }
+  if (members.size === 0) intercept({ take, takeError, takeDisconnect });
   members.add(member);
   for (const signal of member.shutdownSignals) listening.listen(signal);
   if (member.takesShutdownMessage && process.channel !== undefined) listening.listen('message');
@@ -94,9 +89,7 @@ function joinHere(member: Member): () => void {
     if (ending !== undefined || !members.delete(member)) return;
     for (const signal of member.shutdownSignals) if (!isShutdownSignal(signal)) listening.forget(signal);
     if (!takesShutdownMessage()) listening.forget('message');
-    if (members.size > 0) return;
-    stopIntercepting();
-    process.off('uncaughtException', onUncaughtError);
+    if (members.size === 0) stopIntercepting();
   };
 }
 
@@ -156,14 +149,9 @@ function holdOrRun({ event, args }: FirstSignal): void {
   else for (const member of members) member.onListenersHeld(nameOf(event), listeners.length);
 }
 
-function onUncaughtError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): void {
-  // A program that has a listener of its own handles uncaught errors itself, as without lameduck (P-063).
-  if (process.listenerCount('uncaughtException') > 1) return;
-  endAfterError(error, origin);
-}
-
-// Called if `uncaughtException` has no listener. Under `lameduck/register` none is added, because the program could count it;
-// after the drain, Node handles the error there. Any other program has removed the listener.
+// Called if `uncaughtException` has no listener: a program that has one handles uncaught errors itself, as without lameduck
+// (P-063). lameduck adds none, because Sentry and PostHog exit only if theirs is the only one, and because `node:domain`
+// adds one to every other. After the drain, Node handles the error under `lameduck/register`.
 function takeError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): boolean {
   if (isGuest() && drainedWith !== undefined) return false;
   endAfterError(error, origin);

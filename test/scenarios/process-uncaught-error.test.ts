@@ -129,6 +129,23 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     assert.equal((await program.finalLine())['reason'], 'SIGTERM');
     assert.equal(program.stderr, '');
   });
+
+  for (const nodeOptions of [[], ['--require', 'node:domain']]) {
+    const options = nodeOptions.join(' ') || 'no options';
+    test(`P-063 a program ends as without lameduck if its only listener exits, with ${options}`, async (t) => {
+      const program = disposed(t, new ProcessUnderTest('reports-its-errors.ts', {}, nodeOptions));
+      assert.deepEqual(await program.exit, { code: 1, signal: null });
+    });
+  }
+
+  test('P-063 an uncaught error is printed and ends a program that has loaded node:domain, with 82', async (t) => {
+    const program = disposed(t, new ProcessUnderTest('throws.ts', {}, ['--require', 'node:domain']));
+    await program.ready();
+    program.kill('SIGUSR2');
+    assert.deepEqual(await program.exit, { code: 82, signal: null });
+    assert.match(program.stderr, /^TypeError: thrown/m);
+    assert.equal((await program.finalLine())['reason'], 'uncaught error');
+  });
 });
 
 // Everything up to the caret and the empty line behind it.
