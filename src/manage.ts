@@ -150,12 +150,8 @@ function joinProcess(
   };
   const leave = join({
     shutdownSignals: settings.shutdownSignals,
-    begin(reason) {
-      return watched(shutdown.begin(reason));
-    },
-    beginAfterLoss(reason) {
-      return watched(shutdown.begin(reason, { isLeadershipLost: true }));
-    },
+    begin: (reason) => watched(shutdown.begin(reason)),
+    beginAfterLoss: (reason) => watched(shutdown.begin(reason, { isLeadershipLost: true })),
     beginAfterUncaughtError(error) {
       recorder.noteUncaughtError(errorText(error));
       logging.onUncaughtError(error);
@@ -174,6 +170,7 @@ function joinProcess(
     warn: parts.warn,
     endsAt: () => shutdown.endsAt,
     onListenersHeld: (signal, count) => {
+      shutdown.leaveTime();
       logging.onListenersHeld(signal, count);
     },
     onHeldOpen: (heldBy) => {

@@ -79,6 +79,7 @@ export class Shutdown {
   readonly #others: Draining[] = [];
   #deadlines: Deadlines | undefined;
   #endsAt: number | undefined;
+  #leavesTime = false;
   #resolveEnded!: (record: ShutdownRecord) => void;
 
   constructor(parts: ShutdownParts) {
@@ -105,6 +106,11 @@ export class Shutdown {
   /** drainWith lets something else drain with the servers, within the same time. */
   drainWith(other: Draining): void {
     this.#others.push(other);
+  }
+
+  /** leaveTime keeps `destroyHookTimeout` free behind the shutdown, for listeners of the program that are called then. */
+  leaveTime(): void {
+    this.#leavesTime = true;
   }
 
   /**
@@ -248,9 +254,12 @@ export class Shutdown {
   // The connections that are left have had their answer and a FIN, and wait for the FIN of their peer; late ones wait for their
   // 429. In a pod, bytes that a peer has not acknowledged are lost when the process ends.
   async #closeConnections(endBy: Deadline): Promise<void> {
-    const { drain, servers, recorder } = this.#parts;
-    await Promise.race([drain.empty(endBy), endBy.reached]);
-    if (endBy.signal.aborted) {
+    const { drain, servers, recorder, clock, settings } = this.#parts;
+    const closeBy = new Deadline(clock, endBy.at - (this.#leavesTime ? settings.destroyHookTimeout : 0));
+    await Promise.race([drain.empty(closeBy), closeBy.reached, endBy.reached]);
+    const isOverdue = closeBy.signal.aborted || endBy.signal.aborted;
+    closeBy.clear();
+    if (isOverdue) {
       void this.#step('name unfinished requests', endBy, () => {
         recorder.noteUnfinished();
         recorder.noteUnacknowledged(drain.unacknowledged);

@@ -106,6 +106,18 @@ void describe('clients that read slowly', { skip, concurrency: 3 }, () => {
     assert.equal(line['unacknowledgedBytes'], unfinished?.['unacknowledgedBytes']);
   });
 
+  test('a client that does not read leaves time for the own signal listeners of the program', async (t) => {
+    const env = {
+      LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '5',
+      LAMEDUCK_DESTROY_HOOK_TIMEOUT: '1s',
+      ...{ RATE: '100', CLEANS_UP: '1' },
+    };
+    const { server, exit } = await shutDown(t, 'http', ['kept'], env, handedOver);
+    assert.deepEqual(await exit, { code: 80, signal: null });
+    assert.ok(server.lines.some(({ msg }) => msg === 'cleaned up'));
+    assert.equal(((await server.finalLine())['unfinished'] as Line[]).length, 1);
+  });
+
   test('P-021 a client that has vanished holds the end for a few seconds only', async (t) => {
     const { server, exit } = await shutDown(t, 'http', ['kept'], {}, async (network, program) => {
       await handedOver(network, program);
