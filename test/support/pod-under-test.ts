@@ -40,7 +40,7 @@ export class PodUnderTest {
 
   private constructor(pod: PodSpec, backoffScale: number) {
     this.kubelet = new Kubelet({
-      ...{ pod, log: this.log, host: '127.0.0.1', isolation, environment: process.env, backoffScale },
+      ...{ pod, log: this.log, host: () => '127.0.0.1', isolation, environment: process.env, backoffScale },
       onPodChange: (state) => this.states.push(state),
     });
   }

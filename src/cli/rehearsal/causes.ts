@@ -60,6 +60,16 @@ const notFound = 127;
 
 const rows: readonly Row[] = [
   {
+    name: 'onlyLoopback',
+    remedy: 'Listen on 0.0.0.0 or ::, since probes and clients come to the address of the pod.',
+    find(events) {
+      const listening = events.filter(({ kind }) => kind === 'containerListening');
+      return listening.length > 0 && listening.every(({ detail }) => detail['isLoopback'] === true)
+        ? 'the server listens on loopback alone, where no kubelet and no client of a cluster reaches it'
+        : undefined;
+    },
+  },
+  {
     name: 'commandNotStarted',
     remedy: 'Check the command after --, and the folder from which it is started.',
     find(events) {
@@ -176,15 +186,6 @@ const rows: readonly Row[] = [
     },
   },
   {
-    name: 'onlyLoopback',
-    remedy: 'Listen on 0.0.0.0 or ::, since probes and clients come to the address of the pod.',
-    find(events) {
-      return first(events, 'containerListening')?.detail['isLoopback'] === true
-        ? 'the server listens on loopback alone, where no kubelet and no client of a cluster reaches it'
-        : undefined;
-    },
-  },
-  {
     name: 'readinessNeverRed',
     remedy: 'Add a readiness probe that fails while the server is blocked or shutting down.',
     find(events) {
@@ -210,7 +211,7 @@ const rows: readonly Row[] = [
 ];
 
 /** faults are causes that are a loss of their own, since no client could be served. */
-export const faults: readonly string[] = ['commandNotStarted', 'neverReady', 'crashed'];
+export const faults: readonly string[] = ['onlyLoopback', 'commandNotStarted', 'neverReady', 'crashed'];
 
 /** mostCauses is how many causes a report shows. */
 export const mostCauses = 3;

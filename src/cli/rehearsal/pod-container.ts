@@ -14,8 +14,8 @@ import { Worker } from './worker.ts';
 export interface PodContainerOptions {
   readonly pod: PodSpec;
   readonly log: EventLog;
-  /** The address of the pod. */
-  readonly host: string;
+  /** host returns the address of the pod. */
+  readonly host: () => string;
   readonly isolation: Isolation;
   readonly environment: NodeJS.ProcessEnv;
   /** The waits of the back-off are divided by this. */
@@ -133,7 +133,7 @@ export class PodContainer {
     const container = this.#container;
     if (container === undefined || container.exit !== undefined) return;
     const gracePeriodSeconds = effectiveGrace(kill, pod.terminationGracePeriodSeconds);
-    await killContainer({ spec: this.spec, container, gracePeriodSeconds, text, ordering, log, host });
+    await killContainer({ spec: this.spec, container, gracePeriodSeconds, text, ordering, log, host: host() });
   }
 
   stopWorkers(types: readonly ProbeType[] = probeTypes): void {
@@ -187,7 +187,7 @@ export class PodContainer {
   async #runPostStart(container: Container): Promise<void> {
     const { postStart, name } = this.spec;
     if (postStart === undefined) return;
-    const { failure } = await runHook(postStart, container, this.#options.host);
+    const { failure } = await runHook(postStart, container, this.#options.host());
     this.#options.log.add('postStartEnded', { container: name, failure });
     if (failure !== undefined && container.exit === undefined) this.#killAndRestart('postStart', { cause: 'deletion' });
   }

@@ -28,8 +28,8 @@ export interface RunOptions {
   readonly interrupted: AbortSignal;
 }
 
-/** podHost is the address of the pod: everything runs on this machine. */
-export const podHost = '127.0.0.1';
+// The address of the pod: everything runs on this machine.
+const podHost = '127.0.0.1';
 
 // How long a pod may take to become ready, in milliseconds.
 const longestStart = 60_000;
@@ -70,7 +70,7 @@ export class ScenarioRun {
     });
     this.#kubelet = new Kubelet({
       pod: this.#withDefaultProbe(options.pod),
-      ...{ log, host: podHost, isolation, environment, backoffScale: scenario.backoffScale ?? 1 },
+      ...{ log, host: () => this.#host, isolation, environment, backoffScale: scenario.backoffScale ?? 1 },
       onPodChange: (pod) => {
         this.#pod = pod;
         this.#routes.change(pod);
@@ -187,6 +187,11 @@ export class ScenarioRun {
     await wait(systemClock, this.#routes.untilLearnt(), this.#options.interrupted);
   }
 
+  // A server may listen on ::1 alone.
+  get #host(): string {
+    return this.#listener?.address ?? podHost;
+  }
+
   get #port(): number | undefined {
     return this.#options.port ?? this.#listener?.port;
   }
@@ -199,7 +204,7 @@ export class ScenarioRun {
 
   #startLoad(port: number, factor = 1): void {
     const { load, log } = this.#options;
-    const plan = { ...load, rate: load.rate * factor, seed: load.seed + this.#loads.length, host: podHost, port };
+    const plan = { ...load, rate: load.rate * factor, seed: load.seed + this.#loads.length, host: this.#host, port };
     let losses = 0;
     const started = new Load(plan, {
       onLoss: ({ outcome, client, why, afterMs }) => {
@@ -241,7 +246,9 @@ export class ScenarioRun {
       this.#isListening = false;
       return;
     }
-    if (this.#isListening) return;
+    // A server may first listen on loopback, for example to find out whether the port is free.
+    const isReachableNow = this.#listener?.isLoopback === true && !found.isLoopback;
+    if (this.#isListening && !isReachableNow) return;
     this.#isListening = true;
     this.#listener = found;
     const { port, isLoopback, pid } = found;
@@ -250,15 +257,16 @@ export class ScenarioRun {
   }
 
   // The earliest socket that clients can reach. One on loopback alone may belong to something else: it has to be the only
-  // one for a while.
+  // one for a while, unless its port is known.
   #choose(all: readonly Listener[]): Listener | undefined {
-    const port = this.#port;
-    if (port !== undefined) return all.find((one) => one.port === port);
-    const [reachable] = all.filter(({ isLoopback }) => !isLoopback).sort((a, b) => a.inode - b.inode);
-    if (reachable !== undefined) return reachable;
-    const [only] = all;
-    if (only !== undefined) this.#loopbackSince ??= systemClock.now();
-    return systemClock.now() - (this.#loopbackSince ?? Infinity) >= longestLoopbackAlone ? only : undefined;
+    const known = this.#listener?.isLoopback === false ? this.#listener.port : undefined;
+    const port = this.#options.port ?? known;
+    const [first] = all
+      .filter((one) => port === undefined || one.port === port)
+      .sort((a, b) => Number(a.isLoopback) - Number(b.isLoopback) || a.inode - b.inode);
+    if (first?.isLoopback !== true || port !== undefined) return first;
+    this.#loopbackSince ??= systemClock.now();
+    return systemClock.now() - this.#loopbackSince >= longestLoopbackAlone ? first : undefined;
   }
 }
 

@@ -20,7 +20,7 @@ export interface Target {
 export interface WorkerOptions {
   readonly name: string;
   readonly probe: Probe;
-  readonly host: string;
+  readonly host: () => string;
   readonly log: EventLog;
   readonly target: () => Target;
   /** Called when the published result changes, and with the initial one of each new container. */
@@ -121,7 +121,7 @@ export class Worker {
     // K-044, K-045, K-054.
     if (this.#streak.isOnHold || isStarted === (probe.type === 'startup')) return;
     if (Math.floor(this.#clock.now() / 1_000) - Math.floor(startedAt / 1_000) < probe.initialDelaySeconds) return;
-    const outcome = await runProbe(probe.handler, probe.timeoutSeconds, container, host);
+    const outcome = await runProbe(probe.handler, probe.timeoutSeconds, container, host());
     if (this.#isStopped || this.#options.target().container !== container) return;
     const { result, output, attempts, isWarning, tookMs } = outcome;
     const thresholds = { success: probe.successThreshold, failure: probe.failureThreshold };

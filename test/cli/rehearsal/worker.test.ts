@@ -22,7 +22,7 @@ class WorkerUnderTest {
 
   constructor(t: TestContext, probe: Probe) {
     this.worker = new Worker({
-      ...{ name: 'app', probe, host: '127.0.0.1', log: this.log, clock: this.clock },
+      ...{ name: 'app', probe, host: () => '127.0.0.1', log: this.log, clock: this.clock },
       target: () => {
         this.looks++;
         return { container: this.container, startedAt: this.startedAt, isStarted: this.isStarted };
