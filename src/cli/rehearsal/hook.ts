@@ -12,11 +12,16 @@ export interface HookEnd {
 // The kubelet sets no timeout of its own (K-092). The grace period bounds preStop.
 const withoutLimit = 24 * 3_600;
 
-/** runHook runs a hook to its end. It never rejects. */
-export async function runHook(hook: Hook, container: Container, host: string): Promise<HookEnd> {
+/** runHook runs a hook to its end; a sleep ends when `destroyed` is aborted. It never rejects. */
+export async function runHook(
+  hook: Hook,
+  container: Container,
+  host: string,
+  destroyed: AbortSignal,
+): Promise<HookEnd> {
   switch (hook.kind) {
     case 'sleep':
-      await wait(systemClock, hook.seconds * 1_000);
+      await wait(systemClock, hook.seconds * 1_000, destroyed);
       return { failure: undefined };
     case 'exec':
       return runExec(hook.command, container);

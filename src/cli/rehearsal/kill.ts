@@ -17,49 +17,54 @@ export interface KillOptions {
   readonly ordering: Promise<unknown> | undefined;
   readonly log: EventLog;
   readonly host: string;
+  /** Aborted when the rehearsal itself kills the container: nothing waits any longer. */
+  readonly destroyed: AbortSignal;
 }
 
 /** killContainer resolves when the container has ended. It never rejects. */
 export async function killContainer(options: KillOptions): Promise<void> {
-  const { spec, container, gracePeriodSeconds, text, ordering, log } = options;
+  const { spec, container, gracePeriodSeconds, text, ordering, log, destroyed } = options;
   const { name, stopSignal } = spec;
   log.add('containerKilling', { container: name, text, gracePeriodSeconds });
   const afterHook = remaining(gracePeriodSeconds, await timed(() => runPreStop(options)));
-  const afterOthers = remaining(afterHook, await timed(() => within(afterHook, ordering ?? Promise.resolve())));
-  if (container.exit !== undefined) return;
+  const afterOthers = remaining(
+    afterHook,
+    await timed(() => within(afterHook, ordering ?? Promise.resolve(), destroyed)),
+  );
+  if (container.exit !== undefined || destroyed.aborted) return;
   const timeout = stopTimeout(afterOthers);
   log.add('stopSignal', { container: name, signal: stopSignal, killAfterSeconds: timeout });
   container.signal(stopSignal);
-  if (await within(timeout, container.exited)) return;
+  if (await within(timeout, container.exited, destroyed)) return;
   log.add('killSignal', { container: name, signal: stopSignal, isStopSignalHandled: container.handles(stopSignal) });
   container.killAll();
   await container.exited;
 }
 
-async function runPreStop({ spec, container, gracePeriodSeconds, log, host }: KillOptions): Promise<void> {
+async function runPreStop({ spec, container, gracePeriodSeconds, log, host, destroyed }: KillOptions): Promise<void> {
   const { name, preStop } = spec;
   if (preStop === undefined) return;
   log.add('preStopStarted', { container: name });
   let failure: string | undefined = 'abandoned at the end of the grace period';
   await within(
     gracePeriodSeconds,
-    runHook(preStop, container, host).then((end) => {
+    runHook(preStop, container, host, destroyed).then((end) => {
       failure = end.failure;
     }),
+    destroyed,
   );
-  log.add('preStopEnded', { container: name, failure });
+  if (!destroyed.aborted) log.add('preStopEnded', { container: name, failure });
 }
 
-// Resolves with whether the promise was settled within the seconds.
-async function within(seconds: number, promise: Promise<unknown>): Promise<boolean> {
+// Resolves with whether the promise was settled, or the container destroyed, within the seconds.
+async function within(seconds: number, promise: Promise<unknown>, destroyed: AbortSignal): Promise<boolean> {
   const settled = new AbortController();
-  let isSettled = false;
+  const over = AbortSignal.any([settled.signal, destroyed]);
   void promise.then(() => {
-    isSettled = true;
     settled.abort();
   });
-  await wait(systemClock, seconds * 1_000, settled.signal);
-  return isSettled;
+  await wait(systemClock, seconds * 1_000, over);
+  return over.aborted;
 }
 
 // A timer of Node may fire this much early, and a whole second must not be rounded down to none. In milliseconds.

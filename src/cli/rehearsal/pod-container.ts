@@ -37,6 +37,7 @@ export class PodContainer {
   // Whether the kubelet has seen the present instance run.
   #isNoticed = false;
   #isTerminating = false;
+  readonly #destroyed = new AbortController();
   #killing: Promise<void> | undefined;
   #backoff: Backoff | undefined;
   // When the last instance that has ended did so.
@@ -133,7 +134,16 @@ export class PodContainer {
     const container = this.#container;
     if (container === undefined || container.exit !== undefined) return;
     const gracePeriodSeconds = effectiveGrace(kill, pod.terminationGracePeriodSeconds);
-    await killContainer({ spec: this.spec, container, gracePeriodSeconds, text, ordering, log, host: host() });
+    await killContainer({
+      spec: this.spec,
+      container,
+      gracePeriodSeconds,
+      text,
+      ordering,
+      log,
+      host: host(),
+      destroyed: this.#destroyed.signal,
+    });
   }
 
   stopWorkers(types: readonly ProbeType[] = probeTypes): void {
@@ -144,6 +154,7 @@ export class PodContainer {
   async destroy(): Promise<void> {
     this.#isTerminating = true;
     this.stopWorkers();
+    this.#destroyed.abort();
     this.#container?.killAll();
     await this.#container?.exited;
   }
@@ -187,7 +198,7 @@ export class PodContainer {
   async #runPostStart(container: Container): Promise<void> {
     const { postStart, name } = this.spec;
     if (postStart === undefined) return;
-    const { failure } = await runHook(postStart, container, this.#options.host());
+    const { failure } = await runHook(postStart, container, this.#options.host(), this.#destroyed.signal);
     this.#options.log.add('postStartEnded', { container: name, failure });
     if (failure !== undefined && container.exit === undefined) this.#killAndRestart('postStart', { cause: 'deletion' });
   }

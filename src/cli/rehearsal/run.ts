@@ -89,8 +89,10 @@ export class ScenarioRun {
   /** run resolves when no process and no client of the scenario is left. */
   async run(): Promise<void> {
     const { scenario, interrupted, log } = this.#options;
+    const { promise: stopped, resolve: stop } = Promise.withResolvers<undefined>();
     const onInterrupted = (): void => {
       log.add('interrupted');
+      stop(undefined);
     };
     interrupted.addEventListener('abort', onInterrupted, { once: true });
     const polling = this.#poll();
@@ -102,7 +104,8 @@ export class ScenarioRun {
       const isUsable = this.#pod.isReady || scenario.isWhileStarting === true;
       if (isUsable) await this.#play(scenario, from);
       else if (!interrupted.aborted) log.add('note', { text: 'the pod did not become ready', limitMs: longestStart });
-      await this.#ending;
+      // Ctrl-C does not wait for the grace period.
+      await Promise.race([this.#ending, stopped]);
       if (isUsable) await this.#untilLearnt();
     } finally {
       this.#ended.abort();
@@ -224,8 +227,12 @@ export class ScenarioRun {
   }
 
   async #stopLoads(): Promise<void> {
-    const limit = wait(systemClock, longestStop).then(() => Promise.all(this.#loads.map((load) => load.terminate())));
-    await Promise.race([Promise.all(this.#loads.map((load) => load.stop())), limit]);
+    const stopped = new AbortController();
+    const all = Promise.all(this.#loads.map((load) => load.stop())).then(() => {
+      stopped.abort();
+    });
+    await Promise.race([all, wait(systemClock, longestStop, stopped.signal)]);
+    await Promise.all(this.#loads.map((load) => load.terminate()));
     if (this.#loads.length > 0) this.#options.log.add('loadEnded');
   }
 

@@ -116,4 +116,18 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     assert.match(command.output, /^scenarios left out after the interruption: 8$/m);
     assert.ok(!isRunning(mark));
   });
+
+  it('does not wait for the grace period at Ctrl-C', async (t) => {
+    const mark = randomUUID();
+    const manifest = join(folder(t), 'pod.json');
+    const lifecycle = { preStop: { sleep: { seconds: 3_600 } } };
+    const spec = { terminationGracePeriodSeconds: 7_200, containers: [{ name: 'app', lifecycle }] };
+    writeFileSync(manifest, JSON.stringify({ kind: 'Pod', spec }));
+    const args = [main, 'rehearse', '--manifest', manifest, '--', ...serving(''), mark];
+    const command = disposed(t, new CommandUnderTest(process.execPath, args));
+    await command.printed(/preStop of app started/);
+    command.kill('SIGINT');
+    assert.equal((await command.exit).code, 3, command.output);
+    assert.ok(!isRunning(mark));
+  });
 });
