@@ -19,6 +19,9 @@ const exitPatience = 1_000;
 // The same in development, where a restart takes at most about 100 ms (P-107).
 const exitPatienceInDevelopment = 50;
 
+// The exit code of Node for a top-level await that is pending when the event loop is empty.
+const pendingAwait = 13;
+
 type Begin = (member: Member) => Promise<Ended>;
 
 const members = new Set<Member>();
@@ -206,6 +209,7 @@ function finish({ exitCode, endsAt }: EndedAt): void {
   drainedWith = exitCode;
   // The process ends with an exit code, never by the signal (P-059). A clean shutdown leaves the program's own exit code.
   if (exitCode !== exitCodes.clean) process.exitCode = exitCode;
+  else if (!isGuest()) passOverPendingAwait();
   const held = heldListeners();
   // Without lameduck, the signal would have ended this program at once. A disconnected worker ends by itself.
   if (held.length === 0 && !ownListeners.wereCalled && isGuest() && heldDisconnect === undefined) exitAsIs();
@@ -229,6 +233,16 @@ function finish({ exitCode, endsAt }: EndedAt): void {
     exitAsIs();
   });
   if (ownListeners.wereCalled) systemClock.after(Math.max(0, endsAt - systemClock.now()), endCleanup, false);
+}
+
+// If a top-level await is pending, Node 20 replaces an unset exit code by 13, and Node 24 replaces 0 between the two events.
+function passOverPendingAwait(): void {
+  process.exitCode ??= exitCodes.clean;
+  process.once('beforeExit', (code) => {
+    process.prependOnceListener('exit', (later) => {
+      if (later === pendingAwait) process.exitCode = code;
+    });
+  });
 }
 
 function heldListeners(): Listener[] {

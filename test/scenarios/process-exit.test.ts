@@ -124,6 +124,14 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.deepEqual(await program.exit, { code: 3, signal: null });
   });
 
+  test('P-058 a program with a pending top-level await ends with 0 after a clean drain', async (t) => {
+    const program = disposed(t, new ProcessUnderTest('awaits-its-requests.ts'));
+    await program.signaled('HasBeenReady');
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, { code: 0, signal: null });
+    assert.equal((await program.finalLine())['exitCode'], 0);
+  });
+
   test('the final line has the exit code that the program has set', async (t) => {
     const program = disposed(t, new ProcessUnderTest('sets-its-exit-code.ts'));
     await program.signaled('HasBeenReady');
