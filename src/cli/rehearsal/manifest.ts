@@ -1,6 +1,7 @@
 // A pod out of a manifest: the first Pod, or the pod template of the first Deployment, StatefulSet, DaemonSet or Job.
 import { containerOf } from '../manifest/container.ts';
-import { number, object, objects, text, type Fields } from '../manifest/fields.ts';
+import { number, object, objects, pathText, text, type Fields } from '../manifest/fields.ts';
+import { invalidIn } from './invalid.ts';
 import { readObjects } from '../manifest/objects.ts';
 import { podTemplateOf } from '../manifest/pod-template.ts';
 import { servicePortOf, type ServedPod } from './port.ts';
@@ -23,7 +24,8 @@ export function readManifest(
   const warnings: string[] = [];
   const template = findPod(content, file, warnings);
   if (template === undefined) return { problem: [`${file} has no pod`, ...warnings].join('; ') };
-  const { name, labels, spec, services } = template;
+  const { name, labels, spec, services, problems } = template;
+  if (problems.length > 0) return { problem: problems.join('; ') };
   const sidecars = objects(spec['initContainers']).filter((one) => one['restartPolicy'] === 'Always');
   const skipped = objects(spec['initContainers']).length - sidecars.length;
   if (skipped > 0) warnings.push(`${String(skipped)} init containers are not run`);
@@ -59,6 +61,8 @@ export function readManifest(
 interface FoundPod extends Pick<ServedPod, 'services' | 'labels'> {
   readonly name: string;
   readonly spec: Fields;
+  /** Fields with an invalid value, with file and line. */
+  readonly problems: readonly string[];
 }
 
 function findPod(content: string, file: string, warnings: string[]): FoundPod | undefined {
@@ -69,7 +73,11 @@ function findPod(content: string, file: string, warnings: string[]): FoundPod | 
     const template = podTemplateOf(one);
     if (template === undefined) continue;
     const labels = object(object(template.fields['metadata'])['labels']);
-    return { name: one.name === '' ? 'app' : one.name, labels, spec: template.spec, services };
+    const problems = invalidIn(template.spec).map(({ path, reason }) => {
+      const whole = [...template.path, 'spec', ...path];
+      return `${file}:${String(one.lineOf(whole))}: ${pathText(whole)} ${reason}`;
+    });
+    return { name: one.name === '' ? 'app' : one.name, labels, spec: template.spec, services, problems };
   }
   return undefined;
 }

@@ -116,6 +116,32 @@ test('the port of the requests is the target port of the Service in the manifest
   );
 });
 
+for (const [from, to, problem] of [
+  [
+    'periodSeconds: 2',
+    'periodSeconds: -1',
+    '32: .*readinessProbe.periodSeconds must be an integer from 0 to .*, got -1',
+  ],
+  ['periodSeconds: 2', 'periodSeconds: "2"', '32: .*periodSeconds must be an integer from .*, got "2"'],
+  ['periodSeconds: 2', 'periodSeconds: 2147484', '32: .*periodSeconds must be an integer from .*, got 2147484'],
+  ['SIGQUIT', 'SIGFOO', '26: .*lifecycle.stopSignal must be a signal such as SIGTERM, got "SIGFOO"'],
+  ['seconds: 5', 'seconds: 1.5', '25: .*preStop.sleep.seconds must be an integer from .*, got 1.5'],
+  ['Seconds: 45', 'Seconds: -1', '12: spec.template.spec.terminationGracePeriodSeconds must be .*, got -1'],
+  [
+    'Seconds: 10',
+    'Seconds: 0',
+    '35: .*livenessProbe.terminationGracePeriodSeconds must be an integer from 1 to .*, got 0',
+  ],
+  ['Port: 8080', 'Port: 65536', '23: .*ports\\[0\\].containerPort must be an integer from 1 to 65535, got 65536'],
+  ['port: 9090', 'port: 0', '34: .*grpc.port must be an integer from 1 to 65535, got 0'],
+] as const) {
+  test(`${to} is refused with file and line`, () => {
+    const reading = read(deployment.replace(from, to), { proxy: ['proxy'] });
+    assert.ok('problem' in reading);
+    assert.match(reading.problem, new RegExp(`^shop\\.yaml:${problem}$`));
+  });
+}
+
 test('a manifest without a pod is a problem that names the file', () => {
   assert.deepEqual(read('kind: ConfigMap'), { problem: 'shop.yaml has no pod' });
 });
