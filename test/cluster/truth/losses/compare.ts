@@ -22,9 +22,17 @@ export interface ComparedLoss {
   readonly rehearsal: Rehearsed;
 }
 
-/** hasAgreed says whether both found a loss, or both found none. */
-export function hasAgreed({ cluster, rehearsal }: ComparedLoss): boolean {
-  return cluster.lost + cluster.refused > 0 === (rehearsal.verdict === 'lost');
+/** failuresToServe are the causes of a rehearsal whose server did not serve before its pod was deleted. */
+export const failuresToServe = ['crashed', 'neverReady', 'commandNotStarted'];
+
+/** hasAgreed says whether both found what is expected: losses of a server that has served, or none with lameduck. */
+export function hasAgreed({ server, cluster, rehearsal }: ComparedLoss): boolean {
+  const losses = [cluster, rehearsal].map(({ lost, refused }) => lost + refused);
+  if (server.hasLameduck !== true) {
+    return losses.every((count) => count > 0) && !rehearsal.causes.some(({ name }) => failuresToServe.includes(name));
+  }
+  const isTried = cluster.requests > 0 && rehearsal.requests > 0;
+  return isTried && losses.every((count) => count === 0) && rehearsal.verdict === 'clean';
 }
 
 /** compareLosses takes the servers of these names, or all. One goes after the other, because each needs the whole machine. */

@@ -1,4 +1,5 @@
 // A rehearsal of a server by the command itself, as a user runs it.
+import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import type { Cause } from '../../../../src/cli/rehearsal/causes.ts';
 import type { Result, Verdict } from '../../../../src/cli/rehearsal/result.ts';
 import type { Loss } from './on-cluster.ts';
 import type { Server } from './servers.ts';
@@ -16,7 +18,7 @@ const command = fileURLToPath(new URL('../../../../src/cli/main.ts', import.meta
 export interface Rehearsed extends Loss {
   readonly verdict: Verdict;
   /** What was seen, the most fundamental cause first. */
-  readonly causes: readonly string[];
+  readonly causes: readonly Cause[];
 }
 
 /** inRehearsal rehearses a rolling update, with the time that a node takes to learn of a change. */
@@ -36,8 +38,12 @@ export async function inRehearsal(server: Server, servers: string, propagation: 
     }
     const { verdict, requests, lost, refused, scenarios } = JSON.parse(readFileSync(json, 'utf8')) as Result;
     const [scenario] = scenarios;
-    const causes = (scenario?.causes ?? []).map((cause) => cause.text);
-    return { verdict, requests, lost, refused, causes, exitCode: scenario?.exit?.code };
+    const load = scenario?.events.find(({ kind }) => kind === 'loadStarted');
+    // Without a load there is a cause that says why.
+    if (load !== undefined) {
+      assert.equal(load.detail['port'], server.port, `the requests of ${server.name} went to another port`);
+    }
+    return { verdict, requests, lost, refused, causes: scenario?.causes ?? [], exitCode: scenario?.exit?.code };
   } finally {
     rmSync(folder, { recursive: true });
   }

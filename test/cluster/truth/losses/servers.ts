@@ -11,6 +11,10 @@ export interface Server {
   /** Of its Deployment, its Service and its row. */
   readonly name: string;
   readonly title: string;
+  /** The port that it serves. */
+  readonly port: number;
+  /** Whether it has the package, so that nothing may be lost. */
+  readonly hasLameduck?: boolean;
   /** manifest returns a Deployment and a Service of that name. */
   readonly manifest: () => Promise<string>;
   /** command returns what a rehearsal runs, given the folder of the servers. */
@@ -71,11 +75,12 @@ const uvicorn = ['-m', 'uvicorn', 'app:app', '--host', '0.0.0.0', '--port', port
 /** servers are in the order of the page. The last one has the package. */
 export const servers: readonly Server[] = [
   ...described.map((one) => ({
-    ...{ name: one.name, title: one.title, manifest: () => Promise.resolve(manifestOf(one)) },
+    ...{ name: one.name, title: one.title, port: Number(portOf(one.name)) },
+    manifest: () => Promise.resolve(manifestOf(one)),
     command: one.here ?? one.command,
   })),
   {
-    ...{ name: 'reference', title: 'the reference service, with lameduck' },
+    ...{ name: 'reference', title: 'the reference service, with lameduck', port: 8_080, hasLameduck: true },
     manifest: () =>
       run(
         helm,
