@@ -103,13 +103,18 @@ function processLines(log: Logger): ProcessLines {
       log.error({ err: error }, 'uncaught error');
     },
     onListenersHeld(signal, count) {
-      log.info({ signal, count, ownSignalListeners: 'hold' }, 'own signal listeners held');
+      log.info({ signal, count, ownSignalListeners: 'hold' }, `own signal listeners held${heldHint}`);
     },
     onHeldOpen(heldBy) {
       log.warn({ heldBy }, 'event loop not empty');
     },
   };
 }
+
+// Child processes and queues would otherwise begin to stop only after the drain.
+const heldHint =
+  ' until the drain has ended: set LAMEDUCK_OWN_SIGNAL_LISTENERS=run if one forwards the signal to child processes or stops a' +
+  ' queue worker';
 
 // GraphQL over server-sent events sends subscriptions by POST, and its clients reconnect.
 const eventStreamHint =
