@@ -152,9 +152,8 @@ function holdOrRun({ event, args }: FirstSignal): void {
   else for (const member of members) member.onListenersHeld(nameOf(event), listeners.length);
 }
 
-// Called if `uncaughtException` has no listener: a program that has one handles uncaught errors itself, as without lameduck
-// (P-063). lameduck adds none, because Sentry and PostHog exit only if theirs is the only one, and because `node:domain`
-// adds one to every other. After the drain, Node handles the error under `lameduck/register`.
+// Called if `uncaughtException` has no listener (P-063). lameduck adds none: Sentry and PostHog exit only if theirs is the only
+// one, and `node:domain` adds one to every other. After the drain, Node handles the error under `lameduck/register`.
 function takeError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): boolean {
   if (isGuest() && drainedWith !== undefined) return false;
   endAfterError(error, origin);
@@ -178,6 +177,8 @@ function endAfterError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): vo
 function end(begin: Begin, whom: readonly Member[]): void {
   const isFirst = ending === undefined;
   ending ??= begin;
+  // For `take`, if a library has replaced `process.emit`, as signal-exit of execa does.
+  if (isFirst) process.prependListener('exit', onExit);
   if (isFirst) startBackstop({ endsAt: () => Math.max(...whom.map((member) => member.endsAt() ?? -Infinity)), giveUp });
   shutdowns.push(...whom.map((member) => begin(member).then(withEnd)));
   if (isFirst) void all().then(finish);
@@ -225,8 +226,8 @@ function finish({ exitCode, endsAt }: EndedAt): void {
       report(code, []);
     });
   }
-  const isDeveloped = [...members].every((member) => member.isDeveloped);
-  ownListeners.whenIdleFor(isDeveloped ? exitPatienceInDevelopment : exitPatience, () => {
+  const patience = [...members].every((member) => member.isDeveloped) ? exitPatienceInDevelopment : exitPatience;
+  ownListeners.whenIdleFor(patience, () => {
     const holders = heldBy();
     if (held.length > 0) for (const member of members) member.onHeldOpen(holders);
     report(exitCodeSoFar(), holders);

@@ -21,13 +21,18 @@ interface Override {
   /** The event that the override is emitting. */
   emitting: string | symbol | undefined;
   emit: (event: string, args: readonly unknown[]) => void;
+  /** Installs the override again if a library has replaced it, as signal-exit does. Node emits uncaughtException after this. */
+  readonly restore: () => void;
   interceptor: Interceptor | undefined;
   releaseDisconnect: () => void;
   /** Removes the listeners of `noteEarlySignals`, and returns the signal that they have noted. */
   takeEarly: () => NodeJS.Signals | undefined;
 }
 
-const key = Symbol.for('lameduck.process-emit/v2');
+/** The event that tells whether `process.emit` calls the override. */
+const reached = Symbol('lameduck.reached');
+
+const key = Symbol.for('lameduck.process-emit/v3');
 
 /**
  * overrideEmit installs the override, once for all copies of this package in the process. Without an interceptor every event
@@ -42,8 +47,9 @@ function install(): Override {
   const hadListeners = process.eventNames().filter((name) => typeof name === 'string' && name.startsWith('SIG'));
   // Called below on what it is called on.
   // eslint-disable-next-line @typescript-eslint/unbound-method
-  const own = process.emit as Emit;
+  let own = process.emit as Emit;
   const emit: Emit = function (event, ...args) {
+    if (event === reached) return true;
     const { interceptor } = override;
     if (typeof event === 'string' && interceptor?.take(event, args) === true) return true;
     const deliver = (): boolean => {
@@ -60,16 +66,27 @@ function install(): Override {
     if (isHeard || event !== 'uncaughtException' || interceptor === undefined) return isHeard;
     return interceptor.takeError(args[0] as Error, args[1] as NodeJS.UncaughtExceptionOrigin);
   };
+  const put = (): void => {
+    // Not enumerable, like the original, so that the properties of `process` look unchanged.
+    Object.defineProperty(process, 'emit', { value: emit, writable: true, configurable: true, enumerable: false });
+  };
   const override: Override = {
     bypassing: new Set(hadListeners as string[]),
     emitting: undefined,
     emit: (event, args) => void emit.call(process, event, ...args),
+    restore: () => {
+      // Called below on `process`.
+      // eslint-disable-next-line @typescript-eslint/unbound-method
+      const present = process.emit as Emit;
+      if (present.call(process, reached)) return;
+      own = present;
+      put();
+    },
     interceptor: undefined,
     releaseDisconnect: () => undefined,
     takeEarly: () => undefined,
   };
-  // Not enumerable, like the original, so that the properties of `process` look unchanged.
-  Object.defineProperty(process, 'emit', { value: emit, writable: true, configurable: true, enumerable: false });
+  put();
   return override;
 }
 
@@ -94,6 +111,7 @@ export function noteEarlySignals(signals: readonly NodeJS.Signals[]): void {
 export function intercept(interceptor: Interceptor): void {
   const override = overrideEmit();
   override.interceptor = interceptor;
+  process.on('uncaughtExceptionMonitor', override.restore);
   override.releaseDisconnect = interceptOwnDisconnect(interceptor.takeDisconnect);
   const early = override.takeEarly();
   override.takeEarly = () => undefined;
@@ -104,5 +122,6 @@ export function intercept(interceptor: Interceptor): void {
 export function stopIntercepting(): void {
   const override = overrideEmit();
   override.interceptor = undefined;
+  process.off('uncaughtExceptionMonitor', override.restore);
   override.releaseDisconnect();
 }

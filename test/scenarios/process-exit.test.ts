@@ -106,6 +106,17 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     }
   }
 
+  test('P-058 process.exit(0) that cuts a request ends with 80 if a library has restored process.emit', async (t) => {
+    const program = disposed(t, new ProcessUnderTest('replaces-process-emit.ts'));
+    const request = await HeldRequest.open(t, await program.ready());
+    program.kill('SIGTERM');
+    await program.signaled('HTTPServerStoppedListening');
+    program.child.stdin?.write('exit');
+    await request.cut();
+    assert.deepEqual(await program.exit, { code: 80, signal: null });
+    assert.equal((await program.finalLine())['exitCode'], 80);
+  });
+
   test('process.exit(0) during the delay ends with 0 if no request is in flight', async (t) => {
     const env = { LIFECYCLE: 'code', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '10s' };
     const program = disposed(t, new ProcessUnderTest('exits-when-told.ts', env));

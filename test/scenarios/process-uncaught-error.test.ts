@@ -138,6 +138,14 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     });
   }
 
+  test('P-063 an uncaught error begins the shutdown if a library has restored process.emit', async (t) => {
+    const program = disposed(t, new ProcessUnderTest('replaces-process-emit.ts'));
+    await program.ready();
+    program.child.stdin?.write('throw');
+    assert.deepEqual(await program.exit, { code: 82, signal: null });
+    assert.equal((await program.finalLine())['reason'], 'uncaught error');
+  });
+
   test('P-063 an uncaught error is printed and ends a program that has loaded node:domain, with 82', async (t) => {
     const program = disposed(t, new ProcessUnderTest('throws.ts', {}, ['--require', 'node:domain']));
     await program.ready();
