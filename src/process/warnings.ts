@@ -5,6 +5,7 @@ import { closeWithGraceWarning } from './close-with-grace.ts';
 import { launcherWarning } from './launcher.ts';
 import { pm2Warning } from './pm2.ts';
 import { runtimeWarning } from './runtime.ts';
+import { threadWarning } from './thread.ts';
 
 /** processWarnings returns one line for each warning about how this process was started. `budget` is in milliseconds. */
 export function processWarnings(settings: Settings, environment: Environment, budget: number): string[] {
@@ -13,5 +14,6 @@ export function processWarnings(settings: Settings, environment: Environment, bu
   const closeWithGrace =
     ownSignalListeners === 'run' ? closeWithGraceWarning(shutdownSignals, budget, environment) : undefined;
   const pm2 = pm2Warning(environment, terminationGracePeriodSeconds * 1_000);
-  return [launcherWarning(environment), closeWithGrace, pm2, runtimeWarning()].filter((one) => one !== undefined);
+  const all = [launcherWarning(environment), closeWithGrace, pm2, runtimeWarning(), threadWarning()];
+  return all.filter((one) => one !== undefined);
 }

@@ -64,3 +64,11 @@ void describe('the start of the process', { concurrency: 3 }, () => {
     });
   }
 });
+
+test('a worker thread logs once that it receives no process signals', async (t) => {
+  const program = disposed(t, new ProcessUnderTest('serves-in-a-worker.ts'));
+  await program.signaled('HasBeenReady');
+  const warnings = program.lines.filter(({ level }) => level === 40).map(({ msg }) => msg);
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0] ?? '', /^a worker thread receives no process signals: call duck\.shutdown\(\)/);
+});
