@@ -2,10 +2,11 @@
 // writes docs/rehearsal-truth.md. Its exit code is 0 if both agree.
 //
 //   main.ts [NAME...]   only these cases and servers; writes no page
+//   main.ts losses      only the servers; writes their section of the page
 //
 //   CLUSTER_IMAGE_IMPORT, KUBECTL, HELM  see ../images.ts, ../kubernetes.ts and ../release.ts
 //   CLUSTER_PROXY_LAG                    optional; see ../rollout.test.ts
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { importImages } from '../images.ts';
 import { Namespace } from '../kubernetes.ts';
@@ -15,7 +16,7 @@ import { cases } from './cases.ts';
 import { inRehearsal } from './in-rehearsal.ts';
 import { compareLosses, hasAgreed } from './losses/compare.ts';
 import { onCluster } from './on-cluster.ts';
-import { page, type Comparison } from './page.ts';
+import { page, withLosses, type Comparison } from './page.ts';
 import type { Case } from './pods.ts';
 
 // Few enough, and started far enough apart, that the machine keeps time.
@@ -25,13 +26,16 @@ const apart = 1500;
 // On a busy machine a process may start or end late. The page tells what differed in an earlier attempt.
 const attempts = 3;
 
+const file = new URL('../../../docs/rehearsal-truth.md', import.meta.url);
 const names = process.argv.slice(2);
+const isOnlyLosses = names.join() === 'losses';
 const chosen = cases.filter(({ name }) => names.length === 0 || names.includes(name));
 const namespace = new Namespace('truth');
 const comparisons = new Map<string, Comparison>();
 
 await importImages('../../docker/build-archive.sh');
-const losses = await compareLosses(names);
+const losses = await compareLosses(isOnlyLosses ? [] : names);
+if (isOnlyLosses) writeFileSync(file, withLosses(readFileSync(file, 'utf8'), losses));
 await namespace.create();
 try {
   await addPrograms(namespace);
@@ -41,7 +45,7 @@ try {
     await compareAll(differing(), attempt);
     if (names.length === 0) {
       const all = cases.flatMap(({ name }) => comparisons.get(name) ?? []);
-      writeFileSync(new URL('../../../docs/rehearsal-truth.md', import.meta.url), page(all, losses, versions));
+      writeFileSync(file, page(all, losses, versions));
     }
   }
   console.log(`${String(chosen.length - differing().length)} of ${String(chosen.length)} cases agree (${versions})`);

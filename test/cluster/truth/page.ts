@@ -64,9 +64,20 @@ export function page(comparisons: readonly Comparison[], losses: readonly Compar
   ].join('\n');
 }
 
+const lossesHeading = '## What a rolling update loses';
+
+/** withLosses returns a page with this comparison of the servers instead of the one that it has. */
+export function withLosses(text: string, losses: readonly ComparedLoss[]): string {
+  const [head = '', ...sections] = text.split(/^(?=## )/m);
+  const isHowTo = (one: string): boolean => one.startsWith('## How it is compared');
+  const others = sections.filter((one) => !one.startsWith(lossesHeading));
+  const own = `${lossesSection(losses).join('\n')}\n`;
+  return [head, ...others.filter(isHowTo), own, ...others.filter((one) => !isHowTo(one))].join('');
+}
+
 function lossesSection(losses: readonly ComparedLoss[]): string[] {
   return [
-    '## What a rolling update loses',
+    lossesHeading,
     '',
     'Each server ran as a Deployment of two pods behind a Service, and was rolled once. Sixteen clients sent requests through',
     'kube-proxy, ten of them on a kept connection, and none of them retried. Each kube-proxy learned of a change up to 2 s late.',
