@@ -13,7 +13,7 @@ const kubectl = process.env['KUBECTL'] ?? 'kubectl';
 /** The part of a pod that is looked at. */
 export interface Pod {
   metadata: { uid: string; name: string; labels?: Record<string, string>; deletionTimestamp?: string };
-  spec: { nodeName?: string };
+  spec: { nodeName?: string; initContainers?: { name: string; restartPolicy?: string }[] };
   status: {
     podIP?: string;
     conditions?: { type: string; status: string }[];
@@ -181,7 +181,10 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
     if (type === 'DELETED') this.pods.delete(uid);
     else this.pods.set(uid, pod);
     const { initContainerStatuses = [], containerStatuses = [] } = pod.status;
-    for (const { name, containerID, state, lastState } of [...initContainerStatuses, ...containerStatuses]) {
+    const sidecars = pod.spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always') ?? [];
+    // An init container that is no sidecar, such as the one that injects the package, serves nothing and has no final line.
+    const serving = initContainerStatuses.filter((status) => sidecars.some(({ name }) => name === status.name));
+    for (const { name, containerID, state, lastState } of [...serving, ...containerStatuses]) {
       if (containerID && state.running && !this.runs.has(containerID)) void this.#begin(containerID, name, pod);
       for (const ended of [state.terminated, lastState.terminated]) {
         const known = ended && this.runs.get(ended.containerID);
