@@ -68,7 +68,10 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     const report = join(folder(t), 'report.html');
     const fixture = join(import.meta.dirname, '..', '..', 'fixtures', 'rehearsed.ts');
     const { code, result, output } = await rehearse(t, ['--report', report], [process.execPath, fixture]);
-    assert.deepEqual([code, result.verdict, result.lost, result.refused], [0, 'clean', 0, 0], output);
+    assert.deepEqual([result.lost, result.refused], [0, 0], output);
+    // On a machine that is too busy there is no verdict, and the report says so.
+    const isBusy = output.includes('too busy to keep time');
+    assert.deepEqual([code, result.verdict], isBusy ? [3, 'withheld'] : [0, 'clean'], output);
     assert.ok(result.requests > 200, String(result.requests));
     assert.equal(result.scenarios[0]?.exit?.code, 0);
     const page = readFileSync(report, 'utf8');
