@@ -108,7 +108,7 @@ export class Shutdown {
     this.#others.push(other);
   }
 
-  /** leaveTime keeps `destroyHookTimeout` free behind the shutdown, for listeners of the program that are called then. */
+  /** leaveTime ends the shutdown `destroyHookTimeout` early, so that the program's own listeners have that time after it. */
   leaveTime(): void {
     this.#leavesTime = true;
   }
@@ -255,10 +255,10 @@ export class Shutdown {
   // 429. In a pod, bytes that a peer has not acknowledged are lost when the process ends.
   async #closeConnections(endBy: Deadline): Promise<void> {
     const { drain, servers, recorder, clock, settings } = this.#parts;
-    const closeBy = new Deadline(clock, endBy.at - (this.#leavesTime ? settings.destroyHookTimeout : 0));
+    const closeBy = this.#leavesTime ? new Deadline(clock, endBy.at - settings.destroyHookTimeout) : endBy;
     await Promise.race([drain.empty(closeBy), closeBy.reached, endBy.reached]);
     const isOverdue = closeBy.signal.aborted || endBy.signal.aborted;
-    closeBy.clear();
+    if (closeBy !== endBy) closeBy.clear();
     if (isOverdue) {
       void this.#step('name unfinished requests', endBy, () => {
         recorder.noteUnfinished();
