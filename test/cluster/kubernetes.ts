@@ -138,8 +138,8 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
   }
 
   /** Creates an object, or changes it to this version. */
-  async apply(object: object): Promise<void> {
-    await feed(JSON.stringify(object), this.#kubectl, 'apply', '--filename', '-');
+  async apply(object: object | string): Promise<void> {
+    await feed(typeof object === 'string' ? object : JSON.stringify(object), this.#kubectl, 'apply', '--filename', '-');
   }
 
   /** Asks a port of a pod; resolves with the body of a 200, else with undefined. */

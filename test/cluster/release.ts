@@ -6,7 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { feed, run } from '../support/command-line.ts';
 import { instanceLabel, isServing, type Namespace, type Pod, type Run } from './kubernetes.ts';
 
-const helm = process.env['HELM'] ?? 'helm';
+/** How Helm is called. */
+export const helm = process.env['HELM'] ?? 'helm';
 const chart = fileURLToPath(new URL('../../helm/lameduck', import.meta.url));
 
 /** Values of the chart, as a file would have them. */

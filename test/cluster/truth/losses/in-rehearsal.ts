@@ -17,7 +17,7 @@ const command = fileURLToPath(new URL('../../../../src/cli/main.ts', import.meta
 /** Rehearsed is what a rehearsal reports. */
 export interface Rehearsed extends Loss {
   readonly verdict: Verdict;
-  /** What was seen, the most fundamental cause first. */
+  /** The causes that the rehearsal names; the first one explains most. */
   readonly causes: readonly Cause[];
 }
 

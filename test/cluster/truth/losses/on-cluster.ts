@@ -2,7 +2,6 @@
 import { instanceLabel, isServing, Namespace, type Run } from '../../kubernetes.ts';
 import { Load } from '../../load.ts';
 import { addPrograms } from '../../program-pods.ts';
-import { feed } from '../../../support/command-line.ts';
 import { failed, sum } from '../../table.ts';
 import type { Server } from './servers.ts';
 
@@ -17,7 +16,6 @@ export interface Loss {
 const replicas = 2;
 // In seconds: a server that ignores SIGTERM is there until the end of its grace period.
 const longestRollout = 180;
-const kubectl = process.env['KUBECTL'] ?? 'kubectl';
 
 /** onCluster rolls the server once, in a namespace of its own. */
 export async function onCluster({ name, manifest }: Server): Promise<Loss> {
@@ -25,7 +23,7 @@ export async function onCluster({ name, manifest }: Server): Promise<Loss> {
   await namespace.create();
   try {
     await addPrograms(namespace);
-    await feed(await manifest(), `${kubectl} --namespace ${namespace.name}`, 'apply', '--filename', '-');
+    await namespace.apply(await manifest());
     const pods = () => [...namespace.pods.values()].filter(({ metadata }) => metadata.labels?.[instanceLabel] === name);
     const isSettled = () => pods().length === replicas && pods().every(isServing);
     await namespace.until(`${name} serves`, longestRollout, isSettled);

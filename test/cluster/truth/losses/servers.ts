@@ -2,8 +2,8 @@
 import { run } from '../../../support/command-line.ts';
 import { fileURLToPath } from 'node:url';
 import { referenceImage } from '../../images.ts';
+import { helm } from '../../release.ts';
 
-const helm = process.env['HELM'] ?? 'helm';
 const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /** Server is one server with the way in which it ends. */
