@@ -1,4 +1,5 @@
-// Errors of sockets to which lameduck itself writes: nobody else expects them, and without a listener they end the process.
+// Errors of sockets to which lameduck itself writes. The program does not handle them, and an error without a listener ends the
+// process.
 import { Socket } from 'node:net';
 
 /**

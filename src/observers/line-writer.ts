@@ -21,10 +21,7 @@ export const lineWriter: Logger = {
   },
 };
 
-/**
- * checkRead throws while nobody reads standard output and lines are therefore lost. When somebody reads again, it writes a
- * line which says that lines were lost.
- */
+/** checkRead throws while nobody reads standard output, because lines are lost then. Later it writes a line that says so. */
 export function checkRead(): void {
   if (!isUnread()) return;
   write('warn', {}, 'nobody read the log: lines before this one are lost');

@@ -89,7 +89,7 @@ test('LT-47 a wall clock that is set back changes nothing, and one that is set f
   );
   assert.equal(a.terms[0].isLeader(), true);
   assert.equal(a.terms.length, 1);
-  // Suspended, while somebody else has become the leader.
+  // The machine was suspended for a minute, and b has become the leader meanwhile.
   contest.wallAhead = 60_000;
   contest.heldBy('b');
   assert.equal(a.terms[0].isLeader(), false);

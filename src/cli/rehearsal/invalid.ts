@@ -6,7 +6,7 @@ import { probeTypes } from '../manifest/container.ts';
 /** Invalid is a field of a pod specification with an invalid value. */
 export interface Invalid {
   readonly path: Path;
-  /** What was expected, and what was given. */
+  /** Which value the field allows, and which one it has. */
   readonly reason: string;
 }
 

@@ -79,8 +79,9 @@ function lossesSection(losses: readonly ComparedLoss[]): string[] {
   return [
     lossesHeading,
     '',
-    'Each server ran as a Deployment of two pods behind a Service, and was rolled once. Sixteen clients sent requests through',
-    'kube-proxy, ten of them on a kept connection, and none of them retried. Each kube-proxy learned of a change up to 2 s late.',
+    'Each server ran as a Deployment of two pods behind a Service. Each Deployment was rolled once, while sixteen clients sent',
+    'requests through kube-proxy. Ten of them kept their connection, and none retried. Each kube-proxy learned of a change up to',
+    '2 s late.',
     '`lameduck rehearse --manifest` then rehearsed the same Deployment with `--propagation 2s`. Both send different numbers of',
     'requests, so the counts differ. Both agree if both lost or refused something, and the server had served before. With lameduck',
     'both have to send requests, and neither may lose or refuse one.',
