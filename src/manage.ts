@@ -2,13 +2,13 @@
 import { systemClock } from './clock.ts';
 import { createParts, type Parts } from './parts.ts';
 import { messageOf } from './errors.ts';
-import { applyKeepAliveTimeout } from './http/keep-alive-timeout.ts';
-import { readSocketTable } from './http/read-socket-table.ts';
-import { watchForHandedSockets } from './http/handed-sockets.ts';
+import { applyKeepAliveTimeout } from './http/http1/keep-alive-timeout.ts';
+import { readSocketTable } from './http/drain/read-socket-table.ts';
+import { watchForHandedSockets } from './http/http1/handed-sockets.ts';
 import { installSeam } from './http/seam.ts';
-import { SelfRequests } from './http/self-requests.ts';
+import { SelfRequests } from './http/self-requests/self-requests.ts';
 import { checkDistinct, checkServer, type Server } from './http/server.ts';
-import type { RequestFunctions } from './http/request-functions.ts';
+import type { RequestFunctions } from './http/admission/request-functions.ts';
 import { loggerAllowed, quiet, type Logger } from './observers/logger.ts';
 import { createLogging, silent, type Logging } from './observers/logging.ts';
 import { createMetrics } from './observers/metrics/metrics.ts';

@@ -5,7 +5,7 @@ import type { Deadline } from './deadline.ts';
 import { messageOf } from './errors.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Hooks } from './hooks/hooks.ts';
-import type { SocketRow } from './http/socket-table.ts';
+import type { SocketRow } from './http/drain/socket-table.ts';
 import type { Traffic } from './http/traffic.ts';
 import type { SignalName } from './lifecycle/graph.ts';
 import type { Observer, ShutdownRecord, StepFailure, UnfinishedRequest } from './observer.ts';

@@ -3,7 +3,7 @@ import { addressText } from './address.ts';
 import { startImmediate, type Clock } from './clock.ts';
 import type { Health } from './health/health.ts';
 import type { Hooks } from './hooks/hooks.ts';
-import { retire } from './http/listener.ts';
+import { retire } from './http/drain/listener.ts';
 import type { Server } from './http/server.ts';
 import type { Lifecycle } from './lifecycle/signals.ts';
 

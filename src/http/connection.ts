@@ -1,10 +1,10 @@
 // The record of one socket: its unanswered requests, when bytes last arrived, and how it ends during a shutdown.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { closingHeaders, type GivenHeaders } from './connection-close.ts';
-import { isHandedOver, isInBody, isInMessage } from './hidden-fields.ts';
-import { breakOff } from './instead.ts';
-import { ignoreResets } from './socket-errors.ts';
+import { closingHeaders, type GivenHeaders } from './http1/close-header.ts';
+import { isHandedOver, isInBody, isInMessage } from './node-internals.ts';
+import { breakOff } from './responses/instead.ts';
+import { ignoreResets } from './responses/socket-errors.ts';
 import type { Request, Response } from '../message.ts';
 
 type WriteHead = (status: number, reason?: unknown, headers?: GivenHeaders) => ServerResponse;

@@ -4,9 +4,9 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { continued } from './expect.ts';
-import { connectionsOf, sessionsOf } from './hidden-fields.ts';
-import { endUnlessRead } from './idle-timeout.ts';
+import { continued } from './http1/expect.ts';
+import { connectionsOf, sessionsOf } from './node-internals.ts';
+import { endUnlessRead } from './http1/idle-timeout.ts';
 import { isHttp2, isSecure, take, type Server } from './server.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { Http2SecureServer, Http2Server } from 'node:http2';
 import type { Server as HttpsServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
 import { LameduckError, quoted, type LameduckErrorCode } from '../errors.ts';
-import { hasBeenClosed } from './hidden-fields.ts';
+import { hasBeenClosed } from './node-internals.ts';
 
 /** Server is a server that the seam can be put on. */
 export type Server = Http1Server | Http2Server | Http2SecureServer;

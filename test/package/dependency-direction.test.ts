@@ -83,6 +83,19 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   testing: ['address.ts', 'clock.ts', 'errors.ts', 'health', 'http', 'parts.ts', 'settings', 'observer.ts'],
 };
 
+// The folders of src/http, which they may import of each other. What several of them need is beside them.
+const rooms: Readonly<Record<string, readonly string[]>> = {
+  admission: ['http1', 'http2', 'in-flight', 'responses'],
+  drain: ['http1', 'long-running'],
+  http1: ['responses'],
+  http2: ['admission', 'http1', 'responses'],
+  'in-flight': ['admission', 'http2', 'long-running', 'responses', 'upgraded'],
+  'long-running': ['http2', 'in-flight', 'responses', 'upgraded'],
+  responses: ['http2'],
+  'self-requests': [],
+  upgraded: ['responses'],
+};
+
 // An entry file wires the others together and may import them all; nothing imports an entry file.
 const entries: readonly string[] = [
   ...['fastify.ts', 'grpc.ts', 'index.ts', 'leader-election.ts', 'register.cts', 'testing.ts'],
@@ -135,6 +148,26 @@ test('the table names exactly the parts that src has', () => {
   }
 });
 
+test('src/http has the folders of the table, which import of each other what it permits', () => {
+  const found = new Map<string, Set<string>>();
+  for (const { file, imports } of sources.filter(({ part }) => part === 'http')) {
+    const room = roomOf(file);
+    if (room === undefined) continue;
+    const imported = found.get(room) ?? new Set();
+    found.set(room, imported);
+    for (const { specifier } of imports.filter((one) => one.specifier.startsWith('.'))) {
+      const other = roomOf(relative(src, join(src, file, '..', specifier)));
+      if (other !== undefined && other !== room) imported.add(other);
+    }
+  }
+  assert.deepEqual(Object.fromEntries([...found].map(([room, others]) => [room, [...others].sort()])), rooms);
+});
+
+test('at most seven files are beside the folders of src/http', () => {
+  const beside = sources.filter(({ file, part }) => part === 'http' && roomOf(file) === undefined);
+  assert.ok(beside.length <= 7, beside.map(({ file }) => file).join(', '));
+});
+
 test('the lifecycle imports nothing from outside its folder', () => {
   for (const { file, imports } of sources.filter(({ part }) => part === 'lifecycle')) {
     const outside = imports.map(({ specifier }) => specifier).filter((specifier) => !specifier.startsWith('./'));
@@ -165,6 +198,11 @@ test('only src/process listens for process signals and ends the process', () => 
 
 function partOf(file: string): string {
   return file.split('/')[0] ?? file;
+}
+
+function roomOf(file: string): string | undefined {
+  const [part, room, name] = file.split('/');
+  return part === 'http' && name !== undefined ? room : undefined;
 }
 
 function read(file: string): Source {

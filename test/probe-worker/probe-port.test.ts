@@ -7,7 +7,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
 import type { LameduckError } from '../../src/errors.ts';
 import { passed } from '../../src/health/endpoint.ts';
-import { linger } from '../../src/http/drain.ts';
+import { linger } from '../../src/http/drain/drain.ts';
 import { ProbePort } from '../../src/probe-worker/probe-port.ts';
 import { completeSettings } from '../../src/settings/complete.ts';
 import { disposed } from '../support/disposed.ts';

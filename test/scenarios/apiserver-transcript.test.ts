@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
-import { linger } from '../../src/http/drain.ts';
+import { linger } from '../../src/http/drain/drain.ts';
 import { disposed } from '../support/disposed.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 import type { Response } from '../support/closed-loop-client.ts';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { linger } from '../../src/http/drain.ts';
+import { linger } from '../../src/http/drain/drain.ts';
 import { assertRestartsAtOnce, Restarted } from '../support/restarted.ts';
 
 const fixture = fileURLToPath(new URL('../fixtures/is-developed.ts', import.meta.url));

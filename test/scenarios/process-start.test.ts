@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { describe, test } from 'node:test';
-import { linger } from '../../src/http/drain.ts';
+import { linger } from '../../src/http/drain/drain.ts';
 import { disposed } from '../support/disposed.ts';
 import { FirstProcess, skip } from '../support/first-process.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { TestContext } from 'node:test';
-import { linger } from '../../src/http/drain.ts';
+import { linger } from '../../src/http/drain/drain.ts';
 import { disposed } from './disposed.ts';
 import { LoggingCommand, type Line } from './process-under-test.ts';
 

@@ -1,0 +1,33 @@
+// Peers that have sent their FIN before the answer to their request: some still wait for the answer, most are gone.
+import { ServerResponse } from 'node:http';
+import type { Connection } from '../connection.ts';
+import type { Server } from '../server.ts';
+import { ignoreResets } from '../responses/socket-errors.ts';
+
+// Milliseconds between two 102 responses. The kernel of a peer that is gone answers the first one by a reset, and the write of
+// the next one fails.
+const askAgainAfter = 200;
+
+/**
+ * allowHalfOpen lets a server answer a peer that has sent its FIN (P-014). By default Node aborts the request of such a
+ * peer. During a drain the client could not repeat it.
+ */
+export function allowHalfOpen(server: Server): void {
+  (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
+}
+
+/**
+ * askWhetherGone makes sure that a peer that is gone does not hold the drain (P-021). After the peer's FIN it sends a 102. A
+ * client that waits must skip the 102 (RFC 9110 section 15.2); the kernel of a client that is gone answers it by a reset. After
+ * the headers of a response no 102 can be sent, but the next write of the handler has the same effect.
+ */
+export function askWhetherGone(connection: Connection, now: number): void {
+  const response = connection.responses[0];
+  if (response === undefined || !connection.socket.readableEnded || !(response instanceof ServerResponse)) return;
+  if (response.headersSent) return;
+  if (connection.responses[0]?.req.httpVersion !== '1.1') return;
+  if (now - connection.askedAt < askAgainAfter) return;
+  connection.askedAt = now;
+  ignoreResets(connection.socket);
+  response.writeProcessing();
+}

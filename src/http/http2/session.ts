@@ -1,0 +1,184 @@
+// The record of one HTTP/2 session: its streams are its requests, and it leaves by GOAWAY.
+import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
+import type { Socket } from 'node:net';
+import type { Response } from '../../message.ts';
+import { type Clock, startImmediate, wait } from '../../clock.ts';
+import { announce } from './goaway.ts';
+import { Connection, type Leaving, type Unfinished } from '../connection.ts';
+import { longestBehindAnswer } from '../http1/half-request.ts';
+import type { Hold } from '../admission/hold.ts';
+import { quiet } from './round-trip.ts';
+import { Settling } from './settling.ts';
+import type { StreamResponse } from './stream-response.ts';
+import { Unsent } from './unsent.ts';
+
+// How many milliseconds a client has to take the rest of what lameduck has answered itself, where that is all that is left.
+const longestOwn = 1_000;
+
+// How many milliseconds a late session may take to open a stream, as a connection of HTTP/1.1 may to send a request.
+const longestSilence = 1_000;
+
+/** Session is a Connection that speaks HTTP/2. */
+export class Session extends Connection {
+  readonly #session: ServerHttp2Session;
+  readonly #clock: Clock;
+  readonly #settling: Settling;
+  readonly #unsent: Unsent;
+  #leaveBy = Infinity;
+  /** When a stream was last opened, or seen to have ended. */
+  #changedAt: number;
+  #hasReleased = false;
+  #isLeaving = false;
+  readonly #uploads = new WeakMap<Response, number>();
+  /** Since when nothing but answers of lameduck's is left on a session that is to end. */
+  #aloneSince: number | undefined;
+
+  constructor(session: ServerHttp2Session, socket: Socket, clock: Clock) {
+    super(socket, clock.now());
+    this.#session = session;
+    this.#clock = clock;
+    this.#settling = new Settling(session, clock);
+    this.#unsent = new Unsent(socket);
+    this.#changedAt = clock.now();
+  }
+
+  /** Keeps the streams that the client opens while it is about to be told. */
+  get hold(): Hold {
+    return this.#settling.hold;
+  }
+
+  override draw(leaving: Leaving): void {
+    super.draw(leaving);
+    this.#leaveBy = leaving.since + leaving.window;
+  }
+
+  // There is no header by which a single response could ask the client to leave.
+  override closeAfter(): void {
+    return undefined;
+  }
+
+  // Its answer may have been sent while its request is still arriving.
+  override hasEnded(response: Response): boolean {
+    return response.destroyed;
+  }
+
+  override responseTo(request: object): StreamResponse | undefined {
+    const { stream = request } = request as { stream?: ServerHttp2Stream };
+    return (this.responses as StreamResponse[]).find((response) => response.stream === stream);
+  }
+
+  /**
+   * admit asks the client to leave with the first stream that it opens after the drawn moment (P-042, P-043): the GOAWAY
+   * is ahead of the answer, for which a client waits before it asks the next thing.
+   */
+  override admit(response: Response, now: number): void {
+    super.admit(response, now);
+    this.#changedAt = now;
+    this.#settling.noteChange();
+    if (now >= this.leaveAt) this.#leaveNow();
+  }
+
+  override release(response: Response): ReturnType<Connection['release']> {
+    this.#hasReleased = true;
+    this.#settling.noteChange();
+    const owner = super.release(response);
+    if (owner === 'program' && (response as StreamResponse).isClosedAhead) {
+      this.#unsent.note({ request: response.req, arrivedAt: this.releasedArrival });
+    }
+    return owner;
+  }
+
+  /** unfinished leaves out those whose answer is out, and lists what has ended for the program, but not for its client. */
+  override unfinished(): Unfinished[] {
+    const unanswered = this.requests().filter(({ response }) => !(response as StreamResponse).isOut);
+    return [...unanswered, ...this.#unsent.list()];
+  }
+
+  /** leave asks a client to leave that opens no stream; where that could refuse one, as soon as it is not about to. */
+  override leave(now: number): void {
+    if (this.#hasReleased) this.#changedAt = now;
+    this.#hasReleased = false;
+    const isQuiet = now - this.#changedAt >= quiet || now >= this.#leaveBy;
+    if (now >= this.leaveAt && (isQuiet || this.#canAnnounce)) this.#leaveNow();
+    this.#endOwn(now);
+  }
+
+  #leaveNow(): void {
+    if (this.isOver) return;
+    if (this.#hasEnded) this.isOver = true;
+    // The first stream of a late session is refused at once, and ends it. To hold that stream would hold the drain.
+    else if (this.isLate) this.#endIfSilent();
+    else if (!this.#isLeaving) {
+      this.#isLeaving = true;
+      void this.#tell();
+    }
+  }
+
+  #endIfSilent(): void {
+    if (this.#clock.now() - this.#changedAt >= longestSilence) this.end();
+  }
+
+  // The client is told while it waits for answers: its library may refuse by itself what its program has opened and the
+  // library has not sent yet. In clear text that takes two steps, and what the client sends between them is served. Over
+  // TLS Node allows one step.
+  async #tell(): Promise<void> {
+    const isAnnounced = await this.#settling.settle(async () => {
+      if (this.#canAnnounce && (await announce(this.#session, this.socket, this.#clock))) return true;
+      this.end();
+      return false;
+    });
+    if (!isAnnounced) return;
+    await wait(this.#clock, quiet);
+    this.end();
+  }
+
+  get #canAnnounce(): boolean {
+    return this.#session.encrypted !== true;
+  }
+
+  // The client may have ended it itself.
+  get #hasEnded(): boolean {
+    return this.#session.closed || this.#session.destroyed;
+  }
+
+  /** end sends the last GOAWAY; the session ends behind its last stream. */
+  override end(): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#session.close();
+  }
+
+  override get endsBySilence(): boolean {
+    return false;
+  }
+
+  override destroy(): void {
+    for (const response of this.responses) response.destroy();
+    // Node sends no reset behind the GOAWAY of a session that is destroyed, so that of its streams goes ahead of it.
+    if (this.isBusy) startImmediate(() => this.#destroy());
+    else this.#destroy();
+  }
+
+  // Node would wait for the peer to end its side.
+  #destroy(): void {
+    this.#session.destroy();
+    this.socket.destroy();
+  }
+
+  override endUploads(now: number): void {
+    for (const response of this.responses as StreamResponse[]) {
+      response.endIfGivenUp();
+      if (response.req.complete || !response.isOut) continue;
+      const since = this.#uploads.get(response) ?? now;
+      this.#uploads.set(response, since);
+      // What has come by then the handler has as long again to read.
+      if (now - since >= (response.stream.closed ? 2 : 1) * longestBehindAnswer) response.stopReading();
+    }
+  }
+
+  // An answer of lameduck's that its client does not take would keep the session, and nobody waits for that (P-078).
+  #endOwn(now: number): void {
+    if (!this.isOver || !this.isBusy || this.unansweredCount > 0) this.#aloneSince = undefined;
+    else if (now - (this.#aloneSince ??= now) >= longestOwn) for (const own of this.responses) own.destroy();
+  }
+}

@@ -1,0 +1,122 @@
+// The long-running requests of a lifecycle, counted apart, and their drain: one after another, at the apiserver's rate.
+import type { Clock } from '../../clock.ts';
+import type { Deadline } from '../../deadline.ts';
+import { Limiter } from './rate-limiter.ts';
+import type { LongRunningRequest } from './request.ts';
+
+// The most requests told in one turn of the event loop, so that catching up after a stall does not cause another.
+const mostPerTurn = 100;
+
+// The most milliseconds of one turn of the event loop that ending requests takes, at the end of the grace period.
+const longestTurn = 25;
+
+// The time that the handler that is told last has to answer, in milliseconds.
+const lastWord = 500;
+
+// The time from the end of the last request to the destruction of all connections, in milliseconds.
+const reserve = 250;
+
+/** LongRunningDrainOptions is what bounds the drain of the long-running requests, in milliseconds. */
+export interface LongRunningDrainOptions {
+  readonly grace: number;
+  /** When whatever is left will be destroyed. */
+  readonly drainBy: Deadline;
+  /** About how long the `retry:` tells clients of event streams to wait; 0 sends no `retry:`. */
+  readonly retry: number;
+}
+
+/** LongRunning has the requests that wait for their turn (without a shutdown, all of them) and those that were told to end. */
+export class LongRunning {
+  readonly #clock: Clock;
+  readonly #waiting = new Map<object, LongRunningRequest>();
+  readonly #told = new Map<object, LongRunningRequest>();
+  #limiter: Limiter | undefined;
+  #endAt: (() => number) | undefined;
+  #retry = 0;
+  #cancel: (() => void) | undefined;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get count(): number {
+    return this.#waiting.size + this.#told.size;
+  }
+
+  has(key: object): boolean {
+    return this.#waiting.has(key) || this.#told.has(key);
+  }
+
+  /** isTold tells whether a request's turn has come. */
+  isTold(key: object): boolean {
+    return this.#told.has(key);
+  }
+
+  /** add counts a request, by its response or, when it has left HTTP, by its connection. */
+  add(key: object, request: LongRunningRequest): void {
+    this.#waiting.set(key, request);
+    if (this.#limiter !== undefined) this.#schedule();
+  }
+
+  get(key: object): LongRunningRequest | undefined {
+    return this.#waiting.get(key) ?? this.#told.get(key);
+  }
+
+  /** delete stops counting a request; one that ended by itself leaves its moment to the next (P-037). */
+  delete(key: object): boolean {
+    return this.#waiting.delete(key) || this.#told.delete(key);
+  }
+
+  /** drain begins to tell the requests to end. A request that begins later is told after the others (P-038). */
+  drain({ grace, drainBy, retry }: LongRunningDrainOptions): void {
+    const now = this.#clock.now();
+    const length = Math.max(0, Math.min(grace, drainBy.at - now - lastWord - reserve));
+    // The deadline can come nearer meanwhile.
+    this.#endAt = () => Math.min(now + length + lastWord, drainBy.at - reserve);
+    this.#limiter = new Limiter(this.#waiting.size, length, now);
+    this.#retry = retry;
+    this.#schedule();
+  }
+
+  /** endOverdue ends, at the end of their grace period, all that are left: a hard deadline (A-140, A-143); called again and again. */
+  endOverdue(now: number): void {
+    if (this.#endAt === undefined || now < this.#endAt()) return;
+    for (const [key, request] of this.#waiting) this.#told.set(key, request);
+    this.#waiting.clear();
+    for (const request of this.#told.values()) {
+      if (this.#clock.now() - now > longestTurn) break;
+      request.end();
+    }
+  }
+
+  /** stop ends the telling, and with it the hold on the process. */
+  stop(): void {
+    this.#cancel?.();
+    this.#limiter = undefined;
+  }
+
+  #schedule(): void {
+    if (this.#cancel !== undefined || this.#limiter === undefined || this.#waiting.size === 0) return;
+    this.#cancel = this.#clock.after(Math.max(0, this.#limiter.next - this.#clock.now()), () => {
+      this.#cancel = undefined;
+      this.#tellThoseDue();
+      this.#schedule();
+    });
+  }
+
+  #tellThoseDue(): void {
+    const now = this.#clock.now();
+    let told = 0;
+    for (const [key, request] of this.#waiting) {
+      if (told++ === mostPerTurn || this.#limiter?.take(now) !== true) break;
+      this.#waiting.delete(key);
+      this.#told.set(key, request);
+      request.tell(this.#retry === 0 ? undefined : jittered(this.#retry));
+    }
+  }
+}
+
+// Add jitter, so that clients that connected together do not reconnect together.
+function jittered(retry: number): number {
+  return Math.round(retry * (0.5 + Math.random()));
+}

@@ -1,0 +1,47 @@
+// The answers to requests that no handler answers. A client, and a test, tells them apart by Retry-After and body (A-176).
+import { STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { Answer, Request, Response } from '../../message.ts';
+import { sendWhole } from './send-whole.ts';
+
+const plain = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
+
+/** tooManyRequests is for a request beyond the limit: this server may have room in a second (A-174). */
+export const tooManyRequests: Answer = {
+  status: 429,
+  headers: { ...plain, 'Retry-After': '1' },
+  body: 'There are too many requests in flight, please try again later.\n',
+};
+
+/** timedOut is for a request whose handler has sent nothing in time (A-171). */
+export const timedOut: Answer = { status: 504, headers: plain, body: 'The request was not completed in time.\n' };
+
+/** comeBackSoon is for a long-running request whose handler has sent nothing when the drain ends it (P-035). */
+export const comeBackSoon: Answer = {
+  status: 503,
+  headers: { ...plain, 'Retry-After': '1' },
+  body: 'The server is shutting down, please ask again.\n',
+};
+
+const shuttingDown: Answer = {
+  status: 429,
+  headers: { ...plain, 'Retry-After': '5', Connection: 'close' },
+  body: 'The server is shutting down, please try again later.\n',
+};
+
+/** answerRetryAfter tells the client to come back later, on another connection (A-122, P-019). */
+export function answerRetryAfter(request: Request, response: Response): void {
+  request.resume();
+  sendWhole(response, shuttingDown);
+}
+
+/**
+ * refuseUpgrade answers a client that wants to leave HTTP, while it is still HTTP (P-041): on a connection that came late
+ * as any other request there, on an older one as one that can be sent again at once, elsewhere. Who calls it ends the socket.
+ */
+export function refuseUpgrade(socket: Duplex, isLate: boolean): void {
+  const { status, headers, body } = isLate ? shuttingDown : comeBackSoon;
+  const all = { ...headers, Connection: 'close', 'Content-Length': Buffer.byteLength(body) };
+  const head = Object.entries(all).map(([name, value]) => `${name}: ${String(value)}\r\n`);
+  socket.write(`HTTP/1.1 ${String(status)} ${STATUS_CODES[status] ?? ''}\r\n${head.join('')}\r\n${body}`);
+}

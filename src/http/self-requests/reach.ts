@@ -1,0 +1,65 @@
+// The addresses at which a process reaches its own servers.
+import { BlockList, isIPv4, type AddressInfo } from 'node:net';
+import { networkInterfaces } from 'node:os';
+import type { Server } from '../server.ts';
+
+/** Reach is one port on which a server listens, and the addresses at which this process reaches it. */
+export interface Reach {
+  readonly server: Server;
+  readonly port: number;
+  /** Whether the server listens on an IPv6 socket. */
+  readonly isIPv6: boolean;
+  has(address: string): boolean;
+}
+
+/** reachOf lists the ports on which the servers listen now. A server on a Unix socket or a pipe has none. */
+export function reachOf(servers: readonly Server[]): Reach[] {
+  const all = servers.flatMap((server) => {
+    const address = server.address();
+    return address === null || typeof address === 'string' ? [] : [reach(server, address)];
+  });
+  // A port may have two listeners, one for each family. The IPv4 one comes first, because the IPv6 one seems to have the IPv4
+  // addresses, too.
+  return all.sort((a, b) => Number(a.isIPv6) - Number(b.isIPv6));
+}
+
+function reach(server: Server, { address, port, family }: AddressInfo): Reach {
+  const addresses = new BlockList();
+  const add = (one: string): void => {
+    addresses.addAddress(one, familyOf(one));
+  };
+  const isIPv6 = family === 'IPv6';
+  if (address === '0.0.0.0' || address === '::') {
+    // A server on `::` also has the IPv4 addresses, except with `ipv6Only`, which Node does not show.
+    const own = ownAddresses().filter((one) => isIPv6 || isIPv4(one));
+    for (const one of own) add(one);
+    addresses.addSubnet('127.0.0.0', 8);
+  } else add(withoutZone(address));
+  return {
+    ...{ server, port, isIPv6 },
+    has: (one) => addresses.check(withoutZone(one), familyOf(one)),
+  };
+}
+
+function interfaceAddresses(): string[] {
+  try {
+    return Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => withoutZone(address)));
+  } catch {
+    // Some sandboxes do not list them. Only the loopback addresses are found then.
+    return [];
+  }
+}
+
+// Linux connects 0.0.0.0 and :: to the machine itself.
+function ownAddresses(): string[] {
+  return ['0.0.0.0', '::', '::1', ...interfaceAddresses()];
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIPv4(address) ? 'ipv4' : 'ipv6';
+}
+
+// A link-local address may end with its zone, which names an interface: `fe80::1%eth0`.
+function withoutZone(address: string): string {
+  return address.split('%', 1)[0] as string;
+}

@@ -1,0 +1,34 @@
+// Requests that are held for a moment while the listener closes.
+import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { it } from 'node:test';
+import { describeAdapters, serve } from '../../support/serving.ts';
+import { until } from '../../support/until.ts';
+
+describeAdapters((adapter) => {
+  it('P-112 a request that is held goes on in the context that another patch of emit has put it in', async (t) => {
+    const context = new AsyncLocalStorage<string>();
+    const seen: unknown[] = [];
+    const serving = await serve(t, {
+      adapter,
+      listener: (_, response) => {
+        seen.push(context.getStore());
+        response.end('ok');
+      },
+      prepare: (server) => {
+        const emit = server.emit.bind(server) as (...args: unknown[]) => boolean;
+        server.emit = ((...args: unknown[]) => context.run('its own', emit, ...args)) as typeof server.emit;
+      },
+    });
+    const { hold } = serving.traffic;
+    const client = await serving.dial();
+    hold.begin();
+    client.get('/');
+    await until(() => serving.traffic.counts.requestsInFlight === 1);
+    context.run('that of the shutdown', () => {
+      hold.end();
+    });
+    assert.equal((await client.reader.next())?.body, 'ok');
+    assert.deepEqual(seen, ['its own']);
+  });
+});

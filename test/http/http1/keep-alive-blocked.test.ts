@@ -1,0 +1,58 @@
+// Kept connections while a handler blocks the event loop, and with it everything else that runs in this process.
+import assert from 'node:assert/strict';
+import type { RequestListener } from 'node:http';
+import { it } from 'node:test';
+import { describeAdaptersInTurn, serve, shutdownOf } from '../../support/serving.ts';
+
+describeAdaptersInTurn((adapter) => {
+  it('P-004, P-005 a request that waited in the kernel while the event loop was blocked is served, not ended by FIN', async (t) => {
+    const serving = await serve(t, {
+      adapter,
+      listener: (request, response) => {
+        if (request.url === '/block') block(1_500);
+        response.end(`answer to ${request.url ?? ''}`);
+      },
+    });
+    const blocker = await serving.dial();
+    const waiting = await serving.dial();
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    blocker.get('/block');
+    // In the kernel before the block ends, and not read before that: this process is both sides.
+    waiting.get('/waited');
+    assert.equal((await blocker.reader.next())?.status, 200);
+    const response = await waiting.reader.next();
+    assert.deepEqual([response?.body, response?.isClose], ['answer to /waited', true]);
+    assert.equal((await ended).requests.answered, 2);
+  });
+
+  it('a request that waited in the kernel beyond the keep-alive timeout is served, not reset', async (t) => {
+    const listener: RequestListener = (request, response) => response.end(`answer to ${request.url ?? ''}`);
+    const serving = await serve(t, { adapter, listener });
+    // Node 24 adds a second of its own.
+    serving.server.keepAliveTimeout = 1;
+    const client = await serving.dial();
+    client.get('/first');
+    assert.equal((await client.reader.next())?.body, 'answer to /first');
+    // After an immediate the timers run first, and then the sockets are read.
+    setImmediate(() => {
+      client.get('/waited');
+      block(1_500);
+    });
+    assert.equal((await client.reader.next())?.body, 'answer to /waited');
+  });
+
+  it('P-017 a connection that stays idle for the keep-alive timeout is ended', async (t) => {
+    const serving = await serve(t, { adapter, listener: (_request, response) => response.end() });
+    serving.server.keepAliveTimeout = 1;
+    const client = await serving.dial();
+    client.get('/');
+    assert.equal((await client.reader.next())?.status, 200);
+    assert.equal(await client.reader.next(), undefined);
+  });
+});
+
+/** block keeps the event loop from turning, as a handler that computes would. */
+function block(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}

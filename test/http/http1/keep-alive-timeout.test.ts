@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { lameduck, type Logger } from '../../../src/index.ts';
+import type { LameduckOptions } from '../../../src/index.ts';
+import { applyKeepAliveTimeout } from '../../../src/http/http1/keep-alive-timeout.ts';
+import { certificate } from '../../fixtures/certificate.ts';
+
+const logger: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+async function listening(t: TestContext, server: Server, options: LameduckOptions): Promise<Socket> {
+  const duck = lameduck(server, { logger, ...options });
+  server.listen(0, '127.0.0.1');
+  await duck.signals.hasBeenReady.signaled;
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.setEncoding('latin1');
+  t.after(async () => {
+    socket.destroy();
+    await duck.shutdown('end of the test');
+  });
+  await once(socket, 'connect');
+  return socket;
+}
+
+test('K-213 without the setting the timeouts of a server are the program’s own', async (t) => {
+  const [plain, own] = [createServer(), createServer({ keepAliveTimeout: 7, headersTimeout: 8 })];
+  const before = [plain, own].map(({ keepAliveTimeout, headersTimeout }) => [keepAliveTimeout, headersTimeout]);
+  for (const server of [plain, own]) await listening(t, server, {});
+  assert.deepEqual(
+    [plain, own].map(({ keepAliveTimeout, headersTimeout }) => [keepAliveTimeout, headersTimeout]),
+    before,
+  );
+});
+
+test('the setting is told to clients, and holds over what the program sets before it listens', async () => {
+  const server = createServer((_request, response) => response.end('served'));
+  const duck = lameduck(server, { logger, keepAliveTimeout: '65s' });
+  assert.equal(server.keepAliveTimeout, 65_000);
+  server.keepAliveTimeout = 5_000;
+  server.listen(0, '127.0.0.1');
+  await duck.signals.hasBeenReady.signaled;
+  const { port } = server.address() as AddressInfo;
+  const response = await fetch(`http://127.0.0.1:${String(port)}/`);
+  assert.equal(response.headers.get('keep-alive'), 'timeout=65');
+  await response.text();
+  await duck.shutdown('end of the test');
+});
+
+test('P-017 a connection that has been kept for so long without a request is ended', async (t) => {
+  const server = createServer({ keepAliveTimeout: 60_000 }, (_request, response) => response.end('served'));
+  // What Node adds so that a client that is as punctual as the server sees no reset.
+  (server as { keepAliveTimeoutBuffer?: number }).keepAliveTimeoutBuffer = 0;
+  const socket = await listening(t, server, { keepAliveTimeout: '50ms' });
+  const askedAt = performance.now();
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await once(socket, 'data');
+  await once(socket, 'end');
+  assert.ok(performance.now() - askedAt >= 45);
+});
+
+test('a connection on which nothing was sent yet is kept longer than the keep-alive timeout', async (t) => {
+  const server = createServer({ connectionsCheckingInterval: 20, headersTimeout: 50, keepAliveTimeout: 60_000 });
+  const connectedAt = performance.now();
+  const socket = await listening(t, server, { keepAliveTimeout: '50ms' });
+  const [answer] = (await once(socket, 'data')) as [string];
+  assert.match(answer, /^HTTP\/1\.1 408 /);
+  assert.ok(performance.now() - connectedAt >= 1_050);
+});
+
+test('every server of a lifecycle gets it, over TCP and over TLS, and the environment overrules code', async (t) => {
+  process.env['LAMEDUCK_KEEP_ALIVE_TIMEOUT'] = '1m5s';
+  t.after(() => {
+    delete process.env['LAMEDUCK_KEEP_ALIVE_TIMEOUT'];
+  });
+  const servers = [createServer(), createSecureServer(certificate)];
+  const duck = lameduck(servers, { logger, keepAliveTimeout: '5s' });
+  assert.deepEqual(
+    servers.map(({ keepAliveTimeout, headersTimeout }) => [keepAliveTimeout, headersTimeout]),
+    [
+      [65_000, 66_000],
+      [65_000, 66_000],
+    ],
+  );
+  await duck.shutdown('end of the test');
+});
+
+const cases: readonly (readonly [string, Pick<Server, 'headersTimeout' | 'requestTimeout'>, number])[] = [
+  ['is raised where it is shorter', { headersTimeout: 60_000, requestTimeout: 300_000 }, 66_000],
+  ['stays where it is longer', { headersTimeout: 90_000, requestTimeout: 300_000 }, 90_000],
+  ['stays switched off', { headersTimeout: 0, requestTimeout: 300_000 }, 0],
+  ['never exceeds requestTimeout', { headersTimeout: 10_000, requestTimeout: 30_000 }, 30_000],
+  ['is raised in full where requestTimeout is switched off', { headersTimeout: 10_000, requestTimeout: 0 }, 66_000],
+];
+
+for (const [title, given, expected] of cases) {
+  test(`K-213 with a keep-alive timeout of 65 s headersTimeout ${title}`, () => {
+    const server = Object.assign(createServer(), given);
+    applyKeepAliveTimeout(server, 65_000);
+    assert.equal(server.headersTimeout, expected);
+    assert.equal(server.requestTimeout, given.requestTimeout);
+  });
+}

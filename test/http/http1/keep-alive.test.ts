@@ -1,0 +1,254 @@
+// How kept connections leave: when they are told, when they are ended in silence, and that nothing on its way is lost.
+import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { it, type TestContext } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { linger } from '../../../src/http/drain/drain.ts';
+import type { ShutdownRecord } from '../../../src/observer.ts';
+import type { AdapterName } from '../../support/adapters.ts';
+import type { Response } from '../../support/closed-loop-client.ts';
+import { describeAdapters, serve, shutdownOf } from '../../support/serving.ts';
+import { pacedClock } from '../../support/paced-clock.ts';
+import { until } from '../../support/until.ts';
+
+function answer(request: IncomingMessage, response: ServerResponse): void {
+  request.resume();
+  response.end(`answer to ${request.url ?? ''}`);
+}
+
+describeAdapters((adapter) => {
+  it('P-001, P-003 a connection is told to close by its next response from its drawn moment on, before the listener stops', async (t) => {
+    // The last quarter of the delay, in which clients ask that are slow, has the time of many round trips.
+    const clock = pacedClock(1 / 4);
+    const serving = await serve(t, { adapter, listener: answer, shutdownDelayDuration: 800, clock });
+    const client = await serving.dial();
+    const { ended } = shutdownOf(serving);
+    client.get('/');
+    let response = await client.reader.next();
+    while (response?.isClose === false) {
+      await setTimeout(20);
+      client.get('/');
+      response = await client.reader.next();
+    }
+    assert.equal(response?.status, 200);
+    assert.equal(
+      serving.handle.signals.notAcceptingNewRequest.hasSignaled,
+      false,
+      'told before NotAcceptingNewRequest',
+    );
+    await client.reader.ended;
+    assert.equal(client.reader.error, undefined, 'ended by FIN');
+    assert.equal((await ended).exitCode, 0);
+  });
+
+  it('P-001 a request that began before the signal is told to close when its headers are written after it', async (t) => {
+    const held: ServerResponse[] = [];
+    const serving = await serve(t, {
+      adapter,
+      listener: (_, response) => held.push(response),
+      clock: pacedClock(1 / 10),
+    });
+    const client = await serving.dial();
+    client.get('/slow');
+    await until(() => held.length === 1);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    held[0]?.end('late');
+    const response = await client.reader.next();
+    assert.equal(response?.body, 'late');
+    assert.equal(response.isClose, true);
+    const record = await ended;
+    assert.deepEqual(record.requests, { answered: 1, refused: 0, aborted: 0, cut: 0 });
+    assert.ok(record.durationMs < linger, 'a connection that was told needs no linger');
+  });
+
+  it('P-002, P-004, P-005 a silent connection is left open for the linger, and a request in it is served with close', async (t) => {
+    const serving = await serve(t, { adapter, listener: answer });
+    const early = await serving.dial();
+    const late = await serving.dial();
+    early.get('/before');
+    assert.equal((await early.reader.next())?.isClose, false);
+    const { ended } = shutdownOf(serving);
+    early.get('/in-the-same-millisecond');
+    assert.equal((await early.reader.next())?.isClose, true);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    late.get('/in-the-linger');
+    const response = await late.reader.next();
+    assert.equal(response?.body, 'answer to /in-the-linger');
+    assert.equal(response.isClose, true);
+    assert.equal((await ended).requests.cut, 0);
+  });
+
+  it('P-006, P-011 a silent connection, used or never used, is ended by FIN once it has been silent for the linger', async (t) => {
+    const serving = await serve(t, { adapter, listener: answer });
+    const used = await serving.dial();
+    const preconnected = await serving.dial();
+    used.get('/');
+    await used.reader.next();
+    const { since, ended } = shutdownOf(serving);
+    const [usedEnd, preconnectedEnd] = await Promise.all([used.ended(), preconnected.ended()]);
+    used.socket.end();
+    preconnected.socket.end();
+    for (const { reader } of [used, preconnected]) assert.equal(reader.error, undefined, 'no reset');
+    assert.ok(usedEnd - since >= linger, `outlives the signal by the linger: ${String(usedEnd - since)}`);
+    assert.ok(preconnectedEnd - since >= linger);
+    assert.equal((await ended).exitCode, 0);
+  });
+
+  it('P-006 a peer that does not answer our FIN is destroyed after a bounded wait', async (t) => {
+    const serving = await serve(t, { adapter, listener: answer });
+    const client = await serving.dial();
+    // Reads nothing, so that it never sees the FIN.
+    client.socket.pause();
+    const { ended } = shutdownOf(serving);
+    const record = await ended;
+    assert.equal(record.exitCode, 0);
+    assert.ok(record.durationMs >= linger);
+  });
+
+  it('P-008 a client that goes on sending is ended after at most one more request', async (t) => {
+    let served = 0;
+    const serving = await serve(t, {
+      adapter,
+      listener: (request, response) => {
+        served++;
+        answer(request, response);
+      },
+    });
+    const client = await serving.dial();
+    client.get('/');
+    await client.reader.next();
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    client.get('/last');
+    assert.equal((await client.reader.next())?.isClose, true);
+    client.get('/never-executed');
+    assert.equal(await client.reader.next(), undefined);
+    assert.equal((await ended).requests.answered, 1);
+    assert.equal(served, 2);
+  });
+
+  it('P-010, P-123 what arrives after a close was announced is never executed', async (t) => {
+    const executed: string[] = [];
+    const serving = await serve(t, {
+      adapter,
+      listener: (request, response) => {
+        executed.push(`${request.method ?? ''} ${request.url ?? ''}`);
+        answer(request, response);
+      },
+    });
+    const client = await serving.dial();
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    const post = (path: string): string => `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\nhi`;
+    client.get('/first');
+    const first = await client.reader.next();
+    client.send(post('/second'));
+    client.send(post('/third'));
+    assert.equal(first?.isClose, true);
+    assert.equal(await client.reader.next(), undefined);
+    await ended;
+    assert.deepEqual(executed, ['GET /first']);
+  });
+
+  it('P-016, P-120 what the handler says of the connection is overridden, in every form in which it can be said', async (t) => {
+    const forms: ((response: ServerResponse) => void)[] = [
+      (response) =>
+        response.writeHead(200, { Connection: 'keep-alive', 'Keep-Alive': 'timeout=9', 'X-Form': 'object' }),
+      (response) => response.writeHead(200, ['Connection', 'keep-alive', 'keep-alive', 'timeout=9', 'X-Form', 'list']),
+      (response) => response.writeHead(200, 'Fine', { connection: 'keep-alive', 'X-Form': 'reason' }),
+      (response) => {
+        response.setHeader('Connection', 'keep-alive');
+        response.setHeader('Keep-Alive', 'timeout=9');
+        response.setHeader('X-Form', 'set');
+      },
+      (response) => {
+        response.removeHeader('Connection');
+        response.setHeader('X-Form', 'removed');
+      },
+    ];
+    const { responses, record } = await answersWhileLeaving(t, adapter, forms);
+    for (const { head } of responses) {
+      assert.deepEqual(head.match(/^connection: .*$/gim), ['Connection: close'], head);
+      assert.doesNotMatch(head, /^keep-alive:/im);
+      assert.match(head, /^x-form: /im);
+    }
+    assert.equal(record.requests.answered, forms.length);
+  });
+
+  it('P-017 the limits that the program set still hold while it drains', async (t) => {
+    const serving = await serve(t, {
+      adapter,
+      listener: answer,
+      shutdownDelayDuration: 9_000,
+      prepare: (server) => {
+        server.keepAliveTimeout = 100;
+        (server as { keepAliveTimeoutBuffer?: number }).keepAliveTimeoutBuffer = 0;
+      },
+    });
+    const client = await serving.dial();
+    void shutdownOf(serving);
+    client.get('/');
+    await client.reader.next();
+    await client.ended();
+    const { afterShutdownDelayDuration } = serving.handle.signals;
+    assert.equal(afterShutdownDelayDuration.hasSignaled, false, 'by the keep-alive timeout, long before the drain');
+  });
+
+  it('P-015 clients that close by themselves are answered as ever', async (t) => {
+    const serving = await serve(t, { adapter, listener: answer, shutdownDelayDuration: 1_000 });
+    const { ended } = shutdownOf(serving);
+    for (const request of [
+      'GET /close HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+      'GET /old HTTP/1.0\r\n\r\n',
+    ]) {
+      const client = await serving.dial();
+      client.send(request);
+      assert.equal((await client.reader.next())?.status, 200);
+      await client.reader.ended;
+    }
+    assert.equal((await ended).requests.answered, 2);
+  });
+
+  it('P-016 values that are lists survive in every form of headers', async (t) => {
+    const cookies = ['a=1', 'b=2', 'c=3'];
+    const forms: ((response: ServerResponse) => void)[] = [
+      (response) => response.writeHead(200, ['Set-Cookie', cookies, 'X-Form', 'list'] as never),
+      (response) => response.writeHead(200, { 'Set-Cookie': cookies, 'X-Form': 'object' }),
+    ];
+    const { responses, record } = await answersWhileLeaving(t, adapter, forms);
+    assert.equal(responses.length, forms.length);
+    for (const { head, isClose } of responses) {
+      assert.deepEqual(head.match(/(?<=^set-cookie: ).*(?=\r$)/gim), cookies, head);
+      assert.equal(isClose, true);
+    }
+    assert.equal(record.exitCode, 0);
+  });
+});
+
+/** answersWhileLeaving begins a shutdown and asks, on one connection each, for an answer with each form of headers. */
+async function answersWhileLeaving(
+  t: TestContext,
+  adapter: AdapterName,
+  forms: readonly ((response: ServerResponse) => void)[],
+): Promise<{ readonly responses: readonly Response[]; readonly record: ShutdownRecord }> {
+  const serving = await serve(t, {
+    adapter,
+    listener: (request, response) => {
+      request.resume();
+      forms[Number(request.url?.slice(1))]?.(response);
+      response.end('ok');
+    },
+  });
+  const clients = await Promise.all(forms.map(async () => serving.dial()));
+  const { ended } = shutdownOf(serving);
+  for (const [index, client] of clients.entries()) client.get(`/${String(index)}`);
+  const responses: Response[] = [];
+  for (const [index, client] of clients.entries()) {
+    const response = await client.reader.next();
+    assert.ok(response, `an answer to form ${String(index)}`);
+    responses.push(response);
+    client.socket.end();
+  }
+  return { responses, record: await ended };
+}

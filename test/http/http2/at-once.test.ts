@@ -1,0 +1,88 @@
+// What a client of HTTP/2 says about a stream in one breath: Node knows all of it before it shows the stream.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect } from 'node:http2';
+import type { Server } from 'node:net';
+import { duplexPair, type Duplex } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { it, type TestContext } from 'node:test';
+import type { StreamResponse } from '../../../src/http/http2/stream-response.ts';
+import type { Parts } from '../../../src/parts.ts';
+import { frame, preface, question, secured, settings, uint32 } from '../../support/http2-by-rote.ts';
+import { answerBehindBody, describeKinds, serve } from '../../support/serving-http2.ts';
+import { until } from '../../support/until.ts';
+
+// Nothing parts what a peer inside this process says in one turn.
+function dialInProcess(t: TestContext, server: Server, isSecure: boolean): Duplex {
+  const [near, far] = duplexPair();
+  t.after(() => {
+    near.destroy();
+    far.destroy();
+  });
+  server.emit('connection', far);
+  return isSecure ? secured(near) : near;
+}
+
+function heldBy({ traffic }: Pick<Parts, 'traffic'>): StreamResponse[] {
+  return [...traffic.connections].flatMap(({ responses }) => responses as StreamResponse[]);
+}
+
+describeKinds((kind) => {
+  const open = async (t: TestContext) => {
+    let executed = 0;
+    const serving = await serve(t, kind, {
+      listener: (...args) => {
+        executed++;
+        answerBehindBody(...args);
+      },
+    });
+    const socket = dialInProcess(t, serving.server, kind.isSecure);
+    const session = connect('http://localhost', { createConnection: () => socket });
+    await once(session, 'connect');
+    const ask = () => session.request({ ':path': '/', ':method': 'POST' }, { endStream: false });
+    return { serving, ask, executed: () => executed };
+  };
+
+  it('P-022, P-043 an upload that is held and has ended without a byte is served', async (t) => {
+    const { serving, ask } = await open(t);
+    const { hold, connections } = serving.traffic;
+    hold.begin();
+    const body = text(ask().end());
+    await until(() => [...connections].some(({ isBusy }) => isBusy));
+    hold.end();
+    assert.equal(await body, 'read');
+  });
+
+  it('P-021 a stream that its client closes without an error while it is held is not executed', async (t) => {
+    let executed = 0;
+    const serving = await serve(t, kind, { listener: () => executed++ });
+    const client = await serving.dial();
+    const { hold } = serving.traffic;
+    hold.begin();
+    const post = client.session.request({ ':path': '/', ':method': 'POST' }, { endStream: false });
+    post.write('half');
+    const streams = [post, client.session.request({ ':path': '/' })];
+    await until(() => heldBy(serving).length === 2);
+    for (const stream of streams) {
+      stream.on('error', () => undefined);
+      stream.close();
+    }
+    await until(() => heldBy(serving).every(({ stream }) => stream.closed));
+    hold.end();
+    await until(() => serving.traffic.counts.requestsInFlight === 0);
+    assert.equal(executed, 0);
+  });
+
+  // CANCEL is no error to Node, and REFUSED_STREAM is one.
+  for (const code of [8, 7]) {
+    it(`P-021, P-051 a stream that is cancelled by ${String(code)} as it is opened is not executed, and nobody’s error`, async (t) => {
+      const { serving, executed } = await open(t);
+      const socket = dialInProcess(t, serving.server, kind.isSecure);
+      const ask = (id: number): Buffer => frame('headers', question, { flags: 5, id });
+      socket.resume().write(Buffer.concat([preface, settings, ask(1), frame('reset', uint32(code)), ask(3)]));
+      await until(() => executed() > 0);
+      assert.equal(executed(), 1);
+      await until(() => serving.traffic.counts.requestsInFlight === 0);
+    });
+  }
+});

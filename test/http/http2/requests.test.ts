@@ -1,0 +1,95 @@
+// Requests and connections of HTTP/2 that come, are given up or say nothing while the server is told to end.
+import assert from 'node:assert/strict';
+import { connect, type AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
+import { it } from 'node:test';
+import { describeKinds, serve, serveHeld } from '../../support/serving-http2.ts';
+import { pacedClock } from '../../support/paced-clock.ts';
+import { until } from '../../support/until.ts';
+
+describeKinds((kind) => {
+  it('P-005, P-008 a request that is sent with the signal is answered, and the session that asks on is ended', async (t) => {
+    const serving = await serve(t, kind, {
+      listener: (path, answer) => {
+        answer.respond(200);
+        answer.end(path);
+      },
+    });
+    const client = await serving.dial();
+    await client.request('/first');
+    const outcome = client.request('/with-the-signal');
+    const ended = serving.handle.shutdown('test');
+    assert.equal((await outcome).body, '/with-the-signal');
+    while (client.goaways.length === 0 && !client.session.closed) assert.ok((await client.request('/on')).code !== 2);
+    await client.closed;
+    assert.equal((await ended).exitCode, 0);
+  });
+
+  it('P-028 a request that is answered in one write counts as answered, and its AbortSignal is not aborted', async (t) => {
+    const signals: AbortSignal[] = [];
+    const serving = await serve(t, kind, {
+      shutdownDelayDuration: '100ms',
+      listener: (path, answer, request) => {
+        signals.push(serving.handle.abortSignal(request as never));
+        // Node takes a stream for closed that has been read to its end, as soon as all of its answer is in one write.
+        (request as Readable).resume().on('end', () => {
+          answer.respond(200);
+          answer.end(path);
+        });
+      },
+    });
+    const client = await serving.dial();
+    const ended = serving.handle.shutdown('test');
+    assert.equal((await client.request('/whole')).body, '/whole');
+    assert.equal((await ended).requests.answered, 1);
+    assert.deepEqual(
+      signals.map((signal) => signal.aborted),
+      [false],
+    );
+  });
+
+  it('P-021, P-032 requests of every method are counted, and those that their client gives up hold nothing', async (t) => {
+    const seen: string[] = [];
+    const serving = await serve(t, kind, { listener: (path) => seen.push(path) });
+    const client = await serving.dial();
+    const streams = ['HEAD', 'OPTIONS', 'DELETE'].map((method) =>
+      client.session.request({ ':path': '/', ':method': method }),
+    );
+    for (const stream of streams) stream.on('error', () => undefined);
+    await until(() => seen.length === 3);
+    assert.equal(serving.traffic.counts.requestsInFlight, 3);
+    const ended = serving.handle.shutdown('test');
+    for (const stream of streams) stream.close(8);
+    const { exitCode, requests } = await ended;
+    assert.deepEqual([exitCode, requests.cut], [0, 0]);
+  });
+
+  it('P-006, P-011 a connection on which no byte was sent is ended by FIN and holds nothing', async (t) => {
+    // It is waited for until it has had the time for two round trips of three seconds.
+    const serving = await serve(t, kind, { listener: () => undefined, clock: pacedClock(4) });
+    const { port } = serving.server.address() as AddressInfo;
+    const socket = connect({ port, host: '127.0.0.1' });
+    t.after(() => {
+      socket.destroy();
+    });
+    const errors: unknown[] = [];
+    socket.on('error', (error) => errors.push(error));
+    const closed = new Promise((resolve) => socket.on('close', resolve));
+    await until(() => serving.traffic.connections.size === 1);
+    const ended = serving.handle.shutdown('test');
+    socket.resume();
+    await closed;
+    assert.deepEqual(errors, []);
+    assert.equal((await ended).exitCode, 0);
+  });
+
+  it('P-055 a close() by the program during the drain neither breaks nor ends it', async (t) => {
+    const { serving, held, outcome } = await serveHeld(t, kind, 'whole');
+    const ended = serving.handle.shutdown('test');
+    const closed = new Promise((resolve) => serving.server.close(resolve));
+    held.finish();
+    assert.equal((await outcome).body, 'whole');
+    assert.equal((await ended).exitCode, 0);
+    await closed;
+  });
+});

@@ -1,0 +1,80 @@
+// WebSockets over HTTP/2 (RFC 8441), which the package `ws` speaks when it is given a stream.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
+import { it, type TestContext } from 'node:test';
+import { WebSocket } from 'ws';
+import { describeKinds, serve, streamOf } from '../../support/serving-http2.ts';
+import { until } from '../../support/until.ts';
+
+const reason = 'the server is shutting down';
+
+// Close and its length, 1001, reason; unmasked, as a server sends it.
+const closeFrame = `\x88${String.fromCharCode(2 + reason.length)}\x03\xe9${reason}`;
+
+/** Speaking is a WebSocket over what it is given; `ws` makes its own in this way, and has no types for it. */
+interface Speaking extends WebSocket {
+  setSocket(stream: Duplex, head: Buffer, options: object): void;
+}
+type MadeOfNothing = new (address: null, protocols: undefined, options: object) => Speaking;
+
+function webSocketOver(stream: Duplex, isServer: boolean): WebSocket {
+  const socket = new (WebSocket as unknown as MadeOfNothing)(null, undefined, {});
+  Object.assign(socket, { _isServer: isServer });
+  // Of a socket, which a stream is not.
+  Object.assign(stream, { setNoDelay: () => stream });
+  socket.setSocket(stream, Buffer.alloc(0), { maxPayload: 0, skipUTF8Validation: false });
+  socket.on('error', () => undefined);
+  return socket;
+}
+
+describeKinds((kind) => {
+  const open = async (t: TestContext) => {
+    const accept = (request: object): void => {
+      const stream = streamOf(request);
+      stream.respond({ ':status': 200 });
+      webSocketOver(stream, true).on('message', function (data) {
+        this.send(data);
+      });
+    };
+    const serving = await serve(t, kind, {
+      shutdownWatchTerminationGracePeriod: '1s',
+      listener: (_path, _answer, request) => {
+        accept(request);
+      },
+    });
+    const { server } = serving;
+    server.updateSettings({ enableConnectProtocol: true });
+    if (kind.isCompatible) server.on('connect', accept);
+    const client = await serving.dial();
+    await until(() => client.session.remoteSettings.enableConnectProtocol === true);
+    const stream = client.session.request({ ':method': 'CONNECT', ':protocol': 'websocket', ':path': '/' });
+    stream.on('error', () => undefined);
+    await once(stream, 'response');
+    return { serving, stream };
+  };
+
+  it('P-032, P-039 a WebSocket over HTTP/2 is closed with 1001 and a reason', async (t) => {
+    const { serving, stream } = await open(t);
+    const socket = webSocketOver(stream, false);
+    socket.send('hello');
+    assert.equal(String((await once(socket, 'message'))[0]), 'hello');
+    assert.equal(serving.traffic.counts.longRunningRequests, 1);
+    const closed = once(socket, 'close') as Promise<[number, Buffer]>;
+    const record = await serving.handle.shutdown('test');
+    const [code, said] = await closed;
+    assert.deepEqual([code, String(said)], [1001, reason]);
+    assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 1]);
+    assert.ok(record.durationMs < 900, `waited for ${String(record.durationMs)} ms`);
+  });
+
+  it('P-039 one whose peer does not answer is ended with the grace period', async (t) => {
+    const { serving, stream } = await open(t);
+    let received = '';
+    stream.setEncoding('latin1').on('data', (data: string) => (received += data));
+    const { exitCode, longRunningEnded, durationMs } = await serving.handle.shutdown('test');
+    assert.equal(received, closeFrame);
+    assert.deepEqual([exitCode, longRunningEnded], [0, 1]);
+    assert.ok(durationMs < 3_000, String(durationMs));
+  });
+});

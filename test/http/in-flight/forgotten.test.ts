@@ -1,0 +1,130 @@
+// What has ended is forgotten, also where the program has removed the listeners by which Node reports the end.
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { connect as connectHttp2, createServer as createHttp2Server, type ServerHttp2Stream } from 'node:http2';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { it, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { listen } from '../../support/listening.ts';
+import { manage } from '../../support/manage.ts';
+import { pacedClock } from '../../support/paced-clock.ts';
+import { describeAdapters, serve, shutdownOf } from '../../support/serving.ts';
+import { until } from '../../support/until.ts';
+
+describeAdapters((adapter) => {
+  it('P-021 a connection without its close listeners is forgotten when its client leaves, before the drain and in it', async (t) => {
+    const requests: IncomingMessage[] = [];
+    const serving = await serve(t, {
+      adapter,
+      listener: (request) => {
+        request.socket.removeAllListeners('close');
+        requests.push(request);
+      },
+    });
+    const [before, during] = [await serving.dial(), await serving.dial()];
+    before.get('/left-before');
+    during.get('/left-during');
+    await until(() => requests.length === 2);
+    before.reset();
+    await until(() => requests.some(({ socket }) => socket.destroyed));
+    assert.deepEqual(serving.traffic.counts, { connections: 1, requestsInFlight: 1, longRunningRequests: 0 });
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    during.reset();
+    const { exitCode, requests: counted } = await ended;
+    assert.deepEqual([exitCode, counted], [0, { answered: 0, refused: 0, aborted: 0, cut: 0 }]);
+  });
+
+  it('A-174, P-021 a response without its listeners neither counts against maxRequestsInflight nor holds the drain', async (t) => {
+    let held: ServerResponse | undefined;
+    const serving = await serve(t, {
+      adapter,
+      maxRequestsInflight: 1,
+      listener: ({ url }, response) => {
+        response.removeAllListeners('close');
+        if (url === '/held') held = response;
+        else response.end('ok');
+      },
+    });
+    const client = await serving.dial();
+    for (let count = 0; count < 5; count++) {
+      client.get('/');
+      const answer = await client.reader.next();
+      assert.deepEqual([answer?.status, answer?.body], [200, 'ok']);
+    }
+    client.get('/held');
+    await until(() => held !== undefined);
+    const other = await serving.dial();
+    other.get('/');
+    assert.equal((await other.reader.next())?.status, 429);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    held?.end('ok');
+    const { exitCode, requests } = await ended;
+    assert.deepEqual([exitCode, requests], [0, { answered: 1, refused: 0, aborted: 0, cut: 0 }]);
+  });
+});
+
+test('P-021 connections without their close listeners do not pile up in a server that is not asked for its counts', async (t) => {
+  const sockets: IncomingMessage['socket'][] = [];
+  const serving = await serve(t, {
+    listener: ({ socket }) => {
+      socket.removeAllListeners('close');
+      sockets.push(socket);
+    },
+  });
+  for (let count = 1; count <= 150; count++) {
+    const client = await serving.dial();
+    client.get('/');
+    await until(() => sockets.length === count);
+    client.reset();
+    await until(() => sockets.at(-1)?.destroyed === true);
+  }
+  assert.ok(serving.traffic.connections.size <= 110, String(serving.traffic.connections.size));
+});
+
+test('P-021 a stream of HTTP/2 without its listeners does not hold the drain', async (t) => {
+  const server = createHttp2Server();
+  const parts = manage([server]);
+  const streams: ServerHttp2Stream[] = [];
+  server.on('stream', (stream) => {
+    stream.removeAllListeners();
+    streams.push(stream);
+  });
+  parts.startup.begin();
+  const port = await listen(t, server);
+  await parts.handle.signals.hasBeenReady.signaled;
+  const client = connectHttp2(`http://127.0.0.1:${String(port)}`);
+  t.after(() => {
+    client.destroy();
+  });
+  const request = client.request({ ':path': '/given-up' });
+  request.on('error', () => undefined).end();
+  await until(() => streams.length === 1);
+  const ended = parts.handle.shutdown('test');
+  await parts.handle.signals.httpServerStoppedListening.signaled;
+  request.close(8);
+  const { exitCode, requests } = await ended;
+  assert.deepEqual([exitCode, requests.cut], [0, 0]);
+});
+
+test('P-021 a connection that is sent to another process is forgotten with its request', async (t) => {
+  const child = fork(fileURLToPath(new URL('../../fixtures/answers-a-socket.ts', import.meta.url)));
+  t.after(() => child.kill('SIGKILL'));
+  await once(child, 'spawn');
+  const serving = await serve(t, {
+    // A second of the lifecycle is ten of the machine, which may be busy.
+    clock: pacedClock(1 / 10),
+    listener: ({ socket }) => {
+      child.send('take it', socket);
+    },
+  });
+  const client = await serving.dial();
+  client.get('/');
+  assert.equal((await client.reader.next())?.body, 'the child');
+  assert.deepEqual(serving.traffic.counts, { connections: 0, requestsInFlight: 0, longRunningRequests: 0 });
+  const { exitCode, durationMs } = await shutdownOf(serving).ended;
+  assert.equal(exitCode, 0);
+  assert.ok(durationMs < 1_000, `the drain took ${String(durationMs)} ms`);
+});

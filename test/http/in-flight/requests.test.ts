@@ -1,0 +1,263 @@
+// Requests in flight: that each is waited for, counted once, and answered whole, or cut and named at the deadline.
+import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { isSecure } from '../../support/adapters.ts';
+import { describeAdapters, serve, shutdownOf, type Serving } from '../../support/serving.ts';
+import { until } from '../../support/until.ts';
+import { eventSource } from '../../support/watching.ts';
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** keep collects what arrives, so that the test decides when it is answered. */
+function keep(exchanges: Exchange[]): (request: IncomingMessage, response: ServerResponse) => void {
+  return (request, response) => {
+    exchanges.push({ request, response });
+  };
+}
+
+function inFlight({ traffic }: Serving): number {
+  return traffic.counts.requestsInFlight;
+}
+
+describeAdapters((adapter) => {
+  it('P-021 a request that its client gives up does not hold the drain', async (t) => {
+    const exchanges: Exchange[] = [];
+    const serving = await serve(t, { adapter, listener: keep(exchanges) });
+    const before = await serving.dial();
+    const during = await serving.dial();
+    before.get('/given-up-before');
+    during.get('/given-up-during');
+    await until(() => exchanges.length === 2);
+    assert.equal(inFlight(serving), 2);
+    before.socket.destroy();
+    await until(() => inFlight(serving) === 1);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    during.socket.destroy();
+    const record = await ended;
+    assert.equal(record.exitCode, 0);
+    assert.deepEqual(record.requests, { answered: 0, refused: 0, aborted: 0, cut: 0 });
+    assert.equal(inFlight(serving), 0);
+  });
+
+  it('P-022 an upload in progress at the signal completes and is answered', async (t) => {
+    const serving = await serve(t, {
+      adapter,
+      listener: (request, response) => {
+        let bytes = 0;
+        request.on('data', (chunk: Buffer) => (bytes += chunk.length));
+        request.on('end', () => response.end(String(bytes)));
+      },
+    });
+    const client = await serving.dial();
+    client.send('POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 200000\r\n\r\n');
+    client.send('x'.repeat(50_000));
+    await until(() => inFlight(serving) === 1);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    client.send('x'.repeat(150_000));
+    const response = await client.reader.next();
+    assert.equal(response?.body, '200000');
+    assert.equal(response.isClose, true);
+    assert.equal((await ended).exitCode, 0);
+  });
+
+  it('P-025, P-029 a response in mid-stream is not touched, also when its handler took it over', async (t) => {
+    const exchanges: Exchange[] = [];
+    const serving = await serve(t, { adapter, listener: keep(exchanges) });
+    const client = await serving.dial();
+    client.get('/stream');
+    await until(() => exchanges.length === 1);
+    exchanges[0]?.response.write('first ');
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    exchanges[0]?.response.end('last');
+    const response = await client.reader.next();
+    assert.match(response?.body ?? '', /first [\s\S]*last/);
+    // Its headers had gone out before anybody knew, so the connection gets its linger instead (P-002).
+    assert.equal(response?.isClose, false);
+    await client.reader.ended;
+    assert.equal(client.reader.error, undefined);
+    assert.equal((await ended).exitCode, 0);
+  });
+
+  it('P-023, P-027 what has no answer at the deadline is named by method, route, age and peer, and destroyed', async (t) => {
+    const exchanges: Exchange[] = [];
+    const serving = await serve(t, {
+      adapter,
+      listener: keep(exchanges),
+      terminationGracePeriodSeconds: 4,
+      destroyHookTimeout: 1,
+    });
+    const hung = await serving.dial();
+    const stalled = await serving.dial();
+    hung.get('/hang?secret=1');
+    await until(() => exchanges.length === 1);
+    stalled.send('POST /stalled HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nhalf');
+    await until(() => exchanges.length === 2);
+    const order: string[] = [];
+    serving.handle.addDestroyHook('note', () => order.push(`destroy hook, ${String(inFlight(serving))} in flight`));
+    const { ended } = shutdownOf(serving);
+    const record = await ended;
+    assert.equal(record.exitCode, 80);
+    assert.deepEqual(record.unfinished.map(({ method, route }) => `${method} ${route}`).sort(), [
+      'GET /hang',
+      'POST /stalled',
+    ]);
+    assert.deepEqual(serving.unfinished, record.unfinished, 'told before they were destroyed');
+    for (const { ageMs, peer } of record.unfinished) {
+      assert.ok(ageMs >= 1_900, String(ageMs));
+      assert.match(peer, /^127\.0\.0\.1:\d+$/);
+    }
+    assert.ok(record.durationMs < 4_000, 'inside the grace period');
+    assert.deepEqual(order, ['destroy hook, 0 in flight']);
+    assert.equal(await hung.reader.next(), undefined);
+  });
+
+  // Node ends a TLS connection with its peer, whatever the server is told.
+  const skip = isSecure(adapter) && 'TLS sockets of Node have no half-open state';
+  it('P-014 a peer that has ended its side still receives its answer during the drain', { skip }, async (t) => {
+    const exchanges: Exchange[] = [];
+    const serving = await serve(t, { adapter, listener: keep(exchanges) });
+    const client = await serving.dial({ allowHalfOpen: true });
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    client.get('/half-open');
+    await until(() => exchanges.length === 1);
+    client.socket.end();
+    const interim = await client.reader.next();
+    assert.equal(interim?.status, 102, 'asked whether it is still there');
+    exchanges[0]?.response.end('all of it');
+    assert.equal((await client.reader.next())?.body, 'all of it');
+    assert.equal((await ended).exitCode, 0);
+  });
+
+  it(
+    'P-014 a peer that has ended its side in the middle of a response receives the rest of it',
+    { skip },
+    async (t) => {
+      const exchanges: Exchange[] = [];
+      const serving = await serve(t, { adapter, listener: keep(exchanges) });
+      const client = await serving.dial({ allowHalfOpen: true });
+      const { ended } = shutdownOf(serving);
+      await serving.handle.signals.notAcceptingNewRequest.signaled;
+      client.get('/half-open');
+      await until(() => exchanges.length === 1);
+      exchanges[0]?.response.write('first ');
+      client.socket.end();
+      await until(() => exchanges[0]?.request.socket.readableEnded === true);
+      // Longer than the drain takes to look at every connection.
+      await setTimeout(200);
+      exchanges[0]?.response.end('last');
+      assert.match((await client.reader.next())?.body ?? '', /first [^]*last/);
+      const record = await ended;
+      assert.deepEqual([record.exitCode, record.requests], [0, { answered: 1, refused: 0, aborted: 0, cut: 0 }]);
+    },
+  );
+
+  it('P-021 a peer that has left in the middle of a response is found out by what its handler writes next', async (t) => {
+    const exchanges: Exchange[] = [];
+    const serving = await serve(t, { adapter, listener: keep(exchanges) });
+    const client = await serving.dial();
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    client.get('/left');
+    await until(() => exchanges.length === 1);
+    exchanges[0]?.response.write('first ');
+    await until(() => client.reader.received > 0);
+    client.socket.destroy();
+    const writing = setInterval(() => exchanges[0]?.response.write('more '), 50);
+    t.after(() => {
+      clearInterval(writing);
+    });
+    const record = await ended;
+    assert.deepEqual([record.exitCode, record.requests.answered], [0, 0]);
+    assert.ok(record.durationMs < 5_000);
+  });
+
+  it('P-030 requests that never reach a handler are counted once or not at all', async (t) => {
+    const serving = await serve(t, { adapter, listener: (_, response) => response.end('ok') });
+    for (const bad of [
+      'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', // no Host
+      'NONSENSE\r\n\r\n',
+      'GET / HTTP/9.9\r\nHost: localhost\r\n\r\n',
+      'GET / HTTP/1.1\r\nHost: localhost\r\nExpect: the-impossible\r\nConnection: close\r\n\r\n',
+      'GET /%ff%ff HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n',
+    ]) {
+      const client = await serving.dial();
+      client.send(bad);
+      await client.reader.ended;
+      assert.equal(inFlight(serving), 0, bad);
+    }
+    const { ended } = shutdownOf(serving);
+    assert.equal((await ended).exitCode, 0);
+  });
+
+  it('P-051, P-052 errors of sockets during the drain are nobody’s uncaught errors', async (t) => {
+    const exchanges: Exchange[] = [];
+    const serving = await serve(t, { adapter, listener: keep(exchanges) });
+    const client = await serving.dial();
+    client.get('/');
+    await until(() => exchanges.length === 1);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    client.reset();
+    exchanges[0]?.response.end('x'.repeat(1_000_000));
+    assert.equal((await ended).exitCode, 0);
+  });
+
+  it('P-009 of two pipelined requests each is answered, and the close is said by the last response queued', async (t) => {
+    const exchanges: Exchange[] = [];
+    const serving = await serve(t, { adapter, listener: keep(exchanges) });
+    const client = await serving.dial();
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    client.send('GET /one HTTP/1.1\r\nHost: localhost\r\n\r\nGET /two HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await until(() => exchanges.length === 2);
+    exchanges[1]?.response.end('two');
+    exchanges[0]?.response.end('one');
+    const [one, two] = [await client.reader.next(), await client.reader.next()];
+    assert.deepEqual([one?.body, one?.isClose], ['one', false]);
+    assert.deepEqual([two?.body, two?.isClose], ['two', true]);
+    const record = await ended;
+    assert.equal(record.requests.answered, 2);
+  });
+
+  it('P-006 a client that is answered in the middle of its upload is read to its end, not reset', async (t) => {
+    const serving = await serve(t, { adapter, listener: (_, response) => response.end('enough') });
+    const client = await serving.dial({ allowHalfOpen: true });
+    const { since, ended } = shutdownOf(serving);
+    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    client.send('POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 160000\r\n\r\n');
+    // Slow, and longer than anybody waits for a peer that does not answer our FIN.
+    for (let sent = 0; sent < 16; sent++) {
+      client.send('x'.repeat(10_000));
+      await setTimeout(100);
+    }
+    assert.equal((await client.reader.next())?.body, 'enough');
+    assert.equal(client.reader.error, undefined);
+    client.socket.end();
+    assert.equal((await ended).exitCode, 0);
+    assert.ok(performance.now() - since >= 1_600);
+  });
+
+  it('P-021 a client that leaves in the middle of a stream does not hold the drain', async (t) => {
+    const exchanges: Exchange[] = [];
+    const serving = await serve(t, { adapter, listener: keep(exchanges) });
+    const client = await serving.dial();
+    client.get('/events', eventSource);
+    await until(() => exchanges.length === 1);
+    exchanges[0]?.response.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    client.socket.destroy();
+    const record = await ended;
+    assert.deepEqual([record.exitCode, record.requests.cut], [0, 0]);
+    assert.ok(record.durationMs < 5_000, `not to the end of the grace period: ${String(record.durationMs)}`);
+  });
+});

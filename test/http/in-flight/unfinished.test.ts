@@ -1,0 +1,31 @@
+// What the log says of a request without an answer.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Connection } from '../../../src/http/connection.ts';
+import { describeUnfinished } from '../../../src/http/in-flight/unfinished.ts';
+
+function connectionOf(url: string, socket: object, arrivedAt: number): Connection {
+  const request = { method: 'GET', url, socket };
+  return { unfinished: () => [{ request, arrivedAt }] } as unknown as Connection;
+}
+
+test('P-027 what has no answer is named by method, path, age and peer, oldest first', () => {
+  const connections = [
+    connectionOf('/b?secret=1', { remoteAddress: '10.0.3.17', remotePort: 40_022 }, 900),
+    connectionOf('/a', { remoteAddress: '::1', remotePort: 40_023 }, 100.4),
+    connectionOf('/c', {}, 1_000),
+  ];
+  assert.deepEqual(describeUnfinished(connections, 1_000, undefined, { longRunning: new Map() }), [
+    { method: 'GET', route: '/a', ageMs: 900, peer: '[::1]:40023' },
+    { method: 'GET', route: '/b', ageMs: 100, peer: '10.0.3.17:40022' },
+    { method: 'GET', route: '/c', ageMs: 0, peer: 'unix:' },
+  ]);
+});
+
+test('P-027 what route() says stands in the place of the path', () => {
+  const connections = [connectionOf('/users/7', {}, 0)];
+  assert.equal(
+    describeUnfinished(connections, 1, () => '/users/:id', { longRunning: new Map() })[0]?.route,
+    '/users/:id',
+  );
+});

@@ -1,0 +1,258 @@
+import assert from 'node:assert/strict';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { it, test } from 'node:test';
+import { describeAdapters, serve, shutdownOf, type Client } from '../../support/serving.ts';
+import { eventSource, openEventStream, watching } from '../../support/watching.ts';
+import { until } from '../../support/until.ts';
+
+const isWatch = ({ url = '' }: IncomingMessage): boolean => url.startsWith('/watch');
+
+describeAdapters((adapter) => {
+  it('A-131, P-034 an event stream is recognized, gets a hint when to come back and its final chunk, and its connection stays whole', async (t) => {
+    const serving = await serve(t, { adapter, listener: (_, response) => openEventStream(response) });
+    const [client] = (await watching(serving, 1)) as [Client];
+    const { ended } = shutdownOf(serving);
+    const answer = await client.reader.next();
+    assert.equal(answer?.status, 200);
+    assert.match(answer.body, /data: first\n\n/);
+    assert.match(answer.body, /retry: \d+\n\r\n0\r\n\r\n$/);
+    const record = await ended;
+    assert.deepEqual([record.exitCode, record.longRunningEnded, record.requests.cut], [0, 1, 0]);
+  });
+
+  it('A-007, A-112, A-143, P-033 a long-running request is counted apart and does not hold the drain of the others longer than its grace', async (t) => {
+    const serving = await serve(t, {
+      adapter,
+      functions: { longRunning: isWatch },
+      shutdownWatchTerminationGracePeriod: '300ms',
+      listener: (_, response) => {
+        response.write('[');
+      },
+    });
+    await watching(serving, 2, '/watch');
+    assert.deepEqual(serving.traffic.counts, { connections: 2, requestsInFlight: 0, longRunningRequests: 2 });
+    const record = await shutdownOf(serving).ended;
+    assert.deepEqual([record.longRunningEnded, record.exitCode], [2, 0]);
+  });
+
+  it('P-028, P-035 the AbortSignal of a long poll is aborted in the drain, and its handler answers', async (t) => {
+    const serving = await serve(t, {
+      adapter,
+      functions: { longRunning: isWatch },
+      listener: (request, response) => {
+        const signal = serving.handle.abortSignal(request);
+        signal.addEventListener('abort', () => response.writeHead(204).end());
+      },
+    });
+    const client = await serving.dial();
+    client.get('/watch');
+    await until(() => serving.traffic.counts.longRunningRequests === 1);
+    const { ended } = shutdownOf(serving);
+    const answer = await client.reader.next();
+    assert.deepEqual([answer?.status, answer?.isClose], [204, true]);
+    assert.equal((await ended).exitCode, 0);
+  });
+
+  it('P-035 a long poll whose handler says nothing is answered for it at the end of the grace period, and may go on talking', async (t) => {
+    const late: unknown[] = [];
+    const serving = await serve(t, {
+      adapter,
+      functions: { longRunning: isWatch },
+      shutdownWatchTerminationGracePeriod: '200ms',
+      listener: (_, response) => {
+        response.setHeader('Content-Encoding', 'gzip');
+        response.on('close', () => {
+          response.setHeader('X-Late', 'yes');
+          late.push(response.write('late', (error) => late.push(error?.message)));
+          response.end('later');
+        });
+      },
+    });
+    const client = await serving.dial();
+    client.get('/watch');
+    await until(() => serving.traffic.counts.longRunningRequests === 1);
+    const { ended } = shutdownOf(serving);
+    const answer = await client.reader.next();
+    assert.deepEqual([answer?.status, answer?.isClose], [503, true]);
+    assert.match(answer?.head ?? '', /retry-after: 1\r\n/i);
+    assert.doesNotMatch(answer?.head ?? '', /gzip/);
+    assert.equal((await ended).exitCode, 0);
+    assert.deepEqual(late, [false, 'the request has been answered in place of its handler']);
+  });
+
+  it('A-156, P-040 an upgraded socket is ended by FIN when its turn comes, and by force when it does not answer', async (t) => {
+    const serving = await serve(t, {
+      adapter,
+      listener: () => undefined,
+      prepare: (server) => {
+        server.on('upgrade', (_request, socket) => {
+          socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n');
+        });
+      },
+    });
+    const client = await serving.dial({ allowHalfOpen: true });
+    client.get('/', 'Connection: Upgrade\r\nUpgrade: echo\r\n');
+    await until(() => client.reader.received > 0);
+    assert.equal(serving.traffic.counts.longRunningRequests, 1);
+    const { ended } = shutdownOf(serving);
+    await client.ended();
+    const record = await ended;
+    assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 1]);
+  });
+
+  it('P-036, P-037 event streams are told to end one after another, and one that ends by itself is told nothing', async (t) => {
+    const responses: ServerResponse[] = [];
+    const ends: number[] = [];
+    const serving = await serve(t, {
+      adapter,
+      listener: (_, response) => {
+        openEventStream(response);
+        response.on('prefinish', () => ends.push(performance.now()));
+        responses.push(response);
+      },
+    });
+    const clients = await Promise.all(Array.from({ length: 40 }, async () => serving.dial()));
+    for (const client of clients) client.get('/events', eventSource);
+    await until(() => responses.length === 40);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    responses.at(-1)?.end();
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    const since = performance.now();
+    for (const { reader } of clients) assert.equal((await reader.next())?.status, 200);
+    // The first may end late, and the last does not end ahead of its moment for that.
+    const took = Math.max(...ends) - since;
+    assert.ok(took >= 180, `38 intervals of 5 ms took ${took.toFixed(0)} ms`);
+    const record = await ended;
+    assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 40]);
+  });
+
+  it('P-038 an event stream that begins during the drain is served, and told to end like the others', async (t) => {
+    let finish: (() => void) | undefined;
+    const serving = await serve(t, {
+      adapter,
+      listener: (request, response) => {
+        if (request.url === '/slow') finish = () => response.end('done');
+        else openEventStream(response);
+      },
+    });
+    const [slow, late] = [await serving.dial(), await serving.dial()];
+    slow.get('/slow');
+    await until(() => finish !== undefined);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    late.get('/events', eventSource);
+    const answer = await late.reader.next();
+    assert.deepEqual([answer?.status, answer?.isClose], [200, true]);
+    finish?.();
+    assert.equal((await slow.reader.next())?.body, 'done');
+    assert.equal((await ended).exitCode, 0);
+  });
+});
+
+test('A-135, P-035 without a grace period a handler that was told still has the time for its answer', async (t) => {
+  const serving = await serve(t, {
+    functions: { longRunning: isWatch },
+    shutdownWatchTerminationGracePeriod: 0,
+    listener: (request, response) => {
+      serving.handle.abortSignal(request).addEventListener('abort', () => {
+        setTimeout(() => response.writeHead(204).end(), 50);
+      });
+    },
+  });
+  const client = await serving.dial();
+  client.get('/watch');
+  await until(() => serving.traffic.counts.longRunningRequests === 1);
+  const { ended } = shutdownOf(serving);
+  assert.equal((await client.reader.next())?.status, 204);
+  await ended;
+});
+
+test('P-041 an upgrade on a kept connection is refused once the listener has stopped', async (t) => {
+  let finish: (() => void) | undefined;
+  const serving = await serve(t, {
+    listener: (_, response) => {
+      finish = () => response.end('done');
+    },
+    prepare: (server) => {
+      server.on('upgrade', () => {
+        assert.fail('never reaches the program');
+      });
+    },
+  });
+  const [slow, kept] = [await serving.dial(), await serving.dial()];
+  slow.get('/');
+  await until(() => finish !== undefined);
+  const { ended } = shutdownOf(serving);
+  await serving.handle.signals.httpServerStoppedListening.signaled;
+  kept.get('/', 'Connection: Upgrade\r\nUpgrade: echo\r\n');
+  const answer = await kept.reader.next();
+  assert.deepEqual([answer?.status, answer?.isClose], [503, true]);
+  finish?.();
+  assert.equal((await ended).exitCode, 0);
+});
+
+test('P-021 a stream whose client leaves during the shutdown counts as ended', async (t) => {
+  const serving = await serve(t, {
+    shutdownDelayDuration: '200ms',
+    listener: (_, response) => {
+      openEventStream(response);
+    },
+  });
+  const [client] = (await watching(serving, 2)) as [Client];
+  const { ended } = shutdownOf(serving);
+  client.reset();
+  assert.equal((await ended).longRunningEnded, 2);
+});
+
+test('A-140, A-141 long-running requests end one after another, 200 in a second', async (t) => {
+  const ends: number[] = [];
+  const serving = await serve(t, {
+    listener: (_, response) => {
+      openEventStream(response);
+      response.on('prefinish', () => ends.push(performance.now()));
+    },
+  });
+  const clients = await watching(serving, 41);
+  const { ended } = shutdownOf(serving);
+  await serving.handle.signals.httpServerStoppedListening.signaled;
+  const since = performance.now();
+  for (const { reader } of clients) await reader.next();
+  const took = Math.max(...ends) - since;
+  assert.ok(took >= 190, `40 intervals of 5 ms took ${took.toFixed(0)} ms`);
+  assert.equal((await ended).longRunningEnded, 41);
+});
+
+test('P-025 a long-running download of a known length is not ended short, but when it is done', async (t) => {
+  let response: ServerResponse | undefined;
+  const serving = await serve(t, {
+    functions: { longRunning: isWatch },
+    shutdownWatchTerminationGracePeriod: '50ms',
+    listener: (_, given) => {
+      response = given;
+      given.writeHead(200, { 'Content-Length': 10 });
+      given.write('01234');
+    },
+  });
+  const [client] = (await watching(serving, 1, '/watch')) as [Client];
+  const { ended } = shutdownOf(serving);
+  await until(() => response !== undefined && serving.traffic.requests.longRunning.isTold(response));
+  await serving.handle.signals.httpServerStoppedListening.signaled;
+  response?.end('56789');
+  assert.equal((await client.reader.next())?.body, '0123456789');
+  assert.equal((await ended).exitCode, 0);
+});
+
+test('a longRunning or route function that throws has said nothing, and breaks no request', async (t) => {
+  const fail = (): never => {
+    throw new Error('oops');
+  };
+  const serving = await serve(t, {
+    functions: { longRunning: fail, route: fail },
+    listener: (_, response) => response.end('done'),
+  });
+  const client = await serving.dial();
+  client.get('/');
+  assert.equal((await client.reader.next())?.status, 200);
+  assert.deepEqual(serving.traffic.unfinished(), []);
+});

@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Deadline } from '../../../src/deadline.ts';
+import type { LongRunningRequest } from '../../../src/http/long-running/request.ts';
+import { LongRunning } from '../../../src/http/long-running/queue.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+
+/** drained is a drain of `count` requests on a fake clock that only note what is done to them. */
+function drained(count: number, { grace = 10_000, left = 20_000 } = {}) {
+  const clock = new FakeClock();
+  const since = clock.now();
+  const longRunning = new LongRunning(clock);
+  const told: [number, number][] = [];
+  const ended: [number, number][] = [];
+  const add = (key: number): void => {
+    const request: Pick<LongRunningRequest, 'tell' | 'end'> = {
+      tell: () => told.push([key, clock.now() - since]),
+      end: () => ended.push([key, clock.now() - since]),
+    };
+    longRunning.add(keys[key] as object, request as LongRunningRequest);
+  };
+  const keys = Array.from({ length: count + 10 }, (_, key) => ({ key }));
+  for (let key = 0; key < count; key++) add(key);
+  const drainBy = new Deadline(clock, since + left);
+  longRunning.drain({ grace, drainBy, retry: 0 });
+  return { clock, longRunning, told, ended, keys, add, drainBy, endOverdue: () => longRunning.endOverdue(clock.now()) };
+}
+
+test('A-140 requests are told one after another, 5 ms apart', async () => {
+  const { clock, told } = drained(4);
+  await clock.advance(100);
+  assert.deepEqual(told, [
+    [0, 0],
+    [1, 5],
+    [2, 10],
+    [3, 15],
+  ]);
+});
+
+test('P-037 one that has ended by itself is not told, and its moment is the next one’s', async () => {
+  const { clock, longRunning, told, keys } = drained(4);
+  await clock.advance(1);
+  assert.equal(longRunning.delete(keys[1] as object), true);
+  await clock.advance(100);
+  assert.deepEqual(told, [
+    [0, 0],
+    [2, 5],
+    [3, 10],
+  ]);
+  assert.equal(longRunning.count, 3, 'those that were told count until they have ended');
+});
+
+test('P-038 one that comes during the drain waits for its turn', async () => {
+  const { clock, add, told } = drained(2);
+  await clock.advance(2);
+  add(2);
+  await clock.advance(100);
+  add(3);
+  await clock.advance(1);
+  assert.deepEqual(told, [
+    [0, 0],
+    [1, 5],
+    [2, 10],
+    [3, 102],
+  ]);
+});
+
+test('A-140, A-143 at the end of the grace period all that are left are ended, told or not', async () => {
+  const { clock, endOverdue, ended } = drained(3, { grace: 1_000 });
+  await clock.advance(1_499);
+  endOverdue();
+  assert.equal(ended.length, 0, 'one that was told last has half a second to answer');
+  await clock.advance(1);
+  endOverdue();
+  assert.deepEqual(
+    ended.map(([key]) => key),
+    [0, 1, 2],
+  );
+});
+
+test('A-145 the grace period ends ahead of the drain, also when the drain is shortened meanwhile', async () => {
+  const { clock, endOverdue, ended, drainBy } = drained(2, { grace: 10_000, left: 5_000 });
+  await clock.advance(1_000);
+  drainBy.shorten(clock.now() + 2_000);
+  await clock.advance(1_749);
+  endOverdue();
+  assert.equal(ended.length, 0);
+  await clock.advance(1);
+  endOverdue();
+  assert.equal(ended.length, 2);
+});
+
+test('A-135 without a grace period all are told at once, a hundred in a turn of the event loop', async () => {
+  const { clock, told } = drained(250, { grace: 0 });
+  await clock.advance(0);
+  assert.equal(told.length, 250);
+  assert.ok(told.every(([, moment]) => moment === 0));
+});
+
+test('P-073 a stopped drain holds no timer', async () => {
+  const { clock, longRunning, drainBy, told } = drained(3);
+  longRunning.stop();
+  drainBy.clear();
+  assert.deepEqual(clock.pending, { all: 0, holding: 0 });
+  await clock.advance(100);
+  assert.deepEqual(told, []);
+});

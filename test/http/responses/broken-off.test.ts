@@ -1,0 +1,165 @@
+// What lameduck breaks off: a client must see an error, and never take the part for the whole response.
+import assert from 'node:assert/strict';
+import { get as getHttp, type IncomingMessage } from 'node:http';
+import { get as getHttps } from 'node:https';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { PassThrough, type Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { it } from 'node:test';
+import { Agent, fetch, H2CClient, type Dispatcher } from 'undici';
+import { isSecure } from '../../support/adapters.ts';
+import { describeAdapters, serve as serveHttp1 } from '../../support/serving.ts';
+import { describeKinds, serve as serveHttp2 } from '../../support/serving-http2.ts';
+import { until } from '../../support/until.ts';
+
+const ends = ['requestTimeout', 'the end of the budget'] as const;
+const readers = ['for await', 'pipeline', 'fetch'] as const;
+type Reader = (typeof readers)[number];
+
+// More than a client takes that does not read.
+const size = 4_000_000;
+
+/** read resolves with the error with which a response ended for its reader, or with `whole`. */
+async function read(reader: Reader, response: Readable): Promise<unknown> {
+  try {
+    if (reader === 'pipeline') await pipeline(response, new PassThrough().resume());
+    else for await (const _ of response) continue;
+    return 'whole';
+  } catch (error) {
+    return error;
+  }
+}
+
+async function readFetched(url: string, dispatcher: Dispatcher): Promise<unknown> {
+  try {
+    await (await fetch(url, { dispatcher })).text();
+    return 'whole';
+  } catch (error) {
+    return error;
+  }
+}
+
+describeKinds((kind) => {
+  for (const end of ends) {
+    for (const reader of readers) {
+      it(`A-172, P-025 ${reader} rejects for a client of HTTP/2 what ${end} has broken off`, async (t) => {
+        let hasBegun = false;
+        const serving = await serveHttp2(t, kind, {
+          ...(end === 'requestTimeout' && { requestTimeout: '100ms' }),
+          listener: (_, answer) => {
+            answer.respond(200);
+            answer.write('half');
+            hasBegun = true;
+          },
+        });
+        const scheme = kind.isSecure ? 'https' : 'http';
+        const origin = `${scheme}://127.0.0.1:${String(serving.port)}`;
+        let outcome: Promise<unknown>;
+        if (reader === 'fetch') {
+          const dispatcher = kind.isSecure
+            ? new Agent({ allowH2: true, connect: { rejectUnauthorized: false } })
+            : new H2CClient(origin);
+          t.after(() => dispatcher.destroy());
+          outcome = readFetched(origin, dispatcher);
+        } else {
+          const client = await serving.dial();
+          outcome = read(reader, client.session.request({ ':path': '/' }));
+        }
+        await until(() => hasBegun);
+        if (end !== 'requestTimeout') void serving.handle.shutdown('test', { budget: 300 });
+        assert.ok((await outcome) instanceof Error);
+      });
+    }
+  }
+
+  it('P-025 a client of HTTP/2 that was slow to read sees an error in what the end of the budget has broken off', async (t) => {
+    const serving = await serveHttp2(t, kind, {
+      listener: (_, answer) => {
+        answer.respond(200);
+        answer.end('x'.repeat(size));
+      },
+    });
+    const client = await serving.dial();
+    const stream = client.session.request({ ':path': '/' });
+    await once(stream, 'response');
+    const record = await serving.handle.shutdown('test', { budget: 1 });
+    assert.equal(record.exitCode, 80);
+    await assert.rejects(text(stream), { code: 'ERR_HTTP2_STREAM_ERROR', message: /INTERNAL_ERROR/ });
+  });
+
+  it('P-021, P-025 a client of HTTP/2 that has the whole response sees no error when its upload is broken off', async (t) => {
+    const serving = await serveHttp2(t, kind, {
+      listener: (_path, answer, request) => {
+        (request as Readable).resume();
+        answer.respond(413);
+        answer.end('too much');
+      },
+    });
+    const client = await serving.dial();
+    const stream = client.session.request({ ':path': '/', ':method': 'POST' }, { endStream: false });
+    const body = text(stream);
+    await once(stream, 'response');
+    await serving.handle.shutdown('test', { budget: 1 });
+    assert.equal(await body, 'too much');
+    assert.equal(stream.rstCode, 0);
+  });
+});
+
+/** readHttp1 reads a response of HTTP/1.1 by Node's client. */
+async function readHttp1(reader: Reader, url: string): Promise<unknown> {
+  const get = url.startsWith('https:') ? getHttps : getHttp;
+  const request = get(url, { rejectUnauthorized: false, agent: false });
+  // Where the end of the connection delimits the response, Node reports its reset here, and ends the response.
+  let failure: unknown;
+  request.on('error', (error) => (failure = error));
+  const [response] = (await once(request, 'response')) as [IncomingMessage];
+  const outcome = await read(reader, response);
+  return failure ?? outcome;
+}
+
+interface Framing {
+  readonly title: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** undici ends a response that the end of the connection delimits also at a reset. */
+  readonly readers: readonly Reader[];
+}
+
+const framings: readonly Framing[] = [
+  { title: 'in chunks', headers: { 'Transfer-Encoding': 'chunked' }, readers },
+  { title: 'of a known length', headers: { 'Content-Length': '8' }, readers },
+  { title: 'that the end of the connection delimits', headers: {}, readers: ['for await', 'pipeline'] },
+];
+
+describeAdapters((adapter) => {
+  for (const end of ends) {
+    for (const framing of framings) {
+      const isReset = !framing.readers.includes('fetch');
+      it(`A-172, P-025 a client sees an error in a response ${framing.title} that ${end} has broken off`, async (t) => {
+        let begun = 0;
+        const serving = await serveHttp1(t, {
+          adapter,
+          ...(end === 'requestTimeout' && { requestTimeout: '300ms' }),
+          listener: (_, response) => {
+            response.removeHeader('Transfer-Encoding');
+            response.writeHead(200, framing.headers).write('half');
+            begun++;
+          },
+        });
+        const url = `${isSecure(adapter) ? 'https' : 'http'}://127.0.0.1:${String(serving.port)}/`;
+        const dispatcher = new Agent({ allowH2: false, connect: { rejectUnauthorized: false } });
+        t.after(() => dispatcher.destroy());
+        const outcomes = framing.readers.map(async (reader) =>
+          reader === 'fetch' ? readFetched(url, dispatcher) : readHttp1(reader, url),
+        );
+        const raw = await serving.dial();
+        raw.get('/');
+        await until(() => begun === outcomes.length + 1 && raw.reader.received > 0);
+        if (end !== 'requestTimeout') void serving.handle.shutdown('test', { budget: 300 });
+        for (const outcome of await Promise.all(outcomes)) assert.ok(outcome instanceof Error, String(outcome));
+        await raw.ended();
+        assert.equal(raw.reader.error, isReset ? 'ECONNRESET' : undefined);
+      });
+    }
+  }
+});

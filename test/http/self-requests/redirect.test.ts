@@ -1,0 +1,54 @@
+// Redirected connects: every way to connect is seen, and nothing is left behind.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, createServer, Socket } from 'node:net';
+import { test } from 'node:test';
+import { tcpHandleOf } from '../../../src/http/node-internals.ts';
+import { redirectConnects } from '../../../src/http/self-requests/redirect.ts';
+import { listen } from '../../support/listening.ts';
+
+test('A-126 each attempt to connect is seen with its address after the lookup, and the prototype is restored', async (t) => {
+  const server = createServer((socket) => socket.end('elsewhere'));
+  const port = await listen(t, server);
+  const handle = tcpHandleOf(server);
+  assert.ok(handle);
+  const before = { ...(Object.getPrototypeOf(handle) as object) };
+  const seen: string[] = [];
+  const redirect = redirectConnects(handle, ({ address, port: asked, toLoopback }) => {
+    seen.push(`${address} ${String(asked)}`);
+    return asked === 1 && toLoopback(port);
+  });
+  for (const host of ['192.0.2.1', 'localhost', '::1']) {
+    const socket = new Socket().connect(1, host);
+    const [data] = (await once(socket, 'data')) as [Buffer];
+    assert.equal(String(data), 'elsewhere');
+    socket.destroy();
+  }
+  const other = connect(port, '127.0.0.1');
+  await once(other, 'connect');
+  other.destroy();
+  assert.equal(seen.length, 4);
+  assert.deepEqual([seen[0], seen[2], seen[3]], ['192.0.2.1 1', '::1 1', `127.0.0.1 ${String(port)}`]);
+  assert.match(seen[1] ?? '', /^(127\.0\.0\.1|::1) 1$/);
+  redirect();
+  assert.deepEqual({ ...(Object.getPrototypeOf(handle) as object) }, before);
+});
+
+test('A-126 two redirects end in any order, and the second still sees connects when the first has ended', async (t) => {
+  const server = createServer((socket) => socket.end());
+  const port = await listen(t, server);
+  const handle = tcpHandleOf(server);
+  assert.ok(handle);
+  const prototype = Object.getPrototypeOf(handle) as { connect: unknown };
+  const before = prototype.connect;
+  let count = 0;
+  const endFirst = redirectConnects(handle, () => false);
+  const endSecond = redirectConnects(handle, () => count++ < 0);
+  endFirst();
+  const socket = connect(port, '127.0.0.1');
+  await once(socket, 'connect');
+  socket.destroy();
+  assert.equal(count, 1);
+  endSecond();
+  assert.equal(prototype.connect, before);
+});

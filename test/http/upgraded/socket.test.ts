@@ -1,0 +1,294 @@
+// Sockets that have left HTTP for a protocol that nobody here knows, and CONNECT tunnels.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { it, test } from 'node:test';
+import {
+  describeAdapters,
+  serve,
+  shutdownOf,
+  type Client,
+  type Scope,
+  type ServeOptions,
+} from '../../support/serving.ts';
+import { until } from '../../support/until.ts';
+
+const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n';
+const upgrade = 'Connection: Upgrade\r\nUpgrade: echo\r\n';
+
+function onUpgrade(
+  scope: Scope,
+  answer: (socket: Duplex, head: Buffer) => void,
+  options: Partial<ServeOptions> = {},
+): ReturnType<typeof serve> {
+  return serve(scope, {
+    listener: () => undefined,
+    prepare: (server) =>
+      server.on('upgrade', (_request, socket, head) => {
+        answer(socket, head);
+      }),
+    ...options,
+  });
+}
+
+function echo(socket: Duplex): void {
+  socket.write(switching);
+  socket.on('data', (data: Buffer) => socket.write(data));
+  socket.on('end', () => socket.end());
+}
+
+async function upgraded(client: Client): Promise<void> {
+  client.get('/', upgrade);
+  assert.equal((await client.reader.next())?.status, 101);
+}
+
+describeAdapters((adapter) => {
+  it('P-032, P-040 a CONNECT tunnel is a long-running request, and gets a FIN when its turn comes', async (t) => {
+    const target = createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1');
+    await once(target, 'listening');
+    t.after(() => target.close());
+    const serving = await serve(t, {
+      adapter,
+      listener: () => undefined,
+      prepare: (server) =>
+        server.on('connect', (_request, socket: Duplex) => {
+          const upstream = connect((target.address() as AddressInfo).port, '127.0.0.1', () => {
+            socket.write('HTTP/1.1 200 Connection established\r\nContent-Length: 0\r\n\r\n');
+            socket.pipe(upstream).pipe(socket);
+          });
+        }),
+    });
+    const client = await serving.dial();
+    client.send('CONNECT localhost:1 HTTP/1.1\r\nHost: localhost:1\r\n\r\n');
+    assert.equal((await client.reader.next())?.status, 200);
+    assert.deepEqual(serving.traffic.counts, { connections: 1, requestsInFlight: 0, longRunningRequests: 1 });
+    const { ended } = shutdownOf(serving);
+    await client.ended();
+    assert.equal(client.reader.error, undefined, 'a FIN, not a reset');
+    const record = await ended;
+    assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 1]);
+  });
+
+  it('P-032 requests by HEAD and OPTIONS are counted like any other', async (t) => {
+    const held: ServerResponse[] = [];
+    const serving = await serve(t, { adapter, listener: (_, response) => held.push(response) });
+    const clients = [await serving.dial(), await serving.dial()];
+    clients[0]?.send('HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    clients[1]?.send('OPTIONS * HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await until(() => held.length === 2);
+    assert.equal(serving.traffic.counts.requestsInFlight, 2);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    for (const response of held) response.writeHead(204).end();
+    assert.equal((await ended).requests.answered, 2);
+  });
+
+  it('P-040 an upgrade that is not answered yet gets its answer, and then a FIN', async (t) => {
+    let given: Duplex | undefined;
+    const serving = await onUpgrade(t, (socket) => (given = socket), { adapter });
+    const client = await serving.dial();
+    client.get('/', upgrade);
+    await until(() => given !== undefined);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.httpServerStoppedListening.signaled;
+    await until(() =>
+      [...serving.traffic.connections].every((one) => serving.traffic.requests.longRunning.isTold(one)),
+    );
+    given?.write(switching);
+    assert.equal((await client.reader.next())?.status, 101);
+    await client.ended();
+    const record = await ended;
+    assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 1]);
+    assert.ok(record.durationMs < 3_000, 'not at the end of the grace period');
+  });
+});
+
+test('P-041 an upgrade that is not answered by the end of the grace period is refused as HTTP, and its handler may go on', async (t) => {
+  const late: unknown[] = [];
+  const serving = await onUpgrade(
+    t,
+    (socket) => {
+      socket.on('end', () => {
+        late.push(socket.write(switching, (error) => late.push(error?.message)));
+        socket.end('more');
+      });
+    },
+    { shutdownWatchTerminationGracePeriod: '200ms' },
+  );
+  const client = await serving.dial();
+  client.get('/', upgrade);
+  await until(() => serving.traffic.counts.longRunningRequests === 1);
+  const { ended } = shutdownOf(serving);
+  const answer = await client.reader.next();
+  assert.deepEqual([answer?.status, answer?.isClose], [503, true]);
+  await client.ended();
+  assert.equal(client.reader.error, undefined);
+  assert.equal((await ended).exitCode, 0);
+  assert.deepEqual(late, [false, 'the request has been answered in place of its handler']);
+});
+
+test('P-040 a peer that goes on sending after the FIN is read, not reset, until the grace period is over', async (t) => {
+  const serving = await onUpgrade(t, echo, { shutdownWatchTerminationGracePeriod: '2500ms' });
+  const client = await serving.dial({ allowHalfOpen: true });
+  await upgraded(client);
+  const { ended } = shutdownOf(serving);
+  await client.ended();
+  const chatter = setInterval(() => client.socket.write('still here'), 20);
+  t.after(() => {
+    clearInterval(chatter);
+  });
+  const record = await ended;
+  assert.ok(record.durationMs >= 2_500 && record.durationMs < 6_000, `destroyed after ${String(record.durationMs)} ms`);
+  assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 1]);
+});
+
+test('P-040 what a handler writes after the FIN is dropped, and breaks nothing', async (t) => {
+  const serving = await onUpgrade(t, echo);
+  const client = await serving.dial({ allowHalfOpen: true });
+  await upgraded(client);
+  const { ended } = shutdownOf(serving);
+  await client.ended();
+  client.send('an echo of this comes too late');
+  client.socket.end();
+  await once(client.socket, 'close');
+  assert.equal(client.reader.error, undefined, 'no reset');
+  assert.equal((await ended).exitCode, 0);
+});
+
+test('P-028 the AbortSignal of an upgraded request is aborted when its turn comes', async (t) => {
+  const reasons: unknown[] = [];
+  const serving = await serve(t, {
+    listener: () => undefined,
+    prepare: (server, { handle }) => {
+      server.on('upgrade', (request, socket) => {
+        const signal = handle.abortSignal(request);
+        signal.addEventListener('abort', () => {
+          reasons.push((signal.reason as Error).message);
+          socket.end('bye');
+        });
+        socket.write(switching);
+      });
+    },
+  });
+  const client = await serving.dial();
+  await upgraded(client);
+  let text = '';
+  client.socket.on('data', (data: string) => (text += data));
+  const { ended } = shutdownOf(serving);
+  await client.ended();
+  assert.equal(text, 'bye');
+  assert.deepEqual(reasons, ['the request has to end: the server is shutting down']);
+  assert.equal((await ended).exitCode, 0);
+});
+
+test('P-009, P-041 an upgrade that is pipelined after a request does not take its answer away', async (t) => {
+  const held: ServerResponse[] = [];
+  const serving = await serve(t, {
+    listener: (_, response) => {
+      response.write('first ');
+      held.push(response);
+    },
+    prepare: (server) => {
+      server.on('upgrade', () => {
+        assert.fail('never reaches the program');
+      });
+    },
+  });
+  const [one, two] = [await serving.dial(), await serving.dial()];
+  one.get('/');
+  two.get('/');
+  await until(() => held.length === 2);
+  const { ended } = shutdownOf(serving);
+  await serving.handle.signals.httpServerStoppedListening.signaled;
+  one.get('/', upgrade);
+  two.get('/');
+  await until(() => held.length === 3);
+  two.get('/', upgrade);
+  for (const response of held) response.end('last');
+  assert.match((await one.reader.next())?.body ?? '', /last/);
+  assert.equal((await one.reader.next())?.status, 503, 'nothing had said close');
+  assert.match((await two.reader.next())?.body ?? '', /last/);
+  assert.match((await two.reader.next())?.body ?? '', /last/);
+  const record = await ended;
+  assert.deepEqual([record.exitCode, record.requests.cut], [0, 0]);
+});
+
+for (const [how, functions] of [
+  ['counted when it arrives', { longRunning: () => false }],
+  ['only noted', {}],
+] as const) {
+  test(`P-009, P-040 a request that waits when its socket is upgraded is counted until its answer is out, one ${how}`, async (t) => {
+    const held: ServerResponse[] = [];
+    const serving = await onUpgrade(t, echo, { functions, listener: (_, response) => held.push(response) });
+    const client = await serving.dial();
+    client.get('/');
+    await until(() => held.length === 1);
+    client.get('/', upgrade);
+    await until(() => serving.traffic.requests.longRunning.count === 1);
+    assert.equal(serving.traffic.counts.requestsInFlight, 1);
+    held[0]?.end('served');
+    await until(() => serving.traffic.counts.requestsInFlight === 0);
+    assert.equal((await shutdownOf(serving).ended).exitCode, 0);
+  });
+}
+
+for (const [what, wanted, unfinished] of [
+  ['an upgraded socket', `GET /chat?secret HTTP/1.1\r\nHost: localhost\r\n${upgrade}\r\n`, ['GET', '/chat']],
+  ['a CONNECT tunnel', 'CONNECT localhost:1 HTTP/1.1\r\nHost: localhost:1\r\n\r\n', ['CONNECT', 'localhost:1']],
+] as const) {
+  test(`P-027, P-040 ${what} that is there when the drain’s time is up is named before it is destroyed`, async (t) => {
+    const serving = await onUpgrade(t, echo, {
+      prepare: (server) => {
+        for (const event of ['upgrade', 'connect']) {
+          server.on(event, (_request: object, socket: Duplex) => {
+            echo(socket);
+          });
+        }
+      },
+    });
+    const client = await serving.dial({ allowHalfOpen: true });
+    client.send(wanted);
+    await until(() => client.reader.received > 0);
+    const { localPort: port } = client.socket;
+    const record = await serving.handle.shutdown('test', { budget: '3300ms' });
+    assert.deepEqual([record.exitCode, record.requests.cut, record.longRunningEnded], [80, 1, 0]);
+    assert.deepEqual(
+      record.unfinished.map(({ method, route, peer }) => [method, route, peer]),
+      [[...unfinished, `127.0.0.1:${String(port)}`]],
+    );
+    assert.deepEqual(serving.unfinished, record.unfinished, 'told before the record is');
+    await client.ended();
+  });
+}
+
+test('P-028 the AbortSignal of an upgraded request is aborted before its socket is destroyed, also when nothing is left of the time', async (t) => {
+  const reasons: unknown[] = [];
+  const serving = await onUpgrade(t, echo, {
+    prepare: (server, { handle }) => {
+      server.on('upgrade', (request, socket) => {
+        const signal = handle.abortSignal(request);
+        signal.addEventListener('abort', () => reasons.push((signal.reason as Error).message, socket.destroyed));
+        echo(socket);
+      });
+    },
+  });
+  await upgraded(await serving.dial());
+  const record = await serving.handle.shutdown('test', { budget: '3s' });
+  assert.deepEqual(reasons, ['the request has to end: the shutdown has no time left', false]);
+  assert.equal(record.requests.cut, 1);
+});
+
+test('P-040 an upgraded socket that has ended in the drain is not named', async (t) => {
+  const serving = await onUpgrade(t, echo);
+  const [ending, staying] = [await serving.dial(), await serving.dial({ allowHalfOpen: true })];
+  for (const client of [ending, staying]) await upgraded(client);
+  const { localPort: port } = staying.socket;
+  const record = await serving.handle.shutdown('test', { budget: '3300ms' });
+  assert.deepEqual(
+    record.unfinished.map(({ peer }) => peer),
+    [`127.0.0.1:${String(port)}`],
+  );
+  assert.equal(record.longRunningEnded, 1);
+});
