@@ -26,6 +26,10 @@ const commands: Readonly<Record<string, Entry>> = {
     help: 'probe the probe port or a gRPC health service, for an exec probe',
     load: async () => (await import('./probe.ts')).probe,
   },
+  stop: {
+    help: 'end the program from a preStop hook, where npm or a shell keeps SIGTERM to itself',
+    load: async () => (await import('./stop.ts')).stop,
+  },
 };
 
 const usage = [

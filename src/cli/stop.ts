@@ -1,0 +1,154 @@
+// `lameduck stop`: a preStop hook for a container whose first process keeps SIGTERM to itself, as `npm start` and `sh -c` do.
+// It signals the process that serves the probe port, and waits until that process has ended.
+import { readdirSync, readFileSync } from 'node:fs';
+import { systemClock } from '../clock.ts';
+import { sendSignal } from '../process/send-signal.ts';
+import { valueOf, type Environment } from '../settings/environment.ts';
+import { formatDuration } from '../settings/duration.ts';
+import { limit, port as portKind, processSignals, seconds, type Kind } from '../settings/kinds.ts';
+import { usualProbePort } from '../settings/probe-port.ts';
+import { standardError, standardOutput } from '../standard-output.ts';
+import { say } from './command.ts';
+import { optionLines, readArguments, refuse, type Options } from './options.ts';
+import { listenersOf } from './rehearsal/processes.ts';
+
+const options = {
+  port: { type: 'string', value: 'PORT', help: 'the probe port of the program; default LAMEDUCK_PROBE_PORT, or 8081' },
+  timeout: {
+    type: 'string',
+    value: 'DURATION',
+    help: 'how long to wait; default LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS, or 30s',
+  },
+  help: { type: 'boolean', help: 'show this help' },
+} as const satisfies Options;
+
+const usage = [
+  'Sends the shutdown signal to the process that serves the probe port, and waits until that process has ended.',
+  'It is the preStop hook of a container that npm, yarn, pnpm or a shell starts, which do not pass SIGTERM on.',
+  '',
+  'Examples:',
+  '  lameduck stop',
+  '  lameduck stop --port 8081 --timeout 30s',
+  '',
+  'Options:',
+  ...optionLines(options),
+].join('\n');
+
+// How often to look whether the process has ended, in milliseconds.
+const pollPeriod = 50;
+
+// The kubelet's default grace period, in seconds.
+const usualGracePeriod = 30;
+
+const hasEnded = 0;
+const hasFailed = 1;
+
+interface Stop {
+  readonly port: number;
+  readonly signal: NodeJS.Signals;
+  /** How long to wait for the end of the process, in milliseconds. */
+  readonly timeout: number;
+}
+
+/** stop exits with 0 when the process has ended, with 1 when it cannot be found or has not ended in time. */
+export async function stop(args: readonly string[], environment: Environment): Promise<number> {
+  const wanted = read(args, environment);
+  if (wanted === 'help') {
+    say(standardOutput, usage);
+    return hasEnded;
+  }
+  if (typeof wanted === 'string') return refuse('stop', wanted);
+  const pids = listening(wanted.port);
+  if (pids.length === 0) return fail(absence(wanted.port));
+  for (const pid of pids) sendSignal(pid, wanted.signal);
+  const names = pids.map((pid) => `process ${String(pid)}`).join(', ');
+  if (await areGone(pids, wanted.timeout)) {
+    say(standardOutput, `lameduck stop: ${names} has ended after ${wanted.signal}`);
+    return hasEnded;
+  }
+  return fail(
+    `${names} has not ended within ${formatDuration(wanted.timeout)} of ${wanted.signal}: shorten the drain, or raise terminationGracePeriodSeconds of the pod and LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS`,
+  );
+}
+
+function fail(problem: string): number {
+  say(standardError, `lameduck stop: ${problem}`);
+  return hasFailed;
+}
+
+/** read returns what to stop, `help`, or what is wrong with the arguments or variables. */
+function read(args: readonly string[], environment: Environment): Stop | string {
+  const given = readArguments(args, options);
+  if ('problem' in given) return given.problem;
+  const { values, positionals } = given;
+  if (values['help'] === true) return 'help';
+  if (positionals[0] !== undefined) return `expected no argument, got ${JSON.stringify(positionals[0])}`;
+  // The hook runs with the environment of the container.
+  const ofVariable = <Value>(kind: Kind<Value>, variable: string): Value | string | undefined => {
+    const text = valueOf(environment, variable);
+    return text === undefined ? undefined : readAs(kind, text, variable);
+  };
+  const ofOption = <Value>(kind: Kind<Value>, name: 'port' | 'timeout'): Value | string | undefined =>
+    typeof values[name] === 'string' ? readAs(kind, values[name], `--${name}`) : undefined;
+
+  const probePort = ofOption(portKind, 'port') ?? ofVariable(portKind, 'LAMEDUCK_PROBE_PORT') ?? usualProbePort;
+  if (typeof probePort === 'string') return probePort;
+  if (probePort === 0) {
+    return 'the probe port is off, so the process cannot be found by it: set LAMEDUCK_PROBE_PORT, or give --port a port of the program';
+  }
+  const signals = ofVariable(processSignals, 'LAMEDUCK_SHUTDOWN_SIGNALS') ?? ['SIGTERM'];
+  if (typeof signals === 'string') return signals;
+  const timeout = ofOption(limit, 'timeout');
+  if (typeof timeout === 'string') return timeout;
+  const grace = ofVariable(seconds, 'LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS') ?? usualGracePeriod;
+  if (typeof grace === 'string') return grace;
+  return { port: probePort, signal: signals[0] as NodeJS.Signals, timeout: timeout ?? grace * 1000 };
+}
+
+function readAs<Value>(kind: Kind<Value>, text: string, name: string): Value | string {
+  const reading = kind.fromText(text);
+  if ('value' in reading) return reading.value;
+  return `${name} must be ${reading.allowed}, got ${JSON.stringify(text.slice(0, 100))}`;
+}
+
+/** listening returns the processes of this container that listen on a TCP port. */
+function listening(wanted: number): number[] {
+  const found = listenersOf(processes()).filter(({ pid, port }) => port === wanted && pid !== process.pid);
+  return [...new Set(found.map(({ pid }) => pid))];
+}
+
+function processes(): number[] {
+  try {
+    return readdirSync('/proc').map(Number).filter(Number.isInteger);
+  } catch {
+    return [];
+  }
+}
+
+// A program that has ended, one that has not begun to listen, another user's and another container's all look the same.
+function absence(port: number): string {
+  if (processes().length === 0) return 'there is no /proc to find the process in: run it in a Linux container';
+  return `no process of this container that can be seen listens on port ${String(port)}: check LAMEDUCK_PROBE_PORT, that the program has started and has lameduck, and that the hook runs as the user of the program`;
+}
+
+function areGone(pids: readonly number[], timeout: number): Promise<boolean> {
+  const deadline = systemClock.now() + timeout;
+  return new Promise((resolve) => {
+    const look = (): void => {
+      const isGone = pids.every(isOver);
+      if (isGone || systemClock.now() >= deadline) resolve(isGone);
+      else systemClock.after(pollPeriod, look);
+    };
+    look();
+  });
+}
+
+// A zombie has ended, and only waits for its parent to read the exit code.
+function isOver(pid: number): boolean {
+  try {
+    const text = readFileSync(`/proc/${String(pid)}/stat`, 'utf8');
+    return /^[ZX]/.test(text.slice(text.lastIndexOf(')') + 2));
+  } catch {
+    return true;
+  }
+}
