@@ -10,7 +10,7 @@ import { metricsPage } from './metrics-page.ts';
 import { tableProblems } from './register-table.ts';
 import { passedSoFar, serverKindsTable } from './server-kinds.ts';
 import { settingsPage } from './settings-page.ts';
-import { withTable } from './readme-table.ts';
+import { withParts } from './readme-parts.ts';
 import { families, rules } from './rules.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -29,7 +29,10 @@ problems.push(...conformance.problems);
 const kinds = serverKindsTable(passedSoFar());
 problems.push(...kinds.problems);
 
-const readme = withTable(current('README.md') ?? '', conformance.page);
+const readme = withParts(current('README.md') ?? '', {
+  conformance: conformance.page,
+  benchmarks: current('docs/benchmarks.md') ?? '',
+});
 problems.push(...readme.problems);
 
 // Measured, so that it can only be held against the programs that it is about.

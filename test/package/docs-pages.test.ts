@@ -37,6 +37,12 @@ for (const file of pages.filter((page) => !isGenerated(page))) {
   });
 }
 
+test('docs/README.md lists every page of docs/', () => {
+  const listed = new Set(linksIn(readPage('docs/README.md')).map((link) => link.replace(/#.*/, '')));
+  const missing = readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md') && !listed.has(file));
+  assert.deepEqual(missing, ['README.md']);
+});
+
 test('the settings in the README have the defaults of docs/settings.md', () => {
   const inSettings = new Map(
     (tablesIn(readPage('docs/settings.md'))[0] ?? []).map(([name = '', , byDefault]) => [

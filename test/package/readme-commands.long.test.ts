@@ -20,7 +20,7 @@ const commands = blocksIn(readPage('README.md'))
 // What the README leaves to the reader.
 const program = `
   import { createServer } from 'node:http';
-  createServer((request, response) => response.end('hello')).listen(process.env.PORT);
+  createServer((request, response) => response.end('hello')).listen(process.env.PORT ?? 0);
 `;
 
 /** What the commands of the README need of each other, in the order in which they stand there. */
@@ -39,6 +39,13 @@ const runners: Readonly<Record<string, (command: string, session: Session) => Pr
     process.kill(Number(pid), 'SIGTERM');
     assert.deepEqual(await server.exit, endedWell, server.output);
     assert.match(server.output, /"msg":"shutdown ended"/);
+  },
+  'npx lameduck rehearse -- npm start': async (command, session) => {
+    const rehearsal = session.inShell(`unset PORT; ${command}`, 'program');
+    // A server without lameduck loses requests.
+    assert.deepEqual(await rehearsal.exit, { code: 1, signal: null }, rehearsal.output);
+    assert.match(rehearsal.output, /^rollout: lost \(/m);
+    assert.match(rehearsal.output, /^ +remedy: /m);
   },
   'npm ci && npm start': async (command, session) => {
     session.service = session.inShell(installed(command));
@@ -71,9 +78,13 @@ const runners: Readonly<Record<string, (command: string, session: Session) => Pr
 test('the commands of the README do, one after another, what it says', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'readme-commands-'));
   t.after(() => rm(folder, { recursive: true }));
-  await mkdir(join(folder, 'program', 'node_modules'), { recursive: true });
-  await writeFile(join(folder, 'program', 'package.json'), '{ "type": "module" }');
+  await mkdir(join(folder, 'program', 'node_modules', '.bin'), { recursive: true });
+  const manifest = { type: 'module', scripts: { start: 'node server.js' } };
+  await writeFile(join(folder, 'program', 'package.json'), JSON.stringify(manifest));
   await symlink(root, join(folder, 'program', 'node_modules', 'lameduck'));
+  // npm makes a package's command executable when it installs the package; the built file is not.
+  const bin = join(folder, 'program', 'node_modules', '.bin', 'lameduck');
+  await writeFile(bin, `#!/bin/sh\nexec node '${join(root, 'dist', 'cli', 'main.js')}' "$@"\n`, { mode: 0o755 });
   await writeFile(join(folder, 'program', 'server.js'), program);
   const tree = join(folder, 'tree');
   await cp(root, tree, { recursive: true, filter: (path) => !left.includes(path) });

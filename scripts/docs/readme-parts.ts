@@ -1,0 +1,87 @@
+// The parts of the README that are taken from other pages: what a shutdown loses, and the differences from the apiserver.
+
+const lossesMarker = '<!-- The table comes from docs/benchmarks.md, by `npm run docs`: do not edit it. -->';
+const differencesMarker = '<!-- The table comes from docs/conformance.md, by `npm run docs`: do not edit it. -->';
+const endMarker = '<!-- Up to here. -->';
+
+// The differences that matter most when choosing, in the order of a shutdown. The page of conformance has all of them.
+const shownDifferences = [
+  'A-044',
+  'A-100',
+  'A-120',
+  'A-056',
+  'A-059',
+  'A-061',
+  'A-007',
+  'A-122',
+  'A-135',
+  'A-152',
+  'A-145',
+  'A-020',
+];
+
+/** withParts returns the README with its two tables as the pages have them now, and the reasons why a table cannot be made. */
+export function withParts(
+  readme: string,
+  pages: { readonly conformance: string; readonly benchmarks: string },
+): { readme: string; problems: string[] } {
+  const differences = differencesTable(pages.conformance);
+  const losses = lossesTable(pages.benchmarks);
+  const first = withPart(readme, lossesMarker, losses.lines);
+  const second = withPart(first.readme, differencesMarker, differences.lines);
+  return {
+    readme: second.readme,
+    problems: [...losses.problems, ...differences.problems, ...first.problems, ...second.problems],
+  };
+}
+
+function withPart(readme: string, marker: string, lines: readonly string[]): { readme: string; problems: string[] } {
+  const [before = '', rest] = readme.split(marker);
+  const [, ...after] = rest?.split(endMarker) ?? [];
+  if (after.length === 0) return { readme, problems: [`README.md has no place for a table: ${marker} … ${endMarker}`] };
+  const part = [marker, '<!-- prettier-ignore-start -->', '', ...lines, '', '<!-- prettier-ignore-end -->', endMarker];
+  return { readme: `${before}${part.join('\n')}${after.join(endMarker)}`, problems: [] };
+}
+
+function differencesTable(conformance: string): { lines: string[]; problems: string[] } {
+  const rows = new Map(conformance.split('\n').flatMap(differenceIn));
+  const rules = conformance.split('\n').filter((line) => line.startsWith('| A-'));
+  const missing = shownDifferences.filter((number) => !rows.has(number));
+  return {
+    lines: [
+      `lameduck is tested against ${String(rules.length)} rules of the apiserver. It follows ${String(rules.length - rows.size)} of them exactly and deliberately differs from the others.`,
+      'These differences show in a rollout:',
+      '',
+      '| the apiserver | lameduck |',
+      '| --- | --- |',
+      ...shownDifferences.flatMap((number) => rows.get(number) ?? []),
+    ],
+    problems: missing.map((number) => `docs/conformance.md has no difference ${number} for the README's table`),
+  };
+}
+
+function differenceIn(line: string): [string, string][] {
+  const match = /^\| (A-\d+) \| (.*) \| \*\*deliberately different:\*\* (.*?)( Shown by .*)? \|$/.exec(line);
+  if (match === null) return [];
+  const [, number = '', rule = '', difference = ''] = match;
+  return [[number, `| ${rule} | ${difference} |`]];
+}
+
+function lossesTable(benchmarks: string): { lines: string[]; problems: string[] } {
+  const section = benchmarks.split('\n## ').find((text) => text.startsWith('What does a shutdown lose?\n')) ?? '';
+  const rows = section
+    .split('\n')
+    .filter((line) => line.startsWith('| ') && !line.startsWith('| |') && !line.startsWith('| ---'))
+    .map((line) => line.split('|').map((cell) => cell.trim()));
+  return {
+    lines: [
+      'Requests that one shutdown loses. 30 clients send the next request as soon as the last one is answered, and never retry',
+      '(median of 5 shutdowns, least and most in brackets; [benchmarks.md](docs/benchmarks.md) has the method):',
+      '',
+      '| | without a delay | with a delay of 1 s |',
+      '| --- | --- | --- |',
+      ...rows.map(([, name = '', atOnce = '', , , delayed = '']) => `| ${name} | ${atOnce} | ${delayed} |`),
+    ],
+    problems: rows.length > 0 ? [] : ['docs/benchmarks.md has no table of what a shutdown loses for the README'],
+  };
+}
