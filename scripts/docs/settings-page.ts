@@ -159,7 +159,7 @@ const closing = [
   '| --- | --- | --- |',
   '| `logger` | where the log goes: an object with `info`, `warn` and `error`, and with `flush` if it writes later | [log.md](log.md) |',
   '| `registry` | a registry of prom-client, or anything with `registerMetric`, in which all metrics are registered | [metrics.md](metrics.md) |',
-  '| `longRunning` | a function that tells of a request whether it is long-running | [draining.md](draining.md#long-running-requests) |',
+  '| `longRunning` | a function that tells of a request whether it is long-running | [draining.md](draining-event-streams.md) |',
   '| `route` | a function that names the route of a request, for metrics and the log | [metrics.md](metrics.md#what-is-counted-and-how) |',
   '',
   '## What has to fit together',
