@@ -3,13 +3,14 @@
 // HTTP server listens (P-117). It requires nothing before it has checked the version of Node, so that an old Node can load it.
 import type * as DiagnosticsChannel from 'node:diagnostics_channel';
 import type * as FileSystem from 'node:fs';
+import type * as Net from 'node:net';
 import type * as WorkerThreads from 'node:worker_threads';
 import type * as HeldSignals from './process/held-signals.ts';
+import type * as Deferrals from './register/deferral.ts';
 import type * as Guest from './register/guest.ts';
 
-// Node publishes on these channels which server is about to listen, and which one has just begun to (P-112).
-const startChannel = 'tracing:net.server.listen:asyncStart';
-const endChannel = 'tracing:net.server.listen:asyncEnd';
+// Node publishes on this channel which server has just begun to listen (P-112).
+const listenings = 'tracing:net.server.listen:asyncEnd';
 
 // Node publishes each request on this channel. Only the first one is read, and none after a server listens.
 const requests = 'http.server.request.start';
@@ -26,8 +27,7 @@ function preload(): void {
   const { noteEarlySignals, overrideEmit } = require('./process/held-signals.ts') as typeof HeldSignals;
   overrideEmit();
   noteEarlySignals(['SIGTERM', 'SIGINT']);
-  diagnostics().subscribe(startChannel, onStart);
-  diagnostics().subscribe(endChannel, onListening);
+  diagnostics().subscribe(listenings, onListening);
   diagnostics().subscribe(requests, onRequest);
 }
 
@@ -37,13 +37,10 @@ function refuse(): void {
 }
 
 interface Message {
-  readonly server: { readonly listening: boolean };
+  readonly server: Net.Server;
 }
 
-// Before the server listens, so that the first request does not wait for the modules to load.
-function onStart(message: unknown): void {
-  if (isHttp(message as Message)) guarded(load);
-}
+let deferral: Deferrals.Deferral | undefined;
 
 function onListening(message: unknown): void {
   const { server } = message as Message;
@@ -51,8 +48,39 @@ function onListening(message: unknown): void {
   diagnostics().unsubscribe(requests, onRequest);
   // After the program's own callbacks, which may give the server a lifecycle, or close it again.
   setImmediate(() => {
-    if (server.listening) guarded(() => load()?.accommodate(server, process.env));
+    if (!server.listening) return;
+    guarded(() => {
+      defer()?.add(server);
+    });
   });
+}
+
+// Not in a thread. The steps have the order of `pieces` in scripts/build/entries.ts.
+function defer(): Deferrals.Deferral | undefined {
+  const { isMainThread } = require('node:worker_threads') as typeof WorkerThreads;
+  if (!isMainThread || deferral !== undefined) return deferral;
+  const { Deferral } = require('./register/deferral.ts') as typeof Deferrals;
+  const load = [
+    () => require('./settings/complete.ts') as unknown,
+    () => require('./health/health.ts') as unknown,
+    () => require('./http/in-flight/requests.ts') as unknown,
+    () => require('./http/traffic.ts') as unknown,
+    () => require('./http/drain/drain.ts') as unknown,
+    () => require('./observers/metrics/metrics.ts') as unknown,
+    () => require('./probe-worker/probe-port.ts') as unknown,
+    () => require('./process/ending.ts') as unknown,
+    () => require('./parts.ts') as unknown,
+    () => require('./manage.ts') as unknown,
+    guest,
+  ];
+  const accommodate = (server: Net.Server): void => {
+    guest().accommodate(server, process.env);
+  };
+  return (deferral = new Deferral({ load, accommodate, onFailure }));
+}
+
+function guest(): typeof Guest {
+  return require('./register/guest.ts') as typeof Guest;
 }
 
 function onRequest(message: unknown): void {
@@ -65,12 +93,6 @@ function onRequest(message: unknown): void {
 // Nothing is loaded for a server of node:net, which has no such method.
 function isHttp({ server }: Message): boolean {
   return 'setTimeout' in server;
-}
-
-// Loaded only when a server listens, because it costs each process milliseconds, and never in a thread.
-function load(): typeof Guest | undefined {
-  const { isMainThread } = require('node:worker_threads') as typeof WorkerThreads;
-  return isMainThread ? (require('./register/guest.ts') as typeof Guest) : undefined;
 }
 
 function diagnostics(): typeof DiagnosticsChannel {
@@ -98,15 +120,18 @@ function guarded(attempt: () => void): void {
   try {
     attempt();
   } catch (error) {
-    if (isSupported()) stop();
-    const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
-    say(`stepping aside: ${reason}`);
+    onFailure(error);
   }
 }
 
+function onFailure(error: unknown): void {
+  if (isSupported()) stop();
+  const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
+  say(`stepping aside: ${reason}`);
+}
+
 function stop(): void {
-  diagnostics().unsubscribe(startChannel, onStart);
-  diagnostics().unsubscribe(endChannel, onListening);
+  diagnostics().unsubscribe(listenings, onListening);
   diagnostics().unsubscribe(requests, onRequest);
 }
 

@@ -1,10 +1,10 @@
 // The CommonJS files that Node loads, and the thin modules by which `import` gets the same instance.
 //
 // Each module of `src` is in one file only, so that its state exists once in a process. A module that several files need is
-// in the main file. The others take it from there: from the property `modules`, which is not enumerable.
+// in the main file or in a piece of it. The others take it from there: from the property `modules`, which is not enumerable.
 import { join, relative } from 'node:path';
 import { build, type Metafile, type Plugin, type StdinOptions } from 'esbuild';
-import { entries, internal, preload, type Entry } from './entries.ts';
+import { entries, internal, pieces, preload, type Entry } from './entries.ts';
 import { common, inlined, root, sourceOf } from './sources.ts';
 
 type Inputs = Metafile['inputs'];
@@ -13,7 +13,7 @@ const main = 'index';
 
 /** commonJs builds all exports; `metafile` tells which modules each of them needs. */
 export async function commonJs({ inputs, outputs }: Metafile): Promise<ReadonlyMap<string, string>> {
-  const names = [preload, main, ...internal, ...entries.map(({ name }) => name)];
+  const names = [preload, ...pieces, main, ...internal, ...entries.map(({ name }) => name)];
   const files = fileOfEach(inputs, [...new Set(names)]);
   const built = names.map(async (name) => [fileOf(name), await buildFile(name, files, inputs)] as const);
   const register = [fileOf('register'), await buildRegister()] as const;
@@ -31,10 +31,14 @@ function fileOfEach(inputs: Inputs, names: readonly string[]): ReadonlyMap<strin
   for (const name of names) {
     for (const path of reached(inputs, sourceOf(name))) {
       const isShared = name === main || files.has(path);
-      if (files.get(path) !== preload) files.set(path, isShared ? main : name);
+      if (!isPiece(files.get(path))) files.set(path, isShared && !isPiece(name) ? main : name);
     }
   }
   return files;
+}
+
+function isPiece(name: string | undefined): boolean {
+  return name !== undefined && (name === preload || pieces.includes(name));
 }
 
 function reached(inputs: Inputs, from: string, found = new Set<string>()): ReadonlySet<string> {
@@ -55,6 +59,8 @@ async function buildFile(name: string, files: ReadonlyMap<string, string>, input
   const { outputFiles } = await build({
     ...common,
     format: 'cjs',
+    // The sources are modules of ECMAScript, which are always strict.
+    banner: { js: "'use strict';" },
     // `import()` does not exist in a sandbox such as Jest's.
     supported: { 'dynamic-import': false },
     plugins: [inlined, sharing(name, files)],

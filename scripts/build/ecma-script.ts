@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Metafile } from 'esbuild';
-import { clientsThread, command as commandModule, entries, internal, preload } from './entries.ts';
+import { clientsThread, command as commandModule, entries, internal, pieces, preload } from './entries.ts';
 import { common, inlined, root, sourceOf } from './sources.ts';
 
 type Files = ReadonlyMap<string, string>;
@@ -14,7 +14,7 @@ export async function ecmaScript(): Promise<{ readonly files: Files; readonly me
   const graph = await build({
     ...modules,
     metafile: true,
-    entryPoints: [...entries.map(({ name }) => name), ...internal, preload].map(sourceOf),
+    entryPoints: [...entries.map(({ name }) => name), ...internal, ...pieces, preload].map(sourceOf),
     outdir: 'dist',
   });
   const { outputFiles } = await build({

@@ -24,8 +24,24 @@ export const entries: readonly Entry[] = [
  */
 export const preload = 'process/held-signals';
 
+/**
+ * pieces are the parts of the main file that are files of their own. Each contains what it needs and no earlier file contains.
+ * `lameduck/register` loads one of them in each turn of the event loop, so that no turn is long. src/register.cts has this list.
+ */
+export const pieces: readonly string[] = [
+  ...[
+    'settings/complete',
+    'health/health',
+    'http/in-flight/requests',
+    'http/traffic',
+    'http/drain/drain',
+    'observers/metrics/metrics',
+  ],
+  ...['probe-worker/probe-port', 'process/ending', 'parts', 'manage'],
+];
+
 /** internal are files of the package that no program imports by name. */
-export const internal: readonly string[] = ['register/guest'];
+export const internal: readonly string[] = ['register/deferral', 'register/guest'];
 
 /** command is the program `lameduck`. */
 export const command = 'cli/main';

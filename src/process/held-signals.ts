@@ -107,6 +107,50 @@ export function noteEarlySignals(signals: readonly NodeJS.Signals[]): void {
   };
 }
 
+/**
+ * interceptLater calls `hurry` before the program sees one of `signals`, and before any other event that a lifecycle takes.
+ * `hurry` calls `intercept`, or nothing if that is impossible. The returned function ends this. Call it after `intercept`, so
+ * that the process never lacks a listener of the signals.
+ */
+export function interceptLater(signals: readonly NodeJS.Signals[], hurry: () => void): () => void {
+  const override = overrideEmit();
+  const end = (): void => {
+    for (const [signal, listener] of listeners) process.off(signal, listener);
+    if (override.interceptor === provisional) override.interceptor = undefined;
+  };
+  const next = (): Interceptor | undefined => {
+    hurry();
+    return override.interceptor === provisional ? undefined : override.interceptor;
+  };
+  const provisional: Interceptor = {
+    take(event, args) {
+      const own = listeners.get(event);
+      if (own === undefined && event !== 'message' && !event.startsWith('SIG')) return false;
+      if (next()?.take(event, args) === true) return true;
+      if (own === undefined || process.rawListeners(event).some((one) => one !== own)) return false;
+      // As without lameduck, a signal that has no listener ends the process.
+      end();
+      process.kill(process.pid, event);
+      return true;
+    },
+    takeError: (error, origin) => next()?.takeError(error, origin) === true,
+    takeDisconnect: (disconnect) => next()?.takeDisconnect(disconnect) === true,
+  };
+  const listeners = new Map<string, Listener>(signals.map((signal) => [signal, emitAgain(override, signal)]));
+  override.interceptor ??= provisional;
+  for (const [signal, listener] of listeners) process.on(signal, listener);
+  return end;
+}
+
+type Listener = (...args: unknown[]) => void;
+
+// Node may emit a signal by an older `emit`.
+function emitAgain(override: Override, signal: string): Listener {
+  return (...args) => {
+    if (override.emitting !== signal) override.emit(signal, args);
+  };
+}
+
 /** intercept calls `interceptor` for every event of `process` from now on. */
 export function intercept(interceptor: Interceptor): void {
   const override = overrideEmit();

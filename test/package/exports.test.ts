@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
-import { entries } from '../../scripts/build/entries.ts';
+import { entries, pieces, preload } from '../../scripts/build/entries.ts';
 import { CommandUnderTest } from '../support/command-under-test.ts';
 import { disposed } from '../support/disposed.ts';
 import { root } from '../support/markdown.ts';
@@ -96,12 +96,13 @@ test('each module is in one file, so that its state exists once', () => {
   assert.deepEqual([...new Set(modules)].sort(), modules.sort());
 });
 
-test('require() loads the main file and what it shares with the preload, and nothing heavy', () => {
+test('require() loads the main file with its pieces and what it shares with the preload, and nothing heavy', () => {
   const require = createRequire(import.meta.url);
   require('lameduck');
   const loaded = Object.keys(require.cache).filter(
     (file) => file.startsWith(join(root, 'dist')) || !file.includes(root),
   );
-  assert.deepEqual(loaded, [join(root, 'dist', 'index.cjs'), join(root, 'dist', 'held-signals.cjs')]);
+  const files = ['index', preload, ...pieces].map((name) => join(root, 'dist', `${basename(name)}.cjs`));
+  assert.deepEqual(loaded.sort(), files.sort());
   assert.ok(!Object.keys(require.cache).some((file) => file.includes('node_modules')));
 });

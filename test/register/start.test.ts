@@ -1,31 +1,61 @@
 // What a start costs a program that knows nothing of lameduck.
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { basename } from 'node:path';
+import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { pieces } from '../../scripts/build/entries.ts';
 import { disposed } from '../support/disposed.ts';
 import { LoggingCommand } from '../support/process-under-test.ts';
 
+const fileNames = [...pieces, 'register/guest'].map((name) => `${basename(name)}.cjs`);
+
+// A program that sends itself its first request in the turn in which it listens, and then looks at each turn.
 const program = `
-  const { createServer } = require('node:http');
+  const { createServer, get } = require('node:http');
   const say = (msg, details) => console.log(JSON.stringify({ msg, ...details }));
-  const server = createServer((request, response) => response.end('hello'));
+  const loaded = () => Object.keys(require.cache).map((file) => file.slice(file.lastIndexOf('/') + 1));
+  const server = createServer((request, response) => {
+    const hasThread = process.getActiveResourcesInfo().includes('MessagePort');
+    response.end();
+    say('request', { loaded: loaded(), hasThread });
+  });
+  const look = (before) => {
+    const now = loaded();
+    if (now.length > before.length) say('turn', { loaded: now.filter((file) => !before.includes(file)) });
+    if (now.includes('guest.cjs')) return;
+    setImmediate(look, now);
+  };
   server.listen(0, '127.0.0.1', () => {
-    const isLoaded = Object.keys(require.cache).some((file) => file.endsWith('/dist/guest.cjs'));
-    say('listening', { isLoaded });
+    get({ port: server.address().port, agent: false }, (response) => response.resume());
+    look(loaded());
   });
   process.on('exit', () => say('exit', { modules: process.moduleLoadList }));
 `;
 
-test('P-117 the lifecycle is loaded when the program calls listen(), and no TLS with it', async (t) => {
-  // The built file, because the loader of modules of ECMAScript loads more of Node.
+// The built file, because the loader of modules of ECMAScript loads more of Node.
+function started(t: TestContext, code: string, env: Readonly<Record<string, string>> = {}): LoggingCommand {
   const built = fileURLToPath(new URL('../../dist/register.cjs', import.meta.url));
-  const args = ['--require', built, '--eval', program];
-  const command = disposed(t, new LoggingCommand(process.execPath, args, { env: { LAMEDUCK_PROBE_PORT: 'off' } }));
-  const { isLoaded } = await command.line('listening', ({ msg }) => msg === 'listening');
-  assert.equal(isLoaded, true, 'before the first request can come');
+  const args = ['--require', built, '--eval', code];
+  return disposed(t, new LoggingCommand(process.execPath, args, { env: { LAMEDUCK_PROBE_PORT: 'off', ...env } }));
+}
+
+test('P-117 before the first response neither the lifecycle is loaded nor a thread started', async (t) => {
+  const command = started(t, program, { LAMEDUCK_PROBE_PORT: '0' });
+  const { loaded, hasThread } = await command.line('request', ({ msg }) => msg === 'request');
+  assert.deepEqual([loaded, hasThread], [['register.cjs', 'held-signals.cjs', 'deferral.cjs'], false]);
+});
+
+test('P-117 the lifecycle is loaded in one turn of the event loop for each file, and no TLS with it', async (t) => {
+  const command = started(t, program);
   await command.line('HasBeenReady', ({ name }) => name === 'HasBeenReady');
   command.kill('SIGTERM');
   const { modules } = await command.line('exit', ({ msg }) => msg === 'exit');
+  const turns = command.lines.filter(({ msg }) => msg === 'turn').map(({ loaded }) => loaded as string[]);
+  const later = turns.filter(([first]) => first !== 'deferral.cjs');
+  assert.deepEqual(
+    later,
+    fileNames.map((file) => [file]),
+  );
   const builtin = (modules as string[]).filter((name) => /^NativeModule (https|tls)$/.test(name));
   assert.deepEqual(builtin, []);
 });

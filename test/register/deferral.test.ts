@@ -1,0 +1,69 @@
+// What comes to a program between its `listen()` and the moment at which `lameduck/register` has loaded the lifecycle.
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { disposed } from '../support/disposed.ts';
+import { messages, registered } from '../support/guest.ts';
+import { LoggingCommand } from '../support/process-under-test.ts';
+
+// `then` runs when a request that takes 300 ms is in flight.
+function program(then: string, before = ''): string {
+  return `
+    const { createServer, get } = require('node:http');
+    const say = (msg) => console.log(JSON.stringify({ msg }));
+    ${before}
+    const server = createServer((request, response) => {
+      setTimeout(() => response.end('whole'), 300);
+      ${then}
+    });
+    server.listen(0, '127.0.0.1', () => {
+      get({ port: server.address().port, agent: false }, (response) => {
+        response.on('data', (chunk) => say(String(chunk)));
+      });
+    });`;
+}
+
+function started(t: TestContext, code: string, env: Readonly<Record<string, string>> = {}): LoggingCommand {
+  return disposed(t, new LoggingCommand(process.execPath, ['--eval', code], { env: registered(env) }));
+}
+
+test('a process signal before the first response drains it', async (t) => {
+  const command = started(t, program("process.kill(process.pid, 'SIGTERM');"));
+  const { signal } = await command.exit;
+  assert.equal(signal, null);
+  const said = messages(command.lines);
+  assert.ok(said.indexOf('whole') < said.indexOf('shutdown ended') && said.includes('whole'), said.join());
+});
+
+test("the program's own listener of that signal is called after the drain", async (t) => {
+  const own = "process.on('SIGTERM', () => { say('own listener'); process.exit(7); });";
+  const command = started(t, program("process.kill(process.pid, 'SIGTERM');", own));
+  assert.deepEqual(await command.exit, { code: 7, signal: null });
+  const said = messages(command.lines).filter((msg) =>
+    ['whole', 'shutdown ended', 'own listener'].includes(String(msg)),
+  );
+  assert.deepEqual(said, ['whole', 'shutdown ended', 'own listener']);
+});
+
+test('a signal that is not among the shutdown signals has its default action', async (t) => {
+  const then = "process.kill(process.pid, 'SIGINT');";
+  const command = started(t, program(then), { LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGTERM' });
+  assert.deepEqual(await command.exit, { code: null, signal: 'SIGINT' });
+});
+
+test('an uncaught error before the first response drains it', async (t) => {
+  const command = started(t, program("setImmediate(() => { throw new Error('on purpose'); });"));
+  await command.exit;
+  assert.ok(messages(command.lines).includes('whole'));
+  const { exitCode } = await command.line('shutdown ended', ({ msg }) => msg === 'shutdown ended');
+  assert.equal(exitCode, 82);
+});
+
+test('a second server that listens meanwhile drains with the first', async (t) => {
+  const second = `
+    const other = createServer().listen(0, () => process.kill(process.pid, 'SIGTERM'));
+    process.on('exit', () => say(other.listening ? 'second listens' : 'second closed'));`;
+  const command = started(t, program(second));
+  assert.deepEqual(await command.exit, { code: 0, signal: null });
+  const said = messages(command.lines);
+  assert.ok(said.includes('whole') && said.includes('second closed'), said.join());
+});
