@@ -197,10 +197,14 @@ test('H-142 each of the two paths that are scraped has series of its own, also o
   const { spec } = (await object('PodMonitor', { podMonitor: { enabled: true, relabelings } })) as unknown as {
     spec: { podMetricsEndpoints: { path: string; relabelings: object[] }[] };
   };
-  const label = { sourceLabels: ['__metrics_path__'], targetLabel: 'metrics_path' };
+  const own = [
+    { sourceLabels: ['__metrics_path__'], targetLabel: 'metrics_path' },
+    { targetLabel: 'release', replacement: 'shop' },
+    { targetLabel: 'workload', replacement: 'shop-lameduck' },
+  ];
   assert.deepEqual(
     spec.podMetricsEndpoints.map(({ path, relabelings: all }) => [path, all]),
-    ['/metrics', '/metrics/slis'].map((path) => [path, [label, ...relabelings]]),
+    ['/metrics', '/metrics/slis'].map((path) => [path, [...own, ...relabelings]]),
   );
 });
 

@@ -1,6 +1,8 @@
 {{/* How Prometheus scrapes the probe port, which answers until the process ends: (list $ monitor). Two paths of one port are
-two targets, whose `up` would be one series but for a label that tells them apart. */}}
+two targets, whose `up` would be one series but for a label that tells them apart. The labels `release` and `workload` name
+the release in alerts and on the dashboard. */}}
 {{- define "lameduck.scrape" -}}
+{{- $ := index . 0 -}}
 {{- $monitor := index . 1 -}}
 {{- range $path := list "/metrics" "/metrics/slis" }}
 - port: probes
@@ -10,6 +12,10 @@ two targets, whose `up` would be one series but for a label that tells them apar
   relabelings:
     - sourceLabels: [__metrics_path__]
       targetLabel: metrics_path
+    - targetLabel: release
+      replacement: {{ $.Release.Name | quote }}
+    - targetLabel: workload
+      replacement: {{ include "lameduck.fullname" $ | quote }}
     {{- with $monitor.relabelings }}
     {{- toYaml . | nindent 4 }}
     {{- end }}

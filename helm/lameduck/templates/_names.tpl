@@ -60,3 +60,8 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- with include "lameduck.text" $image.tag }}:{{ . }}{{ end -}}
 {{- with $image.digest }}@{{ . }}{{ end -}}
 {{- end -}}
+
+{{/* A name for files and groups that are unique in a cluster. The fullname is unique in a namespace. */}}
+{{- define "lameduck.groupName" -}}
+{{- printf "%s-%s" .Release.Namespace (include "lameduck.fullname" .) -}}
+{{- end -}}

@@ -27,6 +27,7 @@ keeps silent about it: only rendering tells. */}}
 {{- include "lameduck.refuseInjection" $arguments -}}
 {{- include "lameduck.refuseRoutes" $arguments -}}
 {{- include "lameduck.refuseMonitors" $arguments -}}
+{{- include "lameduck.refuseAlerts" $arguments -}}
 {{- if $problems.lines -}}
 {{- fail (printf "\n\nlameduck: %s:\n  - %s\n" (eq (len $problems.lines) 1 | ternary "a value cannot stay as it is" (printf "%d of the values cannot stay as they are" (len $problems.lines))) (join "\n  - " $problems.lines)) -}}
 {{- end -}}

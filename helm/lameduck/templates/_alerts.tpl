@@ -1,0 +1,108 @@
+{{/* What all alerts share: their defaults, their labels, and how their series are selected. */}}
+
+{{/* The default of each alert. `alerts.rules` overrides them. The unit of each threshold is in docs/alerts.md. */}}
+{{- define "lameduck.alertDefaults" -}}
+LameduckShutdownWouldCutRequests: { severity: warning, for: 5m }
+LameduckShutdownRunsOutOfTime: { severity: critical, for: 0s, threshold: 60 }
+LameduckRequestsCut: { severity: critical, for: 0s, threshold: 0 }
+LameduckHookFails: { severity: warning, for: 0s, threshold: 0 }
+LameduckEventLoopBlocked: { severity: warning, for: 0s, threshold: 0 }
+LameduckIsNotScraped: { severity: warning, for: 15m }
+LameduckContainerKilled: { severity: critical, for: 0s, threshold: 0 }
+LameduckLeadershipLost: { severity: warning, for: 0s, threshold: 0 }
+LameduckContainerRestarts: { severity: warning, for: 0s, threshold: 3 }
+LameduckReadinessFlaps: { severity: warning, for: 0s, threshold: 6 }
+LameduckRolloutIsStuck: { severity: critical, for: 5m }
+LameduckNodesCannotBeDrained: { severity: warning, for: 15m }
+LameduckAtMaximumReplicas: { severity: warning, for: 15m }
+LameduckShutdownCutRequests: { severity: critical, for: 0s, threshold: 0 }
+LameduckShutdownFailed: { severity: warning, for: 0s, threshold: 0 }
+{{- end -}}
+
+{{/* The settings of one alert, as JSON: (list $ name). */}}
+{{- define "lameduck.alertSettings" -}}
+{{- $ := index . 0 -}}{{- $name := index . 1 -}}
+{{- $defaults := get (include "lameduck.alertDefaults" $ | fromYaml) $name -}}
+{{- $given := get (default dict $.Values.alerts.rules) $name | default dict -}}
+{{- mergeOverwrite (dict "enabled" true) $defaults (deepCopy $given) | toJson -}}
+{{- end -}}
+
+{{- define "lameduck.threshold" -}}
+{{- include "lameduck.text" (include "lameduck.alertSettings" . | fromJson).threshold -}}
+{{- end -}}
+
+{{/* One alert: (list $ scope name expression summary description). The rules of one release set the labels that name the
+release. The rules of a cluster take these labels from the series. */}}
+{{- define "lameduck.alert" -}}
+{{- $ := index . 0 -}}
+{{- $name := index . 2 -}}
+{{- $settings := include "lameduck.alertSettings" (list $ $name) | fromJson -}}
+{{- if $settings.enabled }}
+- alert: {{ $name }}
+  expr: {{ index . 3 | quote }}
+  for: {{ $settings.for }}
+  labels:
+    severity: {{ get $.Values.alerts $settings.severity | default $settings.severity | quote }}
+    {{- if ne (index . 1) "cluster" }}
+    release: {{ $.Release.Name | quote }}
+    namespace: {{ $.Release.Namespace | quote }}
+    workload: {{ include "lameduck.fullname" $ | quote }}
+    {{- end }}
+    {{- with $.Values.alerts.labels }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+  annotations:
+    summary: {{ index . 4 | quote }}
+    description: {{ index . 5 | quote }}
+    {{- with $.Values.alerts.runbookUrl }}
+    runbook_url: {{ printf "%s#%s" . ($name | lower) | quote }}
+    {{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* The pods of this release, as Prometheus and kube-state-metrics name them. If the name of a Deployment is longer than 46
+characters, Kubernetes cuts the hash of the pod template and the hyphen after it, because a pod's name has at most 63. */}}
+{{- define "lameduck.podsOf" -}}
+{{- $name := include "lameduck.fullname" . -}}
+namespace="{{ .Release.Namespace }}",pod=~"{{ $name }}-[a-z0-9]+{{ ternary "-?" "-" (gt (len $name) 46) }}[a-z0-9]+"
+{{- end -}}
+
+{{/* The selector of the pods in a scope: (list $ scope). */}}
+{{- define "lameduck.podsIn" -}}
+{{- if ne (index . 1) "cluster" -}}{{- include "lameduck.podsOf" (index . 0) -}}{{- end -}}
+{{- end -}}
+
+{{/* The selector of one object of the release, whose name is in a label: (list $ scope label). */}}
+{{- define "lameduck.objectIn" -}}
+{{- $ := index . 0 -}}
+{{- if ne (index . 1) "cluster" -}}
+{{- printf "namespace=%q,%s=%q" $.Release.Namespace (index . 2) (include "lameduck.fullname" $) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The series of kube-state-metrics do not name the release. In the scope of a cluster, this selects those of pods that
+Prometheus scrapes through the chart, and adds their labels: (list scope expression labels). */}}
+{{- define "lameduck.ofScrapedPods" -}}
+{{- if ne (index . 0) "cluster" -}}
+{{- index . 1 -}}
+{{- else -}}
+{{- $labels := index . 2 -}}
+{{- printf "(%s) * on (%s) group_left (release, workload) max by (release, workload, %s) (max_over_time(lameduck_build_info{workload!=\"\"}[1h]))" (index . 1) $labels $labels -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The same for an object that has the name of its workload: (list scope expression label). */}}
+{{- define "lameduck.ofScrapedWorkloads" -}}
+{{- if ne (index . 0) "cluster" -}}
+{{- index . 1 -}}
+{{- else -}}
+{{- printf "label_replace(%s, \"workload\", \"$1\", %q, \"(.+)\") * on (namespace, workload) group_left (release) max by (release, namespace, workload) (max_over_time(lameduck_build_info{workload!=\"\"}[1h]))" (index . 1) (index . 2) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* How far a counter has risen in 15 minutes, for each pod: (list metric selector more-labels). increase() does not see the
+first sample of a counter, so a counter that starts above 0 counts with its value. */}}
+{{- define "lameduck.risen" -}}
+{{- $series := printf "%s{%s}" (index . 0) (index . 1) -}}
+{{- printf "max by (release, namespace, workload, pod%s) (increase(%s[15m]) > 0 or (max_over_time(%s[15m]) unless max_over_time(%s[15m] offset 15m)))" (index . 2) $series $series $series -}}
+{{- end -}}

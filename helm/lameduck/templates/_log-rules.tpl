@@ -1,0 +1,25 @@
+{{/* The alerts on the log: (list $ scope). Prometheus rarely scrapes the last values of a pod. They are in the final line of
+its log. */}}
+
+{{/* A query of one number for each pod. In the scope of a cluster, the name of the workload comes from that of the pod. */}}
+{{- define "lameduck.ofLoggedPods" -}}
+{{- if ne (index . 0) "cluster" -}}
+{{- index . 1 -}}
+{{- else -}}
+{{- printf "label_replace(%s, \"workload\", \"$1\", \"pod\", \"(.+)-[a-z0-9]+-[a-z0-9]+\")" (index . 1) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "lameduck.logAlerts" -}}
+{{- $ := index . 0 -}}{{- $scope := index . 1 -}}
+{{- $selector := include "lameduck.podsIn" . | default "pod=~\".+\"" -}}
+{{- $lines := printf "{%s} |= `lameduck/shutdown/v1` | json" $selector -}}
+{{- include "lameduck.alert" (list $ $scope "LameduckShutdownCutRequests"
+  (printf "%s > %s" (include "lameduck.ofLoggedPods" (list $scope (printf "sum by (namespace, pod) (sum_over_time(%s | unwrap requests_cut [15m]))" $lines))) (include "lameduck.threshold" (list $ "LameduckShutdownCutRequests")))
+  "{{ $labels.pod }} cut {{ $value }} requests at the end of its shutdown budget."
+  "The final line of its log names them in `unfinished`. They take longer than lameduck.longestRequestDuration.") }}
+{{- include "lameduck.alert" (list $ $scope "LameduckShutdownFailed"
+  (printf "%s > %s" (include "lameduck.ofLoggedPods" (list $scope (printf "sum by (namespace, pod, exitCode) (count_over_time(%s | exitCode != `0` [15m]))" $lines))) (include "lameduck.threshold" (list $ "LameduckShutdownFailed")))
+  "{{ $labels.pod }} exited with code {{ $labels.exitCode }}."
+  "1 is a second process signal, 80 requests that were cut, 81 a hook that failed, 82 an uncaught error, 83 leadership lost. A container with exit code 137 was killed by SIGKILL and writes no final line.") }}
+{{- end -}}

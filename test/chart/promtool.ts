@@ -1,0 +1,106 @@
+// The rules as Prometheus evaluates them, on series as it scrapes them: a sample every 15 or 30 seconds, at any offset.
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { object, run, tools, type Values } from './chart.ts';
+
+/** Rule is one alert. */
+export interface Rule {
+  alert: string;
+  expr: string;
+  for: string;
+  labels: Record<string, string>;
+  annotations: { summary: string; description: string; runbook_url?: string };
+}
+
+/** Groups is the content of a file of rules. */
+export interface Groups {
+  groups: { name: string; rules: Rule[] }[];
+}
+
+/** Sampled returns the value of a series at a second, `stale` once its target has gone, and undefined before its start. */
+export type Sampled = (second: number) => number | 'stale' | undefined;
+
+/** Trial is what an alert sees until `at`, a time such as `6m`. */
+export interface Trial {
+  readonly alert: string;
+  readonly at: string;
+  readonly series: Readonly<Record<string, Sampled>>;
+}
+
+/** Scraping is how often Prometheus scrapes, and how long after the start of a series it begins, in seconds. */
+export interface Scraping {
+  readonly interval: 15 | 30;
+  readonly offset: number;
+}
+
+/** scrapings are those that each alert is tried with. */
+export const scrapings: readonly Scraping[] = [
+  { interval: 15, offset: 7 },
+  { interval: 30, offset: 19 },
+];
+
+/** always is a series with one value. */
+export const always =
+  (value: number): Sampled =>
+  () =>
+    value;
+
+/** steps is a series that has each value from its second on. */
+export function steps(...changes: readonly [second: number, value: number | 'stale'][]): Sampled {
+  return (second) => changes.findLast(([from]) => second >= from)?.[1];
+}
+
+/** rulesOf returns the rules of all groups. */
+export const rulesOf = ({ groups }: Groups): Rule[] => groups.flatMap(({ rules }) => rules);
+
+/** metricRules returns the rules of the PrometheusRule. */
+export async function metricRules(values: Values = {}): Promise<Groups> {
+  const { prometheusRule = {}, ...rest } = values;
+  const all = { ...rest, prometheusRule: { enabled: true, ...(prometheusRule as object) } };
+  return (await object('PrometheusRule', all))['spec'] as Groups;
+}
+
+/** noPromtool says why the rules cannot be tried. Where everything is required, a missing promtool fails. */
+export function noPromtool(): string | false {
+  const isThere = existsSync(join(tools, 'promtool')) || process.env['CHART_CLUSTER'] === 'required';
+  return isThere ? false : 'there is no promtool';
+}
+
+/**
+ * fired returns what promtool reports for each trial, in order: the alerts that fire, with labels and annotations, and an
+ * empty text if none fires.
+ */
+export async function fired(groups: Groups, trials: readonly Trial[], scraping: Scraping): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'alerts-'));
+  try {
+    writeFileSync(join(folder, 'rules.yaml'), stringify(groups));
+    const tests = trials.map((trial, index) => ({ name: `trial-${String(index)}.`, ...written(trial, scraping) }));
+    const file = { rule_files: ['rules.yaml'], evaluation_interval: '15s', tests };
+    writeFileSync(join(folder, 'trials.yaml'), stringify(file, { aliasDuplicateObjects: false }));
+    const { output, errors } = await run(join(tools, 'promtool'), ['test', 'rules', join(folder, 'trials.yaml')]);
+    const reports = (output + errors).split(/\n(?=\s+name: trial-)/);
+    assert.match(reports[0] ?? '', /Unit Testing/, output + errors);
+    return trials.map((_, index) => {
+      const own = reports.find((report) => report.includes(`name: trial-${String(index)}.`)) ?? '';
+      return own.slice(Math.max(0, own.indexOf('got:')));
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const after = (value: Sampled, second: number): ReturnType<Sampled> => (second < 0 ? undefined : value(second));
+
+// promtool expects no alert, and prints those that fire.
+function written({ alert, at, series }: Trial, { interval, offset }: Scraping): object {
+  const samples = (value: Sampled): string =>
+    Array.from({ length: 3_600 / interval }, (_, index) => after(value, index * interval - offset) ?? '_').join(' ');
+  return {
+    interval: `${String(interval)}s`,
+    input_series: Object.entries(series).map(([one, value]) => ({ series: one, values: samples(value) })),
+    alert_rule_test: [{ eval_time: at, alertname: alert, exp_alerts: [] }],
+  };
+}
