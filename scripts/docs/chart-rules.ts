@@ -90,7 +90,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-143': 'A drain is long enough to be scraped.',
   'H-145': 'Each alert has a summary, a description and a severity that can be chosen, and is tested.',
   'H-146': 'There are alerts on overruns, cut requests, kills, restarts, readiness, rollouts, budgets and on silence.',
-  'H-147': 'The dashboard is a file, passed on as it is.',
+  'H-147': 'The dashboard is a file. Only its uid, its title and the selected release are set.',
   'H-148': 'The notes print the sum, what happens when, and how long a rollout takes.',
   'H-150': 'The default render is a file, and a change of it is seen.',
   'H-151': '`helm lint --strict` finds nothing.',

@@ -92,6 +92,18 @@ export async function fired(groups: Groups, trials: readonly Trial[], scraping: 
   }
 }
 
+/** checkRules fails unless Prometheus reads all rules. */
+export async function checkRules(groups: object): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'alerts-'));
+  try {
+    writeFileSync(join(folder, 'rules.yaml'), stringify(groups));
+    const { code, output, errors } = await run(join(tools, 'promtool'), ['check', 'rules', join(folder, 'rules.yaml')]);
+    assert.equal(code, 0, output + errors);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 const after = (value: Sampled, second: number): ReturnType<Sampled> => (second < 0 ? undefined : value(second));
 
 // promtool expects no alert, and prints those that fire.
