@@ -1,7 +1,6 @@
 // Puts a lifecycle on servers inside this process: settings from its environment, its process signals, its log.
 import { systemClock } from './clock.ts';
 import { createParts, type Parts } from './parts.ts';
-import { messageOf } from './errors.ts';
 import { applyKeepAliveTimeout } from './http/http1/keep-alive-timeout.ts';
 import { readSocketTable } from './http/drain/read-socket-table.ts';
 import { watchForHandedSockets } from './http/http1/handed-sockets.ts';
@@ -15,7 +14,8 @@ import { createMetrics } from './observers/metrics/metrics.ts';
 import type { EventLoopCounts } from './observers/metrics/readers.ts';
 import { registryAllowed, type MetricsRegistry } from './observers/metrics/registry.ts';
 import { several } from './observers/several.ts';
-import { ProbePort } from './probe-worker/probe-port.ts';
+import { createProbePort } from './probe-thread.ts';
+import type { ProbePort } from './probe-worker/probe-port.ts';
 import { isDevelopment } from './process/development.ts';
 import { isEnding, join } from './process/ending.ts';
 import { isUnderPm2 } from './process/pm2.ts';
@@ -28,7 +28,7 @@ import { completeSettings, type CompletedSettings } from './settings/complete.ts
 import { functionAllowed } from './settings/kinds.ts';
 import { relationWarnings } from './settings/relations.ts';
 import { isDisabled, type Environment } from './settings/environment.ts';
-import type { Settings, SettingsOptions } from './settings/table.ts';
+import type { SettingsOptions } from './settings/table.ts';
 
 /** LameduckOptions is what `lameduck()` can be given: the settings, which the environment overrules, and functions. */
 export interface LameduckOptions extends SettingsOptions, Functions {}
@@ -207,40 +207,6 @@ function acceptSelfRequests({ servers, traffic, warn, recorder, handle: { signal
   void signals.shutdownInitiated.signaled.then(begin).catch(onFailure);
   void signals.inFlightRequestsDrained.signaled.then(end);
   return end;
-}
-
-function createProbePort(settings: Settings, logging: Logging, mayEndProcess: boolean, parts: () => Parts): ProbePort {
-  return new ProbePort({
-    ...{ settings, clock: systemClock },
-    answer: (url, method) => parts().answerProbePort(url, method),
-    shutdown() {
-      const { recorder, shutdown } = parts();
-      // If the shutdown does not end the process, the thread must not end it either.
-      if (shutdown.endsAt === undefined || !isEnding()) return undefined;
-      const { uncaughtError } = recorder;
-      return { record: recorder.soFar(), uncaughtError, remainingMs: shutdown.endsAt - systemClock.now() };
-    },
-    onListening: (address) => {
-      logging.onProbePort(address);
-    },
-    onThreadFailure(error) {
-      if (settings.probePort !== 0) logging.onProbeThreadFailure(error);
-      else logging.onWarning(`no thread can end the process if its event loop is blocked: ${messageOf(error)}`);
-    },
-    onStallEnd: (stalledMs) => {
-      logging.onStallEnd(stalledMs);
-    },
-    onFailure(error) {
-      const isLeaving = parts().handle.signals.shutdownInitiated.hasSignaled;
-      // Under `lameduck/register` a failed probe port never ends the process, even if the port was set.
-      if (isLeaving || !mayEndProcess) logging.onProbePortFailure(error);
-      // An uncaught error, as when a server of the program cannot listen and has no listener for `error`.
-      else
-        process.nextTick(() => {
-          throw error;
-        });
-    },
-  });
 }
 
 /** addServer adds a server to a lifecycle that has others already. */

@@ -52,9 +52,10 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   ],
   // Brings a lifecycle, the process and the log together, for every entry that does so.
   'manage.ts': [
-    ...['clock.ts', 'errors.ts', 'http', 'observers', 'parts.ts', 'probe-worker', 'process', 'registration.ts'],
+    ...['clock.ts', 'http', 'observers', 'parts.ts', 'probe-thread.ts', 'probe-worker', 'process', 'registration.ts'],
     'settings',
   ],
+  'probe-thread.ts': ['clock.ts', 'errors.ts', 'observers', 'parts.ts', 'probe-worker', 'process', 'settings'],
   // Asks what serves, and is none of it; of health it knows the form of the report.
   cli: ['address.ts', 'clock.ts', 'health', 'process', 'settings', 'standard-output.ts'],
   // A thread of its own, and the side of the main thread that it talks to.
