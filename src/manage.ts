@@ -8,14 +8,16 @@ import { installSeam } from './http/seam.ts';
 import { SelfRequests } from './http/self-requests/self-requests.ts';
 import { checkDistinct, checkServer, type Server } from './http/server.ts';
 import type { RequestFunctions } from './http/admission/request-functions.ts';
+import type { Observer } from './observer.ts';
 import { loggerAllowed, quiet, type Logger } from './observers/logger.ts';
-import { createLogging, silent, type Logging } from './observers/logging.ts';
+import { createLogging, silent, type Logging, type StartReport } from './observers/logging.ts';
 import { createMetrics } from './observers/metrics/metrics.ts';
 import type { EventLoopCounts } from './observers/metrics/readers.ts';
 import { registryAllowed, type MetricsRegistry } from './observers/metrics/registry.ts';
 import { several } from './observers/several.ts';
 import { createProbePort } from './probe-thread.ts';
 import type { ProbePort } from './probe-worker/probe-port.ts';
+import { openCheckpoint, type Checkpoint } from './process/checkpoint.ts';
 import { isDevelopment } from './process/development.ts';
 import { isEnding, join } from './process/ending.ts';
 import { isUnderPm2 } from './process/pm2.ts';
@@ -82,20 +84,22 @@ export function install(
   const isDeveloped = isDevelopment(environment);
   const { settings, sources, functions, warnings } = isDeveloped ? withoutDelay(completed) : completed;
   const logging = createLogging(functions.logger ?? (runsTests(environment) ? quiet : undefined));
-  const warn = (message: string): void => {
-    logging.onWarning(message);
-  };
+  const warn = logging.onWarning.bind(logging);
   const thread = createProbePort(settings, logging, guest === undefined, () => parts);
   const probePort = settings.probePort === 0 ? undefined : thread;
   const eventLoop = probePort && ((): EventLoopCounts => probePort.counts);
-  const metrics = createMetrics({ settings, clock: systemClock, registry: functions.registry, warn, eventLoop });
+  const metrics = createMetrics({
+    ...{ settings, clock: systemClock, registry: functions.registry, warn, eventLoop },
+    previousRun: () => checkpoint?.previousRun,
+  });
+  const checkpoint = openCheckpoint(settings.checkpointPath, logging);
   const parts = createParts({
     servers,
     settings,
     sources,
     clock: probePort?.clock ?? systemClock,
     // Before the log, because writing a line may take time.
-    observer: probePort === undefined ? logging : several([probePort.observer, logging]),
+    observer: several([probePort?.observer, observerOf(checkpoint), logging]),
     functions,
     readSocketTable,
     metrics,
@@ -104,11 +108,7 @@ export function install(
     answersOnOwnServers: guest === undefined,
     onStart(addresses) {
       stopWatching();
-      const budget = parts.budget();
-      logging.onStart({ addresses, budgetSum: budget.sum, sources });
-      if (guest?.problem !== undefined) logging.onError(guest.problem);
-      const ofProcess = processWarnings(settings, environment, budget.total);
-      for (const one of [...warnings, ...relationWarnings(settings, sources, budget), ...ofProcess]) warn(one);
+      logStart(parts, logging, { addresses, sources, warnings }, environment, guest);
       probePort?.open();
     },
   });
@@ -117,13 +117,14 @@ export function install(
   });
   for (const one of servers) putUnder(parts, one);
   const leave = joinProcess(parts, logging, thread, environment, guest !== undefined);
-  void parts.handle.ended.then(() => {
+  void parts.handle.ended.then(({ exitCode }) => {
     stopWatching();
     // If the process ends, the probe port stays open until then.
     if (!isEnding()) {
       parts.recorder.report();
       thread.noteReport();
       thread.close();
+      checkpoint?.end(exitCode);
       parts.closes.settle();
     }
     leave();
@@ -132,6 +133,31 @@ export function install(
   for (const one of [...servers, parts.handle]) lifecycles.set(one, lifecycle);
   parts.startup.begin();
   return lifecycle;
+}
+
+function observerOf(checkpoint: Checkpoint | undefined): Observer | undefined {
+  if (checkpoint === undefined) return undefined;
+  return {
+    ...silent,
+    onSignal: ({ name }) => {
+      checkpoint.note(name);
+    },
+  };
+}
+
+function logStart(
+  { settings, budget: budgetOf }: Parts,
+  logging: Logging,
+  start: Pick<StartReport, 'addresses' | 'sources'> & { readonly warnings: readonly string[] },
+  environment: Environment,
+  guest: Guest | undefined,
+): void {
+  const { addresses, sources, warnings } = start;
+  const budget = budgetOf();
+  logging.onStart({ addresses, budgetSum: budget.sum, sources });
+  if (guest?.problem !== undefined) logging.onError(guest.problem);
+  const ofProcess = processWarnings(settings, environment, budget.total);
+  for (const one of [...warnings, ...relationWarnings(settings, sources, budget), ...ofProcess]) logging.onWarning(one);
 }
 
 function joinProcess(

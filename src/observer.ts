@@ -85,6 +85,24 @@ export interface ShutdownRecord {
   readonly heldBy: readonly string[];
 }
 
+/** PreviousRun is what the checkpoint says of the run before this one, in the same container or before a restart. */
+export interface PreviousRun {
+  /**
+   * `clean`: the process exited with code 0. `failed`: it exited with another code. `killed`: it had been ready, and did not
+   * end itself. `never_ready`: it did not end itself before it was ready. `none`: there was no checkpoint. `unknown`: the
+   * checkpoint was invalid.
+   */
+  readonly outcome: 'clean' | 'failed' | 'killed' | 'never_ready' | 'none' | 'unknown';
+  /** The last lifecycle signal that fired; `Started` before the first one, `Exited` for `clean` and `failed`, else empty. */
+  readonly phase: string;
+  /** When it started, in ISO 8601. This and the next two are undefined for `none` and `unknown`. */
+  readonly startedAt?: string;
+  /** Its version of lameduck. */
+  readonly version?: string;
+  /** Whether the machine has been started again since then. */
+  readonly hasNodeRestarted?: boolean;
+}
+
 /** ElectorCounts is what metrics read of an elector. */
 export interface ElectorCounts {
   /** The name of its Lease. */

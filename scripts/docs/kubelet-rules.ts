@@ -69,6 +69,8 @@ export const kubeletRules: Readonly<Record<string, string>> = {
   'K-148':
     'After a kill by the kubelet the back-off counts from the instance before, so that the first such restart is immediate.',
   'K-149': 'The restart policy decides by the exit code whether a container is started again.',
+  'K-150':
+    'A container that is started again in place keeps the volumes of its pod, and has a file system of its own anew.',
   'K-151':
     'The kubelet keeps a hash of each container and restarts a container whose hash has changed, whatever its restart policy.',
   'K-153': 'Since 1.31 the hash of a container covers its name and its image. Before that it covered all its fields.',

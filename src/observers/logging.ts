@@ -1,6 +1,6 @@
 // The log: one line for each thing that happens, on standard output or through the program's own logger.
 import { formatDuration } from '../settings/duration.ts';
-import type { Observer } from '../observer.ts';
+import type { Observer, PreviousRun } from '../observer.ts';
 import { flushOf } from './flush.ts';
 import { checkRead, lineWriter } from './line-writer.ts';
 import type { Logger } from './logger.ts';
@@ -13,7 +13,7 @@ export interface StartReport {
 }
 
 /** Logging is the Observer that writes the log, and what else has a line there. */
-export interface Logging extends Observer, ProcessLines, ProbePortLines {
+export interface Logging extends Observer, ProcessLines, ProbePortLines, CheckpointLines {
   onStart(report: StartReport): void;
   /** onError tells what is wrong and does not stop the start. */
   onError(message: string): void;
@@ -42,6 +42,14 @@ interface ProbePortLines {
   onProbePortFailure(error: Error): void;
   /** The line about its beginning is the probe thread's, since this one was blocked. */
   onStallEnd(stalledMs: number): void;
+}
+
+interface CheckpointLines {
+  onPreviousRun(run: PreviousRun): void;
+  /** Called if the checkpoint has no record of this pod. */
+  onPreviousRunUnknown(checkpointPath: string, error: Error): void;
+  /** Called once when there is no checkpoint although there should be, and the service goes on. */
+  onCheckpointFailure(checkpointPath: string, error: Error): void;
 }
 
 /** createLogging logs to `logger` when one is given, and otherwise writes lines to standard output. */
@@ -88,6 +96,7 @@ export function createLogging(logger?: Logger): Logging {
     },
     ...processLines(log),
     ...probePortLines(log),
+    ...checkpointLines(log),
     onEnd(record) {
       hasEnded = true;
       log[record.exitCode === 0 ? 'info' : 'error'](record, 'shutdown ended');
@@ -149,6 +158,30 @@ function probePortLines(log: Logger): ProbePortLines {
     },
   };
 }
+
+function checkpointLines(log: Logger): CheckpointLines {
+  return {
+    onPreviousRun({ outcome, ...facts }) {
+      const [level, message] = previousRuns[outcome];
+      log[level](facts, message);
+    },
+    onPreviousRunUnknown(checkpointPath, error) {
+      log.warn({ checkpointPath, err: error }, previousRuns.unknown[1]);
+    },
+    onCheckpointFailure(checkpointPath, error) {
+      log.warn({ checkpointPath, err: error }, 'checkpoint failed');
+    },
+  };
+}
+
+const previousRuns = {
+  clean: ['info', 'previous run ended cleanly'],
+  failed: ['warn', 'previous run failed'],
+  killed: ['warn', 'previous run was killed'],
+  never_ready: ['warn', 'previous run never became ready'],
+  none: ['info', 'no previous run'],
+  unknown: ['warn', 'previous run unknown'],
+} as const;
 
 // A logger that throws must not stop a shutdown: its line goes to standard output instead.
 function withFallback(logger: Logger): Logger {

@@ -1,8 +1,9 @@
 // Telling several observers what the core tells one.
 import type { Observer } from '../observer.ts';
 
-/** several is the Observer that passes everything on to each of the given ones, in their order. */
-export function several(observers: readonly Observer[]): Observer {
+/** several is the Observer that passes everything on to each of the given ones, in their order; undefined is skipped. */
+export function several(given: readonly (Observer | undefined)[]): Observer {
+  const observers = given.filter((one) => one !== undefined);
   const tell =
     <Name extends keyof Observer>(name: Name) =>
     (...args: Parameters<Observer[Name]>): void => {

@@ -220,6 +220,13 @@ export const settingsTable = {
     namedAfter: 'the container’s `terminationMessagePath`',
   }),
   /**
+   * The file that keeps, across restarts of the container, which phase the process has reached. At the next start, the log and
+   * the metric `lameduck_previous_run_info` say how the previous run ended. Put it on a volume of the pod.
+   *
+   * @default `off`
+   */
+  checkpointPath: row<string>({ kind: file, default: () => '' }),
+  /**
    * How long a connection is kept without a request; longer than the load balancer in front keeps its own.
    * `headersTimeout` is raised with it where it is shorter, and never beyond the server’s own `requestTimeout`.
    *

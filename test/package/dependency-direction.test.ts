@@ -28,7 +28,10 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
     'thenable.ts',
   ],
   http: ['address.ts', 'clock.ts', 'deadline.ts', 'errors.ts', 'observer.ts', 'settings', 'message.ts'],
-  process: ['clock.ts', 'errors.ts', 'exit-codes.ts', 'observer.ts', 'settings', 'standard-output.ts'],
+  process: [
+    ...['clock.ts', 'errors.ts', 'exit-codes.ts', 'lifecycle', 'observer.ts', 'settings', 'standard-output.ts'],
+    'version.ts',
+  ],
   observers: [
     ...['clock.ts', 'errors.ts', 'lifecycle', 'message.ts', 'observer.ts', 'settings', 'standard-output.ts'],
     ...['thenable.ts', 'version.ts'],
@@ -52,8 +55,8 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   ],
   // Brings a lifecycle, the process and the log together, for every entry that does so.
   'manage.ts': [
-    ...['clock.ts', 'http', 'observers', 'parts.ts', 'probe-thread.ts', 'probe-worker', 'process', 'registration.ts'],
-    'settings',
+    ...['clock.ts', 'http', 'observer.ts', 'observers', 'parts.ts', 'probe-thread.ts', 'probe-worker', 'process'],
+    ...['registration.ts', 'settings'],
   ],
   'probe-thread.ts': ['clock.ts', 'errors.ts', 'observers', 'parts.ts', 'probe-worker', 'process', 'settings'],
   // Asks what serves, and is none of it; of health it knows the form of the report.

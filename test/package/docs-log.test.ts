@@ -49,6 +49,10 @@ test('the messages of docs/log.md and their levels are those that an observer wr
   logging.onProbeThreadFailure(error);
   logging.onProbePortFailure(error);
   logging.onStallEnd(1);
+  for (const outcome of ['clean', 'failed', 'killed', 'never_ready'] as const)
+    logging.onPreviousRun({ outcome, phase: '' });
+  logging.onPreviousRunUnknown('/run/lameduck/checkpoint.json', error);
+  logging.onCheckpointFailure('/run/lameduck/checkpoint.json', error);
   logging.onEnd(record);
   // Written beside every logger.
   for (const text of [stallLine(1, { readyzStallLimit: 1, livezStallLimit: 2 }), lastLine(record)]) {

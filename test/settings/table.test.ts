@@ -56,6 +56,7 @@ test('the defaults outside a cluster and in one', () => {
     livezEventLoopStallLimit: 30_000,
     metricsPath: '',
     terminationMessagePath: '/dev/termination-log',
+    checkpointPath: '',
     keepAliveTimeout: undefined,
     requestTimeout: 0,
     maxRequestsInflight: 0,

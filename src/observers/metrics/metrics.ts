@@ -1,7 +1,7 @@
 // The metrics of one lifecycle, from counters of our own: who counts, who reads, and where they can be scraped.
 import type { Clock } from '../../clock.ts';
 import type { Answer } from '../../message.ts';
-import type { Observer, RequestObserver } from '../../observer.ts';
+import type { Observer, PreviousRun, RequestObserver } from '../../observer.ts';
 import type { Settings } from '../../settings/table.ts';
 import { probePortMetricsPath } from '../../settings/probe-port.ts';
 import { MetricsEndpoint, type Renderer } from './endpoint.ts';
@@ -21,6 +21,8 @@ export interface MetricsOptions {
   readonly warn: (message: string) => void;
   /** What the heartbeat of the event loop has shown, where there is one. */
   readonly eventLoop?: (() => EventLoopCounts) | undefined;
+  /** How the previous run ended, where there is a checkpoint. */
+  readonly previousRun?: () => PreviousRun | undefined;
 }
 
 /** Metrics is the side of them that a lifecycle is put together with. */
@@ -60,7 +62,7 @@ class LifecycleMetrics implements Metrics {
   #tookMs: number | undefined;
   #reading: Promise<Reading> | undefined;
 
-  constructor({ clock, registry, settings, warn, eventLoop }: MetricsOptions) {
+  constructor({ clock, registry, settings, warn, eventLoop, previousRun = () => undefined }: MetricsOptions) {
     this.#settings = settings;
     this.#clock = clock;
     this.#events = new Events(() => clock.now());
@@ -69,7 +71,7 @@ class LifecycleMetrics implements Metrics {
     const metrics = metricsOf(
       metricsTable,
       metricsReaders({
-        ...{ events: this.#events, durations: this.requests, eventLoop },
+        ...{ events: this.#events, durations: this.requests, eventLoop, previousRun },
         traffic: () => this.#watched.traffic,
         electors: () => this.#watched.electors,
         look: () => this.#look(),

@@ -1,7 +1,7 @@
 // What each metric is read from: one function for each row of the table.
 import { performance } from 'node:perf_hooks';
 import { signalNames } from '../../lifecycle/graph.ts';
-import type { ElectorCounts } from '../../observer.ts';
+import type { ElectorCounts, PreviousRun } from '../../observer.ts';
 import { version } from '../../version.ts';
 import type { Events } from './events.ts';
 import type { Sample } from './metric.ts';
@@ -28,11 +28,13 @@ export interface ReadersOptions {
   readonly electors: () => Watched['electors'];
   readonly look: () => Promise<Reading>;
   readonly eventLoop: (() => EventLoopCounts) | undefined;
+  /** Undefined without a checkpoint. */
+  readonly previousRun: () => PreviousRun | undefined;
 }
 
 /** metricsReaders reads what stands at `metricsPath`. */
 export function metricsReaders(options: ReadersOptions): Readers<keyof typeof metricsTable> {
-  const { durations, events, traffic, look } = options;
+  const { durations, events, traffic, look, previousRun } = options;
   return {
     http_server_request_duration_seconds: () => durations.samples('http_server_request_duration_seconds'),
     http_server_active_requests: async () => activeRequests(await look()),
@@ -51,6 +53,7 @@ export function metricsReaders(options: ReadersOptions): Readers<keyof typeof me
       { labels: { outcome: 'refused' }, value: traffic().requests.refused },
       { labels: { outcome: 'cut' }, value: events.requestsCut },
     ],
+    lameduck_previous_run_info: () => infosOf(previousRun()),
     lameduck_build_info: () => [{ labels: { version }, value: 1 }],
   };
 }
@@ -137,6 +140,10 @@ export const slisReaders: Readers<keyof typeof slisTable> = {
 
 function activeRequests({ active }: Reading): Sample[] {
   return [...active].map(([method, value]) => ({ labels: { http_request_method: method }, value }));
+}
+
+function infosOf(run: PreviousRun | undefined): Sample[] {
+  return run === undefined ? [] : [{ labels: { outcome: run.outcome, phase: run.phase }, value: 1 }];
 }
 
 function plain(value: number): Sample {

@@ -149,6 +149,12 @@ export const metricsTable = {
     aggregator: 'max',
     help: 'How long ago the last acknowledged renewal was sent. There only on the leader.',
   },
+  lameduck_previous_run_info: {
+    type: 'gauge',
+    labels: ['outcome', 'phase'],
+    aggregator: 'first',
+    help: 'Always 1; outcome says how the previous run ended: clean, failed, killed (in that phase), never_ready, none or unknown. There only with a checkpointPath.',
+  },
   lameduck_build_info: {
     type: 'gauge',
     labels: ['version'],

@@ -1,0 +1,205 @@
+// The checkpoint: a file that keeps, across restarts of the container, which phase this run has reached.
+import type { Cluster } from 'node:cluster';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { wallTime } from '../clock.ts';
+import { messageOf } from '../errors.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { signalNames, type SignalName } from '../lifecycle/graph.ts';
+import type { PreviousRun } from '../observer.ts';
+import { version } from '../version.ts';
+import { bootId, podUid } from './run-identity.ts';
+
+/** CheckpointRecord is the content of the file. */
+export interface CheckpointRecord {
+  /** The boot of the machine; null if it is unknown. */
+  readonly bootId: string | null;
+  /** When the lifecycle was created, in ISO 8601. */
+  readonly startedAt: string;
+  /** The version of lameduck. */
+  readonly version: string;
+  /** The UID of the pod; null outside Kubernetes. */
+  readonly podUid: string | null;
+  /** The last lifecycle signal that fired; `Started` before the first one, `Exited` after the process has ended itself. */
+  readonly phase: 'Started' | SignalName | 'Exited';
+  /** Whether the process has ended itself with exit code 0. */
+  readonly cleanExit: boolean;
+}
+
+/** CheckpointLines is where the checkpoint is logged. */
+export interface CheckpointLines {
+  onPreviousRun(run: PreviousRun): void;
+  /** Called if the file has no record of this pod. The file is replaced. */
+  onPreviousRunUnknown(path: string, error: Error): void;
+  /** Called once, when the file cannot be written. */
+  onCheckpointFailure(path: string, error: Error): void;
+}
+
+// No record is longer, in bytes.
+const longestRecord = 4_096;
+
+const phases: readonly string[] = ['Started', ...signalNames, 'Exited'];
+const phasesBeforeReady: readonly string[] = ['Started', 'MuxAndDiscoveryComplete'];
+
+/** The files that lifecycles of this process write. */
+const inUse = new Set<string>();
+
+/**
+ * openCheckpoint reads the record of the previous run and begins the one of this run. It never throws. If the file cannot be
+ * this lifecycle's own, it logs one line and returns undefined.
+ */
+export function openCheckpoint(path: string, lines: CheckpointLines): Checkpoint | undefined {
+  if (path === '') return undefined;
+  try {
+    checkPath(path);
+    return new Checkpoint(path, lines);
+  } catch (error) {
+    lines.onCheckpointFailure(path, asError(error));
+    return undefined;
+  }
+}
+
+/** Checkpoint writes the file, synchronously, so that a process that is killed in a phase has written that phase. */
+export class Checkpoint {
+  readonly previousRun: PreviousRun;
+  readonly #path: string;
+  readonly #lines: CheckpointLines;
+  readonly #onExit = (code: number): void => {
+    this.end(Number(process.exitCode ?? code));
+  };
+  #record: CheckpointRecord = {
+    ...{ bootId: bootId(), startedAt: new Date(wallTime()).toISOString(), version, podUid: podUid() },
+    ...{ phase: 'Started', cleanExit: false },
+  };
+  #hasFailed = false;
+
+  constructor(path: string, lines: CheckpointLines) {
+    this.#path = path;
+    this.#lines = lines;
+    this.previousRun = this.#readPrevious();
+    inUse.add(path);
+    process.on('exit', this.#onExit);
+    this.#write();
+  }
+
+  /** note writes the phase that the run has reached. */
+  note(phase: SignalName): void {
+    this.#record = { ...this.#record, phase };
+    this.#write();
+  }
+
+  /** end writes that the run has ended itself. The file is free for the next lifecycle of this process. */
+  end(exitCode: number): void {
+    this.#record = { ...this.#record, phase: 'Exited', cleanExit: exitCode === exitCodes.clean };
+    this.#write();
+    inUse.delete(this.#path);
+    process.off('exit', this.#onExit);
+  }
+
+  #readPrevious(): PreviousRun {
+    try {
+      const run = previousRunOf(readRecord(this.#path), this.#record);
+      if (run.outcome !== 'none') this.#lines.onPreviousRun(run);
+      return run;
+    } catch (error) {
+      this.#lines.onPreviousRunUnknown(this.#path, asError(error));
+      return { outcome: 'unknown', phase: '' };
+    }
+  }
+
+  // Without fsync, which may take seconds on a busy disk: a process that is killed loses nothing that it has written.
+  #write(): void {
+    const temporary = `${this.#path}.tmp`;
+    try {
+      // A run that was killed while it wrote has left one.
+      rmSync(temporary, { force: true });
+      writeFileSync(temporary, `${JSON.stringify(this.#record)}\n`, { flag: 'wx' });
+      renameSync(temporary, this.#path);
+    } catch (error) {
+      if (!this.#hasFailed) this.#lines.onCheckpointFailure(this.#path, asError(error));
+      this.#hasFailed = true;
+    }
+  }
+}
+
+function checkPath(path: string): void {
+  if (inUse.has(path)) throw new Error('another lifecycle of this process writes this file');
+  if (isClusterWorker()) throw new Error('this process is one of several workers of node:cluster');
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats?.isFile() === false) throw new Error('the path is not a regular file');
+}
+
+// A process without an IPC channel is no worker, and need not load `node:cluster`.
+function isClusterWorker(): boolean {
+  return process.channel !== undefined && (process.getBuiltinModule('node:cluster') as unknown as Cluster).isWorker;
+}
+
+function readRecord(path: string): CheckpointRecord | undefined {
+  let descriptor: number;
+  try {
+    // O_NONBLOCK: opening a pipe must not wait for a writer.
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+  try {
+    const record = fstatSync(descriptor).size > longestRecord ? undefined : parse(readFileSync(descriptor, 'utf8'));
+    if (record === undefined) throw new Error('the file is not a complete checkpoint of lameduck');
+    return record;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function parse(text: string): CheckpointRecord | undefined {
+  try {
+    const given: unknown = JSON.parse(text);
+    return isRecord(given) ? given : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(given: unknown): given is CheckpointRecord {
+  const record = Object(given) as Readonly<Record<keyof CheckpointRecord, unknown>>;
+  const isText = (value: unknown): boolean => typeof value === 'string';
+  return (
+    [record.startedAt, record.version].every(isText) &&
+    [record.bootId, record.podUid].every((value) => value === null || isText(value)) &&
+    phases.includes(record.phase as string) &&
+    typeof record.cleanExit === 'boolean'
+  );
+}
+
+/** previousRunOf says how a run ended. It throws if the record is of another pod, whose run may still go on. */
+export function previousRunOf(previous: CheckpointRecord | undefined, current: CheckpointRecord): PreviousRun {
+  if (previous === undefined) return { outcome: 'none', phase: '' };
+  if (differ(previous.podUid, current.podUid))
+    throw new Error(`the file belongs to the pod ${String(previous.podUid)}`);
+  const { phase, startedAt, version: ofVersion } = previous;
+  const hasNodeRestarted = differ(previous.bootId, current.bootId);
+  return { outcome: outcomeOf(previous), phase, startedAt, version: ofVersion, hasNodeRestarted };
+}
+
+function outcomeOf({ phase, cleanExit }: CheckpointRecord): PreviousRun['outcome'] {
+  if (phase === 'Exited') return cleanExit ? 'clean' : 'failed';
+  return phasesBeforeReady.includes(phase) ? 'never_ready' : 'killed';
+}
+
+function differ(one: string | null, other: string | null): boolean {
+  return one !== null && other !== null && one !== other;
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(messageOf(error));
+}

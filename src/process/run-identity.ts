@@ -1,0 +1,29 @@
+// What tells apart two runs of a container: the boot of the machine and the pod. Linux alone has both.
+import { readFileSync } from 'node:fs';
+
+/** bootId returns the id of the machine's boot, which is random; null if it is unknown. */
+export function bootId(): string | null {
+  return read('/proc/sys/kernel/random/boot_id')?.trim() ?? null;
+}
+
+/** podUid returns the UID of the pod; null outside Kubernetes. */
+export function podUid(): string | null {
+  return podUidIn(read('/proc/self/mountinfo') ?? '');
+}
+
+// The kubelet mounts both files from its folder of the pod. The UID of a static pod is a hash without hyphens.
+const mountOfPod =
+  /^\d+ \d+ \d+:\d+ \S*\/pods\/([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|[\da-f]{32})\/\S+ (?:\/etc\/hosts|\/dev\/termination-log) /m;
+
+/** podUidIn returns the UID of the pod in a table of mounts (proc_pid_mountinfo(5)); null if there is none. */
+export function podUidIn(mounts: string): string | null {
+  return mountOfPod.exec(mounts)?.[1] ?? null;
+}
+
+function read(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,288 @@
+// The checkpoint in real processes that are killed, and at paths that are no good.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { previousRunOf, type CheckpointRecord } from '../../src/process/checkpoint.ts';
+import { podUidIn } from '../../src/process/run-identity.ts';
+import { disposed } from '../support/disposed.ts';
+import { Exposition } from '../support/exposition.ts';
+import { ask } from '../support/measured.ts';
+import { LoggingCommand, ProcessUnderTest, type Line } from '../support/process-under-test.ts';
+
+/** folder is one of the test's own. */
+function folder(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'checkpoint-'));
+  t.after(() => {
+    rmSync(path, { recursive: true });
+  });
+  return path;
+}
+
+function start(t: TestContext, path: string, env: Readonly<Record<string, string>> = {}): ProcessUnderTest {
+  const variables = { LAMEDUCK_CHECKPOINT_PATH: path, LAMEDUCK_METRICS_PATH: '/metrics', ...env };
+  return disposed(t, new ProcessUnderTest('is-killed-in-a-phase.ts', variables));
+}
+
+function recordIn(path: string): CheckpointRecord {
+  return JSON.parse(readFileSync(path, 'utf8')) as CheckpointRecord;
+}
+
+const isAboutIt = ({ msg = '' }: Line): boolean => /^(previous run|checkpoint)/.test(msg);
+
+/** said returns what a process that is ready has said about its checkpoint. */
+async function said(process: ProcessUnderTest): Promise<string[]> {
+  await process.ready();
+  return process.lines.filter(isAboutIt).map(({ msg = '' }) => msg);
+}
+
+async function infoOf(process: ProcessUnderTest): Promise<Readonly<Record<string, string>>> {
+  const { body } = await ask(await process.port(), '/metrics');
+  assert.equal(new Exposition(body).value('lameduck_previous_run_info'), 1);
+  const [, outcome = '', phase = ''] =
+    /^lameduck_previous_run_info{outcome="(.*?)",phase="(.*?)"} 1$/m.exec(body) ?? [];
+  return { outcome, phase };
+}
+
+// What keeps the lifecycle in each phase, so that the process is killed there.
+const phases: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  Started: {},
+  MuxAndDiscoveryComplete: { HANGS: 'post-start' },
+  HasBeenReady: {},
+  ShutdownInitiated: { HANGS: 'pre-shutdown', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' },
+  AfterShutdownDelayDuration: { HANGS: 'pre-shutdown' },
+  PreShutdownHooksStopped: { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' },
+  NotAcceptingNewRequest: {},
+  HTTPServerStoppedListening: {},
+  InFlightRequestsDrained: {},
+};
+
+describe('K-150 after SIGKILL, the next start of the container says in which phase the process was', () => {
+  for (const [phase, env] of Object.entries(phases)) {
+    const isReady = !['Started', 'MuxAndDiscoveryComplete'].includes(phase);
+    test(phase, async (t) => {
+      const path = join(folder(t), 'checkpoint.json');
+      const killed = start(t, path, { PHASE: phase, ...env });
+      assert.deepEqual(await killed.exit, { code: null, signal: 'SIGKILL' });
+      assert.deepEqual(killed.lines.filter(isAboutIt), []);
+      const { startedAt, version, ...record } = recordIn(path);
+      assert.deepEqual([record.phase, record.cleanExit], [phase, false]);
+      const next = start(t, path);
+      await next.ready();
+      const [line] = next.lines.filter(isAboutIt);
+      assert.equal(line?.msg, isReady ? 'previous run was killed' : 'previous run never became ready');
+      assert.deepEqual([line['level'], line['phase'], line['hasNodeRestarted']], [40, phase, false]);
+      assert.deepEqual([line['startedAt'], line['version']], [startedAt, version]);
+      assert.deepEqual(await infoOf(next), { outcome: isReady ? 'killed' : 'never_ready', phase });
+    });
+  }
+});
+
+test('the file has ShutdownInitiated before the log has, while the program is in the delay', async (t) => {
+  const path = join(folder(t), 'checkpoint.json');
+  const process = start(t, path, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s', HANGS: 'pre-shutdown' });
+  await process.ready();
+  assert.equal(recordIn(path).phase, 'HasBeenReady');
+  process.kill('SIGTERM');
+  await process.signaled('ShutdownInitiated');
+  assert.equal(recordIn(path).phase, 'ShutdownInitiated');
+  process.kill('SIGKILL');
+  await process.exit;
+  const next = start(t, path);
+  assert.deepEqual(await said(next), ['previous run was killed']);
+});
+
+test('the first run has no previous one, and a process that ends itself leaves no doubt how', async (t) => {
+  const path = join(folder(t), 'checkpoint.json');
+  const first = start(t, path);
+  assert.deepEqual(await said(first), []);
+  assert.deepEqual(await infoOf(first), { outcome: 'none', phase: '' });
+  first.kill('SIGTERM');
+  await first.exit;
+  assert.equal(recordIn(path).cleanExit, true);
+  const second = start(t, path, { HANGS: 'pre-shutdown' });
+  assert.deepEqual(await said(second), ['previous run ended cleanly']);
+  assert.deepEqual(await infoOf(second), { outcome: 'clean', phase: 'Exited' });
+  second.kill('SIGTERM');
+  await second.killAgain('SIGTERM');
+  assert.deepEqual(await second.exit, { code: 1, signal: null });
+  assert.deepEqual(await said(start(t, path)), ['previous run failed']);
+  const failing = disposed(t, new ProcessUnderTest('throws.ts', { LAMEDUCK_CHECKPOINT_PATH: `${path}2` }));
+  await failing.ready();
+  failing.kill('SIGUSR2');
+  assert.deepEqual(await failing.exit, { code: 82, signal: null });
+  assert.deepEqual([recordIn(`${path}2`).phase, recordIn(`${path}2`).cleanExit], ['Exited', false]);
+  assert.deepEqual(await said(start(t, `${path}2`)), ['previous run failed']);
+});
+
+describe('a file that is no checkpoint of this pod is one line, and is replaced', () => {
+  const whole = { bootId: null, startedAt: '2026-01-01T00:00:00.000Z', version: '1.0.0', podUid: null };
+  const text = JSON.stringify({ ...whole, phase: 'ShutdownInitiated', cleanExit: false });
+  const files: Readonly<Record<string, string>> = {
+    empty: '',
+    torn: text.slice(0, -20),
+    foreign: '127.0.0.1 localhost\n',
+    'JSON of another kind': '[1]',
+    null: 'null',
+    'a phase that does not exist': text.replace('ShutdownInitiated', 'Shutdown'),
+    'a clean exit that is a text': text.replace('false', '"false"'),
+    large: ' '.repeat(5_000) + text,
+  };
+  for (const [name, content] of Object.entries(files)) {
+    test(name, async (t) => {
+      const path = join(folder(t), 'checkpoint.json');
+      writeFileSync(path, content);
+      const process = start(t, path);
+      assert.deepEqual(await said(process), ['previous run unknown']);
+      assert.deepEqual(await infoOf(process), { outcome: 'unknown', phase: '' });
+      assert.equal(recordIn(path).phase, 'HasBeenReady');
+    });
+  }
+
+  test('a file that nobody may write, with a rest of a run that was killed while it wrote', async (t) => {
+    const path = join(folder(t), 'checkpoint.json');
+    writeFileSync(path, text, { mode: 0o400 });
+    writeFileSync(`${path}.tmp`, text.slice(0, 10), { mode: 0o400 });
+    const process = start(t, path);
+    assert.deepEqual(await said(process), ['previous run was killed']);
+    assert.equal(recordIn(path).phase, 'HasBeenReady');
+  });
+});
+
+/** obstructed starts at a path that cannot be written, which must not hinder the service: it has one line about that. */
+async function obstructed(process: ProcessUnderTest | LoggingCommand): Promise<Line> {
+  const { port } = await process.line('listening', ({ msg }) => msg === 'listening');
+  await process.line('HasBeenReady', ({ name }) => name === 'HasBeenReady');
+  assert.equal((await ask(port as number, '/')).body, 'served\n');
+  process.kill('SIGTERM');
+  assert.deepEqual(await process.exit, { code: 0, signal: null });
+  assert.equal(process.stderr, '');
+  const [line, ...others] = process.lines.filter(isAboutIt);
+  assert.deepEqual([line?.msg, line?.['level'], others], ['checkpoint failed', 40, []]);
+  return line as Line;
+}
+
+describe('a path that cannot be a checkpoint is one line, and hinders neither the start nor the end', () => {
+  const obstacles: Readonly<Record<string, readonly [prepare: (path: string) => void, reason: RegExp]>> = {
+    'a folder': [(path) => mkdirSync(path), /not a regular file/],
+    'a link to a file': [(path) => symlinkSync('/etc/hosts', path), /not a regular file/],
+    'a link to nothing': [(path) => symlinkSync('/nowhere', path), /not a regular file/],
+    'a pipe': [(path) => execFileSync('mkfifo', [path]), /not a regular file/],
+    'a file in a file': [
+      (path) => {
+        rmSync(join(path, '..'), { recursive: true });
+        writeFileSync(join(path, '..'), '');
+      },
+      /ENOTDIR/,
+    ],
+    'no folder': [(path) => rmSync(join(path, '..'), { recursive: true }), /ENOENT/],
+  };
+  for (const [name, [prepare, reason]] of Object.entries(obstacles)) {
+    test(name, async (t) => {
+      const path = join(folder(t), 'below', 'checkpoint.json');
+      mkdirSync(join(path, '..'));
+      prepare(path);
+      const { err, checkpointPath } = await obstructed(start(t, path));
+      assert.match((err as Error).message, reason);
+      assert.equal(checkpointPath, path);
+      assert.notEqual(existsSync('/etc/hosts') && readFileSync('/etc/hosts', 'utf8'), '');
+    });
+  }
+
+  const fixture = join(import.meta.dirname, '..', 'fixtures', 'is-killed-in-a-phase.ts');
+  const mounts: Readonly<Record<string, readonly [options: string, reason: RegExp]>> = {
+    'a full disk': ['size=4k', /ENOSPC/],
+    'a read-only file system': ['size=64k', /EROFS/],
+  };
+  for (const [name, [options, reason]] of Object.entries(mounts)) {
+    test(name, { skip: cannotMount() }, async (t) => {
+      const at = folder(t);
+      const fill = name === 'a full disk' ? `head -c 4096 /dev/zero > ${at}/fill` : `mount -o remount,ro ${at}`;
+      const script = `mount -t tmpfs -o ${options} tmpfs ${at} && ${fill} && exec "$@"`;
+      const args = ['--mount', 'sh', '-c', script, 'sh', process.execPath, fixture];
+      const env = { LAMEDUCK_CHECKPOINT_PATH: join(at, 'checkpoint.json') };
+      const { err } = await obstructed(disposed(t, new LoggingCommand('unshare', args, { env })));
+      assert.match((err as Error).message, reason);
+    });
+  }
+});
+
+function cannotMount(): string | false {
+  try {
+    execFileSync('unshare', ['--mount', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'], { stdio: 'ignore' });
+    return false;
+  } catch {
+    return 'unshare --mount is not permitted here';
+  }
+}
+
+test('of two lifecycles in one process, the first has the file', async (t) => {
+  const path = join(folder(t), 'checkpoint.json');
+  const process = disposed(t, new ProcessUnderTest('has-two-lifecycles.ts', { LAMEDUCK_CHECKPOINT_PATH: path }));
+  await process.ready();
+  const { err } = await process.line('the second', isAboutIt);
+  assert.match((err as Error).message, /another lifecycle of this process/);
+  process.kill('SIGTERM');
+  await process.exit;
+  assert.equal(recordIn(path).cleanExit, true);
+});
+
+test('the workers of node:cluster, which would overwrite each other, have none', async (t) => {
+  const path = join(folder(t), 'checkpoint.json');
+  const env = { LAMEDUCK_CHECKPOINT_PATH: path, OWN_PORTS: 'off off' };
+  const process = disposed(t, new ProcessUnderTest('runs-a-cluster.ts', env));
+  const { err } = await process.line('the first', isAboutIt);
+  assert.match((err as Error).message, /node:cluster/);
+  assert.ok(!existsSync(path));
+});
+
+test('a lifecycle that ends without its process leaves the file to the next one', async (t) => {
+  const at = folder(t);
+  const path = join(at, 'checkpoint.json');
+  const process = disposed(t, new ProcessUnderTest('shuts-itself-down.ts', { LAMEDUCK_CHECKPOINT_PATH: path }));
+  await process.ready();
+  process.child.stdin?.end();
+  await process.line('its end', ({ msg }) => msg === 'shut down');
+  assert.equal(recordIn(path).cleanExit, true);
+  assert.deepEqual(readdirSync(at), ['checkpoint.json']);
+});
+
+const record: CheckpointRecord = {
+  ...{ bootId: 'a', startedAt: '2026-01-01T00:00:00.000Z', version: '1.0.0', podUid: 'one' },
+  ...{ phase: 'HasBeenReady', cleanExit: false },
+};
+
+test('a run before the machine was started again says so', () => {
+  assert.equal(previousRunOf(record, record).hasNodeRestarted, false);
+  assert.equal(previousRunOf(record, { ...record, bootId: 'b' }).hasNodeRestarted, true);
+  assert.equal(previousRunOf({ ...record, bootId: null }, record).hasNodeRestarted, false);
+});
+
+test('a record of another pod, which may still run, says nothing about this one', () => {
+  assert.throws(() => previousRunOf(record, { ...record, podUid: 'two' }), /belongs to the pod one/);
+  assert.equal(previousRunOf(record, { ...record, podUid: null }).outcome, 'killed');
+});
+
+test('the UID of the pod is that of the folder from which the kubelet has mounted files', () => {
+  const uid = '5d1a9b34-8a4e-4c1b-9b0e-0e6e0f6f8a11';
+  const line = (root: string, at: string): string => `711 690 8:1 ${root} ${at} rw,relatime - ext4 /dev/sda1 rw\n`;
+  const other = line('/', '/') + line('/resolv.conf', '/etc/resolv.conf');
+  assert.equal(podUidIn(other + line(`/var/lib/kubelet/pods/${uid}/etc-hosts`, '/etc/hosts')), uid);
+  assert.equal(podUidIn(line(`/pods/${uid}/containers/server/0a1b2c`, '/dev/termination-log') + other), uid);
+  const hash = '0123456789abcdef0123456789abcdef';
+  assert.equal(podUidIn(line(`/var/lib/kubelet/pods/${hash}/etc-hosts`, '/etc/hosts')), hash);
+  assert.equal(podUidIn(other), null);
+  // As the node itself sees the mounts of its pods.
+  assert.equal(podUidIn(line(`/pods/${uid}/volumes/a`, `/var/lib/kubelet/pods/${uid}/volumes/b`)), null);
+});
