@@ -89,6 +89,7 @@ export const valueSets: Readonly<Record<string, Values>> = {
   downtime: { strategy: { type: 'Recreate', allowDowntime: true } },
   'a security context of OpenShift': { podSecurityContext: { runAsUser: null, runAsGroup: null } },
   injection: { inject: { enabled: true }, env: { NODE_OPTIONS: '--require=/app/tracing.cjs' } },
+  'a checkpoint': { runFolder: { enabled: true } },
   'leader election': { leaderElection: { enabled: true, leaseDuration: '30s' } },
   'any image': anyImage,
   'everything beside the Deployment': everything,

@@ -59,6 +59,11 @@ spec:
       emptyDir:
         sizeLimit: 256Mi
     {{- end }}
+    {{- if .Values.runFolder.enabled }}
+    - name: run-lameduck
+      emptyDir:
+        sizeLimit: 1Mi
+    {{- end }}
     {{- with .Values.extraVolumes }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
@@ -147,10 +152,17 @@ volumeMounts:
     mountPath: {{ include "lameduck.injectedFolder" . }}
     readOnly: true
   {{- end }}
+  {{- if .Values.runFolder.enabled }}
+  - name: run-lameduck
+    mountPath: {{ include "lameduck.runFolder" . }}
+  {{- end }}
   {{- with .Values.extraVolumeMounts }}
   {{- toYaml . | nindent 2 }}
   {{- end }}
 {{- end -}}
+
+{{/* A volume of the pod, which a restart of the container keeps. */}}
+{{- define "lameduck.runFolder" -}}/run/lameduck{{- end -}}
 
 {{- define "lameduck.probe" -}}
 httpGet: { path: {{ (index . 0).path | quote }}, port: {{ index . 1 }} }

@@ -26,9 +26,13 @@
 {{- end -}}
 {{- end -}}
 {{- include "lameduck.refuseDuplicates" (list $problems "env, extraEnv" (concat $own $given) "the container would have this variable twice") -}}
-{{- $volumes := ternary (list "tmp" "lameduck") (list "tmp") $v.inject.enabled -}}{{- range $v.extraVolumes -}}{{- $volumes = append $volumes .name -}}{{- end -}}
+{{- $volumes := ternary (list "tmp" "lameduck") (list "tmp") $v.inject.enabled -}}
+{{- if $v.runFolder.enabled -}}{{- $volumes = append $volumes "run-lameduck" -}}{{- end -}}
+{{- range $v.extraVolumes -}}{{- $volumes = append $volumes .name -}}{{- end -}}
 {{- include "lameduck.refuseDuplicates" (list $problems "extraVolumes" $volumes "the pod would have this volume twice") -}}
-{{- $mounts := ternary (list "/tmp" (include "lameduck.injectedFolder" $)) (list "/tmp") $v.inject.enabled -}}{{- range $v.extraVolumeMounts -}}{{- $mounts = append $mounts .mountPath -}}{{- end -}}
+{{- $mounts := ternary (list "/tmp" (include "lameduck.injectedFolder" $)) (list "/tmp") $v.inject.enabled -}}
+{{- if $v.runFolder.enabled -}}{{- $mounts = append $mounts (include "lameduck.runFolder" $) -}}{{- end -}}
+{{- range $v.extraVolumeMounts -}}{{- $mounts = append $mounts .mountPath -}}{{- end -}}
 {{- include "lameduck.refuseDuplicates" (list $problems "extraVolumeMounts" $mounts "the container would have two volumes at this path") -}}
 {{- if eq (include "lameduck.probePort" $) (toString (int64 $v.containerPort)) -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.probePort" $v.lameduck.probePort "must not be containerPort: a thread of its own listens on it" "choose another one") -}}

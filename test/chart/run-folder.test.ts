@@ -1,0 +1,38 @@
+// The emptyDir at /run/lameduck, which a restart of the container keeps.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { object, refusals } from './chart.ts';
+import { containerOf, environmentOf, specOf } from './pods.ts';
+
+const runFolder = { enabled: true };
+const volume = { name: 'run-lameduck', emptyDir: { sizeLimit: '1Mi' } };
+const mount = { name: 'run-lameduck', mountPath: '/run/lameduck' };
+
+test('K-150 runFolder mounts an emptyDir and keeps the checkpoint there', async () => {
+  const deployment = await object('Deployment', { runFolder });
+  assert.deepEqual((specOf(deployment).template.spec['volumes'] as object[]).at(-1), volume);
+  assert.deepEqual(containerOf(deployment).volumeMounts.at(-1), mount);
+  assert.equal(environmentOf(deployment)['LAMEDUCK_CHECKPOINT_PATH'], '/run/lameduck/checkpoint.json');
+});
+
+test('without runFolder there is neither', async () => {
+  const deployment = await object('Deployment');
+  assert.doesNotMatch(JSON.stringify(deployment), /run-lameduck|CHECKPOINT/);
+});
+
+test('a checkpointPath that is given is the one that is passed', async () => {
+  for (const checkpointPath of ['/run/lameduck/other.json', 'off']) {
+    const deployment = await object('Deployment', { runFolder, lameduck: { checkpointPath } });
+    assert.equal(environmentOf(deployment)['LAMEDUCK_CHECKPOINT_PATH'], checkpointPath);
+  }
+});
+
+test('H-075 nothing else has the name of the volume, or its path', async () => {
+  const lines = await refusals({
+    runFolder,
+    extraVolumes: [{ name: 'run-lameduck', emptyDir: {} }],
+    extraVolumeMounts: [{ name: 'run-lameduck', mountPath: '/run/lameduck' }],
+  });
+  assert.match(lines.join('\n'), /^extraVolumes \(run-lameduck\): the pod would have this volume twice/m);
+  assert.match(lines.join('\n'), /^extraVolumeMounts \(\/run\/lameduck\): the container would have two volumes/m);
+});
