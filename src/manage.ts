@@ -116,9 +116,10 @@ export function install(
     warn('a server that does not listen gets requests: its lifecycle starts when it listens itself');
   });
   for (const one of servers) putUnder(parts, one);
+  // A shutdown that begins before the start closes the listeners, and requests still arrive on open connections.
+  void parts.handle.signals.shutdownInitiated.signaled.then(stopWatching);
   const leave = joinProcess(parts, logging, thread, environment, guest !== undefined);
   void parts.handle.ended.then(({ exitCode }) => {
-    stopWatching();
     // If the process ends, the probe port stays open until then.
     if (!isEnding()) {
       parts.recorder.report();

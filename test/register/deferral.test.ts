@@ -67,3 +67,29 @@ test('a second server that listens meanwhile drains with the first', async (t) =
   const said = messages(command.lines);
   assert.ok(said.includes('whole') && said.includes('second closed'), said.join());
 });
+
+test('a request that is complete after the listener has closed causes no warning', async (t) => {
+  const command = started(
+    t,
+    `
+    const { createServer } = require('node:http');
+    const { connect } = require('node:net');
+    const server = createServer((request, response) => response.end('whole'));
+    // Not before lameduck listens for the signal, in the turn after that of listen().
+    server.on('connection', () => setImmediate(() => process.kill(process.pid, 'SIGTERM')));
+    server.listen(0, '127.0.0.1', () => {
+      const client = connect(server.address().port, '127.0.0.1', () => client.write('GET / HTTP/1.1\\r\\n'));
+      const finish = () =>
+        server.listening ? setImmediate(finish) : client.write('Host: lameduck\\r\\n\\r\\n');
+      finish();
+      client.on('data', (chunk) => console.log(JSON.stringify({ msg: String(chunk).endsWith('whole') ? 'whole' : 'part' })));
+    });`,
+  );
+  assert.deepEqual(await command.exit, { code: 0, signal: null });
+  const said = messages(command.lines);
+  assert.ok(said.includes('whole'), said.join());
+  assert.deepEqual(
+    said.filter((msg) => String(msg).includes('does not listen')),
+    [],
+  );
+});
