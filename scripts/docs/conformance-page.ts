@@ -17,7 +17,14 @@ export function conformancePage(conformance: Conformance): { page: string; probl
   const sections = Object.entries(families).flatMap(([letter, title]) => {
     const members = numbers.filter((number) => number.startsWith(`${letter}-`));
     if (members.length === 0) return [];
-    return ['', `## ${letter}: ${title}`, '', '| | rule | met by |', '| --- | --- | --- |', ...members.map(row)];
+    return [
+      '',
+      `## ${letter}: ${title}`,
+      '',
+      '| number | rule | tests, or reason for the difference |',
+      '| --- | --- | --- |',
+      ...members.map(row),
+    ];
   });
   return {
     page: [...opening, ...sections, ''].join('\n'),
@@ -31,7 +38,7 @@ export function conformancePage(conformance: Conformance): { page: string; probl
     const answer =
       difference === undefined
         ? shownBy
-        : `**deliberately different:** ${difference}${shownBy === '' ? '' : ` Shown by ${shownBy}`}`;
+        : `**deliberately different:** ${difference}${shownBy === '' ? '' : ` Tests: ${shownBy}`}`;
     return `| ${number} | ${cell(rules[number] ?? '')} | ${cell(answer)} |`;
   }
 }
@@ -39,9 +46,11 @@ export function conformancePage(conformance: Conformance): { page: string; probl
 const opening = [
   '# Conformance',
   '',
+  'This page lists every rule that lameduck follows. Next to each rule are the tests that prove it, or the reason why lameduck',
+  'deliberately differs. Tests and comments cite a rule by its number.',
+  '',
   'Written by `npm run docs` from the titles of the tests, the comments in `src/`, `scripts/docs/rules.ts` and',
-  '`scripts/docs/differences.ts`: do not edit it. Tests and comments cite a rule by its number. Each rule is met by the tests',
-  'beside it, or the difference is on purpose and has its reason there.',
+  '`scripts/docs/differences.ts`: do not edit it.',
 ];
 
 function problemsOf(

@@ -2,155 +2,156 @@
 
 export const differences: Readonly<Record<string, string>> = {
   'A-007':
-    'Every long-running request is waited for, not only watches, and also when their grace period is 0: they are told to end first.',
+    'lameduck waits for every long-running request, not only for watches, and also if their grace period is 0. It ends them first.',
   'A-009':
-    'The stop of the listener has no two seconds of its own: it has what is left of the shutdown budget, so that a client that is late to read its 429 is not cut.',
+    'The stop of the listener has no limit of two seconds. It has the rest of the shutdown budget, so that a client that reads its 429 late is not cut.',
   'A-013':
-    '`HasBeenReady` is signaled when the readyz checks first pass, probed or not, and a probe that leaves checks out does not signal it: a process that nobody probes has to know that it was ready.',
+    '`HasBeenReady` fires when the readyz checks first pass, even without a probe, because a process that nothing probes must know that it was ready. A probe that excludes checks does not fire it.',
   'A-020':
-    'One deadline, the shutdown budget, stands over the whole sequence and ends ahead of SIGKILL: what the process says about its own end is lost when the kubelet ends it.',
+    'One deadline, the shutdown budget, covers the whole sequence and ends before SIGKILL. If the kubelet ended the process, the process could not log how it ended.',
   'A-032':
-    'Each `lameduck()` adds its servers to the one end of the process: a program may have several lifecycles, and a process signal drains all of them before it exits.',
-  'A-041': 'There is no such list: a hook that is not wanted is not registered.',
+    'Each `lameduck()` call adds its servers to the shutdown of the process. A program may have several lifecycles, and a process signal drains all of them before the exit.',
+  'A-041': 'There is no such list. If you do not want a hook, do not register it.',
   'A-042':
-    'Without a livez grace period, which is the default, post-start hooks are no checks of `/livez`: a start that takes longer than the liveness probe is patient would be restarted again and again.',
+    'Without a livez grace period, which is the default, post-start hooks are not checks of `/livez`. Otherwise the kubelet would restart a slow start again and again.',
   'A-044':
-    'A post-start hook that fails keeps `/readyz` red and is logged; it does not end the process, which could not serve its probes or say why.',
+    'If a post-start hook fails, `/readyz` fails, and the failure is logged. The process continues, because an exited process could neither answer probes nor report the reason.',
   'A-046':
-    'A post-start hook that is still running at the shutdown is told by its `AbortSignal`, and what it then throws changes nothing about the end.',
+    'If a post-start hook still runs at the shutdown, its `AbortSignal` aborts. A later error of the hook does not change the exit code.',
   'A-047':
-    'A hook calls its own server as any client does: there are no rights to be given, and the address is the program’s.',
-  'A-048': 'None is built in: each post-start hook, and each check `poststarthook/<name>`, is the program’s own.',
+    'A hook calls its own server as any client does. There are no permissions to grant, and the program knows the address.',
+  'A-048':
+    'lameduck has no built-in hooks. Each post-start hook, and each check `poststarthook/<name>`, belongs to the program.',
   'A-049':
-    'A post-start hook that gives up has failed and keeps `/readyz` red: ready without its storage would be untrue. One that may go without it returns.',
-  'A-055': 'A hook without a function is refused, of whatever kind it is.',
+    'A post-start hook that gives up has failed, and `/readyz` fails: a process without its storage is not ready. A hook for an optional resource can return instead.',
+  'A-055': 'A hook of any kind without a function is an error.',
   'A-056':
-    'Pre-shutdown hooks run beside each other, each with a limit: one after another their times would add up against the budget.',
+    'Pre-shutdown hooks run in parallel, each with a limit. One after another, their times would add up against the budget.',
   'A-058':
-    'Nothing is thrown at the end: each failure is a line of the log and an entry of the final line, by its name.',
+    'The shutdown throws nothing at its end. Each failure is a log line, and an entry of the final line with the name of the hook.',
   'A-059':
-    'A failed pre-shutdown hook is recorded, the drain goes on, and the exit code says it: the requests in flight are not to blame for the hook.',
-  'A-060': 'A hook that throws is a hook that failed, with the same consequences.',
-  'A-061': 'A hook has a limit; at its end it is recorded as timed out and the sequence goes on.',
+    'A failed pre-shutdown hook is recorded, the drain continues, and the exit code shows the failure. The requests in flight did not cause it.',
+  'A-060': 'A hook that throws has failed, with the same consequences.',
+  'A-061': 'A hook has a limit. At its limit, it is recorded as timed out, and the shutdown continues.',
   'A-070':
-    'A trailing slash and the letter case of an endpoint do not matter (P-080): a probe that is 404 for one letter restarts or removes a pod that is well. There is no index: `/` belongs to the program.',
-  'A-076': 'All servers of a lifecycle share its endpoints, and every hook has the same grace.',
-  'A-078': 'There are no informers; a program adds a readyz check for what it waits for.',
+    'A trailing slash and the letter case of an endpoint do not matter (P-080). Otherwise a misspelt probe would restart or remove a healthy pod. There is no index, because `/` belongs to the program.',
+  'A-076': 'All servers of a lifecycle share its endpoints, and every hook has the same grace period.',
+  'A-078': 'There are no informers. A program adds a readyz check for what it waits for.',
   'A-079':
-    'No dependency is a check by itself; a program adds a readyz check for each, and one on `/livez` is warned about (P-089).',
+    'No dependency is a check on its own. A program adds a readyz check for each, and a livez check for one causes a warning (P-089).',
   'A-080':
-    'Probes that come while a check runs share its run (P-082); how long a result may be kept beyond that, only the program’s own check can know.',
+    "Probes that arrive while a check runs share its run (P-082). Only the program's own check can know how long a result stays valid.",
   'A-085':
-    '`Cache-Control` has `no-store` beside the apiserver’s `no-cache, private` (P-086), so that no cache in between ever answers for us.',
-  'A-091': 'It can, since the grace is kept beside the check and not wrapped around it.',
+    "`Cache-Control` has `no-store` in addition to the apiserver's `no-cache, private` (P-086), so that no cache answers instead of the process.",
+  'A-091': 'Such a check can be excluded, because the grace period is stored next to the check and does not wrap it.',
   'A-095':
-    'The path of a single check withholds the reason as the whole report does: it is as public as the endpoint above it, and the log has the reason.',
+    'The path of a single check withholds the reason, as the whole report does. It is as public as its endpoint, and the log has the reason.',
   'A-097': 'The answer is the same line as for any failed check, without the reason.',
   'A-100':
-    'Checks run beside each other, each with a limit, `healthCheckTimeout`, and probes that come while a check runs share its run: a probe has its answer before the kubelet gives up, and a crowd of probers is no load on what is checked.',
-  'A-101': 'lameduck answers probes itself, ahead of everything that the program does with requests.',
+    "Checks run in parallel, each with the limit `healthCheckTimeout`, and concurrent probes share a run. A probe thus gets its answer before the kubelet's timeout, and many probers cause no load.",
+  'A-101': 'lameduck answers probes itself, before any code of the program sees the request.',
   'A-102':
-    'All paths are open and withhold the reasons (see A-095); whoever may not see the names of checks has to be kept from them by the network.',
-  'A-103':
-    'Probes are answered by lameduck itself, ahead of every limit: a pod must not be restarted because it is busy.',
+    'All paths are open and withhold the reasons (see A-095). To hide the names of the checks, restrict access in the network.',
+  'A-103': 'lameduck answers probes before it applies any limit, because a busy pod must not be restarted.',
   'A-104':
-    'The log has a line, with the reason, when the result of a check changes: probes come every few seconds from several sides.',
-  'A-105': 'They stand in the answer alone: what a prober can send as it likes is not written to the log.',
+    'The log has a line with the reason when the result of a check changes, not for each probe. Probes arrive every few seconds from several sources.',
+  'A-105': 'Only the answer has these names. A prober can send any text, so the log does not repeat it.',
   'A-112':
-    'There are no verbs here. An event stream is recognized by its content type and an upgraded socket by itself; everything else that is long-running is named by `longRunning(request)` or by the route’s config.',
+    'There are no verbs. lameduck recognizes an event stream by its content type, and knows upgraded sockets. `longRunning(request)` or the config of a route names all other long-running requests.',
   'A-120':
-    'Each connection draws one moment in the first three quarters of the delay, and its next response after that says `Connection: close`: clients leave one by one while the listener is still open, and nobody meets the closed door.',
+    'Each connection draws a random moment in the first three quarters of the delay. Its next response after that carries `Connection: close`. Clients thus leave one by one while the listener is open, and none is refused.',
   'A-122':
-    'Only connections accepted after `NotAcceptingNewRequest` are answered 429. What arrives on a kept connection is served and told to close: the client could not know, and serving it costs less than a retry.',
+    'Only connections accepted after `NotAcceptingNewRequest` get a 429. A request on a kept-alive connection is served with `Connection: close`: the client could not know, and a response costs less than a retry.',
   'A-126':
-    'The probe paths are exempt exactly, not by their first letters. A call of the process to itself is known by its socket, not by a `User-Agent`, which every client can claim.',
+    'Exactly the probe paths are exempt, not every path that begins like one. A call of the process to itself is recognized by its socket, not by a `User-Agent`, which any client can send.',
   'A-130':
-    'A stream is ended after a whole event, and a handler that has asked for the request’s `AbortSignal` sends what it still has to send.',
-  'A-133': 'Upgraded sockets are told in their turn like everything else.',
-  'A-135': 'A grace period of 0 tells all long-running requests at once, and each ends with its last chunk.',
+    "A stream ends after a complete event. A handler that uses the request's `AbortSignal` sends its remaining events first.",
+  'A-133': 'Upgraded sockets end in their turn, as all long-running requests do.',
+  'A-135': 'With a grace period of 0, all long-running requests end at once, each with its last chunk.',
   'A-145':
-    'At the end of their grace period, those that are left are ended by lameduck: with the last chunk, or with an answer where the handler had sent nothing. What cannot be ended so is named in the log at the end of the budget, destroyed and counted as cut.',
-  'A-150': 'No timeout of the program’s server is changed: before the first process signal nothing it answers differs.',
+    'At the end of the grace period, lameduck ends the remaining requests. A request whose handler has sent nothing gets a response; the others get their last chunk. At the end of the budget, the rest is logged, destroyed and counted as cut.',
+  'A-150':
+    "lameduck changes no timeout of the program's server. Before the first process signal, none of its responses differ.",
   'A-152': 'A connection that has not sent a request ends with the linger, after at most one second.',
-  'A-156': 'They are counted, and each gets a FIN in its turn.',
-  'A-170': 'A `timeout` in the query that is no Go duration is the program’s own parameter, and not an error.',
+  'A-156': 'Upgraded connections are counted, and each gets a FIN in its turn.',
+  'A-170': 'A `timeout` in the query that is not a Go duration is a parameter of the program, not an error.',
   'A-174':
-    'There is one limit for all requests, since what a request changes cannot be told from outside; the body is in our own words.',
-  'A-182': 'DELETE is answered 405 and resets nothing: whoever can reach the path could take away what was counted.',
-  'A-183': 'Probes and scrapes are no requests in any metric: they come by the clock, and would hide what clients see.',
-  'A-187':
-    'Name, labels and buckets are those of OpenTelemetry’s conventions for HTTP, which dashboards for Node know.',
+    "There is one limit for all requests, because lameduck cannot know what a request changes. The body of the answer has lameduck's own text.",
+  'A-182':
+    'DELETE is answered with 405 and resets nothing. Otherwise anyone who reaches the path could erase the counts.',
+  'A-183':
+    'Probes and scrapes are in no request metric. They arrive at fixed intervals, and would hide what clients experience.',
+  'A-187': "Name, labels and buckets follow OpenTelemetry's conventions for HTTP, which dashboards for Node use.",
   'A-188':
-    'Each signal, phase and hook has its metric, and so have the requests that a shutdown answered, refused and cut, its budget, and the expectation whether it will do.',
-  'H-162':
-    'There is no target for debugging: `kubectl debug` brings the tools along, and the image stays the one that was tested.',
+    'Each signal, phase and hook has a metric. So have the requests that a shutdown has answered, refused and cut, its budget, and the prediction of an overrun.',
+  'H-162': 'There is no separate image for debugging. `kubectl debug` attaches the tools to the image that was tested.',
   'H-164':
-    'The health check is the package’s own `lameduck probe`, and the tests are those of the project, so that neither has a file of its own. How an image is published is a command line in docs/image.md, since nothing is published from here.',
+    "The health check is the package's own `lameduck probe`, and the tests belong to the project, so neither has a file in that folder. Nothing is published from here. docs/image.md has the command to publish an image.",
   'H-165':
-    'The bases are build arguments with a tag, so that the image can be built where no registry is reached; whoever publishes gives a digest, and the label of the base then has it. No line names a syntax: it would be one more image to bring, and nothing here needs it.',
+    'The bases are build arguments with a tag, so that the image can be built without a registry. The publisher sets a digest, and the base label of the image then contains it. No line sets a syntax image, because that would be one more image to fetch.',
   'H-174':
-    'The image is built for the machine that builds it, and published nowhere: there is no registry, and so nothing to sign. docs/image.md has the command.',
+    'The image is built for the platform of the builder. No registry is used, so there is nothing to sign. docs/image.md has the command to publish an image.',
   'HC-32':
-    'Lint is strict, and every object is asked of a real API server, which knows more than a schema does. The usual scanners are not run: what they ask for contradicts each other, and the limit of CPU that two of them want makes probes late.',
+    'Lint is strict, and a real API server validates every object, which finds more than a schema does. The usual scanners are not run, because their rules contradict each other. Two of them require a CPU limit, which delays probes.',
   'HC-34':
-    'The chart is installed from the repository: there is no registry to which it is published, and so nothing to sign.',
-  'HC-36': 'The bases are pinned by whoever publishes, as build arguments (H-165); the rest is so.',
-  'HC-37': 'The labels are there; platforms, the list of parts, provenance and signature come with a registry (H-174).',
+    'The chart is installed from the repository. It is not published to a registry, so there is nothing to sign.',
+  'HC-36': 'The publisher pins the bases, as build arguments (H-165). The rest of the rule is met.',
+  'HC-37': 'The labels exist. Platforms, SBOM, provenance and signature need a registry (H-174).',
   'K-197':
-    'Behind a pause of a second or more the first probe waits up to 200 ms for a main thread that is busy, since its answer is worth more than an old one; who asks again sooner is answered at once.',
-  'K-199': 'A failing answer is 500, as the apiserver’s: to the kubelet it is the same.',
+    'If no probe has arrived for a second, the next probe waits up to 200 ms for a busy main thread. A current answer is better than an old one. A probe that follows sooner is answered at once.',
+  'K-199': 'A failing answer is 500, as in the apiserver. The kubelet treats both as a failure.',
   'K-203':
-    'Connections are told to close one by one over the delay and not all at its beginning (A-120); an upgraded socket is ended in its turn; the listener is closed before what is in flight has ended only without `shutdownSendRetryAfter`.',
+    'Connections get `Connection: close` one by one over the delay, not all at its beginning (A-120). An upgraded socket ends in its turn. With `shutdownSendRetryAfter`, the listener closes only after the requests in flight have ended.',
   'K-205':
-    'There is no setting for it: readiness fails, which takes traffic away in every case that the kubelet knows. A probe that has to hold asks `/readyz?exclude=shutdown`, and the answer without that names the check `shutdown`.',
+    'There is no such setting: readiness fails, which removes the pod in every case that the kubelet knows. For a probe that must pass, use `/readyz?exclude=shutdown`. The answer without it names the check `shutdown`.',
   'K-206':
-    'Two seconds are kept back and not one: the kubelet’s clock has run for a while when the process signal arrives, and the end of the process takes time as well.',
+    "The margin is two seconds instead of one. When the process signal arrives, the kubelet's clock has already run for a while, and the exit of the process takes time too.",
   'K-207':
-    'What is still open is logged, destroyed and counted at the end of the budget itself, which is two seconds ahead of SIGKILL already, less the time that the destroy hooks need behind it; the exit code is 80.',
+    'Open requests are logged, destroyed and counted when the budget, minus the time of the destroy hooks, is over. The budget already ends two seconds before SIGKILL. The exit code is 80.',
   'K-209':
-    'No such endpoint is offered: the delay is in the process, behind the process signal, where it counts against the budget.',
+    'There is no such endpoint. The delay is in the process, after the process signal, and is part of the budget.',
   'K-210':
-    'The exit code is 1, as the apiserver’s: codes from 128 on say which process signal killed a process, and this one has ended itself.',
+    'The exit code is 1, as in the apiserver. Codes from 128 on mean that a signal killed the process, but this process has exited on its own.',
   'K-213':
-    'No timeout and no bound of the program is changed: before the first process signal nothing that it answers differs. `keepAliveTimeout` sets it for the proxy in front, and `headersTimeout` with it.',
+    'lameduck changes no timeout and no limit of the program. Before the first process signal, none of its responses differ. `keepAliveTimeout` sets the timeout for a proxy, together with `headersTimeout`.',
   'K-214':
-    'A process that is given less than it was told of cannot know: pre-shutdown hooks begin in the moment of the process signal, so that what flushes state there is done before a SIGKILL two seconds later.',
+    'A process cannot know that it has less time than configured. Pre-shutdown hooks start at the process signal, so a hook that flushes state there has ended before a SIGKILL two seconds later.',
   'P-018':
-    'The backlog is not cut, which leaves clients half connected and resets them later. Instead requests that arrive while the listener closes are held for some 30 ms, so that no client that waits for an answer makes a new connection, and the listener closes in a quiet turn of the event loop, right behind the last accept.',
+    'lameduck does not cut the backlog: clients would stay half connected and be reset later. Instead, it holds requests that arrive within about 30 ms before the listener closes, so that waiting clients open no new connection. The listener then closes in a quiet turn of the event loop, right after the last accept.',
   'P-026':
-    'Our FIN goes out behind the answer, or after 1 s or 1 MiB more where nothing said close; reading goes on for up to 5 s behind that, because some clients look for their answer only when they have sent everything.',
+    'The server sends its FIN after the response. If no response carried `Connection: close`, it waits for 1 s or 1 MiB more. It then reads for up to 5 s, because some clients read the response only after they have sent everything.',
   'P-059':
-    'There is no option for it: the process ends with an exit code of its own table, which says more than the number of a process signal.',
+    'There is no such option. The process exits with a code of its own table, which says more than the number of a signal.',
   'P-097':
-    'A destroy hook can be added until the destroy hooks begin: what a request in flight opens has to be closed, too.',
+    'A destroy hook can be added until the destroy hooks begin, because resources of a request in flight must be closed too.',
   'H-113':
-    'The Role has `list` and `watch`, for a hand-over within 2 s, and no `patch`, which nothing uses. The way to the API server is not opened in the NetworkPolicy, since the chart does not know its address: without one, the chart is refused.',
-  'L-002': 'All problems are in one error, as for every other setting.',
-  'L-037': 'Both are read; which one is given does not matter.',
+    'The Role has `list` and `watch`, for a hand-over within 2 s. It has no `patch`, which nothing uses. The NetworkPolicy does not open the way to the API server, because the chart does not know its address. Without that address, the chart fails to render.',
+  'L-002': 'One error lists all problems, as for every other setting.',
+  'L-037': 'lameduck reads both. It does not matter which one is present.',
   'LT-29':
-    'The elector renews until the work settles, and `stop` resolves then: the Lease never expires while work goes on. The hook of the lifecycle has a limit, and fails.',
+    'The elector renews until the work has settled, and `stop` resolves then. The Lease thus never expires while work is running. The hook of the lifecycle has a limit, and fails.',
   'LT-50': 'There is no override: a Lease with a strategy belongs to coordinated leader election.',
-  'L-041': 'The chart and the log have the Role; RBAC itself is the cluster’s.',
+  'L-041': 'The chart and the log contain the Role. RBAC itself belongs to the cluster.',
   'L-060':
     'The times of a write are the moment at which it is sent, also after a slow GET. The term counts from the same moment.',
-  'L-005': 'There is no switch for the release: it always happens, with the ownership checked.',
+  'L-005': 'There is no option for the release. lameduck always releases, after it has checked the ownership.',
   'L-006': 'They are options and variables, as all settings.',
   'L-007': 'The defaults are those of the components; each of the three is a setting.',
   'L-034': 'A Lease with a strategy is not written at all.',
   'L-040': 'A FlowSchema is a decision of the cluster’s administrator.',
-  'L-101': '`run` contends again after a loss; only work that returns or fails ends it.',
+  'L-101': '`run` contends again after a loss. It ends only when the work returns or fails.',
   'L-122': 'The client is undici, with a timeout for each request.',
-  'L-127': 'The page on leader election says the same before anything else.',
+  'L-127': 'The page on leader election begins with the same statement.',
   'L-140': 'The elector releases in a pre-shutdown hook, while the servers still serve.',
   'L-144': 'The hand-over is a pre-shutdown hook for the same reason.',
   'L-150': 'There are only Leases.',
   'L-151': 'There is no MultiLock: two processes on different objects both lead.',
   'L-161': 'Coordinated leader election is not implemented.',
   'L-162': 'Coordinated leader election is not implemented.',
-  'L-171': 'A program may use several electors; there is no spreading of its own.',
+  'L-171': 'A program may use several electors. lameduck does not spread work over them.',
   'L-172': 'There is no sharding.',
   'L-173': 'There is no semaphore.',
-  'L-126': 'The page on leader election names these conditions: no code can remove them.',
-  'L-132': 'The page on leader election shows such a check; the store is the program’s own.',
+  'L-126': 'The page on leader election names these conditions. No code can remove them.',
+  'L-132': 'The page on leader election shows such a check. The store belongs to the program.',
   'L-087': 'An elector stops at its renew deadline, 10 s after its last acknowledged write was sent.',
 };

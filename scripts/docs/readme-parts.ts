@@ -61,7 +61,7 @@ function differencesTable(conformance: string): { lines: string[]; problems: str
 }
 
 function differenceIn(line: string): [string, string][] {
-  const match = /^\| (A-\d+) \| (.*) \| \*\*deliberately different:\*\* (.*?)( Shown by .*)? \|$/.exec(line);
+  const match = /^\| (A-\d+) \| (.*) \| \*\*deliberately different:\*\* (.*?)( Tests: .*)? \|$/.exec(line);
   if (match === null) return [];
   const [, number = '', rule = '', difference = ''] = match;
   return [[number, `| ${rule} | ${difference} |`]];

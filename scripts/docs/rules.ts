@@ -6,372 +6,378 @@ import { kubeletRules } from './kubelet-rules.ts';
 
 /** The families of numbers, by their letter. */
 export const families = {
-  A: 'what the Kubernetes apiserver does during its life and its shutdown',
-  H: 'what a Helm chart and a container image do that lose nothing',
-  HC: 'what the chart and the image are held against as a whole',
-  K: 'what the kubelet does with probes and with a pod that ends',
-  L: 'what leader election on a Lease requires beside programs in Go',
+  A: 'start and shutdown of the Kubernetes apiserver',
+  H: 'a Helm chart and a container image that lose no request',
+  HC: 'acceptance criteria of the chart and the image',
+  K: "the kubelet's probes and pod termination",
+  L: 'leader election on a Lease, together with programs in Go',
   LT: 'scenarios of leader election',
-  P: 'hard cases of ending an HTTP server on Node',
+  P: 'hard cases of shutting down an HTTP server on Node',
 } as const;
 
 /** The rule behind each number. */
 export const rules: Readonly<Record<string, string>> = {
-  'A-001':
-    'A lifecycle signal has a name and becomes true once; it stays true, and signaling it again changes nothing.',
+  'A-001': 'A lifecycle signal has a name and fires once. It then stays fired, and firing it again changes nothing.',
   'A-002':
     'There are eight signals: `MuxAndDiscoveryComplete`, `HasBeenReady`, `ShutdownInitiated`, `AfterShutdownDelayDuration`, `PreShutdownHooksStopped`, `NotAcceptingNewRequest`, `InFlightRequestsDrained` and `HTTPServerStoppedListening`.',
-  'A-003': '`ShutdownInitiated` is signaled at the request to stop, and from then on `/readyz` answers 500.',
+  'A-003': '`ShutdownInitiated` fires when the process is asked to stop. From then on, `/readyz` answers 500.',
   'A-004':
-    '`AfterShutdownDelayDuration` follows `ShutdownInitiated` by exactly the shutdown delay, at once when the delay is 0; nothing shortens the delay.',
+    '`AfterShutdownDelayDuration` fires exactly one shutdown delay after `ShutdownInitiated`. With a delay of 0, it fires at once. Nothing shortens the delay.',
   'A-005':
-    '`PreShutdownHooksStopped` is signaled when the last pre-shutdown hook has returned, whether it succeeded or failed; the hooks begin together with `ShutdownInitiated`.',
+    'Pre-shutdown hooks start at `ShutdownInitiated`. `PreShutdownHooksStopped` fires when the last of them has returned, with or without an error.',
   'A-006':
-    '`NotAcceptingNewRequest` waits for the delay and for the pre-shutdown hooks, whichever is later; until then everything is served.',
+    '`NotAcceptingNewRequest` fires when both the delay and the pre-shutdown hooks have ended. Until then, every request is served.',
   'A-007':
-    '`InFlightRequestsDrained` waits for the ordinary requests and, when they have a grace period, for the watches.',
-  'A-008': 'By default the listener stops at `NotAcceptingNewRequest`, and the requests in flight drain beside that.',
-  'A-009': 'With `shutdownSendRetryAfter` the HTTP server stops at `InFlightRequestsDrained`, within two seconds.',
+    '`InFlightRequestsDrained` fires when the ordinary requests have ended, and also the watches if they have a grace period.',
+  'A-008':
+    'By default, the listener stops at `NotAcceptingNewRequest`, in parallel with the drain of the requests in flight.',
+  'A-009': 'With `shutdownSendRetryAfter`, the HTTP server stops at `InFlightRequestsDrained`, within two seconds.',
   'A-010':
-    'With requests in flight, the default order ends with `NotAcceptingNewRequest`, `HTTPServerStoppedListening`, `InFlightRequestsDrained`.',
+    'With requests in flight, the last signals fire in this order by default: `NotAcceptingNewRequest`, `HTTPServerStoppedListening`, `InFlightRequestsDrained`.',
   'A-011':
-    'With `shutdownSendRetryAfter` the order ends with `NotAcceptingNewRequest`, `InFlightRequestsDrained`, `HTTPServerStoppedListening`, always.',
-  'A-012':
-    '`HTTPServerStoppedListening` means that no connection is accepted any more; connections that are open may remain.',
-  'A-013': '`HasBeenReady` is signaled by the first probe of `/readyz` that passes.',
+    'With `shutdownSendRetryAfter`, the last signals always fire in this order: `NotAcceptingNewRequest`, `InFlightRequestsDrained`, `HTTPServerStoppedListening`.',
+  'A-012': 'After `HTTPServerStoppedListening`, no connection is accepted. Open connections may remain.',
+  'A-013': '`HasBeenReady` fires at the first probe of `/readyz` that passes.',
   'A-014':
-    '`MuxAndDiscoveryComplete` is signaled when everything that is to be served is in place, and never once a shutdown has begun.',
-  'A-016': 'The server listens first; post-start hooks begin after that, and the wait for the end begins last.',
+    '`MuxAndDiscoveryComplete` fires when all handlers are installed. It never fires after a shutdown has begun.',
+  'A-016': 'The server listens first, then the post-start hooks start. Waiting for the shutdown comes last.',
   'A-018':
-    'The run ends only after hooks, drain, audit flush and listener, and the destroy functions come last of all, also when something failed before.',
+    'The process returns only after the hooks, the drain, the audit flush and the stop of the listener. Destroy functions run last, even if an earlier step has failed.',
   'A-020':
-    'The whole shutdown has no deadline: hooks and audit flush may take as long as they like, and only the delay, the drain and the stop of the listener are bounded.',
-  'A-030': 'SIGINT and SIGTERM begin the shutdown.',
-  'A-031': 'The first process signal begins the shutdown; a second one, of either kind, ends the process with code 1.',
-  'A-032': 'The process signals are taken once for the whole process.',
-  'A-033': 'A shutdown that went well ends the process with code 0, and one that did not with another code.',
+    'The shutdown as a whole has no deadline. Only the delay, the drain and the stop of the listener have limits; hooks and the audit flush do not.',
+  'A-030': 'SIGINT and SIGTERM start the shutdown.',
+  'A-031':
+    'The first process signal starts the shutdown. A second one, SIGINT or SIGTERM, ends the process with code 1.',
+  'A-032': 'The process signals can be handled only once per process.',
+  'A-033': 'After a clean shutdown, the process exits with code 0, otherwise with another code.',
   'A-040':
-    'A post-start hook needs a function and a unique, non-empty name, and has to be registered before the hooks begin.',
-  'A-041': 'A post-start hook whose name is on the list of disabled hooks is skipped without a word, and has no check.',
+    'A post-start hook needs a function and a unique, non-empty name. It must be registered before the hooks start.',
+  'A-041': 'A post-start hook on the list of disabled hooks is skipped without a log line, and has no check.',
   'A-042':
-    'Each post-start hook is the check `poststarthook/<name>`, of `/healthz` and `/readyz` at once and of `/livez` behind the livez grace period.',
+    'Each post-start hook is the check `poststarthook/<name>` of `/healthz` and `/readyz`. After the livez grace period, it is also a check of `/livez`.',
   'A-043':
-    'Post-start hooks begin together once the server listens; the check of each fails until its hook has succeeded.',
+    'Post-start hooks start together when the server listens. The check of a hook fails until the hook has ended without an error.',
   'A-044': 'A post-start hook that fails ends the process at once.',
   'A-045':
-    'What a post-start hook started goes on through the delay; its context ends when the HTTP server is told to stop.',
-  'A-046': 'A post-start hook that still runs when the server stops, and then fails, turns a clean end into a crash.',
-  'A-047': 'A post-start hook is given a client of its own server, with all rights.',
-  'A-048':
-    'The server has post-start hooks of its own, for informers, request limits and the counts of stored objects.',
-  'A-049': 'The hook that waits for the storages gives up after a minute with a warning, and has then succeeded.',
+    'Work that a post-start hook has started continues through the delay. Its context ends when the HTTP server stops.',
+  'A-046': 'If a post-start hook still runs when the server stops, and then fails, a clean shutdown becomes a crash.',
+  'A-047': 'A post-start hook receives a client of its own server that has every permission.',
+  'A-048': 'The server has built-in post-start hooks: for informers, request limits and the counts of stored objects.',
+  'A-049': 'The built-in hook that waits for the storage logs a warning after a minute and then succeeds.',
   'A-055':
-    'A pre-shutdown hook needs a unique, non-empty name and has to be registered before the hooks begin; one without a function is ignored.',
-  'A-056': 'Pre-shutdown hooks run one after another in random order, without a limit.',
-  'A-057': 'While a pre-shutdown hook runs, it can call its own server, even after the delay has passed.',
-  'A-058': 'All pre-shutdown hooks run though some fail, and their failures become one error.',
-  'A-059': 'When a pre-shutdown hook has failed, the process ends without waiting for the requests in flight.',
+    'A pre-shutdown hook needs a unique, non-empty name. It must be registered before the hooks start. A hook without a function is ignored.',
+  'A-056': 'Pre-shutdown hooks run one after another, in random order and without a limit.',
+  'A-057': 'While a pre-shutdown hook runs, it can send requests to its own server, even after the delay has passed.',
+  'A-058': 'All pre-shutdown hooks run, even if some fail. Their errors are combined into one.',
+  'A-059': 'If a pre-shutdown hook has failed, the process exits without waiting for the requests in flight.',
   'A-060': 'A pre-shutdown hook that panics ends the process at once.',
-  'A-061': 'A pre-shutdown hook that never returns holds up the shutdown for ever.',
+  'A-061': 'A pre-shutdown hook that never returns blocks the shutdown forever.',
   'A-070':
-    '`/healthz`, `/livez` and `/readyz` are exact paths, and each check has a path of its own below them; its name may contain slashes. The index at `/` lists them all.',
-  'A-071': 'The method of a probe does not matter.',
+    '`/healthz`, `/livez` and `/readyz` are exact paths. Each check has its own path below them, and its name may contain slashes. The index at `/` lists all these paths.',
+  'A-071': 'A probe may use any HTTP method.',
   'A-072':
-    '`ping`, which always passes, and `log` are checks of each endpoint; `shutdown` is a check of `/readyz` alone and stands last.',
-  'A-073': 'An endpoint without checks has `ping`.',
-  'A-074': 'Checks are reported in the order of registration, and none can be added once the endpoints are served.',
+    'Each endpoint has the checks `ping`, which always passes, and `log`. Only `/readyz` has the check `shutdown`, which is the last one.',
+  'A-073': 'An endpoint without other checks has the check `ping`.',
+  'A-074': 'Checks are reported in the order of registration. No check can be added after the endpoints are served.',
   'A-075':
-    'On `/livez` the check of a post-start hook passes without being run until more than the livez grace period has passed since its registration; the other endpoints have no grace.',
-  'A-076': 'A server that wraps another one takes over its checks, without a livez grace.',
+    'On `/livez`, the check of a post-start hook passes without running until the livez grace period has passed since its registration. The other endpoints have no grace period.',
+  'A-076': 'A server that wraps another server takes over its checks, without a livez grace period.',
   'A-077':
-    'From its first use on, the check `log` flushes the log every minute; it fails once the last flush that was completed is two minutes old.',
-  'A-078': '`/readyz` fails while an informer of the server has not synced.',
-  'A-079': 'The storage is a check of all three endpoints, and its readiness another one of `/readyz`.',
-  'A-080': 'The check of the storage really asks it only every so often, and repeats its last result in between.',
+    'After its first use, the check `log` flushes the log every minute. It fails if the last completed flush is two minutes old.',
+  'A-078': '`/readyz` fails until every informer of the server has synced.',
+  'A-079': 'The storage is a check of all three endpoints. Its readiness is a second check of `/readyz`.',
+  'A-080':
+    'The check of the storage contacts the storage only once per interval. In between, it repeats the last result.',
   'A-085':
-    'A health endpoint that passes answers 200 with the two bytes `ok`, as plain text in UTF-8 that must not be sniffed, with `Cache-Control: no-cache, private`.',
-  'A-086': 'With the query key `verbose`, whatever its value, a passing endpoint lists its checks, one line each.',
-  'A-087': 'A health endpoint that fails answers 500, never 503, and always lists its checks.',
+    'A passing endpoint answers 200 with the two bytes `ok`. The content type is plain text in UTF-8 that must not be sniffed, with `Cache-Control: no-cache, private`.',
+  'A-086': 'With `verbose` in the query, whatever its value, a passing endpoint lists its checks, one per line.',
+  'A-087': 'A failing endpoint answers 500, never 503, and always lists its checks.',
   'A-088':
-    'A check is reported as `[+]name ok`, `[-]name failed: reason withheld`, `[+]name excluded: ok` or `[+]name excluded with group: ok`, and names that `exclude` could not find get one line of warning.',
+    'A report has one line per check: `[+]name ok`, `[-]name failed: reason withheld`, `[+]name excluded: ok` or `[+]name excluded with group: ok`. One warning line lists the names in `exclude` that match no check.',
   'A-089':
-    '`exclude` names a check, or else a group of checks, to be left out and can be repeated; a check left out does not run, and an unknown name changes nothing but the report.',
-  'A-090': 'With `?exclude=shutdown` a probe of `/readyz` stays green during the shutdown.',
+    '`exclude` names a check, or else a group of checks, and can be repeated. An excluded check does not run. An unknown name only changes the report.',
+  'A-090': 'With `?exclude=shutdown`, `/readyz` passes during the shutdown.',
   'A-091': 'A check with a livez grace cannot be excluded by its group.',
-  'A-092': 'The last line of a report names the endpoint as its path does.',
-  'A-095': 'The path of a single check answers 200 `ok`, or 500 with the real reason of the failure.',
-  'A-096': 'The path of a single check takes no notice of `verbose` and `exclude`, and is counted nowhere.',
-  'A-097': '`/readyz/shutdown` says during the shutdown that the process is shutting down.',
-  'A-100': 'Checks run one after another and without a limit, and each probe runs them all by itself.',
-  'A-101': 'Probes pass authentication, authorization, audit and limits like every other request.',
-  'A-102': 'The three endpoints are open to everybody; the paths of single checks need a permission.',
-  'A-103':
-    'With plain limits on the requests in flight, health probes count like any other request and can be answered 429.',
-  'A-104': 'Each probe that fails is a line in the log, with the reasons.',
-  'A-105': 'Names that `exclude` could not find are logged when the log is verbose enough.',
+  'A-092': 'The last line of a report contains the name of the endpoint.',
+  'A-095': 'The path of a single check answers 200 `ok`, or 500 with the reason of the failure.',
+  'A-096': 'The path of a single check ignores `verbose` and `exclude`, and no metric counts it.',
+  'A-097': 'During the shutdown, `/readyz/shutdown` answers that the process is shutting down.',
+  'A-100': 'Checks run one after another, without a limit, and each probe runs all of them again.',
+  'A-101': 'Probes pass through authentication, authorization, audit and limits, as every other request does.',
+  'A-102': 'The three endpoints are open to everyone. The path of a single check requires a permission.',
+  'A-103': 'If only a plain limit on requests in flight is set, probes count as requests and can get a 429.',
+  'A-104': 'Each failing probe writes a log line with the reasons.',
+  'A-105': 'At a verbose log level, names in `exclude` that match no check are logged.',
   'A-106':
-    'During the shutdown `/readyz` fails by its check `shutdown`, while `/livez` and `/healthz` go on passing as long as the listener is open.',
+    'During the shutdown, `/readyz` fails by its check `shutdown`. `/livez` and `/healthz` pass as long as the listener is open.',
   'A-111':
-    'The 429 and the 503 of a shutdown come ahead of everything else: no request metric and no audit event has them.',
-  'A-112': 'A request is long-running by its verb, by the subresource that it asks for, or by a path for profiling.',
+    'The 429 and the 503 of a shutdown are sent before all other handling: no request metric and no audit event contains them.',
+  'A-112': 'A request is long-running if its verb, its subresource, or a profiling path says so.',
   'A-120':
-    'During the delay everything is served on old and new connections, and no response carries a sign of the coming end.',
-  'A-122':
-    'With `shutdownSendRetryAfter`, from `NotAcceptingNewRequest` on, new and kept connections alike are answered 429.',
-  'A-126': 'Health and metrics paths, and the server’s calls to itself, are exempt from the refusals of a shutdown.',
+    'During the delay, every request is served on existing and new connections. No response shows that a shutdown has begun.',
+  'A-122': 'With `shutdownSendRetryAfter`, new and kept-alive connections get a 429 from `NotAcceptingNewRequest` on.',
+  'A-126': "Health paths, metrics paths and the server's own calls to itself are exempt from the 429 of a shutdown.",
   'A-130':
-    'A watch with a grace period ends at once when `NotAcceptingNewRequest` fires; events that wait to be sent may be lost.',
-  'A-131': 'The client of a watch that is ended sees a regular end: the last chunk over HTTP/1.1.',
+    'A watch with a grace period ends at once at `NotAcceptingNewRequest`. Events that wait to be sent may be lost.',
+  'A-131': 'The client of a watch that the shutdown ends sees a regular end: over HTTP/1.1, the last chunk.',
   'A-133':
-    'A watch over a WebSocket does not learn of the shutdown; it holds the drain to the end of its grace period and is cut.',
+    'A watch over a WebSocket is not notified of the shutdown. The drain waits for it until the grace period ends, and then cuts it.',
   'A-135':
-    'Without a grace period nobody tells the watches of the shutdown; they are cut when the process exits, without a last chunk.',
+    'Without a grace period, watches are not notified of the shutdown. They are cut when the process exits, without a last chunk.',
   'A-140':
-    'Long-running requests are ended at 200 a second, or as many as end all of them within the grace period if that is more; one at a time, and the grace period is a hard deadline.',
+    'Long-running requests end at 200 per second, or faster if that is necessary to end all of them within the grace period. They end one at a time, and the grace period is a hard deadline.',
   'A-141':
-    'Before the drain the limiter is not asked; in the drain each request that ends uses one of its moments, in no promised order.',
-  'A-143': 'When the grace period is over the wait ends, whatever is still open.',
-  'A-145': 'Watches that are left when their grace period ends are not ended but die with the process.',
-  'A-150':
-    'The server has limits of its own for headers and idle connections: 32 s for the headers, 90 s for an idle connection.',
-  'A-151': 'The listener closes first, then idle connections; active connections are never closed by force.',
-  'A-152': 'A connection that has not sent a request counts as idle only after 5 s and holds up the stop so long.',
-  'A-156': 'Connections that have left HTTP are neither waited for nor closed.',
+    'Before the drain, the rate limiter is not used. During the drain, each request that ends takes one permit of the limiter. The order is not defined.',
+  'A-143': 'When the grace period is over, the wait ends, even if requests are still open.',
+  'A-145': 'Watches that are open at the end of their grace period are not ended. They are cut when the process exits.',
+  'A-150': 'The server sets its own limits: 32 s for the headers of a request, 90 s for an idle connection.',
+  'A-151': 'The listener closes first, then idle connections close. Active connections are never closed by force.',
+  'A-152':
+    'A connection that has not sent a request counts as idle only after 5 s. The stop of the server waits for it.',
+  'A-156': 'Upgraded connections are neither awaited nor closed.',
   'A-161':
-    'A request over HTTP/2 is, with a small chance, answered with a GOAWAY for its connection, so that clients spread; what is in flight there goes on, and HTTP/1.1 is left alone.',
+    'With a small probability, an HTTP/2 request is answered with a GOAWAY, so that clients spread over the servers. Requests in flight on that connection continue. HTTP/1.1 is not affected.',
   'A-170':
-    'A request that is not long-running has until the request timeout, or less if its query asks for less by `timeout`; a value that cannot be read is answered 400.',
+    'A request that is not long-running has the request timeout as its limit. Its query may set a shorter `timeout`. An invalid value is answered with 400.',
   'A-171':
-    'When the time is up before the handler has sent anything, the client gets 504, and what the handler sends later fails.',
-  'A-172': 'When the time is up in the middle of an answer, the answer is broken off.',
-  'A-173': 'The handler of a request that has timed out goes on running, and the shutdown does not wait for it.',
+    'If the time is over before the handler has sent anything, the client gets a 504. Later writes of the handler fail.',
+  'A-172': 'If the time is over in the middle of a response, the response is cut.',
+  'A-173': 'The handler of a request that has timed out continues to run. The shutdown does not wait for it.',
   'A-174':
-    'Requests beyond the limit in flight, one limit for reading and one for changing, are answered 429 with `Retry-After: 1`, on a connection that stays; long-running requests do not count.',
-  'A-176': 'The refusals of overload and of the shutdown have different bodies and different values of `Retry-After`.',
+    'Requests above the limit in flight are answered with 429 and `Retry-After: 1`, and the connection stays open. There is one limit for reads and one for writes. Long-running requests do not count.',
+  'A-176': 'The answers of overload and of the shutdown differ in their bodies and in their `Retry-After`.',
   'A-180':
-    'A health check has two metrics: the gauge `kubernetes_healthcheck{name,type}`, 1 when it passed and 0 when it failed, and the counter `kubernetes_healthchecks_total{name,type,status}` with the status `success` or `error`. Their help texts call them stable.',
+    'A health check has two metrics, which their help texts call stable. The gauge `kubernetes_healthcheck{name,type}` is 1 after a pass and 0 after a failure. The counter `kubernetes_healthchecks_total{name,type,status}` has the status `success` or `error`.',
   'A-181':
-    'Results of checks are counted when a whole endpoint is probed, for each check that was run; neither on the path of a single check nor for one that was excluded.',
+    'The metrics count the results of each check that ran because a whole endpoint was probed. They do not count the path of a single check or an excluded check.',
   'A-182':
-    'They are served at `/metrics/slis`, from a registry of their own with the start time of the process; DELETE resets that.',
-  'A-183': 'Probes of whole endpoints are counted among the requests.',
+    'These metrics are served at `/metrics/slis`, from a separate registry that also has the start time of the process. DELETE resets the registry.',
+  'A-183': 'Probes of whole endpoints are counted as requests.',
   'A-184':
-    'Requests that overload has rejected and requests that timed out are counted; those that a shutdown refused are not among them.',
-  'A-186': 'The long-running requests that are open are a gauge.',
-  'A-187': 'The durations of requests are a histogram with buckets from 5 ms to 60 s.',
+    'Requests that overload has rejected, and requests that have timed out, are counted. Requests that a shutdown has refused are not.',
+  'A-186': 'A gauge has the number of open long-running requests.',
+  'A-187': 'A histogram has the durations of requests, with buckets from 5 ms to 60 s.',
   'A-188':
-    'Nothing is measured of the lifecycle: no phase, no length of a shutdown or of a hook, no request that a shutdown has drained, cut or refused.',
-  'A-217': 'The chance of a GOAWAY is from 0 to 0.02.',
-  'A-218': 'The greatest number of requests in flight cannot be negative, and 0 switches the limit off.',
+    'No metric describes the lifecycle: no phase, and no duration of a shutdown or a hook. No metric counts the requests that a shutdown has drained, cut or refused.',
+  'A-217': 'The probability of a GOAWAY must be from 0 to 0.02.',
+  'A-218': 'The limit of requests in flight must not be negative. 0 disables it.',
   'A-248':
-    'A post-start hook that blocks until its context ends keeps `/readyz` red for ever, and nothing says that it had to return.',
-  'K-012': 'A probe over HTTP passes with a status from 200 to 399.',
-  'K-015': 'An answer whose body does not arrive whole is an error to the kubelet, whatever its status, and no pass.',
-  'K-016': 'Of an answer the kubelet reads 10 KiB at most; what is longer is cut, without effect on the result.',
-  'K-021':
-    'Each probe of the kubelet comes on a connection of its own and says `Connection: close`; nothing is compressed.',
+    'A post-start hook that blocks until its context ends makes `/readyz` fail forever. No log line says that the hook should have returned.',
+  'K-012': 'An HTTP probe passes with a status from 200 to 399.',
+  'K-015': 'If the body of a response does not arrive completely, the probe has an error, whatever the status.',
+  'K-016': 'The kubelet reads at most 10 KiB of a response. A longer body is truncated, without effect on the result.',
+  'K-021': 'Each probe uses a new connection and sends `Connection: close`. It accepts no compression.',
   'K-030':
-    'A TCP probe is a connection on which nothing comes: no error, nothing for the log, and no traffic of a client.',
-  'K-032':
-    'A probe over gRPC calls `Check` of the standard health service in clear text, for the service `""` unless told otherwise.',
-  'K-033': 'Only `SERVING` passes; every other answer, a service that nobody knows included, is a failure.',
-  'K-035': 'An exec probe passes with exit status 0, and the output of one that fails is its reason.',
-  'K-036': 'An exec probe that takes longer than its timeout has failed, and is killed.',
-  'K-100': 'PID 1 ignores a process signal that it has no handler for, and is killed at the end of its grace period.',
+    'A TCP probe opens a connection and sends nothing. The server must not treat it as an error, log it, or count it as traffic.',
+  'K-032': 'A gRPC probe calls `Check` of the standard health service in clear text. The default service is `""`.',
+  'K-033': 'Only `SERVING` passes. Every other answer fails, including an unknown service.',
+  'K-035': 'An exec probe passes with exit status 0. If it fails, its output is the reason.',
+  'K-036': 'An exec probe that exceeds its timeout fails, and its command is killed.',
+  'K-100': 'PID 1 ignores a process signal without a handler. It is killed at the end of its grace period.',
   'K-115':
-    'Of a termination message the kubelet keeps the last 4096 bytes, and beside those of more than three other containers the first few.',
-  'K-166': 'The grace period of a pod that is being ended can become shorter but never longer.',
-  'K-193': 'Probes come from outside the pod: a server listens on every address and not only on its loopback.',
+    'The kubelet keeps the last 4096 bytes of a termination message. With four or more containers in the pod, it keeps only the first 12 288 bytes divided by their number.',
+  'K-166': 'The grace period of a pod that is being deleted can become shorter, but never longer.',
+  'K-193': 'Probes come from outside the pod. The server must listen on every address, not only on loopback.',
   'K-194':
-    'Handlers for the process signals are in place before the start waits for anything, also as PID 1, and a stop signal of the image’s own is obeyed.',
+    'Signal handlers are installed before the start waits for anything, also as PID 1. A stop signal of the image is respected.',
   'K-195':
-    'A process signal before the process listens ends it within a second, with exit code 0 and without a port having been opened.',
-  'K-196': 'The port is open early, and readiness fails there until what serving needs is up.',
+    'A process signal before the process listens ends it within a second, with exit code 0 and without opening a port.',
+  'K-196': 'The port opens early. Readiness fails there until everything that serving needs is available.',
   'K-197':
-    'Liveness asks nothing that another process answers and passes through nothing of the program; it is answered within 100 ms under full load.',
-  'K-198': 'Liveness passes through the whole drain: only what a restart mends may fail it.',
+    'The liveness probe depends on no other process and on no code of the program. It is answered within 100 ms under full load.',
+  'K-198': 'Liveness passes throughout the drain. Only a fault that a restart repairs may fail it.',
   'K-199':
-    'Readiness is an answer of its own: 503 when it fails, less than 10 KiB with `Content-Length` in one write, and never a redirect.',
+    'A failing readiness probe gets a 503. The response is less than 10 KiB with `Content-Length`, is sent in one write, and never redirects.',
   'K-200':
-    'Probes are answered whatever their `Host` and query, by GET and HEAD, with `Connection: close`, over TLS without the name of a server, and over HTTP/2 where it is offered.',
+    'Probes are answered for any `Host` and query, with GET and HEAD, and with `Connection: close`. This holds over TLS without a server name, and over HTTP/2 if the server offers it.',
   'K-201':
-    'Probes stand in no log at info level, in no metric of requests and under no limit, and a process under full load still answers them.',
-  'K-202': 'A connection that is closed without a byte, and a TLS handshake that is broken off, are silent.',
+    'Probes are in no log at info level and in no request metric. No limit applies to them. A process under full load still answers them.',
+  'K-202': 'A connection that is closed without a byte, and an aborted TLS handshake, are not logged.',
   'K-203':
-    'On the stop signal: readiness fails; the listener stays open for the delay while responses say `Connection: close`; then it closes, silent connections end, what is in flight is waited for, upgraded sockets are told goodbye (1001), close hooks run in reverse order, the log is flushed, and the exit code is 0.',
-  'K-204': 'During the delay every new connection and request is served as ever.',
+    'On the stop signal, readiness fails. The listener stays open for the delay, and responses carry `Connection: close`. Then the listener closes, idle connections end, and requests in flight finish. WebSockets are closed with 1001, close hooks run in reverse order, the log is flushed, and the exit code is 0.',
+  'K-204': 'During the delay, every new connection and request is served as before.',
   'K-205':
-    'Whether readiness fails during the drain (`fail`) or goes on passing (`hold`) can be chosen, and the answer says which phase it is.',
+    'A setting decides whether readiness fails during the drain (`fail`) or passes (`hold`). The answer names the phase.',
   'K-206':
-    'No wait is without an end: what is silent, half-open or slow is cut at the deadline, and the process ends within the grace period less the preStop hook less one second; the grace period is taken for 30 s when nobody says.',
+    'Every wait has a limit: idle, half-open and slow connections are cut at the deadline. The process ends within the grace period, minus the preStop hook, minus one second. The default grace period is 30 s.',
   'K-207':
-    'One second before the end of the budget what is still open is logged and destroyed, and the exit code says so: SIGKILL never comes because of our own waiting.',
+    'One second before the end of the budget, open requests are logged and destroyed, and the exit code shows it. SIGKILL never follows from a wait of the process itself.',
   'K-208':
-    'A request from before the listener closed ends with its real status; long polls and event streams end soon, and say when to come back.',
+    'A request from before the listener closed ends with its real status. Long polls and event streams end early and tell the client when to reconnect.',
   'K-209':
-    'An endpoint for a preStop hook over HTTP, if there is one, may be called twice and returns soon; the connection that the kubelet keeps of it does not delay the exit.',
-  'K-210': 'A second process signal ends the process at once with 128 and the number of the signal.',
+    "If there is an endpoint for an HTTP preStop hook, it can be called twice and returns quickly. The kubelet's kept-alive connection does not delay the exit.",
+  'K-210': 'A second process signal ends the process at once, with 128 plus the number of the signal.',
   'K-211':
-    'After an uncaught error a process says why, drains for at most two seconds and exits with a code that is not 0.',
+    'After an uncaught error, the process logs the error, drains for at most two seconds and exits with a code other than 0.',
   'K-212':
-    'On a bad end a process writes one message of at most 3072 bytes, its cause first, to the termination path: synchronously, in place, and never on a good end; a file that is not there is no error.',
+    'On an abnormal exit, the process writes one message of at most 3072 bytes to the termination path, with the cause first. It writes synchronously and in place. It writes nothing on a clean exit. A missing file is not an error.',
   'K-213':
-    'The keep-alive timeout is longer than 60 s behind proxies, `headersTimeout` fits it, and connections are bounded in requests and in age.',
+    'Behind a proxy, the keep-alive timeout is longer than 60 s, and `headersTimeout` is longer still. The number of requests and the age of a connection are limited.',
   'K-214':
-    'When only two seconds are left in all, state is flushed first and nothing is lost; a thousand idle connections do not make the drain longer.',
+    'If only two seconds are left in total, state is flushed first and nothing is lost. A thousand idle connections do not make the drain longer.',
   'K-215':
-    'The model is the apiserver: `/readyz` fails at once, all is served for the delay, then nothing new, what is in flight ends, listeners close; a second process signal exits with 1.',
+    'The model is the apiserver. `/readyz` fails at once, and every request is served during the delay. Then no new request is accepted, requests in flight end, and the listeners close. A second process signal exits with 1.',
   'P-001':
-    'From its drawn moment on, a connection’s next response whose headers are not sent yet says `Connection: close`, also to a request from before the process signal.',
+    "After a connection's drawn moment, its next response whose headers have not been sent carries `Connection: close`. This includes the response to a request from before the process signal.",
   'P-002':
-    'A kept connection whose last response did not say close is left open for the linger; one whose response said close is ended as soon as that response is flushed.',
-  'P-003': 'Thirty closed-loop clients on kept connections see no ECONNRESET over twenty shutdowns.',
+    'If the last response on a kept-alive connection did not carry `Connection: close`, the connection stays open for the linger. If it did, the server ends the connection as soon as the response has been flushed.',
+  'P-003':
+    'Thirty clients, each sending its next request right after the last response on a kept-alive connection, see no ECONNRESET over twenty shutdowns.',
   'P-004':
-    'A silent connection stays open for the linger, and a request that arrives in that time is served and told to close, in both modes.',
-  'P-005': 'A request written to a silent connection in the same millisecond as the process signal is answered whole.',
-  'P-006': 'A silent connection is ended by FIN and destroyed only after a further, bounded wait.',
-  'P-007': 'The ends of silent connections are spread out, so that their clients do not come back all at once.',
-  'P-008': 'A client that never pauses on one connection cannot keep the server alive: one more request, then close.',
+    'An idle connection stays open for the linger, in both modes. A request that arrives in that time is served with `Connection: close`.',
+  'P-005':
+    'A request sent on an idle connection in the same millisecond as the process signal gets a complete response.',
+  'P-006': 'An idle connection is ended with a FIN, and destroyed only after a further, limited wait.',
+  'P-007': 'Idle connections end spread over time, so that their clients do not reconnect together.',
+  'P-008':
+    'A client that sends requests without a pause on one connection cannot keep the server alive. It gets one more response, with `Connection: close`.',
   'P-009':
-    'Of two pipelined requests the first is answered, and the second is either answered or was told by the first that the connection closes.',
+    'The first of two pipelined requests gets a response. The second gets one too, unless the first response carries `Connection: close`.',
   'P-010':
-    'With requests queued on a connection the last response says close; what arrives after that, or after our FIN, reaches no handler.',
-  'P-011': 'A connection that never sent a byte ends with the linger and never holds up the exit.',
-  'P-012': 'Half a request line or head at the process signal is waited for and served when the rest comes in time.',
-  'P-013': 'Half a head that nothing follows is ended by FIN, ahead of the end of the drain’s time.',
-  'P-014': 'A client that has sent its request and then FIN still gets its response.',
-  'P-015': 'Clients that speak HTTP/1.0 or ask for `Connection: close` notice nothing of the drain.',
+    "If requests are queued on a connection, the last response carries `Connection: close`. Later requests, and requests after the server's FIN, reach no handler.",
+  'P-011': 'A connection that never sent a byte ends with the linger and never delays the exit.',
+  'P-012':
+    'If half of a request line or head has arrived at the process signal, the server waits for the rest. If the rest arrives in time, the request is served.',
+  'P-013': "If the rest of a head never arrives, the connection ends with a FIN before the end of the drain's time.",
+  'P-014': 'A client that has sent its request and then a FIN still gets its response.',
+  'P-015': 'For clients that use HTTP/1.0 or send `Connection: close`, the drain changes nothing.',
   'P-016':
-    'During the drain a `Connection` header of the handler’s own is overridden, and no `Keep-Alive` header goes with it.',
-  'P-017': 'The program’s own limits (`maxRequestsPerSocket`, `keepAliveTimeout`, `requestTimeout`) hold in the drain.',
+    'During the drain, lameduck overrides a `Connection` header of the handler, and sends no `Keep-Alive` header.',
+  'P-017':
+    "The program's own limits (`maxRequestsPerSocket`, `keepAliveTimeout`, `requestTimeout`) also apply during the drain.",
   'P-018': 'The listener closes without resetting the connections that wait in its backlog.',
   'P-019':
-    'With `shutdownSendRetryAfter` a connection accepted after `NotAcceptingNewRequest` gets 429, `Retry-After` and close, and FIN after the client could read it.',
-  'P-020': 'Several listeners (IPv4 and IPv6, a unix socket, two ports) drain as one.',
+    'With `shutdownSendRetryAfter`, a connection accepted after `NotAcceptingNewRequest` gets a 429 with `Retry-After` and `Connection: close`. The FIN follows after the client could read the response.',
+  'P-020': 'Several listeners (IPv4 and IPv6, a unix socket, two ports) drain together.',
   'P-021':
-    'A request is in flight until its response closes, finished or not, so an aborted one never holds up the drain.',
-  'P-022': 'An upload in progress at the process signal is received whole and answered.',
-  'P-023': 'A stalled upload is cut at the deadline and logged with method, route and age.',
+    'A request is in flight until its response closes, complete or not. An aborted request therefore never delays the drain.',
+  'P-022': 'An upload in progress at the process signal is received completely and answered.',
+  'P-023': 'A stalled upload is cut at the deadline, and logged with method, route and age.',
   'P-024':
-    'A client that waits for `100 Continue` at the process signal gets it and a full response; one on a refused connection gets the refusal without it.',
-  'P-025': 'A response in mid-stream is left alone until the deadline; cut there, it is counted as forced.',
+    'A client that waits for `100 Continue` at the process signal gets it and a full response. On a refused connection, the client gets only the refusal.',
+  'P-025': 'A response in progress is not touched until the deadline. If it is cut then, it counts as cut.',
   'P-026':
-    'A body that goes on behind the answer to its request is read on, within bounds, so that no reset takes the answer away.',
-  'P-027': 'A handler that never ends is named by its route before its connection is closed by force.',
+    'If a client still sends the body of an answered request, the server reads on within limits, because a reset would discard the response.',
+  'P-027': 'If a handler never ends, its route is logged before its connection is destroyed.',
   'P-028':
-    'The `AbortSignal` of a long-running request is aborted in the drain, that of any other at the deadline only.',
-  'P-029': 'A response that a framework has handed over to the handler is counted like any other.',
-  'P-030': 'A request that fails before any handler (404, bad URL, unreadable head) is never left over in the count.',
-  'P-031': 'Requests injected without a socket do not disturb the count.',
-  'P-032': 'Requests by HEAD and OPTIONS are counted like any other, and a CONNECT tunnel is long-running.',
-  'P-033': 'A route that is marked long-running is not waited for with the others and is counted apart.',
-  'P-034': 'An event stream that is drained gets its last chunk, and before it a `retry:` for its client.',
-  'P-035': 'A long poll is answered in the drain, not cut.',
-  'P-036': 'Long-running requests are ended so many per second, at least 200, and not all at once.',
-  'P-037': 'A long-running request that ends by itself is not ended again, and its place in the line goes to the next.',
-  'P-038': 'A long-running request that begins during the shutdown is refused, or has to end by the same deadline.',
+    'The drain aborts the `AbortSignal` of a long-running request at its turn, and that of any other request only at the deadline.',
+  'P-029': 'A response that the handler has taken over from the framework is counted like any other.',
+  'P-030': 'A request that fails before it reaches a handler (404, bad URL, invalid head) never stays in the count.',
+  'P-031': 'Requests injected without a socket do not change the count.',
+  'P-032': 'HEAD and OPTIONS requests are counted like any other. A CONNECT tunnel is long-running.',
+  'P-033':
+    'The drain does not wait for a route marked as long-running as for ordinary requests. It is counted separately.',
+  'P-034': 'An event stream that the drain ends gets a `retry:` for its client and then its last chunk.',
+  'P-035': 'A long poll gets an answer during the drain and is not cut.',
+  'P-036': 'Long-running requests end at a limited rate, at least 200 per second, and not all at once.',
+  'P-037': 'If a long-running request ends on its own, it is not ended again. Its turn goes to the next one.',
+  'P-038': 'A long-running request that begins during the shutdown is refused, or must end by the same deadline.',
   'P-039':
-    'A WebSocket is closed with 1001 and a reason by the object that `ws` leaves on its socket, and terminated after a bounded wait.',
-  'P-040': 'A socket that has been upgraded to something unknown gets a FIN, and is destroyed if it does not answer.',
+    'A WebSocket gets a close frame with 1001 and a reason, through the object that `ws` stores on its socket. It is terminated after a limited wait.',
+  'P-040': 'A socket upgraded to an unknown protocol gets a FIN. If the peer does not answer, it is destroyed.',
   'P-041':
-    'A client that asks for another protocol during the drain is refused while the connection still speaks HTTP: one that came late like any other, one that was kept by 503 and close.',
-  'P-042': 'Every HTTP/2 session is told to leave by GOAWAY and ends after its streams, on every version of Node.',
+    'During the drain, an upgrade request is refused while the connection still speaks HTTP. A connection accepted too late gets the usual 429, and a kept-alive connection a 503 with `Connection: close`.',
+  'P-042': 'On every version of Node, every HTTP/2 session gets a GOAWAY and ends after its last stream.',
   'P-043':
-    'Over clear text HTTP/2 leaves in two steps, so that a stream that was opened in between is served; over TLS by one GOAWAY at a good moment.',
+    'In clear text, HTTP/2 sends two GOAWAYs, so that a stream opened in between is served. Over TLS, it sends one, when the session has no open stream if possible.',
   'P-044':
-    'A session without streams ends at its drawn moment, and a stream that never ends is cut at the deadline with its session.',
-  'P-045': 'A server that speaks HTTP/1.1 and HTTP/2 drains each connection by its own protocol.',
+    'A session without streams ends at its drawn moment. A stream that never ends is cut at the deadline together with its session.',
+  'P-045': 'A server that supports HTTP/1.1 and HTTP/2 drains each connection by its own protocol.',
   'P-046':
-    'gRPC health says `NOT_SERVING` from `ShutdownInitiated` on, and who watches hears it before the stream ends.',
-  'P-047': 'Requests in flight over TLS survive the shutdown like those in the clear.',
-  'P-048': 'A client that never begins or never finishes its TLS handshake does not hold up the exit.',
-  'P-049': 'A TLS handshake that ends during the drain makes a new connection, treated as one.',
+    'gRPC health answers `NOT_SERVING` from `ShutdownInitiated` on. A watching client receives this status before its stream ends.',
+  'P-047': 'Requests in flight over TLS survive the shutdown, as in clear text.',
+  'P-048': 'A client that never starts or never finishes its TLS handshake does not delay the exit.',
+  'P-049': 'A connection whose TLS handshake ends during the drain is treated as a new connection.',
   'P-050': 'A server on a unix socket drains like one on a port.',
   'P-051': 'A socket error during the drain never becomes an uncaught exception.',
   'P-052': 'A response that finishes when its socket is gone already throws nothing.',
-  'P-053': 'A server that has connections already is taken over with them, or refused loudly.',
-  'P-054': 'A server that never listened, or is about to, shuts down cleanly.',
-  'P-055': 'When the program or its framework closes the server during our drain, the drain goes on undisturbed.',
-  'P-056': 'Whatever begins the shutdown (either process signal, code, an uncaught error), it runs once.',
+  'P-053': 'If a server already has connections, lameduck either manages them too or throws an error.',
+  'P-054': 'A server that never listened, or is about to listen, shuts down cleanly.',
+  'P-055': 'If the program or its framework closes the server during the drain, the drain continues unchanged.',
+  'P-056': 'The shutdown runs once, whether a process signal, code or an uncaught error starts it.',
   'P-057':
-    'A second process signal ends the process with code 1 after one line of log. Any process signal within 100 ms of the first counts as the first: some starters send it twice, or send another one.',
+    'A second process signal ends the process with code 1 after one log line. A process signal within 100 ms of the first counts as the first, because some process managers send it twice, or send another signal.',
   'P-058':
-    'After a clean drain the exit code is 0 even when timers or handles are left; each abnormal end has a code of its own.',
-  'P-059': 'Supervisors that want to see death by signal can be given it instead of an exit code.',
-  'P-060': 'The last line of the log arrives even when the reader of the pipe is slow.',
-  'P-061': 'With a log that is written by a worker thread, all lines arrive before the exit.',
-  'P-063': 'An uncaught error is logged, turns readiness red, gets a bounded drain and a non-zero exit code.',
-  'P-064': 'An unhandled rejection does what Node does with it.',
-  'P-065': 'A process under `npm start` or a shell, which keep process signals to themselves, says so once.',
-  'P-066': 'As PID 1 the process needs no init: its handlers are in place before it listens.',
-  'P-067': 'A process signal during the start, before listening or in a post-start hook, leads to a clean exit.',
-  'P-068': 'An IPC message `shutdown` of PM2 begins the shutdown like a process signal.',
-  'P-069': 'SIGHUP and SIGUSR2 are left alone unless asked for, and signals of a fault are never taken.',
-  'P-070': 'Signal listeners of other libraries keep working, and ours can be removed.',
-  'P-071': 'A worker of `node:cluster` that its primary disconnects drains before Node closes its servers.',
+    'After a clean drain, the exit code is 0 even if timers or handles are left. Each abnormal exit has a code of its own.',
+  'P-059': 'A supervisor that expects a death by signal can get one instead of an exit code.',
+  'P-060': 'The last log line arrives even if the reader of the pipe is slow.',
+  'P-061': 'If a worker thread writes the log, all lines arrive before the exit.',
+  'P-063': 'An uncaught error is logged, makes readiness fail, and gets a limited drain and an exit code other than 0.',
+  'P-064': 'An unhandled rejection has the same effect as in Node.',
+  'P-065': 'If a process runs under `npm start` or a shell, which may not forward process signals, the log warns once.',
+  'P-066': 'As PID 1, the process needs no init: its signal handlers are installed before it listens.',
+  'P-067': 'A process signal during the start (before listening, or during a post-start hook) leads to a clean exit.',
+  'P-068': "PM2's IPC message `shutdown` starts the shutdown, as a process signal does.",
+  'P-069': 'lameduck does not handle SIGHUP and SIGUSR2 unless configured, and never handles the signals of a fault.',
+  'P-070': "Signal listeners of other libraries keep working, and lameduck's can be removed.",
+  'P-071': 'If the primary of `node:cluster` disconnects a worker, the worker drains before Node closes its servers.',
   'P-073':
-    'No timer of ours keeps the process alive or is left behind: a thousand starts and stops in one process leave no warning, listener, timer or handle.',
-  'P-074': 'Time is monotonic: a jump of the clock does not change the drain.',
+    'No timer of lameduck keeps the process alive. A thousand starts and stops in one process leave no warning, listener, timer or handle.',
+  'P-074': 'Time is monotonic: a step of the wall clock does not change the drain.',
   'P-075':
-    'Delay, drain and hooks have to fit into `terminationGracePeriodSeconds`; when they do not, the start says so.',
-  'P-076': 'A preStop sleep and a delay of the program add up, and are reported.',
-  'P-077': '`/readyz` is red within 10 ms of the process signal, and `/livez` stays green to the end.',
-  'P-078': 'Probes are answered in every phase as long as there is a listener, and are not counted as in flight.',
-  'P-079': 'What answers probes closes last, behind the hooks.',
-  'P-080': 'Query, trailing slash, HEAD and letter case do not turn a probe into 404.',
-  'P-081': 'A check that hangs fails by its own limit while the others still report, all before the kubelet gives up.',
+    'Delay, drain and hooks must fit into `terminationGracePeriodSeconds`. If they do not, the start reports it.',
+  'P-076': 'A preStop sleep and a delay of the process add up, and the log reports it.',
+  'P-077': '`/readyz` fails within 10 ms of the process signal, and `/livez` passes to the end.',
+  'P-078': 'Probes are answered in every phase as long as there is a listener. They do not count as in flight.',
+  'P-079': 'The probe listener closes last, after the hooks.',
+  'P-080': 'A query, a trailing slash, HEAD and another letter case do not turn a probe into a 404.',
+  'P-081':
+    "A check that hangs fails by its own limit. The other checks still report, and the answer arrives before the kubelet's timeout.",
   'P-082': 'A hundred probes at once run each check once.',
   'P-083':
-    'A check fails when it throws, rejects, times out or returns `false`; `undefined` passes; the reason is in the log only.',
-  'P-084': 'The result of one endpoint never shows in another.',
+    'A check fails if it throws, rejects, times out or returns `false`; `undefined` passes. Only the log has the reason.',
+  'P-084': 'The result of one endpoint never appears in another.',
   'P-085':
-    'Unknown names of `exclude` are a warning, groups can be excluded, and the path of a check runs that check alone.',
+    'Unknown names in `exclude` cause a warning, and groups can be excluded. The path of a check runs only that check.',
   'P-086': 'Health responses forbid storing and sniffing, and are never 304.',
-  'P-087': 'What the start still has to do does not fail liveness before the grace is over.',
-  'P-088': 'Being ready does not depend on being probed.',
+  'P-087': 'An unfinished start does not fail liveness before its grace period is over.',
+  'P-088': 'The process becomes ready even if nothing probes it.',
   'P-089':
-    'A liveness check that looks like a dependency is warned about: a restart mends nothing that is wrong elsewhere.',
+    'A livez check that looks like a dependency causes a warning, because a restart does not repair another service.',
   'P-090':
-    'A blocked event loop is seen from another thread, and told of in the log, in metrics and to probes; the loop itself cannot see it.',
-  'P-091': 'A program can turn itself unready and ready again before the shutdown, and not after it has begun.',
-  'P-092': 'Nothing but the prober’s own thresholds damps readiness, and after `ShutdownInitiated` it stays red.',
-  'P-093': 'A listener for probes is bound to IPv6 and IPv4, and its port is told.',
+    'Another thread detects a blocked event loop and reports it to the log, to metrics and to probes. The event loop itself cannot.',
+  'P-091':
+    'Before the shutdown, a program can make itself unready and ready again. After the shutdown has begun, it cannot.',
+  'P-092':
+    "Only the prober's own thresholds delay a change of readiness. After `ShutdownInitiated`, readiness always fails.",
+  'P-093': 'The probe listener is bound to IPv6 and IPv4, and the log has its port.',
   'P-094':
-    'Pre-shutdown hooks begin at `ShutdownInitiated`, beside the delay, and `NotAcceptingNewRequest` waits for both.',
-  'P-095': 'A hook that fails or reaches its limit is logged and counted, and the sequence goes on.',
-  'P-096': 'What closes databases and their like runs only after the last request, or after the deadline.',
+    'Pre-shutdown hooks start at `ShutdownInitiated`, in parallel with the delay. `NotAcceptingNewRequest` waits for both.',
+  'P-095': 'A hook that fails or reaches its limit is logged and counted, and the shutdown continues.',
+  'P-096': 'Resources such as databases are closed only after the last request, or after the deadline.',
   'P-097':
-    'Destroy hooks run one by one in reverse order of registration, the other kinds beside each other; during the shutdown none can be added.',
-  'P-098': 'A hook is given the reason of the shutdown, its limit and an `AbortSignal`.',
-  'P-101': 'Each phase writes exactly one line of log, with its duration and counts, and phases never go back.',
-  'P-102':
-    'Fastify’s own close comes after our drain only; then it ends within a tenth of a second, and its onClose hooks run.',
-  'P-103': 'The drain is the same on every Fastify from 5.8 on, also on those whose close destroys requests in flight.',
+    'Destroy hooks run one at a time, in reverse order of registration; the other kinds run in parallel. No hook can be added during the shutdown.',
+  'P-098': 'A hook receives the reason of the shutdown, its limit and an `AbortSignal`.',
+  'P-101': 'Each phase writes exactly one log line, with its duration and counts. Phases never go back.',
+  'P-102': "Fastify's own close runs only after the drain. It then ends within 100 ms, and its onClose hooks run.",
+  'P-103':
+    'The drain is the same on every Fastify from 5.8 on, including versions whose close destroys requests in flight.',
   'P-107':
-    'Outside a cluster the delay is 0 unless set, and the log says so. Under a watcher or in a terminal a restart waits for no idle connection either.',
+    'Outside a cluster, the default delay is 0, and the log says so. Under a watcher or in a terminal, a restart does not wait for idle connections either.',
   'P-111':
-    'A program’s own listeners can be held only by an override of `process.emit`. Node calls it only for signals that get their first listener after it, so older listeners are added again.',
+    "Only an override of `process.emit` can hold the program's own signal listeners. Node uses the override only for signals that get their first listener later, so lameduck adds older listeners again.",
   'P-112':
-    'An `emit` of a server’s own composes with tracers that patch the prototype; Node announces each server that begins to listen, also one that a framework keeps to itself.',
+    'An own-property `emit` on a server works together with tracers that patch the prototype. Node announces each server that begins to listen, even one that a framework hides.',
   'P-113':
-    'A listener for `upgrade`, `checkContinue` or `request` changes what Node itself does, so none is added to a server.',
+    "A listener for `upgrade`, `checkContinue` or `request` changes Node's own behavior, so lameduck adds none to a server.",
   'P-114':
-    'The close of `net.Server` stops listening and goes on serving kept connections, where the close of `http.Server` ends the idle ones.',
+    '`close` of `net.Server` stops listening and still serves kept-alive connections. `close` of `http.Server` ends the idle ones.',
   'P-115':
-    'Fastify’s own close answers every route and probe with 503 and may wait for idle connections, so `close` is replaced on the root instance; whatever else closes the application goes through it.',
+    "Fastify's own close answers every route and probe with 503 and may wait for idle connections. lameduck therefore replaces `close` on the root instance, and every other way to close the application calls it.",
   'P-116':
-    'Frameworks that send the process signal to their own process, or close a server that is closed, do not change the exit code.',
+    'A framework that sends the process signal to its own process, or closes a closed server, does not change the exit code.',
   'P-117':
-    'What `NODE_OPTIONS` loads is loaded by every thread and every child process, also into npm, scripts and probes: until an HTTP server listens they do exactly what they do without.',
+    'Every thread and child process inherits `NODE_OPTIONS`: npm, scripts and probes too. Until an HTTP server listens, they behave as without lameduck.',
   'P-118':
-    'While the main thread is blocked another thread can write with `fs.writeSync`, not with `console.log`, and cannot end the process when that is PID 1.',
+    'While the main thread is blocked, another thread can write with `fs.writeSync`, but not with `console.log`. It cannot end the process if the process is PID 1.',
   'P-119':
-    'What a request costs more is measured in nanoseconds, beside some 25 µs for the whole of it; a thread costs some 50 ms and 18 MiB once.',
-  'P-120': 'A handler that writes `Connection: keep-alive` itself is overridden per response, and only in the drain.',
-  'P-121': 'Variables that Kubernetes injects for a Service named `lameduck` are neither read nor reported.',
-  'P-122': 'A process signal without a deletion takes a pod out of its services only by the readiness probe.',
+    'The additional cost of a request is measured in nanoseconds; the whole request takes about 25 µs. A thread costs about 50 ms and 18 MiB once.',
+  'P-120':
+    'If a handler sends `Connection: keep-alive`, lameduck overrides it per response, and only during the drain.',
+  'P-121': 'lameduck neither reads nor reports the variables that Kubernetes injects for a Service named `lameduck`.',
+  'P-122': 'After a process signal without a deletion, only the readiness probe removes the pod from its Services.',
   'P-123':
-    'FIN alone does not keep a request from its handler: what arrives after our FIN has to be swallowed before it.',
+    'A FIN alone does not keep a request from its handler. lameduck must drop requests that arrive after its FIN.',
   ...chartRules,
   ...leaseRules,
   ...kubeletRules,
