@@ -2,6 +2,9 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 
+/** given is the key of the request that the program was given in place of a stream, by node:http2's compatibility API. */
+export const given = Symbol('lameduck.given');
+
 /** Request is what node:http's IncomingMessage and a stream of node:http2 have in common here. */
 export interface Request {
   readonly method?: string | undefined;
@@ -10,6 +13,7 @@ export interface Request {
   readonly httpVersion: string;
   readonly complete: boolean;
   readonly socket: Socket;
+  readonly [given]?: object | undefined;
   resume(): unknown;
 }
 
@@ -44,7 +48,6 @@ export interface Response {
   write(chunk: string): boolean;
   end(body?: string): unknown;
   destroy(): unknown;
-  on(event: 'close', listener: (this: Response) => void): unknown;
   once(event: 'close', listener: () => void): unknown;
 }
 

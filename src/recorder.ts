@@ -145,7 +145,7 @@ export class Recorder {
     const { clock, traffic, hooks } = this.#parts;
     const now = clock.now();
     const startedAt = this.#startedAt ?? now;
-    const { answered, refused, aborted, longRunningEnded } = traffic.requests;
+    const { answered, refused, aborted, longRunningEnded } = traffic.requests.inFlight;
     return {
       schema: 'lameduck/shutdown/v1',
       reason: this.#reason,

@@ -211,7 +211,7 @@ export class Shutdown {
   async #stopListening(endBy: Deadline): Promise<void> {
     const { servers, clock, traffic, lifecycle } = this.#parts;
     traffic.hold.begin();
-    const activity = (): number => traffic.connectionsAccepted + traffic.requests.answered;
+    const activity = (): number => traffic.connectionsAccepted + traffic.requests.inFlight.answered;
     await Promise.all(
       servers.map((server) =>
         this.#step('stop listening', endBy, () => stopListening(server, clock, activity, endBy.signal)),

@@ -1,13 +1,12 @@
-// The record of one socket: its unanswered requests, when bytes last arrived, and how it ends during a shutdown.
+// The record of one socket: its counted requests, when bytes last arrived, and how it ends during a shutdown.
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { closingHeaders, type GivenHeaders } from './http1/close-header.ts';
+import type { Exchange, HttpExchange } from './exchange.ts';
+import { Http1Exchange } from './http1/exchange.ts';
+import { askWhetherGone } from './http1/half-open.ts';
 import { isHandedOver, isInBody, isInMessage } from './node-internals.ts';
-import { breakOff } from './responses/instead.ts';
 import { ignoreResets } from './responses/socket-errors.ts';
-import type { Request, Response } from '../message.ts';
-
-type WriteHead = (status: number, reason?: unknown, headers?: GivenHeaders) => ServerResponse;
+import type { Response } from '../message.ts';
 
 // How long the body of an answered request is still read, in milliseconds.
 const longestUpload = 5_000;
@@ -32,26 +31,13 @@ export interface Leaving {
   readonly window: number;
 }
 
-/** Unfinished is one of the program's requests in flight, or an upgraded connection. */
-export interface Unfinished {
-  readonly request: Request;
-  readonly arrivedAt: number;
-  readonly response?: Response;
-}
-
-/** UnansweredRequest is one of the program's requests that has no complete answer. */
-export interface UnansweredRequest extends Unfinished {
-  readonly response: Response;
-}
-
-/** Connection is made at accept and carries everything that a request costs, so that a request allocates nothing. */
+/** Connection is made at accept. It has the counted requests; one that is only noted allocates nothing. */
 export class Connection {
   readonly socket: Socket;
-  /** Responses not yet finished, in the order of their requests, and when each request arrived; see `list`. */
-  readonly responses: Response[] = [];
-  readonly arrivals: number[] = [];
-  /** The responses that lameduck sends itself, such as those to probes (P-078). Most connections have none. */
-  #apart: Set<Response> | undefined;
+  /** The counted requests that are not released yet, in the order of their arrival; see `list`. */
+  readonly exchanges: HttpExchange[] = [];
+  /** What the connection has become by an upgrade. */
+  readonly upgraded: Exchange | undefined;
   /** The drawn moment: from then on a response asks the client to leave. Infinity before the shutdown. */
   leaveAt = Infinity;
   /** Accepted after NotAcceptingNewRequest with retry-after: its requests are answered with 429. */
@@ -64,8 +50,6 @@ export class Connection {
   isOver = false;
   /** When the last request arrived that was only noted. */
   #notedAt = 0;
-  /** When the request arrived whose response was the last to be released. */
-  releasedArrival = 0;
   /** When a peer that has ended its side was last asked whether it is gone. */
   askedAt = -Infinity;
   /** Since when no bytes of a request have arrived. */
@@ -85,29 +69,20 @@ export class Connection {
     return this.socket.destroyed || isHandedOver(this.socket);
   }
 
-  /** hasEnded tells whether a response has ended. A program can remove the listeners that report it. */
-  hasEnded(response: Response): boolean {
-    return response.destroyed || response.writableFinished;
-  }
-
   get isBusy(): boolean {
-    return this.responses.length > 0;
+    return this.exchanges.length > 0;
   }
 
   /** How many of the program's requests have no complete answer yet, long-running or not. */
   get unansweredCount(): number {
-    return this.responses.length - (this.#apart?.size ?? 0);
-  }
-
-  /** admit counts a request by its response. */
-  admit(response: Response, now: number): void {
-    this.responses.push(response);
-    this.arrivals.push(now);
+    let count = 0;
+    for (const { state } of this.exchanges) if (state.is !== 'ours') count++;
+    return count;
   }
 
   /**
-   * note lets a request go on without an entry if Node has noted its response on the socket, as it does with each that has
-   * no other before it. To enter a response and to listen for its end costs a request more than all the rest.
+   * note lets a request go on without being counted if Node has noted its response on the socket, as it does with each that
+   * has no other before it. To count a request and to listen for its end costs it more than all the rest.
    */
   note(response: Response, now: number): boolean {
     if ((this.socket as Tracked)._httpMessage !== response) return false;
@@ -115,66 +90,56 @@ export class Connection {
     return true;
   }
 
-  /** list enters the response that was only noted, before those of later requests. It returns undefined if there is none. */
-  list(): Response | undefined {
+  /** list returns the request that was only noted, as the first of the connection; undefined if there is none. */
+  list(): HttpExchange | undefined {
     const { _httpMessage: response } = this.socket as Tracked;
     if (response === undefined || response === null || response.destroyed) return undefined;
-    if (this.responses.includes(response)) return undefined;
-    this.responses.unshift(response);
-    this.arrivals.unshift(this.#notedAt);
-    return response;
+    if (this.exchangeOf(response) !== undefined) return undefined;
+    const exchange = new Http1Exchange(this, response, this.#notedAt);
+    this.exchanges.unshift(exchange);
+    return exchange;
   }
 
-  /** setApart says of an admitted response that lameduck answers itself: it is never waited for as a request. */
-  setApart(response: Response): void {
-    (this.#apart ??= new Set()).add(response);
+  /** add is called for a request that has arrived. */
+  add(exchange: HttpExchange, _now: number): void {
+    this.exchanges.push(exchange);
   }
 
-  /** release takes a response off and tells whose it was; undefined when its socket had closed before it. */
-  release(response: Response): 'program' | 'lameduck' | undefined {
-    const index = this.responses[0] === response ? 0 : this.responses.indexOf(response);
-    if (index === -1) return undefined;
-    // All but pipelined responses are alone, and `pop` costs a tenth of `shift` or `splice`: it keeps the room for the next.
-    if (this.responses.length === 1) {
-      this.responses.pop();
-      this.releasedArrival = this.arrivals.pop() as number;
-    } else {
-      this.responses.splice(index, 1);
-      [this.releasedArrival] = this.arrivals.splice(index, 1) as [number];
-    }
-    return this.#apart?.delete(response) === true ? 'lameduck' : 'program';
+  /** remove is called for a request that is released. */
+  remove(exchange: HttpExchange): void {
+    // All but pipelined requests are alone, and `pop` costs a tenth of `shift` or `splice`: it keeps the room for the next.
+    if (this.exchanges.length === 1) this.exchanges.pop();
+    else this.exchanges.splice(this.exchanges.indexOf(exchange), 1);
   }
 
-  /** releaseAll takes every response off, since the socket has closed. */
-  releaseAll(): void {
-    this.responses.length = 0;
-    this.arrivals.length = 0;
-    this.#apart = undefined;
-  }
-
-  /** inherit takes over the unanswered requests of another record: an upgrade may be pipelined after other requests. */
+  /** inherit takes over the requests of another record: an upgrade may be pipelined after other requests. */
   inherit(before: Connection): void {
-    this.responses.push(...before.responses);
-    this.arrivals.push(...before.arrivals);
-    this.#apart = before.#apart;
-    before.releaseAll();
+    for (const exchange of before.exchanges) {
+      exchange.connection = this;
+      this.exchanges.push(exchange);
+    }
+    before.exchanges.length = 0;
   }
 
-  /** requests lists the program's requests that have no complete answer. */
-  requests(): UnansweredRequest[] {
-    return this.responses
-      .map((response, index) => ({ request: response.req, response, arrivedAt: this.arrivals[index] as number }))
-      .filter(({ response }) => this.#apart?.has(response) !== true);
+  /** exchangeOf returns the exchange of a response that has not ended. */
+  exchangeOf(response: object): HttpExchange | undefined {
+    for (const exchange of this.exchanges) if (exchange.response === response) return exchange;
+    return undefined;
+  }
+
+  /** exchangeFor returns the exchange of a request whose response has not ended. */
+  exchangeFor(request: object): HttpExchange | undefined {
+    return this.exchanges.find((exchange) => exchange.request === request);
+  }
+
+  /** isLast tells whether no other request has arrived after this one. */
+  isLast(exchange: HttpExchange): boolean {
+    return this.exchanges[this.exchanges.length - 1] === exchange;
   }
 
   /** unfinished lists what the program has not ended yet. */
-  unfinished(): Unfinished[] {
-    return this.requests();
-  }
-
-  /** responseTo returns the response to a request that has no complete answer yet. */
-  responseTo(request: object): Response | undefined {
-    return this.responses.find((response) => response.req === request);
+  unfinished(): Exchange[] {
+    return this.exchanges.filter(({ state, isOut }) => state.is !== 'ours' && !isOut);
   }
 
   /** draw draws the moment from which on the client is asked to leave, once. */
@@ -200,38 +165,21 @@ export class Connection {
     if (isInMessage(this.socket) !== false) this.quietSince = now;
   }
 
-  /**
-   * closeAfter lets the response say `Connection: close` if, when its headers are written, the drawn moment has come and
-   * no other response is queued after it (P-001, P-010). It overrides the handler's own `Connection` header (P-016).
-   */
-  closeAfter(response: Response, now: () => number): void {
-    const http1 = response as ServerResponse;
-    const writeHead = http1.writeHead.bind(response) as WriteHead;
-    const decide: WriteHead = (status, reason, headers) => {
-      const isLast = this.responses[this.responses.length - 1] === response;
-      if (!isLast || now() < this.leaveAt) return writeHead(status, reason, headers);
-      const hasReason = typeof reason === 'string';
-      const closing = closingHeaders(http1, hasReason ? headers : (headers ?? (reason as GivenHeaders)));
-      if (hasReason) writeHead(status, reason, closing);
-      else writeHead(status, closing);
-      this.isOver = true;
-      // Node would destroy the socket after the response. If a byte is unread, the kernel would then send a reset.
-      this.socket.destroySoon = () => {
-        this.end();
-      };
-      return http1;
+  /** announceClose is called when a response has said `Connection: close`: what arrives later is not executed. */
+  announceClose(): void {
+    this.isOver = true;
+    // Node would destroy the socket after the response. If a byte is unread, the kernel would then send a reset.
+    this.socket.destroySoon = () => {
+      this.end();
     };
-    http1.writeHead = decide;
   }
 
-  /** leave asks the client to leave where no response can; it is called again and again during the shutdown. */
-  leave(_now: number): void {
-    return undefined;
-  }
-
-  /** endUploads ends bodies that clients go on sending for too long after the whole answer, each alone if that is possible. */
-  endUploads(_now: number): void {
-    return undefined;
+  /**
+   * look moves the connection on; it is called again and again during the shutdown. `isDraining` tells whether the delay is
+   * over.
+   */
+  look(now: number, _isDraining: boolean): void {
+    askWhetherGone(this, now);
   }
 
   /** Whether the connection ends by its silence, once it may. */
@@ -241,8 +189,8 @@ export class Connection {
 
   /** destroy ends the connection at once, whatever is still unanswered on it. */
   destroy(): void {
-    const [response] = this.responses;
-    if (response?.headersSent === true) breakOff(response);
+    const [first] = this.exchanges;
+    if (first?.response.headersSent === true) first.breakOff();
     this.socket.destroy();
   }
 

@@ -1,4 +1,5 @@
 // What Node keeps of servers and sockets where only it looks; each is guarded, since it may go.
+import type { ServerResponse } from 'node:http';
 import type { Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { Socket, type AddressInfo, type Server } from 'node:net';
 
@@ -35,6 +36,12 @@ export function serverOf(socket: Socket): Server | undefined {
 /** isAnswering tells whether a request on a socket has no whole response yet. */
 export function isAnswering(socket: Socket): boolean {
   return ((socket as { _httpMessage?: unknown })._httpMessage ?? null) !== null;
+}
+
+/** sentHead returns the head of a response as it was sent; undefined before that. Nothing public tells it in every case. */
+export function sentHead(response: ServerResponse): string | undefined {
+  const { _header: head } = response as unknown as { _header?: unknown };
+  return response.headersSent && typeof head === 'string' ? head : undefined;
 }
 
 /** isInBody tells whether the body of a request is on its way, answered or not. */

@@ -1,23 +1,21 @@
-// All connections of all servers of one lifecycle. This file admits, holds, answers or rejects each request that passes the seam.
+// All connections of all servers of one lifecycle: their records, from accept to close.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Clock } from '../clock.ts';
-import { socketOf, type Answer, type Response } from '../message.ts';
+import { socketOf } from '../message.ts';
 import type { TrafficCounts, UnfinishedRequest } from '../observer.ts';
 import { Connection, connectionOf, type Leaving } from './connection.ts';
 import { socketUnder, tcpSocketOf } from './node-internals.ts';
-import { Hold } from './admission/hold.ts';
+import { Admission, type AdmissionOptions, type Records } from './admission/admission.ts';
+import type { Hold } from './admission/hold.ts';
 import { OwnConnections } from './self-requests/own-connections.ts';
-import { answerProbe } from './admission/probe.ts';
-import { answerRetryAfter, refuseUpgrade } from './responses/rejection.ts';
-import { Requests, type RequestsOptions } from './in-flight/requests.ts';
+import type { HttpExchange } from './exchange.ts';
+import { Requests, type Ended, type RequestsOptions } from './in-flight/requests.ts';
 import type { Proceed, SeamEvents } from './seam.ts';
 import type { Server } from './server.ts';
-import { Session } from './http2/session.ts';
-import { ignoreResets } from './responses/socket-errors.ts';
-import { StreamResponse } from './http2/stream-response.ts';
+import { Session, sessionOn } from './http2/session.ts';
 import { describeUnfinished } from './in-flight/unfinished.ts';
 import { Upgraded } from './upgraded/socket.ts';
 
@@ -25,21 +23,17 @@ import { Upgraded } from './upgraded/socket.ts';
 const fewestToLookAt = 100;
 
 /** TrafficOptions is what Traffic reads and calls. */
-export interface TrafficOptions extends RequestsOptions {
-  /** Answers a request for an endpoint of lameduck. The drain neither waits for it nor rejects it (P-078). */
-  readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
+export interface TrafficOptions extends RequestsOptions, Pick<AdmissionOptions, 'answer'> {
   readonly onListening: (server: Server) => void;
   /** Returns true to keep the event `close` of a server from the program for now. */
   readonly onClose: (server: Server) => boolean;
 }
 
-/** Traffic admits requests. The drain ends the connections. */
-export class Traffic implements SeamEvents {
+/** Traffic has the records of all connections. Admission decides of the requests on them, and the drain ends them. */
+export class Traffic implements SeamEvents, Records, Ended {
   readonly connections = new Set<Connection>();
   readonly own = new OwnConnections();
   readonly requests: Requests;
-  /** Holds requests, but no probes, while the listener closes: a client that waits for its answer opens no connection. */
-  readonly hold = new Hold();
   /** Called during a shutdown when a request or a connection has ended. */
   onIdle: () => void = () => undefined;
   connectionsAccepted = 0;
@@ -47,10 +41,9 @@ export class Traffic implements SeamEvents {
   readonly onClose: TrafficOptions['onClose'];
   readonly #options: TrafficOptions;
   readonly #clock: Clock;
-  readonly #answer: TrafficOptions['answer'];
+  readonly #admission: Admission;
   #leaving: Leaving | undefined;
   #refusesLate = false;
-  #refusesUpgrades = false;
   /** How many connections there are when the next look at them is due. */
   #lookAt = fewestToLookAt;
 
@@ -59,20 +52,25 @@ export class Traffic implements SeamEvents {
     this.#clock = options.clock;
     this.onListening = options.onListening;
     this.onClose = options.onClose;
-    this.#answer = options.answer;
-    const release = this.#release.bind(this);
-    // One function for every response, so that a request costs no closure.
-    const onClose = function (this: Response): void {
-      release(this);
-    };
-    this.requests = new Requests(options, (response) => response.on('close', onClose), this);
+    this.requests = new Requests(options, this);
+    const { answer, limits } = options;
+    this.#admission = new Admission(
+      { clock: this.#clock, answer, goawayChance: limits.goawayChance },
+      this.requests,
+      this,
+    );
+  }
+
+  /** Holds requests while the listener closes. */
+  get hold(): Hold {
+    return this.#admission.hold;
   }
 
   get counts(): TrafficCounts {
     this.requests.list(this.connections);
     this.forgetEnded();
-    const { inFlight, longRunning } = this.requests;
-    return { connections: this.connections.size, requestsInFlight: inFlight, longRunningRequests: longRunning.count };
+    const { serving, longRunning } = this.requests.inFlight;
+    return { connections: this.connections.size, requestsInFlight: serving, longRunningRequests: longRunning };
   }
 
   /**
@@ -99,7 +97,7 @@ export class Traffic implements SeamEvents {
    * refused (P-041), and with retry-after every request on a connection that is accepted from now on (A-122).
    */
   stopAccepting(sendRetryAfter: boolean): void {
-    this.#refusesUpgrades = true;
+    this.#admission.refuseUpgrades();
     this.#refusesLate = sendRetryAfter;
   }
 
@@ -121,24 +119,11 @@ export class Traffic implements SeamEvents {
   }
 
   onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean {
-    const connection = connectionOf(request.socket) ?? this.#adopt(request.socket);
-    // A program may emit a request again, as another event, and perhaps after the client has left.
-    if (connection?.responses.includes(response) === true) return false;
-    if (connection?.isOver === true) {
-      request.resume();
-      return true;
-    }
-    const answer = this.#answer(request.url ?? '', request.method ?? '');
-    if (connection === undefined || connection.socket.destroyed) {
-      if (answer !== undefined) answerProbe(request, response, answer);
-      return answer !== undefined;
-    }
-    this.requests.admit(connection, response, answer !== undefined);
-    if (answer !== undefined) answerProbe(request, response, answer);
-    else if (this.hold.isOn || connection.isLate) {
-      this.#detain(connection, response, () => proceed(event, request, response));
-    } else return this.requests.isRejected(connection, response);
-    return true;
+    return this.#admission.onRequest(request, response, event, proceed);
+  }
+
+  onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean {
+    return this.#admission.onStream(stream, headers, proceed);
   }
 
   onUpgrade(request: IncomingMessage, socket: Duplex): boolean {
@@ -146,12 +131,9 @@ export class Traffic implements SeamEvents {
     // Fastify listens on a second address with a second server, and emits its events on the first server, too.
     if (connection === undefined || connection.isUpgraded) return false;
     connection.isUpgraded = true;
-    if (connection.isOver || this.#refusesUpgrades) {
-      this.#refuseUpgrade(connection);
-      return true;
-    }
+    if (this.#admission.onUpgrade(connection)) return true;
     this.connections.delete(connection);
-    this.requests.upgrade(this.#add(new Upgraded(connection, request, socket, this.#clock.now())), request);
+    this.requests.upgrade(this.#add(new Upgraded(connection, request, socket, this.#clock.now())));
     return false;
   }
 
@@ -163,38 +145,8 @@ export class Traffic implements SeamEvents {
     return this.#add(new Session(session, socket, this.#clock), before);
   }
 
-  onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean {
-    const session = stream.session as ServerHttp2Session | undefined;
-    // The client has cancelled the stream already. It cannot be answered, and many handlers would throw.
-    if (session === undefined) {
-      // The stream may still emit an error, which has no other listener.
-      stream.on('error', () => undefined);
-      return true;
-    }
-    const known = connectionOf(session.socket);
-    const connection = known instanceof Session ? known : this.onSession(session);
-    const response = new StreamResponse(stream, headers, connection.socket);
-    const answer = this.#answer(response.req.url, response.req.method);
-    this.requests.admit(connection, response, answer !== undefined);
-    const isHeld = this.hold.isOn || connection.hold.isOn || connection.isLate;
-    if (answer !== undefined || isHeld) response.ignoreErrors();
-    if (response.req.method === 'CONNECT') this.requests.markLongRunning(stream);
-    if (Math.random() < this.#options.limits.goawayChance) connection.end();
-    if (answer !== undefined) answerProbe(response.req, response, answer);
-    else if (isHeld) {
-      response.deferEvents();
-      connection.hold.pass(() => {
-        this.#detain(connection, response, proceed);
-      });
-    } else return this.requests.isRejected(connection, response);
-    return true;
-  }
-
   onCompatible(request: object, response: object): void {
-    const stream = connectionOf(socketOf(request))?.responseTo(request);
-    if (!(stream instanceof StreamResponse)) return;
-    stream.compatible = response;
-    stream.req.given = request;
+    sessionOn(socketOf(request))?.exchangeFor(request)?.noteCompatible(request, response);
   }
 
   /** forget drops a connection with everything on it. */
@@ -211,8 +163,7 @@ export class Traffic implements SeamEvents {
   forgetIfEnded(connection: Connection): void {
     if (connection.isGone) this.forget(connection);
     else if (connection.isBusy) {
-      const ended = connection.responses.filter((response) => connection.hasEnded(response));
-      for (const response of ended) this.#release(response);
+      for (const exchange of connection.exchanges.filter(({ hasEnded }) => hasEnded)) this.onEnd(exchange);
     }
   }
 
@@ -223,12 +174,11 @@ export class Traffic implements SeamEvents {
 
   /** unfinished lists the requests that have no complete answer, oldest first. */
   unfinished(): UnfinishedRequest[] {
-    return describeUnfinished(this.connections, this.#clock.now(), this.#options.functions.route, this.requests);
+    return describeUnfinished(this.connections, this.#clock.now(), this.#options.functions.route);
   }
 
-  // A connection that is older than the seam may be found only by its first request (P-053). A request that was injected in the
-  // process has no real socket, and is not drained (P-031).
-  #adopt(socket: unknown): Connection | undefined {
+  /** adopt returns undefined for what is no real socket: a request on it was injected in the process, and is not drained. */
+  adopt(socket: unknown): Connection | undefined {
     return socket instanceof Socket ? this.#track(socket) : undefined;
   }
 
@@ -251,44 +201,10 @@ export class Traffic implements SeamEvents {
     return connection;
   }
 
-  // Rejects requests on connections accepted after NotAcceptingNewRequest. Holds all others until the listener has closed.
-  #detain(connection: Connection, response: Response, proceed: () => void): void {
-    this.hold.pass(() => {
-      if (response instanceof StreamResponse) response.allowEvents();
-      // If the client has left in the meantime, its request is not executed.
-      if (connection.socket.destroyed || (response instanceof StreamResponse && response.stream.closed)) return;
-      if (connection.isLate) this.#refuse(connection, response);
-      else if (!this.requests.isRejected(connection, response)) proceed();
-    });
-  }
-
-  // Refuses after earlier pipelined responses have been sent. If one of those says `Connection: close`, no answer is sent.
-  #refuseUpgrade(connection: Connection): void {
-    const { socket, responses, isLate } = connection;
-    ignoreResets(socket);
-    socket.resume();
-    const refuse = (): void => {
-      if (connection.isOver) return;
-      this.requests.refused++;
-      refuseUpgrade(socket, isLate);
-      connection.end();
-    };
-    const before = responses[responses.length - 1];
-    if (before === undefined) refuse();
-    else before.once('close', refuse);
-  }
-
-  #refuse(connection: Connection, response: Response): void {
-    this.requests.refuse(connection, response);
-    answerRetryAfter(response.req, response);
-    if (connection instanceof Session) connection.end();
-  }
-
-  #release(response: Response): void {
-    const connection = connectionOf(response.req.socket);
-    if (connection === undefined || !this.requests.release(connection, response)) return;
-    if (this.#leaving === undefined) return;
-    connection.quietSince = this.#clock.now();
+  /** onEnd releases a request whose response has ended. */
+  onEnd(exchange: HttpExchange): void {
+    if (!this.requests.release(exchange) || this.#leaving === undefined) return;
+    exchange.connection.quietSince = this.#clock.now();
     this.onIdle();
   }
 }

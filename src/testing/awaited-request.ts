@@ -68,7 +68,7 @@ export class AwaitedRequest {
     const { connections, requests } = this.#traffic;
     requests.list(connections);
     // Also one that its handler has answered already, which on Node 22 has ended by then.
-    if (target === undefined || requests.inFlight + requests.longRunning.count === 0) return;
+    if (target === undefined || requests.inFlight.isIdle) return;
     if (this.#path !== undefined && this.#path !== target.replace(/\?.*$/s, '')) return;
     this.#isAwaited = false;
     this.#hasCome = true;

@@ -242,5 +242,5 @@ describeProbedAdapters((adapter) => {
 
 /** probesOf counts the probes that have arrived and are not answered. */
 function probesOf({ traffic }: Serving): number {
-  return [...traffic.connections].reduce((sum, { responses }) => sum + [...responses].length, 0);
+  return [...traffic.connections].reduce((sum, { exchanges }) => sum + exchanges.length, 0);
 }

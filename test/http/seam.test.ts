@@ -107,7 +107,7 @@ describe('node:http', () => {
     const injected = { url: '/', socket: {} };
     serving.server.emit('request', injected as never, {} as never);
     assert.deepEqual(seen, [injected]);
-    assert.equal(serving.traffic.requests.inFlight, 0);
+    assert.equal(serving.traffic.requests.inFlight.serving, 0);
     const { ended } = shutdownOf(serving);
     assert.equal((await ended).exitCode, 0);
   });

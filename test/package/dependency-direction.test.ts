@@ -91,13 +91,13 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
 const rooms: Readonly<Record<string, readonly string[]>> = {
   admission: ['http1', 'http2', 'in-flight', 'responses'],
   drain: ['http1', 'long-running'],
-  http1: ['responses'],
-  http2: ['admission', 'http1', 'responses'],
-  'in-flight': ['admission', 'http2', 'long-running', 'responses', 'upgraded'],
-  'long-running': ['http2', 'in-flight', 'responses', 'upgraded'],
-  responses: ['http2'],
+  http1: ['in-flight', 'responses'],
+  http2: ['admission', 'http1', 'in-flight', 'responses'],
+  'in-flight': ['admission', 'http1', 'long-running', 'responses', 'upgraded'],
+  'long-running': ['in-flight', 'responses', 'upgraded'],
+  responses: [],
   'self-requests': [],
-  upgraded: ['responses'],
+  upgraded: ['in-flight', 'responses'],
 };
 
 // An entry file wires the others together and may import them all; nothing imports an entry file.

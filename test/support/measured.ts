@@ -81,4 +81,4 @@ export async function next({ reader }: Client): Promise<Response> {
 
 /** quiet resolves when the lifecycle knows that no request is in flight. */
 export const quiet = ({ traffic }: Pick<Parts, 'traffic'>): Promise<void> =>
-  until(() => traffic.requests.inFlight === 0);
+  until(() => traffic.requests.inFlight.serving === 0);

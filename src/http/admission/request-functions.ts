@@ -1,8 +1,7 @@
 // What a program may say of its requests: functions, which exist in code only.
 import type { IncomingMessage } from 'node:http';
 import { messageOf } from '../../errors.ts';
-import type { Request } from '../../message.ts';
-import { StreamRequest } from '../http2/stream-response.ts';
+import { given, type Request } from '../../message.ts';
 
 /** RequestFunctions is what a program may say of its requests. */
 export interface RequestFunctions {
@@ -42,7 +41,7 @@ function guard<Result>(
     try {
       // A stream of HTTP/2 has what such a function reads when a request arrives: method, URL, headers and socket. Later it
       // may look for what the program has put on the request that it was given.
-      return ask((request instanceof StreamRequest ? (request.given ?? request) : request) as IncomingMessage);
+      return ask((request[given] ?? request) as IncomingMessage);
     } catch (error) {
       if (!hasFailed) warn(`${name} has thrown, which counts as if it had said nothing: ${messageOf(error)}`);
       hasFailed = true;

@@ -4,7 +4,6 @@ import type { Deadline } from '../../deadline.ts';
 import { leastPerSecond } from '../../settings/pace.ts';
 import { Acknowledgement } from './acknowledgement.ts';
 import type { Connection } from '../connection.ts';
-import { askWhetherGone } from '../http1/half-open.ts';
 import { AnsweredUploads, isHalfHead } from '../http1/half-request.ts';
 import type { LongRunningDrainOptions } from '../long-running/queue.ts';
 import type { ReadSocketTable } from './read-socket-table.ts';
@@ -212,9 +211,7 @@ export class Drain {
     this.#traffic.forgetIfEnded(connection);
     if (connection.isGone) return false;
     if (!connection.isBusy) connection.hear(now);
-    askWhetherGone(connection, now);
-    connection.leave(now);
-    if (this.#deadline !== undefined) connection.endUploads(now);
+    connection.look(now, this.#deadline !== undefined);
     return this.#canEnd(connection, now);
   }
 
@@ -276,7 +273,7 @@ export class Drain {
   }
 
   get #isIdle(): boolean {
-    return this.#traffic.requests.inFlight === 0 && this.#traffic.requests.longRunning.count === 0;
+    return this.#traffic.requests.inFlight.isIdle;
   }
 
   #noteProgress(): void {

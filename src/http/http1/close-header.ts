@@ -1,21 +1,32 @@
-// The headers of a response that ends its connection, in whatever form the handler gave its own.
+// Why a response says `Connection: close`: its headers, in whatever form the handler gave its own.
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
 /**
  * GivenHeaders is what `writeHead` accepts: an object, a flat list of names and values, or (undocumented) a list of
  * pairs.
  */
-export type GivenHeaders =
-  OutgoingHttpHeaders | readonly (OutgoingHttpHeader | readonly OutgoingHttpHeader[])[] | undefined;
+type GivenHeaders = OutgoingHttpHeaders | readonly (OutgoingHttpHeader | readonly OutgoingHttpHeader[])[] | undefined;
+
+/** WriteHead is `writeHead` of a response, in every form in which it can be called. */
+export type WriteHead = (
+  ...args: [status: number, headers?: GivenHeaders] | [status: number, reason?: string, headers?: GivenHeaders]
+) => ServerResponse;
+
+/**
+ * closing returns the arguments of `writeHead` with `Connection: close` in place of whatever they and the handler say of the
+ * connection (P-016).
+ */
+export function closing(response: ServerResponse, args: Parameters<WriteHead>): Parameters<WriteHead> {
+  const [status, reason, headers] = args;
+  if (typeof reason === 'string') return [status, reason, closingHeaders(response, headers)];
+  return [status, closingHeaders(response, headers ?? reason)];
+}
 
 /**
  * closingHeaders returns the given headers with `Connection: close` in place of whatever they say of the connection.
  * Setting `shouldKeepAlive` would not do: an explicit `Connection: keep-alive` beats it (P-120).
  */
-export function closingHeaders(
-  response: ServerResponse,
-  given: GivenHeaders,
-): OutgoingHttpHeaders | OutgoingHttpHeader[] {
+function closingHeaders(response: ServerResponse, given: GivenHeaders): OutgoingHttpHeaders | OutgoingHttpHeader[] {
   response.removeHeader('Keep-Alive');
   // Of a flat list only the names are surely no lists themselves.
   if (Array.isArray(given)) {

@@ -1,5 +1,5 @@
 // Peers that have sent their FIN before the answer to their request: some still wait for the answer, most are gone.
-import { ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import type { Connection } from '../connection.ts';
 import type { Server } from '../server.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
@@ -22,12 +22,11 @@ export function allowHalfOpen(server: Server): void {
  * the headers of a response no 102 can be sent, but the next write of the handler has the same effect.
  */
 export function askWhetherGone(connection: Connection, now: number): void {
-  const response = connection.responses[0];
-  if (response === undefined || !connection.socket.readableEnded || !(response instanceof ServerResponse)) return;
-  if (response.headersSent) return;
-  if (connection.responses[0]?.req.httpVersion !== '1.1') return;
+  const [first] = connection.exchanges;
+  if (first === undefined || !connection.socket.readableEnded || first.response.headersSent) return;
+  if (first.request.httpVersion !== '1.1') return;
   if (now - connection.askedAt < askAgainAfter) return;
   connection.askedAt = now;
   ignoreResets(connection.socket);
-  response.writeProcessing();
+  (first.response as ServerResponse).writeProcessing();
 }

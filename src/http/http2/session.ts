@@ -1,15 +1,15 @@
 // The record of one HTTP/2 session: its streams are its requests, and it leaves by GOAWAY.
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { Response } from '../../message.ts';
 import { type Clock, startImmediate, wait } from '../../clock.ts';
 import { announce } from './goaway.ts';
-import { Connection, type Leaving, type Unfinished } from '../connection.ts';
+import { Connection, connectionOf, type Leaving } from '../connection.ts';
+import type { Exchange } from '../exchange.ts';
 import { longestBehindAnswer } from '../http1/half-request.ts';
 import type { Hold } from '../admission/hold.ts';
 import { quiet } from './round-trip.ts';
 import { Settling } from './settling.ts';
-import type { StreamResponse } from './stream-response.ts';
+import type { Http2Exchange } from './exchange.ts';
 import { Unsent } from './unsent.ts';
 
 // How many milliseconds a client has to take the rest of what lameduck has answered itself, where that is all that is left.
@@ -18,8 +18,15 @@ const longestOwn = 1_000;
 // How many milliseconds a late session may take to open a stream, as a connection of HTTP/1.1 may to send a request.
 const longestSilence = 1_000;
 
+/** sessionOn returns the record of a socket if it speaks HTTP/2. */
+export function sessionOn(socket: object | undefined): Session | undefined {
+  const connection = connectionOf(socket);
+  return connection instanceof Session ? connection : undefined;
+}
+
 /** Session is a Connection that speaks HTTP/2. */
 export class Session extends Connection {
+  declare readonly exchanges: Http2Exchange[];
   readonly #session: ServerHttp2Session;
   readonly #clock: Clock;
   readonly #settling: Settling;
@@ -29,7 +36,6 @@ export class Session extends Connection {
   #changedAt: number;
   #hasReleased = false;
   #isLeaving = false;
-  readonly #uploads = new WeakMap<Response, number>();
   /** Since when nothing but answers of lameduck's is left on a session that is to end. */
   #aloneSince: number | undefined;
 
@@ -52,55 +58,45 @@ export class Session extends Connection {
     this.#leaveBy = leaving.since + leaving.window;
   }
 
-  // There is no header by which a single response could ask the client to leave.
-  override closeAfter(): void {
-    return undefined;
-  }
-
-  // Its answer may have been sent while its request is still arriving.
-  override hasEnded(response: Response): boolean {
-    return response.destroyed;
-  }
-
-  override responseTo(request: object): StreamResponse | undefined {
+  override exchangeFor(request: object): Http2Exchange | undefined {
     const { stream = request } = request as { stream?: ServerHttp2Stream };
-    return (this.responses as StreamResponse[]).find((response) => response.stream === stream);
+    return this.exchanges.find((exchange) => exchange.stream === stream);
   }
 
   /**
-   * admit asks the client to leave with the first stream that it opens after the drawn moment (P-042, P-043): the GOAWAY
+   * add asks the client to leave with the first stream that it opens after the drawn moment (P-042, P-043): the GOAWAY
    * is ahead of the answer, for which a client waits before it asks the next thing.
    */
-  override admit(response: Response, now: number): void {
-    super.admit(response, now);
+  override add(exchange: Http2Exchange, now: number): void {
+    super.add(exchange, now);
     this.#changedAt = now;
     this.#settling.noteChange();
     if (now >= this.leaveAt) this.#leaveNow();
   }
 
-  override release(response: Response): ReturnType<Connection['release']> {
+  override remove(exchange: Http2Exchange): void {
     this.#hasReleased = true;
     this.#settling.noteChange();
-    const owner = super.release(response);
-    if (owner === 'program' && (response as StreamResponse).isClosedAhead) {
-      this.#unsent.note({ request: response.req, arrivedAt: this.releasedArrival });
-    }
-    return owner;
+    super.remove(exchange);
+    if (exchange.state.is !== 'ours' && exchange.response.isClosedAhead) this.#unsent.note(exchange);
   }
 
-  /** unfinished leaves out those whose answer is out, and lists what has ended for the program, but not for its client. */
-  override unfinished(): Unfinished[] {
-    const unanswered = this.requests().filter(({ response }) => !(response as StreamResponse).isOut);
-    return [...unanswered, ...this.#unsent.list()];
+  /** unfinished also lists what has ended for the program, but not for its client. */
+  override unfinished(): Exchange[] {
+    return [...super.unfinished(), ...this.#unsent.list()];
   }
 
-  /** leave asks a client to leave that opens no stream; where that could refuse one, as soon as it is not about to. */
-  override leave(now: number): void {
+  /**
+   * look asks a client to leave that opens no stream: where that could refuse a stream, as soon as the client is not about to
+   * open one. Once the delay is over, it ends bodies that clients go on sending for too long after the whole response.
+   */
+  override look(now: number, isDraining: boolean): void {
     if (this.#hasReleased) this.#changedAt = now;
     this.#hasReleased = false;
     const isQuiet = now - this.#changedAt >= quiet || now >= this.#leaveBy;
     if (now >= this.leaveAt && (isQuiet || this.#canAnnounce)) this.#leaveNow();
     this.#endOwn(now);
+    if (isDraining) for (const exchange of this.exchanges) exchange.endUpload(now, longestBehindAnswer);
   }
 
   #leaveNow(): void {
@@ -153,7 +149,7 @@ export class Session extends Connection {
   }
 
   override destroy(): void {
-    for (const response of this.responses) response.destroy();
+    for (const { response } of this.exchanges) response.destroy();
     // Node sends no reset behind the GOAWAY of a session that is destroyed, so that of its streams goes ahead of it.
     if (this.isBusy) startImmediate(() => this.#destroy());
     else this.#destroy();
@@ -165,20 +161,9 @@ export class Session extends Connection {
     this.socket.destroy();
   }
 
-  override endUploads(now: number): void {
-    for (const response of this.responses as StreamResponse[]) {
-      response.endIfGivenUp();
-      if (response.req.complete || !response.isOut) continue;
-      const since = this.#uploads.get(response) ?? now;
-      this.#uploads.set(response, since);
-      // What has come by then the handler has as long again to read.
-      if (now - since >= (response.stream.closed ? 2 : 1) * longestBehindAnswer) response.stopReading();
-    }
-  }
-
   // An answer of lameduck's that its client does not take would keep the session, and nobody waits for that (P-078).
   #endOwn(now: number): void {
     if (!this.isOver || !this.isBusy || this.unansweredCount > 0) this.#aloneSince = undefined;
-    else if (now - (this.#aloneSince ??= now) >= longestOwn) for (const own of this.responses) own.destroy();
+    else if (now - (this.#aloneSince ??= now) >= longestOwn) for (const own of this.exchanges) own.response.destroy();
   }
 }

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
-import type { Request, Response } from '../../message.ts';
+import { given, type Request, type Response } from '../../message.ts';
 import { sendsFile } from '../node-internals.ts';
 
 // Codes of RFC 9113, section 7; node:http2 is not loaded for a program that does not use it.
@@ -22,7 +22,7 @@ export class StreamRequest implements Request {
   readonly socket: Socket;
   readonly httpVersion = '2.0';
   /** What the program was given instead by the compatibility API, if it uses that. */
-  given: object | undefined;
+  [given]: object | undefined;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, socket: Socket) {
     this.stream = stream;
@@ -48,15 +48,6 @@ export class StreamRequest implements Request {
   }
 }
 
-/** isOfPeer tells the error with which Node destroys a session whose client has sent a GOAWAY with an error code. */
-export function isOfPeer(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException | null | undefined)?.code === 'ERR_HTTP2_SESSION_ERROR';
-}
-
-type Event = [name: string | symbol, ...args: unknown[]];
-
-const none: readonly Event[] = [];
-
 function ignore(): void {
   return undefined;
 }
@@ -67,11 +58,8 @@ export class StreamResponse implements Response {
   readonly req: StreamRequest;
   /** What the program was given by the compatibility API, if it uses that. */
   compatible: object | undefined;
-  #deferred = none;
   /** Whether lameduck has ended the answer in its middle. */
   #isBroken = false;
-  /** Whether this process has ended the stream, and not its client; see `watchEnd`. */
-  isEndedHere = false;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, socket: Socket) {
     this.stream = stream;
@@ -199,57 +187,6 @@ export class StreamResponse implements Response {
    */
   ignoreErrors(): void {
     this.stream.off('error', ignore).on('error', ignore);
-  }
-
-  /** deferEvents keeps what Node says of a request that waits for its handler until somebody can listen. */
-  deferEvents(): void {
-    // Of a body without a byte Node says `end` though nobody reads, and may have that on its way when it shows the stream;
-    // trailers it tells once and keeps nowhere.
-    const { stream } = this;
-    const emit = stream.emit.bind(stream) as (...event: Event) => boolean;
-    stream.emit = (...event: Event) => {
-      if (event[0] !== 'end' && event[0] !== 'trailers') return emit(...event);
-      this.#deferred = [...this.#deferred, event];
-      return false;
-    };
-  }
-
-  /** allowEvents lets that be said, behind whatever the caller does at once. */
-  allowEvents(): void {
-    const { stream } = this;
-    Reflect.deleteProperty(stream, 'emit');
-    for (const event of this.#deferred)
-      process.nextTick(() => stream.emit(...(event as Parameters<typeof stream.emit>)));
-  }
-
-  /** watchEnd notes whether this process ends the stream. Afterwards, nothing tells that from a reset by the client. */
-  watchEnd(): void {
-    const { stream } = this;
-    for (const name of ['close', 'destroy'] as const) {
-      const end = stream[name].bind(stream) as (...args: unknown[]) => void;
-      // Node closes the stream of a client that has reset it before it destroys the stream.
-      const noted = (...args: unknown[]): unknown => {
-        if (!stream.closed && !isOfPeer(args[0])) this.isEndedHere = true;
-        return end(...args);
-      };
-      Object.assign(stream, { [name]: noted });
-    }
-  }
-
-  /** onHead calls back when the headers of the answer have been sent. */
-  onHead(callback: (response: Response) => void): void {
-    const respond = this.stream.respond.bind(this.stream);
-    this.stream.respond = (...args) => {
-      respond(...args);
-      callback(this);
-    };
-  }
-
-  on(_event: 'close', listener: (this: StreamResponse) => void): this {
-    this.stream.on('close', () => {
-      listener.call(this);
-    });
-    return this;
   }
 
   once(_event: 'close', listener: () => void): this {

@@ -1,19 +1,19 @@
-// The requests of one lifecycle: each is admitted and counted in one step, and released once, over every protocol.
+// The requests of one lifecycle, over every protocol: which are counted, from when on, and when they are released.
 import { startImmediate, type Clock } from '../../clock.ts';
-import { socketOf, type Request, type Response } from '../../message.ts';
+import { socketOf } from '../../message.ts';
 import type { RequestObserver } from '../../observer.ts';
-import { isAborted } from './aborted.ts';
-import { connectionOf, type Connection } from '../connection.ts';
-import { onHead } from '../responses/head.ts';
-import { LongRunningRequest } from '../long-running/request.ts';
-import { LongRunning } from '../long-running/queue.ts';
 import { createOverload, type Overload, type OverloadLimits } from '../admission/overload.ts';
-import { RequestEnds } from './request-ends.ts';
 import type { Asked } from '../admission/request-functions.ts';
-import { abortRequest, abortSignalOf } from './request-signal.ts';
-import { StreamResponse } from '../http2/stream-response.ts';
-import type { Upgraded } from '../upgraded/socket.ts';
+import { connectionOf, type Connection } from '../connection.ts';
+import { isLongRunning, ours, serving, type HttpExchange } from '../exchange.ts';
+import { Http1Exchange } from '../http1/exchange.ts';
+import { LongRunning } from '../long-running/queue.ts';
+import { ResponseEnding } from '../long-running/response-ending.ts';
 import { watchedStreams, type WatchedStreams } from '../long-running/watched-streams.ts';
+import type { Upgraded } from '../upgraded/socket.ts';
+import { InFlight } from './in-flight.ts';
+import { RequestEnds } from './request-ends.ts';
+import { abortRequest, abortSignalOf } from './request-signal.ts';
 
 const recognizedPerTurn = 1_000;
 
@@ -30,62 +30,47 @@ export interface RequestsOptions {
   readonly observer: RequestObserver | undefined;
 }
 
-/** ForgetEnded releases responses that have ended although the program has removed the listeners that report it. */
-export interface ForgetEnded {
+/** Ended is called by Requests about what has ended. */
+export interface Ended {
+  /** The response of an exchange has ended, whole or not. */
+  onEnd(exchange: HttpExchange): void;
+  /** Release responses that have ended although the program has removed the listeners that report it. */
   forgetIfEnded(connection: Connection): void;
   forgetEnded(): void;
 }
 
 /** Requests counts those of the program; what lameduck answers itself is only seen out. */
 export class Requests {
-  /** Those that are not long-running. */
-  inFlight = 0;
-  /** Those answered, refused and, where they were long-running, ended since ShutdownInitiated. */
-  answered = 0;
-  refused = 0;
-  longRunningEnded = 0;
-  /** Those whose response this process has destroyed before it was complete, without those that the drain has cut. */
-  aborted = 0;
+  readonly inFlight = new InFlight();
   readonly longRunning: LongRunning;
   /** Undefined when there is no limit, so that nothing is paid for it. */
   readonly overload: Overload | undefined;
   readonly #clock: Clock;
   readonly #functions: Asked;
   readonly #ends: RequestEnds | undefined;
-  readonly #isWatchedStream: (response: Response) => boolean;
+  readonly #isWatchedStream: (exchange: HttpExchange) => boolean;
   readonly #now: () => number;
-  readonly #onHead: (response: Response) => void;
-  readonly #watch: (response: Response) => void;
+  readonly #onHead: (exchange: HttpExchange) => void;
   /** Whether each request is counted when it arrives; from ShutdownInitiated on it is. */
   #isListed: boolean;
   #isLeaving = false;
-  #isCut = false;
-  readonly #forget: ForgetEnded;
+  readonly #ended: Ended;
   #recountAt = -Infinity;
 
-  /**
-   * `watch` sees to it that a response is released when it ends; `forget` releases those of which the program has removed
-   * the listeners.
-   */
-  constructor(
-    { clock, functions, limits, eventStreams, observer }: RequestsOptions,
-    watch: (response: Response) => void,
-    forget: ForgetEnded,
-  ) {
-    this.longRunning = new LongRunning(clock);
+  constructor({ clock, functions, limits, eventStreams, observer }: RequestsOptions, ended: Ended) {
+    this.longRunning = new LongRunning(clock, this.inFlight);
     this.overload = createOverload(clock, limits, this);
     this.#clock = clock;
     this.#functions = functions;
-    this.#ends = observer && new RequestEnds(observer, clock, this);
+    this.#ends = observer && new RequestEnds(observer, clock, (exchange) => this.isLongRunning(exchange));
     this.#isWatchedStream = watchedStreams(eventStreams);
     this.#now = () => clock.now();
-    this.#watch = watch;
-    this.#forget = forget;
+    this.#ended = ended;
     this.#isListed = this.overload !== undefined || observer !== undefined || functions.longRunning !== undefined;
-    this.#onHead = (response) => {
-      const connection = connectionOf(response.req.socket);
-      if (connection !== undefined && this.#isWatchedStream(response)) this.#beginLongRunning(connection, response);
-      if (this.#isLeaving) this.longRunning.get(response)?.watch();
+    this.#onHead = (exchange) => {
+      if (this.#isWatchedStream(exchange)) this.#beginLongRunning(exchange);
+      const { state } = exchange;
+      if (this.#isLeaving && (state.is === 'long-running' || state.is === 'told')) state.ending.watch?.();
     };
   }
 
@@ -94,31 +79,40 @@ export class Requests {
     this.list(connections);
     this.#isListed = true;
     this.#isLeaving = true;
-    for (const connection of connections) {
-      for (const response of connection.responses) {
-        if (response instanceof StreamResponse) response.watchEnd();
-        if (!response.headersSent) this.#prepareToLeave(connection, response);
-      }
-    }
+    this.inFlight.leave();
+    for (const { exchanges } of connections) for (const exchange of exchanges) this.#beginLeaving(exchange);
   }
 
   /**
-   * admit counts a request; `isOurs` says that lameduck answers it. Before a shutdown most are only noted, and counted when
-   * somebody asks.
+   * admit counts a request of HTTP/1.1; `isOurs` says that lameduck answers it. Before a shutdown most are only noted, which
+   * returns undefined, and counted when somebody asks.
    */
-  admit(connection: Connection, response: Response, isOurs: boolean): void {
+  admit(connection: Connection, response: Http1Exchange['response'], isOurs: boolean): HttpExchange | undefined {
     const now = this.#clock.now();
-    if (!this.#isListed && !isOurs && connection.note(response, now)) return;
-    connection.admit(response, now);
-    this.#watch(response);
-    if (isOurs) connection.setApart(response);
-    else {
-      this.inFlight++;
-      if (this.#functions.longRunning?.(response.req) === true) this.#beginLongRunning(connection, response);
-    }
-    if (!this.#isLeaving) return;
-    if (response instanceof StreamResponse) response.watchEnd();
-    this.#prepareToLeave(connection, response);
+    if (!this.#isListed && !isOurs && connection.note(response, now)) return undefined;
+    const exchange = new Http1Exchange(connection, response, now);
+    this.enrol(exchange, isOurs);
+    return exchange;
+  }
+
+  /** enrol counts a request. */
+  enrol(exchange: HttpExchange, isOurs: boolean): void {
+    exchange.connection.add(exchange, exchange.arrivedAt);
+    this.#begin(exchange, isOurs);
+    if (!isOurs && this.#functions.longRunning?.(exchange.request) === true) this.#beginLongRunning(exchange);
+    if (this.#isLeaving) this.#beginLeaving(exchange);
+  }
+
+  #begin(exchange: HttpExchange, isOurs: boolean): void {
+    this.inFlight.move(exchange, isOurs ? ours : serving);
+    exchange.onEnd(() => {
+      this.#ended.onEnd(exchange);
+    });
+  }
+
+  #beginLeaving(exchange: HttpExchange): void {
+    exchange.beginLeaving(this.#now);
+    exchange.onHead(this.#onHead);
   }
 
   /** list counts the requests that were only noted. */
@@ -128,84 +122,72 @@ export class Requests {
   }
 
   #list(connection: Connection | undefined): void {
-    const response = this.#isListed ? undefined : connection?.list();
-    if (response === undefined) return;
-    this.inFlight++;
-    this.#watch(response);
+    const exchange = this.#isListed ? undefined : connection?.list();
+    if (exchange !== undefined) this.#begin(exchange, false);
   }
 
   /** upgrade counts a connection that has left HTTP as one long-running request. */
-  upgrade(connection: Upgraded, request: Request): void {
-    this.longRunning.add(connection, new LongRunningRequest(connection, request));
+  upgrade({ upgraded, ending }: Upgraded): void {
+    this.longRunning.add(upgraded, ending);
   }
 
   /** isRejected answers an admitted request that is one too many. */
-  isRejected(connection: Connection, response: Response): boolean {
+  isRejected(exchange: HttpExchange): boolean {
     if (this.overload === undefined) return false;
     // Only here does it matter at once that a watched event stream is no ordinary request.
-    if (!this.#isLeaving) onHead(response, this.#onHead);
-    if (!this.overload.rejects(response)) return false;
-    this.#setApart(connection, response);
+    if (!this.#isLeaving) exchange.onHead(this.#onHead);
+    if (!this.overload.rejects(exchange)) return false;
+    this.#setApart(exchange);
     return true;
   }
 
   /** recount returns the requests in flight without those whose end nobody has reported. */
-  recount({ req: { socket } }: Response): number {
+  recount({ connection }: HttpExchange): number {
     const now = this.#clock.now();
     // A client that waits for its responses has its last request, which has ended, on the same connection.
-    const connection = connectionOf(socket);
-    if (connection !== undefined) this.#forget.forgetIfEnded(connection);
+    this.#ended.forgetIfEnded(connection);
     if (now >= this.#recountAt) {
-      this.#forget.forgetEnded();
+      this.#ended.forgetEnded();
       this.#recountAt = now + (this.#clock.now() - now) * pauseFactor;
     }
-    return this.inFlight;
+    return this.inFlight.serving;
   }
 
-  /** refuse counts an admitted request that lameduck answers in the place of its handler, and waits for it no more. */
-  refuse(connection: Connection, response: Response): void {
-    this.refused++;
-    this.#setApart(connection, response);
+  /** refuse answers an admitted request in the place of its handler, and waits for it no more. */
+  refuse(exchange: HttpExchange): void {
+    this.inFlight.refused++;
+    this.#setApart(exchange);
+    exchange.refuse();
   }
 
-  #setApart(connection: Connection, response: Response): void {
-    connection.setApart(response);
-    if (!this.longRunning.delete(response)) this.inFlight--;
+  #setApart(exchange: HttpExchange): void {
+    this.longRunning.delete(exchange);
+    this.inFlight.move(exchange, ours);
   }
 
   /** release sees a response out that has ended, whole or not; false when its connection had ended before it. */
-  release(connection: Connection, response: Response): boolean {
-    const owner = connection.release(response);
-    this.overload?.release(response);
-    if (owner === undefined) return false;
-    if (owner === 'program') this.#ends?.note(connection, response, connection.releasedArrival);
-    const isLongRunning = this.longRunning.count > 0 && this.longRunning.delete(response);
-    if (owner === 'program' && !isLongRunning) this.inFlight--;
-    if (!this.#isLeaving) return true;
-    if (isLongRunning) this.#noteLongRunningEnd();
-    else if (owner === 'program' && !connection.isLate) {
-      if (response.writableFinished) this.answered++;
-      else this.#noteIfAborted(connection, response);
-    }
+  release(exchange: HttpExchange): boolean {
+    if (exchange.state.is === 'released') return false;
+    exchange.connection.remove(exchange);
+    this.#release(exchange);
     return true;
   }
 
   /** releaseAll sees everything out that was on a connection which has closed. */
   releaseAll(connection: Connection): void {
-    this.#ends?.noteGone(connection);
-    if (this.#isLeaving && connection.isBusy) {
-      for (const { response } of connection.requests()) {
-        if (!this.longRunning.has(response)) this.#noteIfAborted(connection, response);
-      }
-    }
-    this.inFlight -= connection.unansweredCount;
-    for (const response of connection.responses) {
-      if (!this.longRunning.delete(response)) continue;
-      this.inFlight++;
-      this.#noteLongRunningEnd();
-    }
-    if (connection.isUpgraded && this.longRunning.delete(connection)) this.#noteLongRunningEnd();
-    connection.releaseAll();
+    for (const exchange of connection.exchanges) this.#release(exchange);
+    connection.exchanges.length = 0;
+    const { upgraded } = connection;
+    if (upgraded === undefined || !this.longRunning.delete(upgraded)) return;
+    this.#ends?.noteUpgraded();
+    this.inFlight.releaseUpgraded(upgraded);
+  }
+
+  #release(exchange: HttpExchange): void {
+    exchange.cancelTimeout?.();
+    this.#ends?.note(exchange);
+    this.longRunning.delete(exchange);
+    this.inFlight.release(exchange);
   }
 
   /**
@@ -215,59 +197,44 @@ export class Requests {
   async recognize(connections: Iterable<Connection>): Promise<void> {
     this.list(connections);
     let looked = 0;
-    for (const { responses } of connections) {
-      for (const response of responses) this.#onHead(response);
+    for (const { exchanges } of connections) {
+      for (const exchange of exchanges) this.#onHead(exchange);
       if (++looked % recognizedPerTurn === 0) await new Promise((resolve) => startImmediate(resolve));
     }
   }
 
-  /** isLongRunning tells whether a request is known to be long-running. */
-  isLongRunning(response: Response): boolean {
-    return this.longRunning.has(response) || this.#isWatchedStream(response);
+  /** isLongRunning tells whether a request is long-running, also if its event stream has not been recognized yet. */
+  isLongRunning(exchange: HttpExchange): boolean {
+    return isLongRunning(exchange) || this.#isWatchedStream(exchange);
   }
 
   /** markLongRunning says of a request in flight that it is long-running (P-033). */
   markLongRunning(request: object): void {
     const connection = connectionOf(socketOf(request));
     this.#list(connection);
-    const response = connection?.responseTo(request);
-    if (connection !== undefined && response !== undefined) this.#beginLongRunning(connection, response);
+    const exchange = connection?.exchangeFor(request);
+    if (exchange !== undefined) this.#beginLongRunning(exchange);
   }
 
   /** abortSignal returns the AbortSignal of a request; one whose turn in the drain has come is aborted already (P-028). */
   abortSignal(request: object): AbortSignal {
     const connection = connectionOf(socketOf(request));
     this.#list(connection);
-    const signal = abortSignalOf(request);
-    const key = connection?.responseTo(request) ?? connection;
-    if (key !== undefined && this.longRunning.isTold(key)) abortRequest(request, 'the server is shutting down');
+    const exchange = connection?.exchangeFor(request) ?? connection?.upgraded;
+    const signal = abortSignalOf(request, connection, exchange);
+    if (exchange?.state.is === 'told') abortRequest(request, 'the server is shutting down');
     return signal;
   }
 
   /** cut aborts the signals of all requests that are left, which end with their connections and not by themselves. */
   cut(connections: Iterable<Connection>): void {
-    this.#isCut = true;
+    this.inFlight.cut();
     for (const connection of connections) {
       for (const { request } of connection.unfinished()) abortRequest(request, 'the shutdown has no time left');
     }
   }
 
-  #noteIfAborted(connection: Connection, response: Response): void {
-    if (!this.#isCut && isAborted(connection, response)) this.aborted++;
-  }
-
-  #noteLongRunningEnd(): void {
-    if (this.#isLeaving && !this.#isCut) this.longRunningEnded++;
-  }
-
-  #beginLongRunning(connection: Connection, response: Response): void {
-    if (this.longRunning.has(response)) return;
-    this.inFlight--;
-    this.longRunning.add(response, new LongRunningRequest(connection, response.req, response));
-  }
-
-  #prepareToLeave(connection: Connection, response: Response): void {
-    connection.closeAfter(response, this.#now);
-    onHead(response, this.#onHead);
+  #beginLongRunning(exchange: HttpExchange): void {
+    if (exchange.state.is === 'serving') this.longRunning.add(exchange, new ResponseEnding(exchange));
   }
 }

@@ -2,6 +2,7 @@
 import { hostAndPort } from '../../address.ts';
 import type { UnfinishedRequest } from '../../observer.ts';
 import type { Connection } from '../connection.ts';
+import type { Exchange, HttpExchange } from '../exchange.ts';
 import { isEventStream } from '../responses/head.ts';
 import type { Asked } from '../admission/request-functions.ts';
 import type { Request } from '../../message.ts';
@@ -11,22 +12,24 @@ export function describeUnfinished(
   connections: Iterable<Connection>,
   now: number,
   route: Asked['route'],
-  { longRunning }: { readonly longRunning: { has(key: object): boolean } },
 ): UnfinishedRequest[] {
   return [...connections]
     .flatMap((connection) =>
-      connection.unfinished().map(({ request, response, arrivedAt }) => ({
-        method: request.method ?? '',
-        route: route?.(request) ?? pathOf(request),
-        ageMs: Math.round(now - arrivedAt),
-        peer: peerOf(request),
-        ...(response !== undefined && !longRunning.has(response) && isEventStream(response) && ordinaryStream),
+      connection.unfinished().map((exchange) => ({
+        method: exchange.request.method ?? '',
+        route: route?.(exchange.request) ?? pathOf(exchange.request),
+        ageMs: Math.round(now - exchange.arrivedAt),
+        peer: peerOf(exchange.request),
+        ...(isOrdinaryStream(exchange) && { isEventStream: true as const }),
       })),
     )
     .sort((a, b) => b.ageMs - a.ageMs);
 }
 
-const ordinaryStream = { isEventStream: true } as const;
+// Every exchange that is serving has a response.
+function isOrdinaryStream(exchange: Exchange): boolean {
+  return exchange.state.is === 'serving' && isEventStream(exchange as HttpExchange);
+}
 
 function peerOf({ socket: { remoteAddress, remotePort } }: Request): string {
   return remoteAddress === undefined || remotePort === undefined ? 'unix:' : hostAndPort(remoteAddress, remotePort);

@@ -1,23 +1,21 @@
 // Ends a stream of server-sent events between two events, with a `retry:` for its client.
-import type { ServerResponse } from 'node:http';
-import type { Response } from '../../message.ts';
+import type { HttpExchange } from '../exchange.ts';
 import { isEncoded } from '../responses/head.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
-import { StreamResponse } from '../http2/stream-response.ts';
 
 /** EventStream reads what the handler of a stream writes from now on, so that the stream ends after a whole event. */
 export class EventStream {
-  readonly #response: Response;
+  readonly #exchange: HttpExchange;
   readonly #isEncoded: boolean;
   /** The text that was written after the last whole event; undefined if the handler has written nothing yet. */
   #rest: string | undefined;
   #whenBetween: (() => void) | undefined;
 
-  constructor(response: Response) {
-    this.#response = response;
-    this.#isEncoded = isEncoded(response);
+  constructor(exchange: HttpExchange) {
+    this.#exchange = exchange;
+    this.#isEncoded = isEncoded(exchange);
     if (this.#isEncoded) return;
-    const writable = (response instanceof StreamResponse ? response.stream : response) as ServerResponse;
+    const { writable } = exchange;
     const write = writable.write.bind(writable) as (...args: unknown[]) => boolean;
     writable.write = ((...args: unknown[]) => {
       const isFlowing = write(...args);
@@ -44,8 +42,9 @@ export class EventStream {
    */
   hint(retry: number): void {
     if (this.#isEncoded) return;
-    ignoreResets(this.#response.req.socket);
-    this.#response.write(`retry: ${String(retry)}\n${this.#rest === '' ? '\n' : ''}`);
+    const { request, response } = this.#exchange;
+    ignoreResets(request.socket);
+    response.write(`retry: ${String(retry)}\n${this.#rest === '' ? '\n' : ''}`);
   }
 
   #note(chunk: unknown): void {

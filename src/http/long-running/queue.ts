@@ -2,7 +2,8 @@
 import type { Clock } from '../../clock.ts';
 import type { Deadline } from '../../deadline.ts';
 import { Limiter } from './rate-limiter.ts';
-import type { LongRunningRequest } from './request.ts';
+import type { Ending, Exchange } from '../exchange.ts';
+import type { InFlight } from '../in-flight/in-flight.ts';
 
 // The most requests told in one turn of the event loop, so that catching up after a stall does not cause another.
 const mostPerTurn = 100;
@@ -28,43 +29,29 @@ export interface LongRunningDrainOptions {
 /** LongRunning has the requests that wait for their turn (without a shutdown, all of them) and those that were told to end. */
 export class LongRunning {
   readonly #clock: Clock;
-  readonly #waiting = new Map<object, LongRunningRequest>();
-  readonly #told = new Map<object, LongRunningRequest>();
+  readonly #inFlight: InFlight;
+  readonly #waiting = new Set<Exchange>();
+  readonly #told = new Set<Exchange>();
   #limiter: Limiter | undefined;
   #endAt: (() => number) | undefined;
   #retry = 0;
   #cancel: (() => void) | undefined;
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, inFlight: InFlight) {
     this.#clock = clock;
+    this.#inFlight = inFlight;
   }
 
-  get count(): number {
-    return this.#waiting.size + this.#told.size;
-  }
-
-  has(key: object): boolean {
-    return this.#waiting.has(key) || this.#told.has(key);
-  }
-
-  /** isTold tells whether a request's turn has come. */
-  isTold(key: object): boolean {
-    return this.#told.has(key);
-  }
-
-  /** add counts a request, by its response or, when it has left HTTP, by its connection. */
-  add(key: object, request: LongRunningRequest): void {
-    this.#waiting.set(key, request);
+  /** add makes a request long-running. */
+  add(exchange: Exchange, ending: Ending): void {
+    this.#inFlight.move(exchange, { is: 'long-running', ending });
+    this.#waiting.add(exchange);
     if (this.#limiter !== undefined) this.#schedule();
   }
 
-  get(key: object): LongRunningRequest | undefined {
-    return this.#waiting.get(key) ?? this.#told.get(key);
-  }
-
-  /** delete stops counting a request; one that ended by itself leaves its moment to the next (P-037). */
-  delete(key: object): boolean {
-    return this.#waiting.delete(key) || this.#told.delete(key);
+  /** delete takes a request off the queue; one that ended by itself leaves its moment to the next (P-037). */
+  delete(exchange: Exchange): boolean {
+    return this.#waiting.delete(exchange) || this.#told.delete(exchange);
   }
 
   /** drain begins to tell the requests to end. A request that begins later is told after the others (P-038). */
@@ -81,11 +68,10 @@ export class LongRunning {
   /** endOverdue ends, at the end of their grace period, all that are left: a hard deadline; called again and again. */
   endOverdue(now: number): void {
     if (this.#endAt === undefined || now < this.#endAt()) return;
-    for (const [key, request] of this.#waiting) this.#told.set(key, request);
-    this.#waiting.clear();
-    for (const request of this.#told.values()) {
+    for (const exchange of this.#waiting) this.#moveToTold(exchange);
+    for (const { state } of this.#told) {
       if (this.#clock.now() - now > longestTurn) break;
-      request.end();
+      if (state.is === 'told') state.ending.end();
     }
   }
 
@@ -107,12 +93,19 @@ export class LongRunning {
   #tellThoseDue(): void {
     const now = this.#clock.now();
     let told = 0;
-    for (const [key, request] of this.#waiting) {
+    for (const exchange of this.#waiting) {
       if (told++ === mostPerTurn || this.#limiter?.take(now) !== true) break;
-      this.#waiting.delete(key);
-      this.#told.set(key, request);
-      request.tell(this.#retry === 0 ? undefined : jittered(this.#retry));
+      this.#moveToTold(exchange)?.tell(this.#retry === 0 ? undefined : jittered(this.#retry));
     }
+  }
+
+  #moveToTold(exchange: Exchange): Ending | undefined {
+    const { state } = exchange;
+    if (state.is !== 'long-running') return undefined;
+    this.#waiting.delete(exchange);
+    this.#told.add(exchange);
+    this.#inFlight.move(exchange, { is: 'told', ending: state.ending });
+    return state.ending;
   }
 }
 

@@ -1,5 +1,6 @@
 // Which event streams are watches, and which are responses like any other.
-import type { Request, Response } from '../../message.ts';
+import type { HttpExchange } from '../exchange.ts';
+import type { Request } from '../../message.ts';
 import { isEventStream } from '../responses/head.ts';
 
 /** WatchedStreams is the setting `eventStreams`. */
@@ -9,10 +10,10 @@ export type WatchedStreams = 'reconnecting' | 'all' | 'none';
  * watchedStreams returns a function that tells whether a response is an event stream that the drain may end at any event. The
  * client of any other event stream, such as that of an LLM or an MCP tool, would take a clean end for the whole response.
  */
-export function watchedStreams(eventStreams: WatchedStreams): (response: Response) => boolean {
+export function watchedStreams(eventStreams: WatchedStreams): (exchange: HttpExchange) => boolean {
   if (eventStreams === 'none') return () => false;
   if (eventStreams === 'all') return isEventStream;
-  return (response) => isOfEventSource(response.req) && isEventStream(response);
+  return (exchange) => isOfEventSource(exchange.request) && isEventStream(exchange);
 }
 
 // Every EventSource sends this header and no other media type (HTML Living Standard, section 9.2.2), and reconnects.

@@ -3,48 +3,30 @@ import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { LameduckError } from '../../errors.ts';
-import type { Answer, Response } from '../../message.ts';
-import { hasLength, isChunked } from './head.ts';
-import { tcpSocketOf } from '../node-internals.ts';
+import type { Answer } from '../../message.ts';
+import type { HttpExchange } from '../exchange.ts';
 import { sendWhole } from './send-whole.ts';
 import { ignoreResets } from './socket-errors.ts';
-import { StreamResponse } from '../http2/stream-response.ts';
 
 /** answerInstead sends a whole answer for a handler that has sent no headers yet. What the handler does later is ignored. */
-export function answerInstead(response: Response, answer: Answer): void {
-  response.req.resume();
+export function answerInstead(exchange: HttpExchange, answer: Answer): void {
+  const { request, response } = exchange;
+  request.resume();
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   sendWhole(response, answer);
-  mute(response);
+  mute(exchange);
 }
 
 /** endInstead ends an answer that the handler has begun, through whatever wraps it. */
-export function endInstead(response: Response): void {
-  ignoreResets(response.req.socket);
-  response.end();
-  mute(response);
-}
-
-/**
- * breakOff ends a response in its middle, so that its client sees an error and never takes the part for the whole. HTTP/1.1
- * needs no more than the end of the connection without the last chunk. Only a response that the end of the connection
- * delimits needs a reset, also over TLS: Node's client takes a FIN without a TLS alert for the end of the response.
- */
-export function breakOff(response: Response): void {
-  const isWholeByFin = !(response instanceof StreamResponse) && !hasLength(response) && !isChunked(response);
-  if (isWholeByFin) tcpSocketOf(response.req.socket).resetAndDestroy();
-  else response.destroy();
+export function endInstead(exchange: HttpExchange): void {
+  ignoreResets(exchange.request.socket);
+  exchange.response.end();
+  mute(exchange);
 }
 
 // Node would end the process with an error that nobody listens for when a handler goes on writing.
-function mute(response: Response): void {
-  if (!(response instanceof StreamResponse)) {
-    muteOne(response as unknown as EventEmitter);
-    return;
-  }
-  response.ignoreErrors();
-  muteOne(response.stream);
-  if (response.compatible !== undefined) muteOne(response.compatible as EventEmitter);
+function mute(exchange: HttpExchange): void {
+  for (const one of exchange.takeOver()) muteOne(one);
 }
 
 function muteOne(response: EventEmitter): void {

@@ -1,7 +1,9 @@
 // The record of a socket that has left HTTP, by an upgrade or as a CONNECT tunnel, and how it is brought to its end.
 import type { Duplex } from 'node:stream';
 import type { Request } from '../../message.ts';
-import { Connection, type Unfinished } from '../connection.ts';
+import { Connection } from '../connection.ts';
+import { noted, type Ending, type Exchange } from '../exchange.ts';
+import { abortRequest, hasAbortSignal } from '../in-flight/request-signal.ts';
 import { dropWrites } from '../responses/instead.ts';
 import { refuseUpgrade } from '../responses/rejection.ts';
 import { sayGoingAway, webSocketOn, type WebSocket } from './websocket.ts';
@@ -9,8 +11,7 @@ import { sayGoingAway, webSocketOn, type WebSocket } from './websocket.ts';
 /** Upgraded is a Connection that no longer speaks HTTP; lameduck knows nothing of what is said on it. */
 export class Upgraded extends Connection {
   override readonly isUpgraded = true;
-  /** The request for the upgrade; undefined once only the peer is waited for. */
-  #asked: Unfinished | undefined;
+  override readonly upgraded: Exchange;
   /** What the program was given: the socket, or what Node has put around it. */
   readonly #duplex: Duplex;
   readonly #writtenBefore: number;
@@ -23,28 +24,50 @@ export class Upgraded extends Connection {
     super(before.socket, now);
     this.isLate = before.isLate;
     this.inherit(before);
-    this.#asked = { request, arrivedAt: now };
+    this.upgraded = {
+      state: noted,
+      request,
+      arrivedAt: now,
+      isWhole: false,
+      onEnd: (callback) => before.socket.once('close', callback),
+    };
     this.#duplex = duplex;
     this.#writtenBefore = before.socket.bytesWritten;
   }
 
   /** unfinished has the request for the upgrade, too: what it has become ends with its socket. */
-  override unfinished(): Unfinished[] {
-    return this.#asked === undefined ? super.unfinished() : [...super.unfinished(), this.#asked];
+  override unfinished(): Exchange[] {
+    const unfinished = super.unfinished();
+    return this.upgraded.state.is === 'released' ? unfinished : [...unfinished, this.upgraded];
+  }
+
+  /** The handler ends what it has asked the AbortSignal of; any other socket is ended for it (P-039, P-040). */
+  get ending(): Ending {
+    const { request } = this.upgraded;
+    return {
+      tell: () => {
+        if (hasAbortSignal(request)) abortRequest(request, 'the server is shutting down');
+        else this.#endWhenAnswered();
+      },
+      end: () => {
+        abortRequest(request, 'the server is shutting down');
+        this.end();
+      },
+    };
   }
 
   override leaveToPeer(): void {
-    this.#asked = undefined;
     this.#saidAt = undefined;
   }
 
-  /** endWhenAnswered ends the socket as soon as the program has answered the request that asked for the upgrade. */
-  endWhenAnswered(): void {
+  // As soon as the program has answered the request that asked for the upgrade.
+  #endWhenAnswered(): void {
     this.#isToEnd = true;
     if (this.#isAnswered) this.end();
   }
 
-  override leave(): void {
+  override look(now: number, isDraining: boolean): void {
+    super.look(now, isDraining);
     if (this.#isToEnd && !this.isOver && this.#isAnswered) this.end();
   }
 

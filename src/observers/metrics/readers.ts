@@ -49,8 +49,8 @@ export function metricsReaders(options: ReadersOptions): Readers<keyof typeof me
     ...eventLoopReaders(options),
     ...electorReaders(options),
     lameduck_shutdown_requests_total: () => [
-      { labels: { outcome: 'answered' }, value: traffic().requests.answered },
-      { labels: { outcome: 'refused' }, value: traffic().requests.refused },
+      { labels: { outcome: 'answered' }, value: traffic().requests.inFlight.answered },
+      { labels: { outcome: 'refused' }, value: traffic().requests.inFlight.refused },
       { labels: { outcome: 'cut' }, value: events.requestsCut },
     ],
     lameduck_previous_run_info: () => infosOf(previousRun()),

@@ -1,5 +1,5 @@
 // One look at a lifecycle, for all metrics of a scrape: what is in flight now, and what a shutdown would take.
-import type { Request, Response } from '../../message.ts';
+import type { Request } from '../../message.ts';
 import type { ElectorCounts, TrafficCounts } from '../../observer.ts';
 import type { Budget } from '../../settings/budget.ts';
 import type { Settings } from '../../settings/table.ts';
@@ -10,9 +10,10 @@ import { methodLabel, type RequestDurations } from './request-durations.ts';
 // Nearly all requests.
 const usualShare = 0.99;
 
-interface UnansweredRequest {
+/** Counted is one request that a lifecycle counts. */
+interface Counted {
+  readonly state: { readonly is: string };
   readonly request: Request;
-  readonly response: Response;
   readonly arrivedAt: number;
 }
 
@@ -27,12 +28,10 @@ export interface Watched {
   readonly shutdown: { readonly deadlines: { readonly drainBy: number; readonly endBy: number } | undefined };
   readonly traffic: {
     readonly counts: TrafficCounts;
-    readonly connections: Iterable<{ readonly isBusy: boolean; requests(): Iterable<UnansweredRequest> }>;
+    readonly connections: Iterable<{ readonly exchanges: readonly Counted[] }>;
     readonly connectionsAccepted: number;
     readonly requests: {
-      readonly longRunning: { has(response: Response): boolean };
-      readonly answered: number;
-      readonly refused: number;
+      readonly inFlight: { readonly answered: number; readonly refused: number };
       readonly overload: { readonly requestsRejected: number; readonly requestsTimedOut: number } | undefined;
     };
     recognize(): void | Promise<void>;
@@ -107,9 +106,6 @@ export async function read(watched: Watched, options: ReadingOptions): Promise<R
   };
 }
 
-function* inFlight({ connections, requests: { longRunning } }: Watched['traffic']): Generator<UnansweredRequest> {
-  for (const connection of connections) {
-    if (!connection.isBusy) continue;
-    for (const one of connection.requests()) if (!longRunning.has(one.response)) yield one;
-  }
+function* inFlight({ connections }: Watched['traffic']): Generator<Counted> {
+  for (const { exchanges } of connections) for (const one of exchanges) if (one.state.is === 'serving') yield one;
 }

@@ -22,6 +22,8 @@ describeAdapters((adapter) => {
     });
     const { hold } = serving.traffic;
     const client = await serving.dial();
+    // Requests are held during a shutdown only.
+    await serving.traffic.leave({ since: performance.now(), window: 60_000 });
     hold.begin();
     client.get('/');
     await until(() => serving.traffic.counts.requestsInFlight === 1);

@@ -24,7 +24,9 @@ function dialInProcess(t: TestContext, server: Server, isSecure: boolean): Duple
 }
 
 function heldBy({ traffic }: Pick<Parts, 'traffic'>): StreamResponse[] {
-  return [...traffic.connections].flatMap(({ responses }) => responses as StreamResponse[]);
+  return [...traffic.connections].flatMap(({ exchanges }) =>
+    exchanges.map(({ response }) => response as StreamResponse),
+  );
 }
 
 describeKinds((kind) => {

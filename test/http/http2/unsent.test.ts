@@ -3,14 +3,14 @@ import assert from 'node:assert/strict';
 import type { Socket } from 'node:net';
 import { test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import type { Unfinished } from '../../../src/http/connection.ts';
+import type { Exchange } from '../../../src/http/exchange.ts';
 import { Unsent } from '../../../src/http/http2/unsent.ts';
 
 function unsentOn(handle: { writeQueueSize?: number }): Unsent {
   return new Unsent({ _handle: handle } as unknown as Socket);
 }
 
-const answered = (arrivedAt: number): Unfinished => ({ request: {}, arrivedAt }) as Unfinished;
+const answered = (arrivedAt: number): Exchange => ({ request: {}, arrivedAt }) as Exchange;
 
 test('P-025 an answer is not sent as long as its socket has something to write after the turn that it ended in', async () => {
   const handle = { writeQueueSize: 0 };

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { it, type TestContext } from 'node:test';
 import { WebSocket } from 'ws';
-import { describeKinds, serve, streamOf } from '../../support/serving-http2.ts';
+import { describeKinds, noProbesOn, serve, streamOf } from '../../support/serving-http2.ts';
 import { until } from '../../support/until.ts';
 
 const reason = 'the server is shutting down';
@@ -53,6 +53,16 @@ describeKinds((kind) => {
     await once(stream, 'response');
     return { serving, stream };
   };
+
+  it('P-078 an extended CONNECT to a probe path is in no count', { skip: noProbesOn(kind) }, async (t) => {
+    const { serving } = await open(t);
+    const { session } = await serving.dial();
+    await until(() => session.remoteSettings.enableConnectProtocol === true);
+    const probe = session.request({ ':method': 'CONNECT', ':protocol': 'websocket', ':path': '/livez' });
+    probe.on('error', () => undefined).resume();
+    await once(probe, 'response');
+    assert.deepEqual([serving.traffic.counts.requestsInFlight, serving.traffic.counts.longRunningRequests], [0, 1]);
+  });
 
   it('P-032, P-039 a WebSocket over HTTP/2 is closed with 1001 and a reason', async (t) => {
     const { serving, stream } = await open(t);

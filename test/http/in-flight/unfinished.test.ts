@@ -6,7 +6,7 @@ import { describeUnfinished } from '../../../src/http/in-flight/unfinished.ts';
 
 function connectionOf(url: string, socket: object, arrivedAt: number): Connection {
   const request = { method: 'GET', url, socket };
-  return { unfinished: () => [{ request, arrivedAt }] } as unknown as Connection;
+  return { unfinished: () => [{ state: { is: 'serving' }, request, arrivedAt, head: '' }] } as unknown as Connection;
 }
 
 test('P-027 what has no answer is named by method, path, age and peer, oldest first', () => {
@@ -15,7 +15,7 @@ test('P-027 what has no answer is named by method, path, age and peer, oldest fi
     connectionOf('/a', { remoteAddress: '::1', remotePort: 40_023 }, 100.4),
     connectionOf('/c', {}, 1_000),
   ];
-  assert.deepEqual(describeUnfinished(connections, 1_000, undefined, { longRunning: new Map() }), [
+  assert.deepEqual(describeUnfinished(connections, 1_000, undefined), [
     { method: 'GET', route: '/a', ageMs: 900, peer: '[::1]:40023' },
     { method: 'GET', route: '/b', ageMs: 100, peer: '10.0.3.17:40022' },
     { method: 'GET', route: '/c', ageMs: 0, peer: 'unix:' },
@@ -24,8 +24,5 @@ test('P-027 what has no answer is named by method, path, age and peer, oldest fi
 
 test('P-027 what route() says stands in the place of the path', () => {
   const connections = [connectionOf('/users/7', {}, 0)];
-  assert.equal(
-    describeUnfinished(connections, 1, () => '/users/:id', { longRunning: new Map() })[0]?.route,
-    '/users/:id',
-  );
+  assert.equal(describeUnfinished(connections, 1, () => '/users/:id')[0]?.route, '/users/:id');
 });

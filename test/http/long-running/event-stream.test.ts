@@ -30,7 +30,7 @@ describe('the end of a stream', { concurrency: 4 }, () => {
     const { ended } = shutdownOf(serving);
     response?.write('data: half ');
     await serving.handle.signals.httpServerStoppedListening.signaled;
-    await until(() => response?.req !== undefined && serving.traffic.requests.longRunning.isTold(response));
+    await until(() => serving.traffic.requests.inFlight.counts.told === 1);
     response?.write('and half\n\n');
     const body = (await client.reader.next())?.body.replaceAll(/\r\n[0-9a-f]+\r\n/g, '') ?? '';
     assert.match(body, /data: half and half\n\nretry: \d+\n\n/);

@@ -236,7 +236,7 @@ test('P-025 a long-running download of a known length is not ended short, but wh
   });
   const [client] = (await watching(serving, 1, '/watch')) as [Client];
   const { ended } = shutdownOf(serving);
-  await until(() => response !== undefined && serving.traffic.requests.longRunning.isTold(response));
+  await until(() => serving.traffic.requests.inFlight.counts.told === 1);
   await serving.handle.signals.httpServerStoppedListening.signaled;
   response?.end('56789');
   assert.equal((await client.reader.next())?.body, '0123456789');

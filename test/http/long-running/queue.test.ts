@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Deadline } from '../../../src/deadline.ts';
-import type { LongRunningRequest } from '../../../src/http/long-running/request.ts';
+import { noted, type Exchange } from '../../../src/http/exchange.ts';
+import { InFlight } from '../../../src/http/in-flight/in-flight.ts';
 import { LongRunning } from '../../../src/http/long-running/queue.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
@@ -9,21 +10,31 @@ import { FakeClock } from '../../support/fake-clock.ts';
 function drained(count: number, { grace = 10_000, left = 20_000 } = {}) {
   const clock = new FakeClock();
   const since = clock.now();
-  const longRunning = new LongRunning(clock);
+  const inFlight = new InFlight();
+  const longRunning = new LongRunning(clock, inFlight);
   const told: [number, number][] = [];
   const ended: [number, number][] = [];
   const add = (key: number): void => {
-    const request: Pick<LongRunningRequest, 'tell' | 'end'> = {
+    longRunning.add(keys[key] as Exchange, {
       tell: () => told.push([key, clock.now() - since]),
       end: () => ended.push([key, clock.now() - since]),
-    };
-    longRunning.add(keys[key] as object, request as LongRunningRequest);
+    });
   };
-  const keys = Array.from({ length: count + 10 }, (_, key) => ({ key }));
+  const keys = Array.from({ length: count + 10 }, (_, key) => ({ key, state: noted }) as unknown as Exchange);
   for (let key = 0; key < count; key++) add(key);
   const drainBy = new Deadline(clock, since + left);
   longRunning.drain({ grace, drainBy, retry: 0 });
-  return { clock, longRunning, told, ended, keys, add, drainBy, endOverdue: () => longRunning.endOverdue(clock.now()) };
+  return {
+    clock,
+    inFlight,
+    longRunning,
+    told,
+    ended,
+    keys,
+    add,
+    drainBy,
+    endOverdue: () => longRunning.endOverdue(clock.now()),
+  };
 }
 
 test('A-140 requests are told one after another, 5 ms apart', async () => {
@@ -38,16 +49,16 @@ test('A-140 requests are told one after another, 5 ms apart', async () => {
 });
 
 test('P-037 one that has ended by itself is not told, and its moment is the next one’s', async () => {
-  const { clock, longRunning, told, keys } = drained(4);
+  const { clock, inFlight, longRunning, told, keys } = drained(4);
   await clock.advance(1);
-  assert.equal(longRunning.delete(keys[1] as object), true);
+  assert.equal(longRunning.delete(keys[1] as Exchange), true);
   await clock.advance(100);
   assert.deepEqual(told, [
     [0, 0],
     [2, 5],
     [3, 10],
   ]);
-  assert.equal(longRunning.count, 3, 'those that were told count until they have ended');
+  assert.equal(inFlight.counts.told, 3, 'those that were told count until they have ended');
 });
 
 test('P-038 one that comes during the drain waits for its turn', async () => {

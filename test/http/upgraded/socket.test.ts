@@ -93,9 +93,7 @@ describeAdapters((adapter) => {
     await until(() => given !== undefined);
     const { ended } = shutdownOf(serving);
     await serving.handle.signals.httpServerStoppedListening.signaled;
-    await until(() =>
-      [...serving.traffic.connections].every((one) => serving.traffic.requests.longRunning.isTold(one)),
-    );
+    await until(() => [...serving.traffic.connections].every((one) => one.upgraded?.state.is === 'told'));
     given?.write(switching);
     assert.equal((await client.reader.next())?.status, 101);
     await client.ended();
@@ -226,7 +224,7 @@ for (const [how, functions] of [
     client.get('/');
     await until(() => held.length === 1);
     client.get('/', upgrade);
-    await until(() => serving.traffic.requests.longRunning.count === 1);
+    await until(() => serving.traffic.requests.inFlight.longRunning === 1);
     assert.equal(serving.traffic.counts.requestsInFlight, 1);
     held[0]?.end('served');
     await until(() => serving.traffic.counts.requestsInFlight === 0);

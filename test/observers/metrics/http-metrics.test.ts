@@ -173,7 +173,7 @@ describe('long-running requests', () => {
     serving.requests[0]?.end();
     await next(stream);
     watch.reset();
-    await until(() => serving.traffic.requests.longRunning.count === 0);
+    await until(() => serving.traffic.requests.inFlight.longRunning === 0);
     const found = await serving.scrape();
     assert.equal(found.value('lameduck_long_running_requests'), 0);
     assert.equal(found.value('lameduck_long_running_requests_ended_total'), 2);
@@ -208,7 +208,7 @@ describe('long-running requests', () => {
     await next(client);
     assert.equal((await serving.scrape()).value('lameduck_long_running_requests'), 1);
     client.reset();
-    await until(() => serving.traffic.requests.longRunning.count === 0);
+    await until(() => serving.traffic.requests.inFlight.longRunning === 0);
     assert.equal((await serving.scrape()).value('lameduck_long_running_requests_ended_total'), 1);
   });
 });

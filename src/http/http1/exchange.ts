@@ -1,0 +1,122 @@
+// A request of HTTP/1.1 and its response.
+import type { EventEmitter } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import type { Request } from '../../message.ts';
+import type { Connection } from '../connection.ts';
+import { noted, type HttpExchange, type State } from '../exchange.ts';
+import { isDestroyedHere } from '../in-flight/aborted.ts';
+import { sentHead, tcpSocketOf } from '../node-internals.ts';
+import { hasLength, isChunked } from '../responses/head.ts';
+import { answerRetryAfter } from '../responses/rejection.ts';
+import { closing, type WriteHead } from './close-header.ts';
+
+/** Http1Exchange makes the last response on a connection say `Connection: close` when its client has to leave. */
+export class Http1Exchange implements HttpExchange {
+  state: State = noted;
+  readonly response: ServerResponse;
+  readonly arrivedAt: number;
+  connection: Connection;
+  cancelTimeout: (() => void) | undefined;
+  #onHead: ((exchange: HttpExchange) => void) | undefined;
+  /** The clock, from the beginning of the shutdown on. */
+  #now: (() => number) | undefined;
+  #isPatched = false;
+
+  constructor(connection: Connection, response: ServerResponse, arrivedAt: number) {
+    this.connection = connection;
+    this.response = response;
+    this.arrivedAt = arrivedAt;
+  }
+
+  get request(): Request {
+    return this.response.req;
+  }
+
+  get head(): string {
+    return sentHead(this.response) ?? '';
+  }
+
+  get isWhole(): boolean {
+    return this.response.writableFinished;
+  }
+
+  get hasEnded(): boolean {
+    return this.response.destroyed || this.response.writableFinished;
+  }
+
+  get isOut(): boolean {
+    return this.response.writableFinished;
+  }
+
+  get isAborted(): boolean {
+    return isDestroyedHere(this.connection.socket, this.response);
+  }
+
+  get writable(): ServerResponse {
+    return this.response;
+  }
+
+  onEnd(callback: () => void): void {
+    this.response.on('close', callback);
+  }
+
+  onHead(callback: (exchange: HttpExchange) => void): void {
+    this.#onHead = callback;
+    this.#patch();
+  }
+
+  beginLeaving(now: () => number): void {
+    this.#now = now;
+    this.#patch();
+  }
+
+  // What Node knows of a held request stays on the request until somebody listens.
+  hold(): () => boolean {
+    return () => !this.connection.socket.destroyed;
+  }
+
+  refuse(): void {
+    answerRetryAfter(this.request, this.response);
+  }
+
+  /**
+   * breakOff needs no more than the end of the connection without the last chunk. Only a response that the end of the
+   * connection delimits needs a reset, also over TLS: Node's client takes a FIN without a TLS alert for the end of the
+   * response.
+   */
+  breakOff(): void {
+    const isWholeByFin = !hasLength(this) && !isChunked(this);
+    if (isWholeByFin) tcpSocketOf(this.response.req.socket).resetAndDestroy();
+    else this.response.destroy();
+  }
+
+  takeOver(): readonly EventEmitter[] {
+    return [this.response];
+  }
+
+  // Node reads the rest of the body, and the drain bounds that.
+  stopReading(): boolean {
+    return true;
+  }
+
+  // However the handler sends its headers, Node calls `writeHead` for them.
+  #patch(): void {
+    const { response } = this;
+    if (this.#isPatched || response.headersSent) return;
+    this.#isPatched = true;
+    const writeHead = response.writeHead.bind(response) as WriteHead;
+    const patched: WriteHead = (...args) => {
+      const isToClose = this.#isToClose();
+      writeHead(...(isToClose ? closing(response, args) : args));
+      if (isToClose) this.connection.announceClose();
+      this.#onHead?.(this);
+      return response;
+    };
+    response.writeHead = patched as ServerResponse['writeHead'];
+  }
+
+  // Whether the drawn moment has come and no other response is queued after this one (P-001, P-010).
+  #isToClose(): boolean {
+    return this.#now !== undefined && this.connection.isLast(this) && this.#now() >= this.connection.leaveAt;
+  }
+}

@@ -1,0 +1,153 @@
+// A request of HTTP/2: one stream, and who ends it.
+import type { EventEmitter } from 'node:events';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ServerHttp2Stream } from 'node:http2';
+import { given } from '../../message.ts';
+import { noted, type HttpExchange, type State } from '../exchange.ts';
+import { isDestroyedHere, isOfPeer } from '../in-flight/aborted.ts';
+import { answerRetryAfter } from '../responses/rejection.ts';
+import type { Session } from './session.ts';
+import { StreamResponse, type StreamRequest } from './stream-response.ts';
+
+type Event = [name: string | symbol, ...args: unknown[]];
+
+/** Http2Exchange cannot ask its client to leave: its session does, by GOAWAY. */
+export class Http2Exchange implements HttpExchange {
+  state: State = noted;
+  readonly response: StreamResponse;
+  readonly arrivedAt: number;
+  readonly connection: Session;
+  cancelTimeout: (() => void) | undefined;
+  /** What the program was given by the compatibility API, if it uses that. */
+  #compatible: object | undefined;
+  #onHead: ((exchange: HttpExchange) => void) | undefined;
+  /** Whether this process has ended the stream, and not its client; known from the beginning of the shutdown on. */
+  #isEndedHere = false;
+  /** Since when the client goes on sending after the whole response. */
+  #uploadsSince: number | undefined;
+
+  constructor(connection: Session, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, arrivedAt: number) {
+    this.connection = connection;
+    this.response = new StreamResponse(stream, headers, connection.socket);
+    this.arrivedAt = arrivedAt;
+  }
+
+  get request(): StreamRequest {
+    return this.response.req;
+  }
+
+  get stream(): ServerHttp2Stream {
+    return this.response.stream;
+  }
+
+  get head(): string {
+    return this.response.head;
+  }
+
+  get isWhole(): boolean {
+    return this.response.writableFinished;
+  }
+
+  // The response may have been sent while its request is still arriving.
+  get hasEnded(): boolean {
+    return this.response.destroyed;
+  }
+
+  get isOut(): boolean {
+    return this.response.isOut;
+  }
+
+  get isAborted(): boolean {
+    const { socket } = this.connection;
+    if (socket.destroyed) return isDestroyedHere(socket, this.response);
+    return this.#isEndedHere && !this.response.writableFinished;
+  }
+
+  get writable(): ServerHttp2Stream {
+    return this.stream;
+  }
+
+  /** noteCompatible is called when the compatibility API has made a request and a response of the stream. */
+  noteCompatible(request: object, response: object): void {
+    this.#compatible = response;
+    this.request[given] = request;
+  }
+
+  onEnd(callback: () => void): void {
+    this.stream.on('close', callback);
+  }
+
+  onHead(callback: (exchange: HttpExchange) => void): void {
+    const isPatched = this.#onHead !== undefined;
+    this.#onHead = callback;
+    const { stream } = this;
+    if (isPatched || stream.headersSent) return;
+    const respond = stream.respond.bind(stream);
+    stream.respond = (...args) => {
+      respond(...args);
+      this.#onHead?.(this);
+    };
+  }
+
+  /** beginLeaving notes whether this process ends the stream. Afterwards, nothing tells that from a reset by the client. */
+  beginLeaving(): void {
+    const { stream } = this;
+    for (const name of ['close', 'destroy'] as const) {
+      const end = stream[name].bind(stream) as (...args: unknown[]) => void;
+      // Node closes the stream of a client that has reset it before it destroys the stream.
+      const noting = (...args: unknown[]): unknown => {
+        if (!stream.closed && !isOfPeer(args[0])) this.#isEndedHere = true;
+        return end(...args);
+      };
+      Object.assign(stream, { [name]: noting });
+    }
+  }
+
+  // Of a body without a byte Node says `end` though nobody reads, and may have that on its way when it shows the stream;
+  // trailers it tells once and keeps nowhere.
+  hold(): () => boolean {
+    this.response.ignoreErrors();
+    const { stream } = this;
+    const deferred: Event[] = [];
+    const emit = stream.emit.bind(stream) as (...event: Event) => boolean;
+    stream.emit = (...event: Event) => {
+      if (event[0] !== 'end' && event[0] !== 'trailers') return emit(...event);
+      deferred.push(event);
+      return false;
+    };
+    return () => {
+      Reflect.deleteProperty(stream, 'emit');
+      // After whatever the caller does at once.
+      for (const event of deferred) process.nextTick(() => stream.emit(...(event as Parameters<typeof stream.emit>)));
+      return !this.connection.socket.destroyed && !stream.closed;
+    };
+  }
+
+  refuse(): void {
+    answerRetryAfter(this.request, this.response);
+    this.connection.end();
+  }
+
+  breakOff(): void {
+    this.response.destroy();
+  }
+
+  takeOver(): readonly EventEmitter[] {
+    this.response.ignoreErrors();
+    return this.#compatible === undefined ? [this.stream] : [this.stream, this.#compatible as EventEmitter];
+  }
+
+  stopReading(): boolean {
+    this.response.stopReading();
+    return this.stream.destroyed;
+  }
+
+  /** endUpload ends a body that goes on for too long, in milliseconds, after the whole response. */
+  endUpload(now: number, longest: number): void {
+    this.response.endIfGivenUp();
+    if (this.request.complete || !this.isOut) return;
+    this.#uploadsSince ??= now;
+    // What has come by then the handler has as long again to read.
+    if (now - this.#uploadsSince >= (this.stream.closed ? 2 : 1) * longest) this.response.stopReading();
+  }
+}
