@@ -1,4 +1,4 @@
-// The package's export for gRPC: the standard health service on a server of the program's or on a port of its own.
+// The package's export for gRPC: the standard health service, on a server of the program or on a port of its own.
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import grpcPackage from '@grpc/grpc-js/package.json' with { type: 'json' };
 import { service as definition } from 'grpc-health-check';
@@ -13,10 +13,10 @@ import type { Parts } from './parts.ts';
 import { checkPackage } from './package-version.ts';
 import { checkName, checkOptions } from './registration.ts';
 
-/** GrpcHealthOptions is what the health service can be told. */
+/** GrpcHealthOptions are the options of `grpcHealth()`. */
 export interface GrpcHealthOptions {
   /**
-   * The services that have a status of their own, each with the group of readyz checks that it is judged by.
+   * Services with a status of their own: service name → group of readyz checks that decides the status.
    *
    * @default none
    */
@@ -26,21 +26,22 @@ export interface GrpcHealthOptions {
 /** GrpcHealth is the health service of one lifecycle. */
 export interface GrpcHealth {
   /**
-   * addTo puts the service on a server of the program's, before it is bound, and lets that server drain with the others:
-   * from `NotAcceptingNewRequest` on it takes no call, and those in flight have until the end of the drain.
+   * addTo adds the service to a server of the program. Call it before the server is bound. The server drains with the
+   * others: from `NotAcceptingNewRequest` on it rejects new calls, and calls in flight have until the end of the drain.
    */
   readonly addTo: (server: Server) => void;
   /**
-   * listen serves the health service alone, in clear text, at an address such as `0.0.0.0:9090`, until everything else has
-   * ended. Resolves with the port. Rejects with LAMEDUCK_ERR_GRPC_LISTEN when nothing can listen there.
+   * listen serves only the health service, in clear text, at an address such as `0.0.0.0:9090`. The service is served until
+   * everything else has ended. Resolves with the port. Rejects with LAMEDUCK_ERR_GRPC_LISTEN if the address is not available.
    */
   readonly listen: (address: string) => Promise<number>;
 }
 
 /**
- * grpcHealth makes the standard health service of a lifecycle (K-032, K-033): the service `''`, as well as `readyz`, is
- * what /readyz says, `livez` and `healthz` what those say. Throws LAMEDUCK_ERR_PACKAGE_OUTDATED, LAMEDUCK_ERR_OPTIONS_INVALID and
- * LAMEDUCK_ERR_NAME_INVALID.
+ * grpcHealth creates the standard gRPC health service of a lifecycle
+ * (https://github.com/grpc/grpc/blob/master/doc/health-checking.md). The services `''` and `readyz` have the status of
+ * /readyz; `livez` and `healthz` have that of the endpoint of the same name. Throws LAMEDUCK_ERR_PACKAGE_OUTDATED,
+ * LAMEDUCK_ERR_OPTIONS_INVALID and LAMEDUCK_ERR_NAME_INVALID.
  */
 export function grpcHealth(duck: Lameduck, options: GrpcHealthOptions = {}): GrpcHealth {
   checkPackage('grpcHealth()', '@grpc/grpc-js', grpcPackage.version, '1.12');
@@ -51,7 +52,7 @@ export function grpcHealth(duck: Lameduck, options: GrpcHealthOptions = {}): Grp
   const { health, handle } = parts;
   const statuses = new Statuses({ health, signals: handle.signals, clock: systemClock, services });
   const service = new HealthService(statuses);
-  // They have been told by now, and a server that drains would wait for them.
+  // Watchers have the last status by now. Without this, a server that drains would wait for their streams.
   void handle.signals.notAcceptingNewRequest.signaled.then(() => {
     service.endWatches();
   });
@@ -81,7 +82,7 @@ export function grpcHealth(duck: Lameduck, options: GrpcHealthOptions = {}): Grp
   };
 }
 
-// LAMEDUCK_DISABLED=1: nothing listens and nothing is answered.
+// LAMEDUCK_DISABLED=1: nothing listens, and no call is answered.
 const switchedOff: GrpcHealth = { addTo: () => undefined, listen: () => Promise.resolve(0) };
 
 function readServices(options: GrpcHealthOptions): ReadonlyMap<string, string> {
@@ -95,7 +96,7 @@ function readServices(options: GrpcHealthOptions): ReadonlyMap<string, string> {
 function warnOfEmptyGroups({ health, warn }: Parts, services: ReadonlyMap<string, string>): void {
   for (const [service, group] of services) {
     if (health.readyz.hasGroup(group)) continue;
-    warn(`gRPC service ${quoted(service)} is judged by the group "${group}", in which there is no readyz check`);
+    warn(`gRPC service ${quoted(service)} uses the group "${group}", which has no readyz check`);
   }
 }
 
@@ -116,7 +117,7 @@ async function bind(server: Server, address: string): Promise<number> {
       });
     });
   } catch (cause) {
-    const message = `gRPC health service: ${quoted(address)}: it cannot listen there: ${messageOf(cause)}`;
+    const message = `gRPC health service: ${quoted(address)}: unable to listen: ${messageOf(cause)}`;
     throw new LameduckError('LAMEDUCK_ERR_GRPC_LISTEN', message);
   }
 }

@@ -109,7 +109,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     assert.equal(await client.check(''), 'NOT_SERVING');
     assert.deepEqual(
       it.warnings.filter((warning) => warning.includes('gRPC')),
-      ['gRPC service "shop.None" is judged by the group "none", in which there is no readyz check'],
+      ['gRPC service "shop.None" uses the group "none", which has no readyz check'],
     );
   });
 
@@ -245,7 +245,7 @@ void describe('what cannot be', () => {
     await start();
     await assert.rejects(health.listen(`127.0.0.1:${String(port)}`), {
       code: 'LAMEDUCK_ERR_GRPC_LISTEN',
-      message: new RegExp(`^gRPC health service: "127\\.0\\.0\\.1:${String(port)}": it cannot listen there: `),
+      message: new RegExp(`^gRPC health service: "127\\.0\\.0\\.1:${String(port)}": unable to listen: `),
     });
   });
 

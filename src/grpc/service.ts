@@ -1,4 +1,4 @@
-// The standard health service, grpc.health.v1.Health, over the statuses.
+// The standard health service, grpc.health.v1.Health. It reads the statuses.
 import {
   status as grpcStatus,
   type sendUnaryData,
@@ -16,10 +16,10 @@ interface Reply {
   readonly status: ServingStatus;
 }
 
-// Beyond that somebody opens streams and does not read them.
+// The most open watches. A client that opens more does not read them.
 const mostWatchers = 1_000;
 
-/** HealthService answers Check and List, and streams to Watch until it is told to end. */
+/** HealthService answers Check and List, and streams to Watch until `endWatches` is called. */
 export class HealthService {
   readonly #statuses: Statuses;
   readonly #streams = new Map<ServerWritableStream<Request, Reply>, () => void>();
@@ -29,7 +29,7 @@ export class HealthService {
     this.#statuses = statuses;
   }
 
-  /** implementation is what a server of @grpc/grpc-js is given. */
+  /** implementation is the argument of `addService` of @grpc/grpc-js. */
   get implementation(): UntypedServiceImplementation {
     return {
       check: (call: ServerUnaryCall<Request, Reply>, callback: sendUnaryData<Reply>) => {
@@ -44,7 +44,7 @@ export class HealthService {
     };
   }
 
-  /** endWatches ends every stream, behind what it was told last, and takes no more: a server that drains waits for each. */
+  /** endWatches ends every stream after its last status and rejects new ones, because a server that drains waits for each. */
   endWatches(): void {
     this.#takesWatches = false;
     for (const [stream, forget] of this.#streams) {

@@ -1,21 +1,21 @@
-// What the health service says of each service name, from the checks of the three endpoints.
+// The status of each service name, computed from the checks of the three endpoints.
 import type { Clock } from '../clock.ts';
 import type { Health } from '../health/health.ts';
 import type { LifecycleSignals } from '../lifecycle/signals.ts';
 
-/** ServingStatus is what gRPC's health checking protocol can say. */
+/** ServingStatus is a status of gRPC's health checking protocol. */
 export type ServingStatus = 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
 
-/** StatusesParts is what statuses are taken from. */
+/** StatusesParts is what the statuses are computed from. */
 export interface StatusesParts {
   readonly health: Health;
   readonly signals: LifecycleSignals;
   readonly clock: Clock;
-  /** The group of readyz checks by which each further service is judged. */
+  /** For each further service, the group of readyz checks that decides its status. */
   readonly services: ReadonlyMap<string, string>;
 }
 
-// How often the checks are run while somebody watches.
+// How often the checks run while a client watches.
 const interval = 1_000;
 
 type Tell = (status: ServingStatus) => void;
@@ -26,7 +26,7 @@ interface Watcher {
   last: ServingStatus | undefined;
 }
 
-/** Statuses answers for `''` and `readyz`, `livez`, `healthz` and the services that the program names. */
+/** Statuses has the status of `''`, `readyz`, `livez`, `healthz` and the services that the program names. */
 export class Statuses {
   readonly names: readonly string[];
   readonly #parts: StatusesParts;
@@ -36,7 +36,7 @@ export class Statuses {
   constructor(parts: StatusesParts) {
     this.#parts = parts;
     this.names = ['', 'readyz', 'livez', 'healthz', ...parts.services.keys()];
-    // Watchers hear of it before their streams end (P-046), so nothing is waited for.
+    // At once, so that watchers get the status before their streams end (P-046).
     void parts.signals.shutdownInitiated.signaled.then(() => {
       for (const watcher of this.#watchers) {
         if (!this.#isLive(watcher.service) && watcher.last !== 'SERVICE_UNKNOWN') this.#say(watcher, 'NOT_SERVING');
@@ -44,7 +44,7 @@ export class Statuses {
     });
   }
 
-  /** of runs the checks that a service is judged by; undefined for one that nobody knows. */
+  /** of runs the checks of a service and resolves with its status; undefined for an unknown service. */
   async of(service: string): Promise<ServingStatus | undefined> {
     const { health, services, signals } = this.#parts;
     if (this.#isLive(service)) return (await health[service].passes()) ? 'SERVING' : 'NOT_SERVING';
@@ -54,7 +54,7 @@ export class Statuses {
     return passes && !signals.shutdownInitiated.hasSignaled ? 'SERVING' : 'NOT_SERVING';
   }
 
-  /** watch tells the status of a service now, and whenever it changes, until the returned function is called. */
+  /** watch reports the status of a service now and at each change, until the returned function is called. */
   watch(service: string, tell: Tell): () => void {
     const watcher: Watcher = { service, tell, last: undefined };
     this.#watchers.add(watcher);

@@ -1,25 +1,25 @@
-// One health check: running it inside its limit, once for all who ask meanwhile, and deciding whether it passed.
+// One health check: it runs within its limit, once for all probes that arrive meanwhile.
 import { wait, type Clock } from '../clock.ts';
 import { LameduckError, messageOf } from '../errors.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { isThenable } from '../thenable.ts';
 
-/** CheckContext is what a check is called with. */
+/** CheckContext is the argument of a check. */
 export interface CheckContext {
-  /** Aborted when the limit of the check has passed, so that what it waits for can be given up. */
+  /** Aborted when the limit of the check has passed. Pass it to `fetch` or a query, so that they end too. */
   readonly signal: AbortSignal;
 }
 
-/** CheckFunction fails by throwing, rejecting, taking too long or returning false; everything else passes (P-083). */
+/** CheckFunction fails if it throws, rejects, takes too long or returns `false`. Every other result passes. */
 export type CheckFunction = (context: CheckContext) => unknown;
 
-/** CheckOptions is what may be said of a check when it is added. */
+/** CheckOptions are the options of a check. */
 export interface CheckOptions {
-  /** A name under which a probe can exclude this check together with others (A-089). */
+  /** The name of a group: `?exclude=<group>` excludes all its checks from a probe. */
   readonly group?: string;
 }
 
-/** CheckResult is the outcome of one run: undefined is a pass, an error is why it failed. */
+/** CheckResult is the outcome of one run: undefined if the check passed, else the error. */
 export type CheckResult = Error | undefined;
 
 /** CheckLimits is how long a check may take, in milliseconds of a clock. */
@@ -44,14 +44,14 @@ export class Check {
   }
 
   /**
-   * run answers at once when the check does, and otherwise within its limit (P-081). Whoever asks while a run is under way
-   * gets its result (P-082). It never rejects.
+   * run returns the result at once if the check is synchronous, else within its limit (P-081). Calls during a run share its
+   * result (P-082). The promise never rejects.
    */
   run(): CheckResult | Promise<CheckResult> {
     if (this.#running !== undefined) return this.#running;
     const result = this.#begin();
     if (!(result instanceof Promise)) return result;
-    // Over before anybody is told, so that a probe behind the answer to another finds a run of its own.
+    // The run is over before its result is used, so that a later probe starts a run of its own.
     this.#running = result.then((settled) => {
       this.#running = undefined;
       return settled;
@@ -97,7 +97,7 @@ export class Check {
   }
 }
 
-// Each change of a check is a line of the log, which a server's whole answer or a page of HTML must not fill.
+// Longest reason in a log line, in characters. An error message can be a whole page of HTML.
 const longestReason = 1_000;
 
 function bounded(reason: string): string {

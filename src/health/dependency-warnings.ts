@@ -1,7 +1,7 @@
-// What is said about a livez check that looks like a dependency: a restart does not mend what is wrong elsewhere (P-089).
+// The warning about a livez check that looks like a dependency: a restart does not repair a database (P-089).
 import type { CheckFunction } from './check.ts';
 
-// As whole words of a name, whatever number follows them.
+// Compared with whole words of a name, without a number after the word.
 const dependencies: ReadonlySet<string> = new Set([
   ...['db', 'database', 'sql', 'postgres', 'postgresql', 'mysql', 'mariadb', 'mongo', 'mongodb', 'dynamodb'],
   ...['cassandra', 'elasticsearch', 'opensearch', 'etcd', 'redis', 'valkey', 'memcached'],
@@ -13,7 +13,7 @@ interface Named {
   readonly run: CheckFunction;
 }
 
-/** DependencyWarnings warns once of each livez check that looks like a dependency, whichever is registered first. */
+/** DependencyWarnings warns once about each livez check that looks like a dependency. */
 export class DependencyWarnings {
   readonly #warn: (message: string) => void;
   readonly #readyz: Named[] = [];
@@ -38,7 +38,7 @@ export class DependencyWarnings {
 
   #compare(livez: Named, readyz: Named): void {
     if (livez.name === readyz.name || livez.run === readyz.run) {
-      this.#warnOf(livez, `it is the readyz check "${readyz.name}", too`);
+      this.#warnOf(livez, `it is also the readyz check "${readyz.name}"`);
     }
   }
 
@@ -46,7 +46,7 @@ export class DependencyWarnings {
     if (this.#warned.has(name)) return;
     this.#warned.add(name);
     this.#warn(
-      `livez check "${name}" looks like a dependency: ${why}. When it fails, the kubelet restarts every replica, which mends no dependency: make it a readyz check alone`,
+      `livez check "${name}" looks like a dependency: ${why}. If it fails, the kubelet restarts every replica, which repairs no dependency: add it to /readyz only`,
     );
   }
 }

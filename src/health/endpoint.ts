@@ -10,15 +10,15 @@ import { lineOf } from './report.ts';
 /** EndpointName is the first part of the path. */
 export type EndpointName = 'readyz' | 'livez' | 'healthz';
 
-/** EndpointParts is what an endpoint asks and tells. */
+/** EndpointParts is what an endpoint needs, and what it reports to. */
 export interface EndpointParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly observer: Pick<Observer, 'onCheckChange' | 'onCheckResult'>;
-  /** Called when a probe that leaves nothing out is answered well. */
+  /** Called when a probe without exclusions passes. */
   readonly onPass?: (() => void) | undefined;
 }
 
-/** LastCheck is a check of lameduck's own behind all others, asked when they have answered; others tell of its changes. */
+/** LastCheck is lameduck's own check. It runs after all others have ended, and its changes are reported elsewhere. */
 export interface LastCheck {
   readonly name: string;
   run(): CheckResult;
@@ -26,14 +26,14 @@ export interface LastCheck {
 
 interface Entry {
   readonly check: Check;
-  /** The check passes without being run until later than this. */
+  /** Until this time, in milliseconds of the clock, the check passes without a run. */
   readonly graceUntil: number;
 }
 
-/** Part is what one check contributes to an answer. */
+/** Part is the part of one check in an answer. */
 interface Part<Result> {
   readonly name: string;
-  /** How the check is left out, in the words of the report. */
+  /** How the check is excluded, as written in the report. */
   readonly exclusion: string | undefined;
   readonly isRun: boolean;
   readonly result: Result;
@@ -54,7 +54,7 @@ export class Endpoint {
     this.#last = last;
   }
 
-  /** checkFree throws when a name is taken, and once the endpoint is closed. */
+  /** checkFree throws if a name is taken or the endpoint is closed. */
   checkFree(name: string): void {
     if (this.#isClosed) {
       throw new LameduckError(
@@ -70,7 +70,7 @@ export class Endpoint {
     }
   }
 
-  /** add registers a check, which passes without being run until later than `graceUntil`. Throws as `checkFree` does. */
+  /** add registers a check. It passes without a run until `graceUntil`. Throws as `checkFree` does. */
   add(check: Check, graceUntil = -Infinity): void {
     this.checkFree(check.name);
     this.#entries.set(check.name, { check, graceUntil });
@@ -81,14 +81,14 @@ export class Endpoint {
     return [...this.#entries.values()].some(({ check }) => check.group === group);
   }
 
-  /** close refuses further checks. */
+  /** close rejects further checks. */
   close(): void {
     this.#isClosed = true;
   }
 
   /**
-   * answer runs the checks and tells the result: all of them for the endpoint's own path, one for a path below it. It
-   * answers at once when every check does.
+   * answer runs the checks and returns the response: all checks for the endpoint's own path, one check for a path below it.
+   * The result is a promise only if a check is asynchronous.
    */
   answer(path: string, query: URLSearchParams): Answer | Promise<Answer> {
     if (isRoot(path)) return this.#answerAll(query);
@@ -99,7 +99,7 @@ export class Endpoint {
     return result instanceof Promise ? result.then(answerOne) : answerOne(result);
   }
 
-  /** passes tells whether every check, or every one of a group, passes now, probed or not (P-088). */
+  /** passes tells whether every check, or every check of a group, passes now (P-088). */
   async passes(group?: string): Promise<boolean> {
     const entries = [...this.#entries.values()].filter(({ check }) => group === undefined || check.group === group);
     const results = await Promise.all(
@@ -122,7 +122,7 @@ export class Endpoint {
     return { name: entry.check.name, exclusion, isRun, result: isRun ? this.#run(entry) : undefined };
   }
 
-  // Asked now and not when the probe came: whatever the others waited for, no answer is green after ShutdownInitiated.
+  // Run after the others, so that no probe passes after ShutdownInitiated, however long the other checks took.
   #conclude(last: LastCheck, exclusions: Exclusions): Part<CheckResult> {
     const exclusion = exclusions.of(last);
     const isRun = exclusion === undefined;
@@ -156,9 +156,9 @@ export class Endpoint {
       : this.#noted(check.name, result);
   }
 
-  // The reason goes to the observer, once per change (A-104), and into no body.
+  // The observer gets the reason, once per change (A-104). A response never contains it.
   #noted(name: string, result: CheckResult): CheckResult {
-    // That a start has not ended yet is no news; a hook that fails, or takes long, is told of by itself.
+    // A start that has not ended is not reported. A hook that fails or takes long has a log line of its own.
     if (name.startsWith('poststarthook/')) return result;
     if (this.#failing.has(name) === (result !== undefined)) return result;
     if (result === undefined) this.#failing.delete(name);
@@ -176,22 +176,22 @@ async function settle(part: Part<CheckResult | Promise<CheckResult>>): Promise<P
   return { ...part, result: await part.result };
 }
 
-/** plain is the headers of each answer to a probe. */
+/** plain is the headers of each response to a probe. */
 export const plain = {
   'Content-Type': 'text/plain; charset=utf-8',
-  // The apiserver's value, and no-store, so that no cache in between ever answers for us (P-086).
+  // The apiserver's value and no-store, so that no cache answers a probe (P-086).
   'Cache-Control': 'no-cache, private, no-store',
 };
 
 const rootHeaders = { ...plain, 'X-Content-Type-Options': 'nosniff' };
 
-/** passed is the answer of an endpoint that passes. */
+/** passed is the response of an endpoint that passes. */
 export const passed: Answer = { status: 200, headers: rootHeaders, body: 'ok' };
 
-/** notFound is the answer for a check that does not exist. */
+/** notFound is the response for a check that does not exist. */
 export const notFound: Answer = { status: 404, headers: rootHeaders, body: '404 page not found\n' };
 
-/** failing is the answer of an endpoint of which nothing is known but one check that fails. */
+/** failing is the response of an endpoint if only one failing check is known. */
 export function failing(endpoint: EndpointName, path: string, check: string): Answer {
   if (!isRoot(path)) return failedOne;
   const line = lineOf({ name: check, exclusion: undefined, result: new Error(check) });

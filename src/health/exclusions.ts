@@ -1,10 +1,10 @@
-// What one probe asks to leave out, and which of it there was. The names come from outside and can be anything.
+// The checks that one probe excludes. The names come from the client and can be any text.
 
-// So many names that match nothing are listed, each cut at so many characters: the answer stays short, whatever is asked.
+// How many unknown names are listed, and how many characters of each, so that the response stays short.
 const mostNames = 20;
 const longestName = 100;
 
-/** Excludable is what can be left out: by its own name, or with its group. */
+/** Excludable can be excluded by its own name or by its group. */
 export interface Excludable {
   readonly name: string;
   readonly group?: string | undefined;
@@ -20,12 +20,12 @@ export class Exclusions {
     this.#unmatched = new Set(this.#asked);
   }
 
-  /** Whether the probe asks for everything. */
+  /** Whether the probe excludes nothing. */
   get isEmpty(): boolean {
     return this.#asked.size === 0;
   }
 
-  /** of says, in the words of the report, how a check is left out, by its name before its group; undefined is not. */
+  /** of returns how a check is excluded, as written in the report: by its name, else by its group, else undefined. */
   of({ name, group }: Excludable): string | undefined {
     if (this.#asked.has(name)) {
       this.#unmatched.delete(name);
@@ -36,7 +36,7 @@ export class Exclusions {
     return `excluded with ${group}`;
   }
 
-  /** warning is the line about the names that no check or group had, or nothing; it is complete once each was asked for. */
+  /** warning is the line about names that no check and no group has, or the empty string. Read it after `of` of each check. */
   get warning(): string {
     if (this.#unmatched.size === 0) return '';
     const names = [...this.#unmatched].sort();
@@ -46,9 +46,9 @@ export class Exclusions {
   }
 }
 
-// As Go quotes: nothing comes out that could begin a line of its own, move a terminal's cursor or turn text around.
+// Quoted as in Go: the result cannot start a new line, move a terminal's cursor or reverse text.
 function quoted(name: string): string {
-  // Twice as many units hold at least so many characters.
+  // A character has at most two UTF-16 units.
   const characters = Array.from(name.slice(0, 2 * longestName));
   const isCut = characters.length > longestName;
   const shown = isCut ? `${characters.slice(0, longestName).join('')}…` : name;

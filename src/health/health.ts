@@ -1,4 +1,4 @@
-// The three health endpoints of a server, the checks that every server has, and the way from a URL to an answer.
+// The three health endpoints of a server, and the checks that every server has.
 import type { Clock } from '../clock.ts';
 import type { LifecycleSignals } from '../lifecycle/signals.ts';
 import type { Answer } from '../message.ts';
@@ -12,23 +12,23 @@ import { parseProbeUrl } from './probe-url.ts';
 import { shutdownCheck } from './readyz.ts';
 import { stallCheck } from './stall-check.ts';
 
-/** HealthOptions is what the three endpoints share; lengths of time are in milliseconds. */
+/** HealthOptions is what the three endpoints share. Durations are in milliseconds. */
 export interface HealthOptions {
   readonly clock: Clock;
   /** The limit of each check. */
   readonly checkTimeout: number;
-  /** How long after its registration an unfinished post-start hook passes on /livez; 0 keeps it out of /livez. */
+  /** How long an unfinished post-start hook passes on /livez; 0: /livez has no checks of post-start hooks. */
   readonly livezGracePeriod: number;
   readonly observer: Pick<Observer, 'onCheckChange' | 'onCheckResult' | 'onWarning'>;
-  /** Called when a probe of /readyz that leaves nothing out is answered well (A-013). */
+  /** Called when a probe of /readyz without exclusions passes (A-013). */
   readonly onReady?: (() => void) | undefined;
-  /** How the log is flushed, when it has to be. */
+  /** Flushes the log, if it can be flushed. */
   readonly flushLog?: FlushFunction | undefined;
-  /** Whether the event loop is watched from beside it, and every endpoint has a check of that. */
+  /** Whether the probe thread watches the event loop. Every endpoint then has a check of it. */
   readonly isLoopWatched?: boolean;
 }
 
-/** Health answers probes; what carries the question and the answer is not its business. */
+/** Health answers probes. It knows nothing of HTTP servers or ports. */
 export class Health {
   /** Its last check is `shutdown` (A-072). */
   readonly readyz: Endpoint;
@@ -63,13 +63,13 @@ export class Health {
     return [this.readyz, this.livez, this.healthz];
   }
 
-  /** addReadyz adds a check to /readyz. Throws for a bad or taken name, no function, bad options, and once closed. */
+  /** addReadyz adds a check to /readyz. Throws if the name is invalid or taken, for invalid arguments, and after `close`. */
   addReadyz(name: string, run: CheckFunction, options?: CheckOptions): void {
     this.readyz.add(this.#create('readyz', name, run, options));
     this.#warnings.noteReadyz({ name, run });
   }
 
-  /** addLivez adds a check to /livez and /healthz, which is one for both. Throws as `addReadyz` does. */
+  /** addLivez adds one check to both /livez and /healthz. Throws as `addReadyz` does. */
   addLivez(name: string, run: CheckFunction, options?: CheckOptions): void {
     const check = this.#create('livez', name, run, options);
     this.#addTo([this.livez, this.healthz], check);
@@ -77,8 +77,8 @@ export class Health {
   }
 
   /**
-   * addPostStartHook adds the check `poststarthook/<name>`, which fails until the hook has ended well, to /readyz and
-   * /healthz at once, and to /livez from the end of the livez grace period on, where there is one (A-042, A-075).
+   * addPostStartHook adds the check `poststarthook/<name>`, which fails until the hook has succeeded. /readyz and /healthz
+   * have it at once, and /livez has it after the livez grace period, if one is set (A-042, A-075).
    */
   addPostStartHook(name: string, isFinished: () => boolean): void {
     const { clock, livezGracePeriod } = this.#options;
@@ -86,24 +86,24 @@ export class Health {
       if (!isFinished()) throw new Error('not finished');
     };
     const check = new Check(`poststarthook/${name}`, run, this.#options);
-    // No name is taken on /livez that is free on /healthz.
+    // A name that is free on /healthz is free on /livez too.
     this.#addTo([this.readyz, this.healthz], check);
     if (livezGracePeriod > 0) this.livez.add(check, clock.now() + livezGracePeriod);
   }
 
-  /** close refuses further checks. */
+  /** close rejects further checks. */
   close(): void {
     for (const endpoint of this.#all) endpoint.close();
   }
 
-  /** stop ends what the checks do by themselves. */
+  /** stop ends the timers of the checks. */
   stop(): void {
     this.#logCheck.stop();
   }
 
-  /** answer returns the answer to a probe, or undefined when the URL is not one (P-080). */
+  /** answer returns the response to a probe, or undefined if the URL is not a probe's (P-080). */
   answer(url: string): Answer | Promise<Answer> | undefined {
-    // Nearly every request ends here, so the first letter decides before anything is cut or compared.
+    // Most requests are no probes. Compare one letter before anything else.
     const letter = url.charCodeAt(1) | 0x20;
     if (letter !== r && letter !== l && letter !== h) return undefined;
     const asked = parseProbeUrl(url);
@@ -120,7 +120,7 @@ export class Health {
     return new Check(name, run, this.#options, options);
   }
 
-  // To all of them or to none.
+  // Check all endpoints before adding to one.
   #addTo(endpoints: readonly Endpoint[], check: Check): void {
     for (const endpoint of endpoints) endpoint.checkFree(check.name);
     for (const endpoint of endpoints) endpoint.add(check);

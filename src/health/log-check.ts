@@ -1,4 +1,4 @@
-// The check `log`: whether what is logged still gets written. It knows no logger, only how one is flushed.
+// The check `log`: whether log lines are still written. It knows only how a log is flushed.
 import type { Clock } from '../clock.ts';
 import { isThenable } from '../thenable.ts';
 
@@ -6,14 +6,14 @@ const flushInterval = 60_000;
 const blockedAfter = 120_000;
 
 /**
- * FlushFunction writes out what the log still holds. It is done when it returns, or when the promise that it returns
- * resolves; it throws, rejects or hangs while the log is blocked.
+ * FlushFunction writes the lines that the log has buffered. It has ended when it returns or when its promise resolves. It
+ * throws, rejects or hangs while the log is blocked.
  */
 export type FlushFunction = () => unknown;
 
 /**
- * LogCheck flushes the log every minute from its first use on, and fails once the last flush that was completed is two
- * minutes old (A-077). Without a flush function it always passes.
+ * LogCheck flushes the log every minute from its first run on, and fails if the last complete flush is two minutes old
+ * (A-077). Without a flush function it always passes.
  */
 export class LogCheck {
   readonly #clock: Clock;
@@ -28,18 +28,18 @@ export class LogCheck {
     this.#flush = flush;
   }
 
-  /** run throws when the log is blocked. */
+  /** run throws if the log is blocked. */
   run(): void {
     if (this.#flush === undefined || this.#isStopped) return;
     const isFirstUse = this.#completedAt === undefined;
     const completedAt = (this.#completedAt ??= this.#clock.now());
-    // In a process that was suspended the check can come before the flush that is due, and a log that is written again
-    // has to be seen by the next probe.
+    // After a suspension, this check can run before the overdue flush. Flush now, so that the next probe sees a log that
+    // works again.
     if (isFirstUse || this.#isOverdue(completedAt)) this.#begin(this.#flush);
     if (this.#isOverdue(this.#completedAt)) throw new Error('logging blocked');
   }
 
-  /** stop ends the flushing; the check passes from then on. */
+  /** stop ends the flushing. The check passes from then on. */
   stop(): void {
     this.#isStopped = true;
     this.#cancel();

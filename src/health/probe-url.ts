@@ -1,7 +1,7 @@
-// Which endpoint a URL asks for.
+// The endpoint of a URL.
 import type { EndpointName } from './endpoint.ts';
 
-/** ProbeUrl is a URL of a probe: its endpoint, the path below that, decoded, and the query. */
+/** ProbeUrl is the URL of a probe: its endpoint, the decoded path below the endpoint, and the query. */
 export interface ProbeUrl {
   readonly endpoint: EndpointName;
   readonly path: string;
@@ -9,8 +9,8 @@ export interface ProbeUrl {
 }
 
 /**
- * parseProbeUrl returns undefined for a URL that is no probe's (P-080). One in absolute form is a forward proxy's, and
- * about another server.
+ * parseProbeUrl returns undefined for a URL that is not a probe's (P-080). A URL in absolute form is a request to a forward
+ * proxy, so it is not a probe of this server.
  */
 export function parseProbeUrl(url: string): ProbeUrl | undefined {
   const match = probeUrl.exec(url);
@@ -22,7 +22,7 @@ export function parseProbeUrl(url: string): ProbeUrl | undefined {
   };
 }
 
-// The apiserver compares decoded paths. One that cannot be decoded stays as it is, and names no check.
+// The apiserver compares decoded paths. A path that cannot be decoded stays as it is, and matches no check.
 function decoded(path: string): string {
   if (!path.includes('%')) return path;
   try {

@@ -1,8 +1,8 @@
-// The check that /readyz has of its own: what turns it red without anybody having added a check.
+// The check `shutdown`, which every /readyz has.
 import type { LifecycleSignals } from '../lifecycle/signals.ts';
 import type { LastCheck } from './endpoint.ts';
 
-/** shutdownCheck fails from ShutdownInitiated on (A-003); nothing makes it pass again (P-091). */
+/** shutdownCheck fails from ShutdownInitiated on (A-003), and never passes again (P-091). */
 export function shutdownCheck({ shutdownInitiated }: LifecycleSignals): LastCheck {
   return {
     name: 'shutdown',

@@ -1,4 +1,4 @@
-// The check of every endpoint that a process has when its event loop is watched from beside it.
+// The check that every endpoint has if the probe thread watches the event loop.
 
-/** stallCheck is its name. On the main thread it passes: where an answer is made there, the loop turns. */
+/** stallCheck is its name. On the main thread it always passes: a response from there shows that the event loop runs. */
 export const stallCheck = 'event-loop';

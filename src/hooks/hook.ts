@@ -1,28 +1,28 @@
-// One hook: what it is called with, and running it inside its limit.
+// One hook: the argument of its function, and how it runs within its limit.
 import { wait, type Clock } from '../clock.ts';
 import { LameduckError, messageOf } from '../errors.ts';
 import type { HookFailure, HookKind } from '../observer.ts';
 import { formatDuration, type Duration } from '../settings/duration.ts';
 
-/** HookContext is what a hook is called with (P-098). */
+/** HookContext is the argument of a hook's function. */
 export interface HookContext {
-  /** Why the shutdown began; undefined for a post-start hook. */
+  /** The reason of the shutdown, such as `SIGTERM`; undefined for a post-start hook. */
   readonly reason: string | undefined;
   /** How long the hook may take, in milliseconds; Infinity is no limit. */
   readonly limit: number;
   /**
-   * Aborted when the hook's time is up, with the error that it has failed with. That of a post-start hook is aborted when
-   * the server is told to stop, also after the hook itself has ended: work that it began ends with it (A-045).
+   * Aborted when the hook's limit has passed; `reason` is the error. The signal of a post-start hook is aborted when the
+   * shutdown begins, even if the hook has ended, so that work that the hook has started ends too.
    */
   readonly signal: AbortSignal;
 }
 
-/** HookFunction may be asynchronous; what it returns is not used. */
+/** HookFunction may be asynchronous. Its result is ignored. */
 export type HookFunction = (context: HookContext) => unknown;
 
-/** HookOptions is what may be said of a hook when it is registered. */
+/** HookOptions are the options of a hook. */
 export interface HookOptions {
-  /** The hook's own limit, at least 1ms. The default is the setting of its kind; a post-start hook has none. */
+  /** The hook's own limit, at least 1ms. The default is the setting of its kind; a post-start hook has no limit. */
   readonly timeout?: Duration;
 }
 
@@ -35,21 +35,21 @@ export interface Hook {
   readonly timeout: number;
 }
 
-/** HookLimits is how long a hook may take, and who can end that early. */
+/** HookLimits is how long a hook may take, and what can end that time early. */
 export interface HookLimits {
   readonly clock: Clock;
   /** In milliseconds; Infinity is no limit. */
   readonly limit: number;
-  /** Tells the hook to stop; what it does from then on is no failure. */
+  /** Asks the hook to stop. An error of the hook after that is not a failure. */
   readonly stop?: AbortSignal;
-  /** Ends the hook's time before its limit: a hook still running then has timed out. */
+  /** Ends the hook's time before its limit. A hook that still runs has then timed out. */
   readonly cut?: AbortSignal;
 }
 
 /**
- * runHook calls a hook and waits until it ends, fails or its limit has passed, whichever is first (P-095, P-098). One that
- * ends at its limit or later has timed out, also when it blocked the process until then. It never rejects: a failure is
- * returned.
+ * runHook calls a hook and waits until it ends, fails or reaches its limit, whichever is first (P-095, P-098). A hook that
+ * ends at its limit or later has timed out, even if it blocked the event loop until then. The promise never rejects: it
+ * resolves with the failure.
  */
 export async function runHook(hook: Hook, limits: HookLimits, reason?: string): Promise<HookFailure | undefined> {
   const { clock, limit, stop = never, cut = never } = limits;
@@ -63,7 +63,7 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
     timesUp.abort(timedOut.error);
     return timedOut;
   };
-  // No timer goes off in a process that is blocked. Where no time is left, what the hook does at once is done.
+  // A blocked event loop delays the timer, so compare the clock too. A hook without time is still called once.
   const longest = limit === 0 ? hook.timeout : limit;
   const work = durationOf(clock, () => run({ reason, limit, signal })).then(
     (took) => (took < longest || stop.aborted ? undefined : timeOut(longest)),
@@ -71,7 +71,7 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
   );
   if (limit === Infinity) return work;
   const since = clock.now();
-  // A hook whose time is up before it begins is called all the same, and what it does at once is done.
+  // A hook whose time is up before it starts is still called, so that its synchronous part runs.
   const ends = cut.aborted ? [isOver.signal, stop] : [isOver.signal, stop, cut];
   const timeout = wait(clock, cut.aborted ? 0 : limit, AbortSignal.any(ends)).then(() => {
     if (isOver.signal.aborted || stop.aborted) return undefined;
@@ -84,7 +84,7 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
 
 const never: AbortSignal = new AbortController().signal;
 
-// A hook that is done when it returns is not charged with what another one does until its turn comes again.
+// A synchronous hook has ended when it returns. Time that another hook takes after that does not count.
 async function durationOf(clock: Clock, run: () => unknown): Promise<number> {
   await Promise.resolve();
   const since = clock.now();

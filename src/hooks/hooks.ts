@@ -6,10 +6,10 @@ import type { HookFailure, HookKind, Observer } from '../observer.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { runHook, type Hook, type HookFunction, type HookLimits } from './hook.ts';
 
-// How long the post-start hooks may take until it is said once which of them have not ended.
+// Time after which one warning names the post-start hooks that have not ended.
 const longestQuietStart = 30_000;
 
-/** Hooks keeps the hooks of one lifecycle and what went wrong with them. */
+/** Hooks has the hooks of one lifecycle and their failures. */
 export class Hooks {
   readonly failures: HookFailure[] = [];
   readonly #clock: Clock;
@@ -22,14 +22,14 @@ export class Hooks {
     this.#observer = observer;
   }
 
-  /** The longest limit of the pre-shutdown hooks, which the budget has to hold beside the delay. */
+  /** The longest limit of the pre-shutdown hooks. They run in parallel with the delay, so the budget contains the longer. */
   get longestPreShutdown(): number {
     return Math.max(0, ...this.#hooks['pre-shutdown'].map((hook) => hook.timeout));
   }
 
   /**
-   * add registers a hook (A-040, A-055). Throws for a bad name, a name that is taken, something that is no function, and
-   * for a kind whose hooks have been called already.
+   * add registers a hook (A-040, A-055). It throws if the name is invalid or taken, if the second argument is not a
+   * function, and if the hooks of this kind have already been called.
    */
   add(kind: HookKind, name: string, run: HookFunction, timeout: number): Hook {
     checkName(`a ${kind} hook`, name);
@@ -48,19 +48,19 @@ export class Hooks {
     return hook;
   }
 
-  /** remove takes a hook back whose registration was refused afterwards. */
+  /** remove undoes `add`, for a hook that does not fit into the budget. */
   remove(hook: Hook): void {
     this.#hooks[hook.kind].splice(this.#hooks[hook.kind].indexOf(hook), 1);
   }
 
-  /** close refuses further hooks of a kind. */
+  /** close rejects further hooks of a kind. */
   close(kind: HookKind): void {
     this.#closed.add(kind);
   }
 
   /**
-   * runPostStart starts all post-start hooks at once, unordered (A-043), and resolves when each has ended or failed.
-   * `stop` aborts them when the server is told to stop (A-045); ending then is no failure (against A-046).
+   * runPostStart starts all post-start hooks in parallel (A-043), and resolves when each has ended or failed. `stop` aborts
+   * their signals when the shutdown begins (A-045). An error of a hook after that is not a failure (unlike A-046).
    */
   async runPostStart(
     stop: AbortSignal,
@@ -80,22 +80,22 @@ export class Hooks {
     );
   }
 
-  // One that blocks until its AbortSignal is aborted would keep /readyz red for ever, and nobody would know why (A-248).
+  // A hook that returns only at its abort would keep /readyz red without a reason in the log (A-248).
   #warnLater(unfinished: ReadonlySet<string>): () => void {
     if (unfinished.size === 0) return () => undefined;
     const holdsProcess = false;
     const warn = (): void => {
       const names = [...unfinished].map((name) => `"${name}"`).join(', ');
       this.#observer.onWarning(
-        `post-start hooks that have not ended after ${formatDuration(longestQuietStart)}: ${names}; /readyz is red until` +
-          ' they have, so one that begins work which goes on has to return',
+        `post-start hooks that have not ended after ${formatDuration(longestQuietStart)}: ${names}; /readyz fails until` +
+          ' they have: a hook that starts work in the background must return',
       );
     };
     return this.#clock.after(longestQuietStart, warn, holdsProcess);
   }
 
   /**
-   * runPreShutdown starts all pre-shutdown hooks at once and resolves when each has ended or failed (P-094, P-095), or
+   * runPreShutdown starts all pre-shutdown hooks in parallel. It resolves when each has ended or failed (P-094, P-095), or
    * when `cut` ends their time.
    */
   async runPreShutdown(reason: string, cut: AbortSignal): Promise<void> {
@@ -108,8 +108,8 @@ export class Hooks {
   }
 
   /**
-   * runDestroy calls the destroy hooks one after another, the last registered first (P-097), all inside `limit` and
-   * none beyond `cut`. Those for which no time is left are still called, so that what they do at once is done.
+   * runDestroy calls the destroy hooks one after another, the last registered first (P-097). All of them share `limit`, and
+   * none runs beyond `cut`. Hooks without time left are still called, so that their synchronous part runs.
    */
   async runDestroy(reason: string, limit: number, cut: AbortSignal): Promise<void> {
     this.close('destroy');

@@ -64,10 +64,10 @@ for (const first of ['readyz', 'livez'] as const) {
     assert.equal(under.warnings.length, 0);
     add[first === 'readyz' ? 'livez' : 'readyz']();
     assert.deepEqual(
-      under.warnings.map((warning) => warning.replace(/\. When it fails.*/, '')),
+      under.warnings.map((warning) => warning.replace(/\. If it fails.*/, '')),
       [
-        'livez check "same-name" looks like a dependency: it is the readyz check "same-name", too',
-        'livez check "live" looks like a dependency: it is the readyz check "ready", too',
+        'livez check "same-name" looks like a dependency: it is also the readyz check "same-name"',
+        'livez check "live" looks like a dependency: it is also the readyz check "ready"',
       ],
     );
     assert.equal(under.bodyOf('/livez'), 'ok');

@@ -43,8 +43,8 @@ test('A-248 post-start hooks that block are warned about once, by name, and with
   late.resolve(undefined);
   await clock.advance(3_600_000);
   assert.deepEqual(observer.warnings, [
-    'post-start hooks that have not ended after 30s: "poll", "late"; /readyz is red until they have, so one that begins' +
-      ' work which goes on has to return',
+    'post-start hooks that have not ended after 30s: "poll", "late"; /readyz fails until they have: a hook that starts' +
+      ' work in the background must return',
   ]);
   assert.equal(clock.pending.all, 0);
 });
