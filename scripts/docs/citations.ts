@@ -9,8 +9,8 @@ export interface Test {
   readonly file: string;
 }
 
-const citation = /\b(?:([AKLHP])-(\d{3}a?)(?:…\1-(\d{3}))?|(HC|LT)-(\d{2}))\b/g;
-const leadingCitations = /^(?:(?:[AKLHP]-\d{3}a?(?:…[AKLHP]-\d{3})?|(?:HC|LT)-\d{2})[,:]?\s+)+/;
+const citation = /\b(?:([AKLHP])-(\d{3}a?)(?:…\1-(\d{3}))?|(HC|LT|M)-(\d{2}))\b/g;
+const leadingCitations = /^(?:(?:[AKLHP]-\d{3}a?(?:…[AKLHP]-\d{3})?|(?:HC|LT|M)-\d{2})[,:]?\s+)+/;
 
 /** citedInTests returns, for each number, the tests with that number in front of their title. */
 export function citedInTests(root: string): Map<string, Test[]> {

@@ -1,6 +1,7 @@
 // What each number stands for, in one sentence or two. docs/conformance.md is generated from this list, from the tests
 // and comments that cite a number, and from differences.ts.
 import { chartRules } from './chart-rules.ts';
+import { injectorRules } from './injector-rules.ts';
 import { leaseRules } from './lease-rules.ts';
 import { kubeletRules } from './kubelet-rules.ts';
 
@@ -12,6 +13,7 @@ export const families = {
   K: "the kubelet's probes and pod termination",
   L: 'leader election on a Lease, together with programs in Go',
   LT: 'scenarios of leader election',
+  M: 'an admission policy that injects the package into pods',
   P: 'hard cases of shutting down an HTTP server on Node',
 } as const;
 
@@ -379,6 +381,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-123':
     'A FIN alone does not keep a request from its handler. lameduck must drop requests that arrive after its FIN.',
   ...chartRules,
+  ...injectorRules,
   ...leaseRules,
   ...kubeletRules,
 };

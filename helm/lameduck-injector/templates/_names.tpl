@@ -1,0 +1,36 @@
+{{/* The names and labels of the objects. Both are cluster-wide, so their name is that of the release. */}}
+
+{{- define "injector.name" -}}
+{{- regexReplaceAll "[^a-z0-9.-]" (lower .Release.Name) "-" | trimAll "-." -}}
+{{- end -}}
+
+{{- define "injector.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+app.kubernetes.io/name: {{ .Chart.Name | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end -}}
+
+{{- define "injector.isNew" -}}
+{{- if semverCompare ">=1.36.0-0" .Capabilities.KubeVersion.Version -}}yes{{- end -}}
+{{- end -}}
+
+{{- define "injector.apiVersion" -}}
+admissionregistration.k8s.io/{{ ternary "v1" "v1beta1" (eq (include "injector.isNew" .) "yes") }}
+{{- end -}}
+
+{{- define "injector.delivery" -}}
+{{- .Values.delivery | default (ternary "imageVolume" "initContainer" (eq (include "injector.isNew" .) "yes")) -}}
+{{- end -}}
+
+{{/* A value as its text: Helm reads numbers from files as floats. */}}
+{{- define "injector.text" -}}
+{{- if kindIs "float64" . -}}{{- ternary (int64 .) . (eq (floor .) .) | toString -}}
+{{- else if not (kindIs "invalid" .) -}}{{- toString . -}}{{- end -}}
+{{- end -}}
+
+{{/* A string of CEL. */}}
+{{- define "injector.string" -}}
+'{{ . | replace "\\" "\\\\" | replace "'" "\\'" }}'
+{{- end -}}

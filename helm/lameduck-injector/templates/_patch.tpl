@@ -1,0 +1,107 @@
+{{/* The JSON patch of a pod, in CEL: a list for each thing that injection adds. docs/injector.md describes the result. JSON
+Patch, because an apply configuration can remove nothing and merges lists by its own rules. */}}
+
+{{- define "injector.patch" -}}
+(has(object.metadata.annotations) ? [] : [JSONPatch{op: 'add', path: '/metadata/annotations', value: {}}])
++ (variables.reason != '' ? [JSONPatch{op: 'add', path: '/metadata/annotations/lameduck~1skipped', value: variables.reason}] :
+[JSONPatch{op: 'add', path: '/metadata/annotations/lameduck~1injected', value: variables.container.name},
+JSONPatch{op: 'add', path: '/spec/terminationGracePeriodSeconds', value: variables.newGrace}]
++ {{ include (printf "injector.%s" (include "injector.delivery" .)) . }}
++ {{ include "injector.mount" . }}
++ {{ include "injector.environment" . }}
++ {{ include "injector.readinessProbe" . }}
+{{- if ne .Values.preStopHook "never" }}
++ {{ include "injector.preStop" . }}
+{{- end }})
+{{- end -}}
+
+{{- define "injector.imageVolume" -}}
+(has(object.spec.volumes) ? [] : [JSONPatch{op: 'add', path: '/spec/volumes', value: []}])
++ [JSONPatch{op: 'add', path: '/spec/volumes/-', value: Object.spec.volumes{
+  name: 'lameduck',
+  image: Object.spec.volumes.image{reference: {{ include "injector.string" .Values.image }}, pullPolicy: 'IfNotPresent'}}}]
+{{- end -}}
+
+{{/* The init container has the resources of the container, so that the quality of service of the pod stays as it is, and what
+pod security `restricted` demands. It does not share claims, which are for one container. */}}
+{{- define "injector.initContainer" -}}
+(has(object.spec.volumes) ? [] : [JSONPatch{op: 'add', path: '/spec/volumes', value: []}])
++ [JSONPatch{op: 'add', path: '/spec/volumes/-', value: Object.spec.volumes{
+  name: 'lameduck', emptyDir: Object.spec.volumes.emptyDir{sizeLimit: '256Mi'}}}]
++ (has(object.spec.initContainers) ? [] : [JSONPatch{op: 'add', path: '/spec/initContainers', value: []}])
++ [JSONPatch{op: 'add', path: '/spec/initContainers/0', value: Object.spec.initContainers{
+  name: 'lameduck',
+  image: {{ include "injector.string" .Values.image }},
+  imagePullPolicy: 'IfNotPresent',
+  command: ['/nodejs/bin/node', '--eval', {{ include "injector.string" (include "injector.copy" . | replace "\n" " ") }}, '/app', '{{ include "injector.folder" . }}'],
+  securityContext: Object.spec.initContainers.securityContext{
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    runAsNonRoot: true,
+    runAsUser: 65532,
+    capabilities: Object.spec.initContainers.securityContext.capabilities{drop: ['ALL']},
+    seccompProfile: Object.spec.initContainers.securityContext.seccompProfile{type: 'RuntimeDefault'}},
+  volumeMounts: [Object.spec.initContainers.volumeMounts{name: 'lameduck', mountPath: '{{ include "injector.folder" . }}'}]}}]
++ (has(variables.container.resources) ? [JSONPatch{op: 'copy', from: variables.path + '/resources', path: '/spec/initContainers/0/resources'}] : [])
++ (variables.container.?resources.?claims.hasValue() ? [JSONPatch{op: 'remove', path: '/spec/initContainers/0/resources/claims'}] : [])
+{{- end -}}
+
+{{/* As in the application chart: the copy is renamed when it is complete, and a second run changes nothing. */}}
+{{- define "injector.copy" -}}
+const { chmodSync, cpSync, existsSync, mkdtempSync, renameSync } = require('node:fs');
+const [from, to] = process.argv.slice(1);
+if (!existsSync(`${to}/package`)) {
+  const copy = mkdtempSync(`${to}/copy-`);
+  for (const name of ['package.json', 'dist', 'node_modules']) {
+    cpSync(`${from}/${name}`, `${copy}/${name}`, { recursive: true, verbatimSymlinks: true });
+  }
+  chmodSync(copy, 0o755);
+  renameSync(copy, `${to}/package`);
+}
+{{- end -}}
+
+{{- define "injector.mount" -}}
+(has(variables.container.volumeMounts) ? [] : [JSONPatch{op: 'add', path: variables.path + '/volumeMounts', value: []}])
++ [JSONPatch{op: 'add', path: variables.path + '/volumeMounts/-', value: Object.spec.containers.volumeMounts{
+  name: 'lameduck',
+  {{- if eq (include "injector.delivery" .) "imageVolume" }}
+  mountPath: '{{ include "injector.folder" . }}/package',
+  subPath: 'app',
+  {{- else }}
+  mountPath: '{{ include "injector.folder" . }}',
+  {{- end }}
+  readOnly: true}}]
+{{- end -}}
+
+{{/* NODE_OPTIONS of the pod stays, and what it loads is loaded first. A reference that Kubernetes cannot resolve stays as it
+is, and Node reads no option after it: a reference therefore comes last. */}}
+{{- define "injector.environment" -}}
+{{- $load := printf "'--import=%s/package/dist/register.cjs'" (include "injector.folder" .) -}}
+(has(variables.container.env) ? [] : [JSONPatch{op: 'add', path: variables.path + '/env', value: []}])
++ (variables.optionsAt < 0 ?
+  [JSONPatch{op: 'add', path: variables.path + '/env/-', value: {'name': 'NODE_OPTIONS', 'value': {{ $load }} + (has(variables.container.envFrom) ? ' $(NODE_OPTIONS)' : '')}}]
+: has(variables.env[variables.optionsAt].valueFrom) ?
+  [JSONPatch{op: 'replace', path: variables.path + '/env/' + string(variables.optionsAt) + '/name', value: 'GIVEN_NODE_OPTIONS'},
+  JSONPatch{op: 'add', path: variables.path + '/env/-', value: {'name': 'NODE_OPTIONS', 'value': {{ $load }} + ' $(GIVEN_NODE_OPTIONS)'}}]
+:
+  [JSONPatch{op: 'add', path: variables.path + '/env/' + string(variables.optionsAt) + '/value',
+  value: (variables.optionsGiven.contains('$(') ? {{ $load }} + ' ' + variables.optionsGiven : variables.optionsGiven + ' ' + {{ $load }}).trim()}])
++ variables.settings.map(e, JSONPatch{op: 'add', path: variables.path + '/env/-', value: e})
+{{- end -}}
+
+{{/* Only where the pod itself asks for injection: a program in another language would never become ready. */}}
+{{- define "injector.readinessProbe" -}}
+(has(variables.container.readinessProbe) || variables.probePort == 0 || object.metadata.?labels[?'lameduck/inject'].orValue('') != 'enabled' ? [] :
+  [JSONPatch{op: 'add', path: variables.path + '/readinessProbe', value: Object.spec.containers.readinessProbe{
+    httpGet: Object.spec.containers.readinessProbe.httpGet{path: '/readyz', port: variables.probePort},
+    periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 2}}])
+{{- end -}}
+
+{{- define "injector.preStop" -}}
+(variables.container.?lifecycle.?preStop.hasValue() || variables.probePort == 0
+{{- if eq .Values.preStopHook "auto" }} || !variables.program.matches('^(.*/)?(npm|npx|yarn|yarnpkg|pnpm|pnpx|sh|ash|bash|dash)$')
+{{- end }} ? [] :
+  (has(variables.container.lifecycle) ? [] : [JSONPatch{op: 'add', path: variables.path + '/lifecycle', value: Object.spec.containers.lifecycle{}}])
+  + [JSONPatch{op: 'add', path: variables.path + '/lifecycle/preStop', value: Object.spec.containers.lifecycle.preStop{
+    exec: Object.spec.containers.lifecycle.preStop.exec{command: ['node', '{{ include "injector.folder" . }}/package/dist/cli/main.js', 'stop']}}}])
+{{- end -}}

@@ -1,0 +1,71 @@
+{{/* What the policy computes of a pod, in CEL. Each variable is computed when it is first used. */}}
+
+{{- define "injector.folder" -}}/opt/lameduck{{- end -}}
+
+{{- define "injector.variables" -}}
+- name: annotations
+  expression: "object.metadata.?annotations.orValue({})"
+- name: wanted
+  expression: "variables.annotations[?'lameduck/container'].orValue(variables.annotations[?'kubectl.kubernetes.io/default-container'].orValue(''))"
+- name: chosen
+  expression: "object.spec.containers.transformList(i, c, variables.wanted == '' ? size(object.spec.containers) == 1 : c.name == variables.wanted, i)"
+- name: path
+  expression: "'/spec/containers/' + string(variables.chosen[0])"
+- name: container
+  expression: "object.spec.containers[variables.chosen[0]]"
+- name: env
+  expression: "variables.container.?env.orValue([])"
+- name: names
+  expression: "variables.env.map(e, e.name)"
+# If a name is there twice, the last one counts. -1 means that there is none.
+- name: optionsAt
+  expression: "variables.names.lastIndexOf('NODE_OPTIONS')"
+- name: optionsGiven
+  expression: "variables.optionsAt < 0 ? '' : variables.env[variables.optionsAt].?value.orValue('')"
+- name: mounts
+  expression: "variables.container.?volumeMounts.orValue([]).map(m, m.mountPath)"
+- name: everyContainer
+  expression: "object.spec.containers + object.spec.?initContainers.orValue([])"
+- name: grace
+  expression: "int(object.spec.?terminationGracePeriodSeconds.orValue(30))"
+# A number beyond 2^53 would reach the pod as a string, and the API server would reject the pod.
+- name: reason
+  expression: >-
+    object.spec.?os.name.orValue('linux') != 'linux' || object.spec.?nodeSelector[?'kubernetes.io/os'].orValue('linux') != 'linux' ? 'the pod is not for Linux'
+    : object.spec.?hostNetwork.orValue(false) ? 'the pod has hostNetwork, where the probe port would be a port of the node'
+    : object.spec.restartPolicy != 'Always' ? 'the pod has restartPolicy ' + object.spec.restartPolicy
+    : size(variables.chosen) != 1 ? (variables.wanted == '' ? 'the pod has several containers: name the one to inject in the annotation lameduck/container' : 'the pod has no container with the name in the annotation lameduck/container or kubectl.kubernetes.io/default-container')
+    : variables.grace > 2000000 ? 'terminationGracePeriodSeconds is more than 2000000'
+    : variables.everyContainer.exists(c, c.name == 'lameduck') ? 'a container of the pod is named lameduck'
+    : 'LAMEDUCK_DISABLED' in variables.names ? 'LAMEDUCK_DISABLED is set'
+    : variables.optionsGiven.contains('lameduck') ? 'NODE_OPTIONS loads lameduck already'
+    : variables.mounts.exists(m, m == '/' || m.matches('^/opt(/lameduck.*)?/?$')) ? 'the container mounts a volume at /opt or {{ include "injector.folder" . }}'
+    : ''
+- name: portAt
+  expression: "variables.names.lastIndexOf('LAMEDUCK_PROBE_PORT')"
+- name: portGiven
+  expression: "variables.portAt < 0 ? '' : variables.env[variables.portAt].?value.orValue('')"
+# 0 is off: the value is not a port or is not known here, or a container of the pod has port 8081 for something else.
+- name: probePort
+  expression: >-
+    variables.portAt >= 0 ? (variables.portGiven.matches('^[1-9][0-9]{0,4}$') && int(variables.portGiven) < 65536 ? int(variables.portGiven) : 0)
+    : variables.everyContainer.exists(c, c.?ports.orValue([]).exists(p, p.containerPort == 8081)) ? 0
+    : 8081
+# A sleep tells its seconds. Any other hook was meant to fit into the grace period of the pod.
+- name: preStop
+  expression: "!variables.container.?lifecycle.?preStop.hasValue() ? 0 : int(variables.container.lifecycle.preStop.?sleep.seconds.orValue(variables.grace))"
+- name: newGrace
+  expression: "[variables.grace, {{ include "injector.text" .Values.minTerminationGracePeriodSeconds }} + variables.preStop].max()"
+{{- if eq .Values.preStopHook "auto" }}
+- name: program
+  expression: "(variables.container.?command.orValue([]) + (has(variables.container.command) ? [] : variables.container.?args.orValue([])) + [''])[0]"
+{{- end }}
+- name: settings
+  expression: >-
+    [
+      {'name': 'LAMEDUCK_SHUTDOWN_DELAY_DURATION', 'value': {{ include "injector.string" .Values.shutdownDelayDuration }}},
+      {'name': 'LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS', 'value': string(variables.newGrace)},
+      {'name': 'LAMEDUCK_PRE_STOP_SECONDS', 'value': string(variables.preStop)},
+      {'name': 'LAMEDUCK_PROBE_PORT', 'value': variables.probePort == 0 ? 'off' : string(variables.probePort)}
+    ].filter(e, !(e['name'] in variables.names))
+{{- end -}}

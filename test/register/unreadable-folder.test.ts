@@ -1,0 +1,35 @@
+// Why the injector loads the package by `--import`: an image may start in a folder that another user cannot read.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+const nobody = 65_534;
+const skip = process.getuid?.() === 0 ? false : 'only root can start a process as another user';
+
+test(
+  'M-06 with --import a program starts in a folder that its user cannot read, with --require it does not',
+  { skip },
+  (t) => {
+    const work = mkdtempSync(join(tmpdir(), 'unreadable-'));
+    t.after(() => {
+      rmSync(work, { recursive: true });
+    });
+    chmodSync(work, 0o755);
+    const preload = join(work, 'preload.cjs');
+    writeFileSync(preload, '');
+    const cwd = join(work, 'app');
+    mkdirSync(cwd, { mode: 0o700 });
+    const start = (option: string): number | null =>
+      // Root enters the folder, and the process becomes another user after that.
+      spawnSync(
+        'setpriv',
+        ['--reuid', String(nobody), '--clear-groups', process.execPath, `${option}=${preload}`, '--eval', ''],
+        { cwd },
+      ).status;
+    assert.equal(start('--import'), 0);
+    assert.notEqual(start('--require'), 0);
+  },
+);
