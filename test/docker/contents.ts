@@ -12,7 +12,8 @@ export interface File {
 /** filesOf lists every file and folder of an image. */
 export async function filesOf(image: string): Promise<readonly File[]> {
   const container = uniqueName();
-  await ask('create', '--name', container, '--network', 'none', image);
+  // An image without a program has no default command, and this one is never run.
+  await ask('create', '--name', container, '--network', 'none', image, 'none');
   try {
     const list = await pipe(['export', container], 'tar --list --verbose --numeric-owner --file=-');
     return list.trimEnd().split('\n').map(parse);

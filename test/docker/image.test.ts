@@ -164,7 +164,10 @@ test('H-165 HC-36 both bases are arguments, of one Node, which is the one that t
   assert.equal(from.length, dockerfile.match(/^FROM /gm)?.length);
   assert.deepEqual(
     from.map(([stage = '', name = '']) => `${stage}: ${name.replace(/^\$\{(.*)\}$/, '$1')}`),
-    ['base: BUILD_BASE', 'dependencies: base', 'build: base', 'runtime: RUNTIME_BASE'],
+    [
+      ...['base: BUILD_BASE', 'dependencies: base', 'build: base', 'package: base', 'injector: scratch'],
+      'runtime: RUNTIME_BASE',
+    ],
   );
   const bases = [...dockerfile.matchAll(/^ARG \w+_BASE=(.*)$/gm)].map(([, name = '']) => name);
   const majors = bases.map((name) => /node(?:js)?:?(\d+)/.exec(name)?.[1]);
