@@ -1,104 +1,104 @@
-// Every error that lameduck throws: one class, one table of codes. A code is never reused for something else.
+// Every error that lameduck throws: one class, one table of codes. A code is never used again with another meaning.
 import { inspect } from 'node:util';
 
 const brand = Symbol.for('lameduck.error');
 
-/** errorCodes says of each code what it means and what to do about it; `docs/errors.md` is written from it. */
+/** errorCodes has the cause and the remedy of each code. `docs/errors.md` is written from it. */
 export const errorCodes = {
   LAMEDUCK_ERR_SETTINGS_INVALID: {
-    cause: 'One or more options or `LAMEDUCK_` variables cannot be read or are out of range; the message lists all.',
-    remedy: 'Correct each listed option or variable; `docs/settings.md` says what is allowed.',
+    cause: 'One or more options or `LAMEDUCK_` variables are invalid. The message lists all of them.',
+    remedy: 'Correct each listed option or variable. `docs/settings.md` lists the valid values.',
   },
   LAMEDUCK_ERR_BUDGET_TOO_SHORT: {
-    cause: 'Less than a second would be left for requests in flight before the kubelet sends SIGKILL.',
+    cause: 'Less than one second of the shutdown budget would be left for requests in flight.',
     remedy:
-      'Raise `terminationGracePeriodSeconds` (in the pod and here), or shorten the delay, preStop or the hooks’ limits.',
+      'Raise `terminationGracePeriodSeconds`, in the pod and here. Or shorten the delay, the preStop hook or the limits of the hooks.',
   },
   LAMEDUCK_ERR_PROBE_PORT_FAILED: {
-    cause: 'Nothing can listen on the probe port; the message says why.',
-    remedy: 'Give `probePort` a port that nothing else listens on.',
+    cause: 'lameduck cannot listen on the probe port. The message has the reason.',
+    remedy: 'Set `probePort` to a port on which nothing else listens.',
   },
   LAMEDUCK_ERR_SERVER_INVALID: {
     cause:
-      'What was given is not a server of `node:http`, `node:https` or `node:http2`, or one that `runShutdown` cannot ask: on a unix socket, or of a Fastify application without `lameduck/fastify`.',
+      'The argument is not a server of `node:http`, `node:https` or `node:http2`. `runShutdown` also rejects a server on a unix socket, and a Fastify application without `lameduck/fastify`.',
     remedy: 'Pass the server itself: `app.server` for Fastify, the return value of `app.listen()` for Express.',
   },
   LAMEDUCK_ERR_SERVER_CLOSED: {
-    cause:
-      'The server has been closed already, or its shutdown has begun when `runShutdown` is called: there is no lifecycle left to manage.',
-    remedy: 'Call `lameduck(server)` before anything closes the server, best right after it is created.',
+    cause: 'The server has already been closed. From `runShutdown`: its shutdown has already begun.',
+    remedy: 'Call `lameduck(server)` before closing the server, best right after creating it.',
   },
   LAMEDUCK_ERR_SERVER_TAKEN: {
-    cause: '`lameduck()` has been called for this server before.',
-    remedy: 'Keep the handle that the first call returned; pass several servers as one array.',
+    cause: '`lameduck()` was called twice for this server.',
+    remedy: 'Use the handle that the first call returned. Pass several servers as one array.',
   },
   LAMEDUCK_ERR_NAME_INVALID: {
     cause:
-      'The name of a hook, a check or a group is missing, empty, or has characters that cannot stand in a probe path.',
+      'The name of a hook, a check or a group is missing or empty, or has characters that a probe path cannot have.',
     remedy: 'Use letters, digits, `.`, `_`, `-` and `/`, with a letter or digit at both ends.',
   },
   LAMEDUCK_ERR_NAME_TAKEN: {
-    cause: 'A hook or check of that name is registered already.',
-    remedy: 'Give each hook and each check of an endpoint its own name.',
+    cause: 'A hook or check of this name is already registered.',
+    remedy: 'Give each hook and each check of an endpoint a different name.',
   },
   LAMEDUCK_ERR_FUNCTION_INVALID: {
-    cause: 'A hook or check was registered, or `runShutdown` called, without a function.',
-    remedy: 'Pass a function; it may be asynchronous.',
+    cause: 'A hook or check was registered, or `runShutdown` was called, without a function.',
+    remedy: 'Pass a function. It may be asynchronous.',
   },
   LAMEDUCK_ERR_TIMEOUT_INVALID: {
     cause:
-      'The limit given for a hook, the budget given to `shutdown` or the `timeout` given to `runShutdown` is no duration of at least 1ms, as `0` is none, or the limit of a destroy hook is longer than `destroyHookTimeout`.',
+      'One of these is not a duration of at least 1 ms: the limit of a hook, the budget of `shutdown`, or the `timeout` of `runShutdown`. Or the limit of a destroy hook is longer than `destroyHookTimeout`.',
     remedy:
-      'Give a Go duration such as `5s`, or a number of milliseconds, and raise `destroyHookTimeout` where a destroy hook needs longer.',
+      'Pass a Go duration such as `5s`, or a number of milliseconds. If a destroy hook needs more time, raise `destroyHookTimeout`.',
   },
   LAMEDUCK_ERR_GRPC_LISTEN: {
-    cause: 'The gRPC health service cannot listen at the address that was given; the message says why.',
-    remedy: 'Give an address and a free port, such as `0.0.0.0:9090`.',
+    cause: 'The gRPC health service cannot listen at its address. The message has the reason.',
+    remedy: 'Pass an address with a free port, such as `0.0.0.0:9090`.',
   },
   LAMEDUCK_ERR_PACKAGE_OUTDATED: {
-    cause: 'A package that the program has installed, and that lameduck uses, is older than lameduck supports.',
+    cause: 'The program has installed a package that is older than lameduck supports.',
     remedy: 'Install the version that the message names, or a newer one.',
   },
   LAMEDUCK_ERR_OPTIONS_INVALID: {
-    cause: 'What was given as options is no object, or has an option that does not exist or cannot be read.',
-    remedy: 'Pass an object with what the message allows, or leave it out.',
+    cause: 'The options are not an object, or contain an unknown or invalid option.',
+    remedy: 'Pass an object with the options that the message lists, or no object.',
   },
   LAMEDUCK_ERR_PLUGIN_ENCAPSULATED: {
-    cause: '`fastifyLameduck` was registered inside a plugin, which has a scope of its own that nobody else can see.',
+    cause:
+      '`fastifyLameduck` was registered inside a plugin with a scope of its own. The rest of the application cannot use it there.',
     remedy:
-      'Register it on the root instance. A plugin around it, such as the application of `fastify-cli`, has to be made with `fastify-plugin`.',
+      'Register it on the root instance. Make a plugin around it with `fastify-plugin`, for example the application of `fastify-cli`.',
   },
   LAMEDUCK_ERR_PLUGIN_DUPLICATE: {
-    cause: '`fastifyLameduck` was registered twice, or something else has decorated the application with `lameduck`.',
-    remedy: 'Register it once, and use `app.lameduck` everywhere; give the other decorator another name.',
+    cause: '`fastifyLameduck` was registered twice, or another plugin has decorated the application with `lameduck`.',
+    remedy: 'Register it once, and use `app.lameduck` everywhere. Rename the other decorator.',
   },
   LAMEDUCK_ERR_ROUTE_INVALID: {
-    cause: 'A route of Fastify has a `config.lameduck` that cannot be read.',
-    remedy: 'Give it `{ longRunning: true }`, or leave it out.',
+    cause: 'A Fastify route has an invalid `config.lameduck`.',
+    remedy: 'Set it to `{ longRunning: true }`, or omit it.',
   },
   LAMEDUCK_ERR_REQUEST_INVALID: {
-    cause: '`abortSignal` was called with something that is no request of `node:http` or `node:http2`.',
-    remedy: 'Pass the request that the handler was called with; a request of Fastify does as well.',
+    cause: 'The argument of `abortSignal` is not a request of `node:http` or `node:http2`.',
+    remedy: 'Pass the request that the handler received. A request of Fastify is valid too.',
   },
   LAMEDUCK_ERR_REQUEST_ENDED: {
     cause:
-      'A request had to end before its handler did: the reason of its `AbortSignal`, or of a write that came too late.',
-    remedy: 'Stop working for the request; the message says what ended it.',
+      'lameduck ended a request before its handler did. The error is the reason of the `AbortSignal`, or of a later write.',
+    remedy: 'Stop working for the request. The message says what ended it.',
   },
   LAMEDUCK_ERR_NOT_IN_CLUSTER: {
     cause:
-      '`createElector` found no API server: `KUBERNETES_SERVICE_HOST` or `KUBERNETES_SERVICE_PORT` is not set, and no `apiServer` was given.',
+      '`createElector` found no API server: `KUBERNETES_SERVICE_HOST` or `KUBERNETES_SERVICE_PORT` is not set, and there is no option `apiServer`.',
     remedy:
-      'Run the process in a pod, give `apiServer`, or set `LAMEDUCK_LEADER_ELECTION_ALONE=1` where one process runs alone.',
+      'Run the process in a pod, or pass `apiServer`. For a single process without a cluster, set `LAMEDUCK_LEADER_ELECTION_ALONE=1`.',
   },
   LAMEDUCK_ERR_CREDENTIALS_UNREADABLE: {
-    cause: 'The token or the CA of the API server cannot be read, or the file is empty; the message names the file.',
+    cause: 'The file with the token or the CA of the API server is unreadable or empty. The message names the file.',
     remedy:
-      'Mount the service account’s token (`automountServiceAccountToken`), or correct `tokenFile` and `caFile` of `apiServer`.',
+      'Mount the token of the service account (`automountServiceAccountToken`), or correct `tokenFile` and `caFile` of `apiServer`.',
   },
   LAMEDUCK_ERR_LEASE_TAKEN: {
     cause: 'This process already has an elector for the Lease.',
-    remedy: 'Use one elector for each Lease, or give the second one another `leaseName`.',
+    remedy: 'Use one elector per Lease, or give the second elector another `leaseName`.',
   },
   LAMEDUCK_ERR_ELECTOR_RUNNING: {
     cause: '`run` was called while an earlier call of `run` was in progress.',
@@ -106,39 +106,38 @@ export const errorCodes = {
   },
   LAMEDUCK_ERR_NOT_LEADER: {
     cause:
-      'The term has ended: `assertLeader` threw this error, or it is the reason of the term’s `AbortSignal`. The message says why.',
-    remedy: 'Stop the work. The elector contends again by itself.',
+      'The term has ended. `assertLeader` threw this error, or it is the reason of the term’s `AbortSignal`. The message has the cause.',
+    remedy: 'Stop the work. The elector contends again on its own.',
   },
   LAMEDUCK_ERR_REGISTERED_TOO_LATE: {
-    cause: 'A hook or check was registered after the moment at which it would have begun to matter.',
+    cause: 'A hook or check was registered too late to run.',
     remedy:
-      'Register checks and post-start hooks before `listen()`, pre-shutdown hooks before the shutdown, and destroy hooks before the last request has been answered.',
+      'Register checks and post-start hooks before `listen()`, and pre-shutdown hooks before the shutdown. Register destroy hooks before the last request has been answered.',
   },
   LAMEDUCK_ERR_NEVER_READY: {
-    cause: '`runShutdown` waited for the server to be ready, and it was not; the message names the checks that fail.',
-    remedy: 'Let the checks and post-start hooks pass in the test, or give them longer with `timeout`.',
+    cause: 'The server of `runShutdown` did not become ready in time. The message names the failing checks.',
+    remedy: 'Make the checks and post-start hooks pass in the test, or raise `timeout`.',
   },
   LAMEDUCK_ERR_WORK_FAILED: {
     cause:
-      'The work that was given to `runShutdown` sent no request, lost one to the end of the shutdown, was refused by the closed listener, or did not end.',
-    remedy:
-      'Ask for everything at once, name the request that `during` is about, and end the work when it has its answers.',
+      'The work of `runShutdown` sent no request, lost one at the end of the shutdown, was refused by the closed listener, or did not end.',
+    remedy: 'Send all requests at once, or name the request with `during`. End the work when it has its responses.',
   },
   LAMEDUCK_ERR_DISABLED: {
-    cause: '`runShutdown` was called with `LAMEDUCK_DISABLED` set, so that there is no lifecycle to run through.',
+    cause: '`runShutdown` was called while `LAMEDUCK_DISABLED` is set, so there is no lifecycle.',
     remedy: 'Unset `LAMEDUCK_DISABLED` in the environment of the test.',
   },
   LAMEDUCK_ERR_HOOK_FAILED: {
-    cause: 'A hook threw or rejected; its error is the `cause`.',
-    remedy: 'Look at the cause. The drain went on without it, and the exit code is 81.',
+    cause: 'A hook threw or rejected. Its error is the `cause`.',
+    remedy: 'Look at the cause. The drain has continued, and the exit code is 81.',
   },
   LAMEDUCK_ERR_HOOK_TIMED_OUT: {
-    cause: 'A hook had not finished at its limit.',
-    remedy: 'Make it end when its `AbortSignal` is aborted, or give it a longer limit. The exit code is 81.',
+    cause: 'A hook had not ended at its limit.',
+    remedy: 'Make the hook end when its `AbortSignal` aborts, or give it a longer limit. The exit code is 81.',
   },
   LAMEDUCK_ERR_CHECK_FAILED: {
     cause: 'A health check returned false, threw, rejected, or did not answer in time.',
-    remedy: 'The reason is in the log, never in the answer to a probe.',
+    remedy: 'Read the reason in the log. The answer to a probe withholds it.',
   },
 } as const satisfies Record<string, { cause: string; remedy: string }>;
 
@@ -172,7 +171,7 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
-// Of a value that was given, an error message repeats this many characters.
+// The most characters of a given value that an error message repeats.
 const longestQuote = 200;
 
 /** quoted writes a value that was given for an error message: on one line, of bounded length. It never throws. */
@@ -191,7 +190,7 @@ function described(given: unknown): string {
   }
 }
 
-const unspeakable = 'a value that cannot be shown, since showing it throws';
+const unspeakable = 'a value that throws when it is printed';
 
 /** isLameduckError tells whether a value is a LameduckError, of this or another copy of the package. */
 export function isLameduckError(value: unknown): value is LameduckError {

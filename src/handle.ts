@@ -129,7 +129,7 @@ function timeoutOf(kind: HookKind, name: string, options: HookOptions | undefine
   if (kind !== 'destroy' || timeout <= destroyHookTimeout) return timeout;
   throw new LameduckError(
     'LAMEDUCK_ERR_TIMEOUT_INVALID',
-    `timeout of ${what}: ${quoted(options.timeout)}: allowed is at most destroyHookTimeout, ${formatDuration(destroyHookTimeout)}`,
+    `timeout of ${what}: ${quoted(options.timeout)}: expected at most destroyHookTimeout, ${formatDuration(destroyHookTimeout)}`,
   );
 }
 
@@ -138,7 +138,7 @@ function readRequest(given: unknown): object {
   // One that was injected in process has no class in common with the others; a stream of HTTP/2 stands for its request.
   const isRequest = typeof request === 'object' && request !== null && ('url' in request || 'rstCode' in request);
   if (isRequest) return request;
-  throw new LameduckError('LAMEDUCK_ERR_REQUEST_INVALID', `abortSignal: ${quoted(given)}: allowed is a request`);
+  throw new LameduckError('LAMEDUCK_ERR_REQUEST_INVALID', `abortSignal: ${quoted(given)}: expected a request`);
 }
 
 // It stands in the log, and is what a program makes of it: mostly text, sometimes the error that made it give up.

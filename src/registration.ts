@@ -18,7 +18,7 @@ export function checkName(what: string, name: unknown): asserts name is string {
 /** checkFunction throws LAMEDUCK_ERR_FUNCTION_INVALID unless `given` can be called. */
 export function checkFunction(what: string, given: unknown): void {
   if (typeof given === 'function') return;
-  throw new LameduckError('LAMEDUCK_ERR_FUNCTION_INVALID', `${what}: ${quoted(given)}: allowed is a function`);
+  throw new LameduckError('LAMEDUCK_ERR_FUNCTION_INVALID', `${what}: ${quoted(given)}: expected a function`);
 }
 
 /**
@@ -33,7 +33,7 @@ export function checkOptions(what: string, given: unknown, known?: readonly stri
   if (isObject && (known === undefined || Object.keys(given).every((name) => known.includes(name)))) return;
   throw new LameduckError(
     'LAMEDUCK_ERR_OPTIONS_INVALID',
-    `options of ${what}: ${quoted(given)}: allowed is an object${known === undefined ? '' : ` with ${known.join(', ')}`}`,
+    `options of ${what}: ${quoted(given)}: expected an object${known === undefined ? '' : ` with ${known.join(', ')}`}`,
   );
 }
 
@@ -41,5 +41,5 @@ export function checkOptions(what: string, given: unknown, known?: readonly stri
 export function readLimit(what: string, given: Duration): number {
   const reading = limit.fromCode(given);
   if ('value' in reading) return reading.value;
-  throw new LameduckError('LAMEDUCK_ERR_TIMEOUT_INVALID', `${what}: ${quoted(given)}: allowed is ${reading.allowed}`);
+  throw new LameduckError('LAMEDUCK_ERR_TIMEOUT_INVALID', `${what}: ${quoted(given)}: expected ${reading.allowed}`);
 }

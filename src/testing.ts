@@ -100,7 +100,7 @@ function readOptions(options: RunShutdownOptions): { during: string | undefined;
   checkOptions('runShutdown()', options, ['during', 'timeout']);
   const { during, timeout = defaultTimeout } = options;
   if (during !== undefined && (typeof (during as unknown) !== 'string' || !/^\/[^?]*$/.test(during))) {
-    const message = `during of runShutdown(): ${quoted(during)}: allowed is a path without a query, such as /orders`;
+    const message = `during of runShutdown(): ${quoted(during)}: expected a path without a query, such as /orders`;
     throw new LameduckError('LAMEDUCK_ERR_OPTIONS_INVALID', message);
   }
   return { during, timeout: readLimit('timeout of runShutdown()', timeout) };
@@ -122,13 +122,13 @@ function lifecycleFor(server: Server, app: FastifyApp | undefined): ManagedLifec
   if (lifecycle?.parts.handle.signals.shutdownInitiated.hasSignaled === true) {
     refuse(
       'LAMEDUCK_ERR_SERVER_CLOSED',
-      'a server whose shutdown has begun already',
-      'one that serves, or is to serve',
+      'the shutdown of this server has already begun',
+      'a server before its shutdown',
     );
   }
   if (lifecycle !== undefined) return lifecycle;
   if (app !== undefined) {
-    const allowed = 'one in which lameduck/fastify is registered, or the server of any other';
+    const allowed = 'an application with lameduck/fastify, or a server without Fastify';
     refuse('LAMEDUCK_ERR_SERVER_INVALID', 'a Fastify application without lameduck', allowed);
   }
   return manage([server], { logger: quiet }, process.env);
@@ -137,5 +137,5 @@ function lifecycleFor(server: Server, app: FastifyApp | undefined): ManagedLifec
 type Refusal = 'LAMEDUCK_ERR_DISABLED' | 'LAMEDUCK_ERR_SERVER_CLOSED' | 'LAMEDUCK_ERR_SERVER_INVALID';
 
 function refuse(code: Refusal, given: string, allowed: string): never {
-  throw new LameduckError(code, `runShutdown(): ${given}: allowed is ${allowed}`);
+  throw new LameduckError(code, `runShutdown(): ${given}: expected ${allowed}`);
 }

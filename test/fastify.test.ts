@@ -80,7 +80,7 @@ test('in a plugin with a scope of its own the registration is refused, and the e
       await inner.register(fastifyLameduck, { logger });
     }),
   );
-  assert.match(message, /^fastifyLameduck: registered inside "orders", .*: allowed is the root instance/);
+  assert.match(message, /^fastifyLameduck: registered inside "orders", .*: expected the root instance/);
 });
 
 test('in a plugin made with fastify-plugin the registration is one on the root', async (t) => {
@@ -97,7 +97,10 @@ test('a second registration is refused, and the first goes on', async (t) => {
   const app = await createApp(t);
   const duck = app.lameduck;
   const { message } = await refused('LAMEDUCK_ERR_PLUGIN_DUPLICATE', (it) => it.register(fastifyLameduck, {}), app);
-  assert.match(message, /^fastifyLameduck: the application has a lameduck already: allowed is one registration/);
+  assert.match(
+    message,
+    /^fastifyLameduck: the application already has a decorator lameduck: expected one registration/,
+  );
   assert.equal(app.lameduck, duck);
   assert.equal(duck.signals.shutdownInitiated.hasSignaled, false);
 });

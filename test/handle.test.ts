@@ -172,7 +172,7 @@ test('a destroy hook cannot have more time than all of them', () => {
     () => {
       handle.addDestroyHook('pool', () => undefined, { timeout: '60s' });
     },
-    { code: 'LAMEDUCK_ERR_TIMEOUT_INVALID', message: /"60s": allowed is at most destroyHookTimeout, 3s$/ },
+    { code: 'LAMEDUCK_ERR_TIMEOUT_INVALID', message: /"60s": expected at most destroyHookTimeout, 3s$/ },
   );
   handle.addDestroyHook('pool', () => undefined, { timeout: '3s' });
 });

@@ -108,7 +108,7 @@ test('an invalid option and an invalid variable are refused in one error', async
   variable(context, 'LAMEDUCK_PRE_STOP_SECONDS', '5s');
   const options = { shutdownDelayDuration: '10' };
   const both =
-    /shutdownDelayDuration: "10" from code: .* did you mean 10s\?\n {2}preStopSeconds: "5s" from LAMEDUCK_PRE_STOP_SECONDS: allowed/;
+    /shutdownDelayDuration: "10" from code: .* did you mean 10s\?\n {2}preStopSeconds: "5s" from LAMEDUCK_PRE_STOP_SECONDS: expected/;
   await refused('LAMEDUCK_ERR_SETTINGS_INVALID', createServer(), options, both);
 });
 
@@ -126,10 +126,10 @@ test('functions that are none, a logger that cannot log and a setting out of ran
   const all = new RegExp(
     [
       '^settings refused:',
-      'preStopSeconds: -1 from code: allowed is a whole number of seconds from 0 to 2000000',
-      'logger: \\{ info: \\[Function: info\\] \\} from code: allowed is one with the functions info, warn, error',
-      'longRunning: true from code: allowed is a function',
-      'route: "/orders" from code: allowed is a function$',
+      'preStopSeconds: -1 from code: expected a whole number of seconds from 0 to 2000000',
+      'logger: \\{ info: \\[Function: info\\] \\} from code: expected one with the functions info, warn, error',
+      'longRunning: true from code: expected a function',
+      'route: "/orders" from code: expected a function$',
     ].join('\\n {2}'),
   );
   await refused('LAMEDUCK_ERR_SETTINGS_INVALID', createServer(), given, all);
@@ -250,7 +250,7 @@ test('a value of LAMEDUCK_DISABLED that says neither is refused', async (context
     'LAMEDUCK_ERR_SETTINGS_INVALID',
     createServer(),
     {},
-    /LAMEDUCK_DISABLED: "yes": allowed is 1, 0, true or false/,
+    /LAMEDUCK_DISABLED: "yes": expected 1, 0, true or false/,
   );
 });
 

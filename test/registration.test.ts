@@ -62,7 +62,7 @@ test('a function is what can be called, nothing else', () => {
       () => {
         checkFunction('destroy hook "pool"', given);
       },
-      { code: 'LAMEDUCK_ERR_FUNCTION_INVALID', message: /^destroy hook "pool": .*: allowed is a function$/ },
+      { code: 'LAMEDUCK_ERR_FUNCTION_INVALID', message: /^destroy hook "pool": .*: expected a function$/ },
     );
   }
 });
@@ -76,7 +76,7 @@ for (const given of [0, 0.5, '0s', -1, '-1s', '10', 'soon', '600h', NaN, Infinit
   test(`a limit of ${JSON.stringify(given)} is refused with what was given`, () => {
     assert.throws(() => readLimit('timeout of hook "x"', given as Duration), {
       code: 'LAMEDUCK_ERR_TIMEOUT_INVALID',
-      message: /^timeout of hook "x": .+: allowed is a duration /,
+      message: /^timeout of hook "x": .+: expected a duration /,
     });
   });
 }

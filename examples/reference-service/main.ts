@@ -9,11 +9,11 @@ import { connectUpstream } from './upstream.ts';
 
 const port = Number(process.env['PORT'] ?? 8080);
 if (!(Number.isInteger(port) && port >= 0 && port <= 65_535)) {
-  refuse(`PORT=${String(process.env['PORT'])}: allowed is 0 to 65535, where 0 takes any free port`);
+  refuse(`PORT=${String(process.env['PORT'])}: expected 0 to 65535, where 0 takes any free port`);
 }
 const upstreamUrl = process.env['UPSTREAM_URL'];
 if (upstreamUrl !== undefined && !/^https?:$/.test(URL.parse(upstreamUrl)?.protocol ?? '')) {
-  refuse(`UPSTREAM_URL=${upstreamUrl}: allowed is an http or https URL`);
+  refuse(`UPSTREAM_URL=${upstreamUrl}: expected an http or https URL`);
 }
 
 const upstream = await connectUpstream(upstreamUrl);

@@ -8,7 +8,7 @@ export function errorsPage(codes: Readonly<Record<string, { cause: string; remed
     '',
     cause,
     '',
-    `**What to do:** ${remedy}`,
+    `**Remedy:** ${remedy}`,
   ]);
   return [...opening, ...sections, ''].join('\n');
 }
@@ -16,6 +16,17 @@ export function errorsPage(codes: Readonly<Record<string, { cause: string; remed
 const opening = [
   '# Errors',
   '',
-  'Written by `npm run docs` from `src/errors.ts`: do not edit it. Every error that lameduck throws is a `LameduckError`',
-  'with one of these codes in `code`. A code keeps its meaning and is never used again for another.',
+  'Every error that lameduck throws is a `LameduckError` with one of these codes in `code`:',
+  '',
+  '```ts',
+  "import { isLameduckError } from 'lameduck';",
+  '',
+  'try {',
+  "  duck.addReadyzCheck('database', () => pool.isConnected());",
+  '} catch (error) {',
+  "  if (!isLameduckError(error) || error.code !== 'LAMEDUCK_ERR_NAME_TAKEN') throw error;",
+  '}',
+  '```',
+  '',
+  'A code keeps its meaning and is never used again with another one. Written by `npm run docs` from `src/errors.ts`: do not edit it.',
 ];

@@ -53,7 +53,7 @@ export function settingsPage(): string {
 function tableOf(rows: Rows, variable: (name: string) => string): string[] {
   const comments = settingComments();
   return [
-    '| option and variable | takes | default | named after | meaning |',
+    '| option and variable | type | default | named after | meaning |',
     '| --- | --- | --- | --- | --- |',
     ...Object.entries(rows).map(([name, row]) => {
       const comment = comments.get(name);
@@ -82,7 +82,7 @@ function kindsSection(): string[] {
       throw new Error(`scripts/docs/settings-page.ts knows no kind ${nameOf(kind)}`);
     return `| ${nameOf(kind)} | ${reading.allowed} | ${note} |`;
   });
-  return ['', '## What each kind takes', '', '| takes | allowed | how |', '| --- | --- | --- |', ...rows];
+  return ['', '## Types of values', '', '| type | valid values | form |', '| --- | --- | --- |', ...rows];
 }
 
 // In errors these are durations as well.
@@ -100,9 +100,9 @@ function nameOf(kind: Kind<unknown>): string {
 const notes: Readonly<Record<string, string>> = {
   duration: 'As text with its unit: `h`, `m`, `s`, `ms`, `us`, `ns`. In code also a number of milliseconds.',
   limit: 'As a duration.',
-  'stall limit': 'As a duration. What is shorter than a second is a loop that is busy.',
-  period: 'As a duration. Two renewals within one second look like one to a program in Go.',
-  'whole seconds': 'As a duration. A Lease has room for whole seconds only.',
+  'stall limit': 'As a duration. A shorter block than a second is a busy loop.',
+  period: 'As a duration. A program in Go cannot distinguish two renewals within one second.',
+  'whole seconds': 'As a duration. A Lease can store whole seconds only.',
   namespace: 'As text.',
   port: 'In code a number; `0` is off.',
   host: 'As text.',
@@ -110,42 +110,51 @@ const notes: Readonly<Record<string, string>> = {
   seconds: 'Without a unit; in code a number.',
   count: 'In code a number.',
   chance: 'In code a number.',
-  path: "Of letters, digits, `.`, `_`, `~` and `-` between its slashes, without one at the end. In code also `''`, which is off.",
+  path: "Letters, digits, `.`, `_`, `~` and `-` between slashes, without a slash at the end. In code also `''`, which is off.",
   paths:
-    'As text a list with commas, in code also an array. Each is compared with the path of a request without its query.',
+    'As text a comma-separated list, in code also an array. lameduck compares the path of a request without its query.',
   file: "In code also `''`, which is off.",
   'process signals':
-    'As text a list with commas, in code also an array. Not SIGKILL and SIGSTOP, nor those behind which no process can go on, such as SIGSEGV.',
+    'As text a comma-separated list, in code also an array. Not SIGKILL and SIGSTOP, and no signal after which a process cannot continue, such as SIGSEGV.',
 };
 
 const opening = [
   '# Settings',
   '',
+  'Each row of this table is an option in code and a variable in the environment:',
+  '',
+  '```ts',
+  "lameduck(server, { shutdownDelayDuration: '15s' });",
+  '```',
+  '',
+  '```sh',
+  'LAMEDUCK_SHUTDOWN_DELAY_DURATION=15s node server.js',
+  '```',
+  '',
+  '- The environment overrides code, and code overrides the default. The log line at the start has the source of each value.',
+  '- A duration has the form of Go: `15s`, `1m30s`, `250ms`. In code, a number means milliseconds. In the environment, the unit is',
+  '  required.',
+  '- An empty variable counts as unset.',
+  '- If a value is invalid, `lameduck()` throws one error that lists all problems: each option with its value, its source and the',
+  '  expected values.',
+  '- An unknown `LAMEDUCK_` variable causes a warning with the nearest name. Variables that Kubernetes injects for a Service named',
+  '  `lameduck…` are ignored.',
+  '',
   'Written by `npm run docs` from `src/settings/table.ts` and `election-table.ts`: do not edit it.',
-  '',
-  'Set how a process starts and ends, in its code or by variables where it is deployed. Each row is an option of',
-  '`lameduck(server, options)` and a variable of the environment. The environment overrides the code, and the code overrides',
-  'the default. The line that is logged at the start names the source of each value.',
-  '',
-  'A duration is written as in Go: `15s`, `1m30s`, `250ms`. In code it may also be a number of milliseconds; in the',
-  'environment it needs its unit. An empty variable counts as absent. If a value is invalid, `lameduck()` throws one error that',
-  'lists all problems, each with the option, its value, its source and the values that are allowed. For an unknown `LAMEDUCK_`',
-  'variable, the log has a warning with the nearest name. Variables that Kubernetes injects for a Service named `lameduck…` are',
-  'ignored.',
   '',
 ];
 
 const disabling = [
   '',
-  '`LAMEDUCK_DISABLED=1` switches everything off: no process signal is listened for, no probe is answered, nothing drains',
-  'by itself, and post-start hooks are not called. `shutdown()` still calls the other hooks.',
+  '`LAMEDUCK_DISABLED=1` switches lameduck off: it handles no process signal, answers no probe, drains nothing on its own and calls no',
+  'post-start hook. `shutdown()` still calls the other hooks.',
 ];
 
 const election = [
   '',
   '## Leader election',
   '',
-  'These are options of `createElector(options)`. The page on [leader election](leader-election.md) has the rest.',
+  'These are options of `createElector(options)`. [leader-election.md](leader-election.md) has its other options.',
   '',
 ];
 
@@ -153,26 +162,26 @@ const closing = [
   '',
   '## In code only',
   '',
-  'Four options are functions or objects, which no variable can hold:',
+  'Four options are functions or objects, so no variable can hold them:',
   '',
-  '| option | is | more in |',
+  '| option | meaning | more in |',
   '| --- | --- | --- |',
-  '| `logger` | where the log goes: an object with `info`, `warn` and `error`, and with `flush` if it writes later | [log.md](log.md) |',
-  '| `registry` | a registry of prom-client, or anything with `registerMetric`, in which all metrics are registered | [metrics.md](metrics.md) |',
-  '| `longRunning` | a function that tells of a request whether it is long-running | [draining.md](draining-event-streams.md) |',
-  '| `route` | a function that names the route of a request, for metrics and the log | [metrics.md](metrics.md#what-is-counted-and-how) |',
+  '| `logger` | the target of the log: an object with `info`, `warn` and `error`, and with `flush` if it buffers | [log.md](log.md) |',
+  '| `registry` | a registry of prom-client, or any object with `registerMetric`, in which all metrics are registered | [metrics.md](metrics.md) |',
+  '| `longRunning` | a function that returns whether a request is long-running | [draining-event-streams.md](draining-event-streams.md) |',
+  '| `route` | a function that returns the route of a request, for metrics and the log | [metrics.md](metrics.md#what-is-counted-and-how) |',
   '',
-  '## What has to fit together',
+  '## Settings that conflict',
   '',
-  'Delay, hooks and drain share the [shutdown budget](lifecycle.md#the-shutdown-budget). When less than a second would be',
-  'left for requests, the start is refused with the sum, and with where each of its numbers came from. The rest is warned',
-  'about, behind the line that is logged at the start:',
+  'Delay, hooks and drain share the [shutdown budget](lifecycle.md#the-shutdown-budget). If less than one second would be left for',
+  'requests, `lameduck()` throws an error with the sum and the source of each number. Other conflicts cause a warning after the log',
+  'line at the start:',
   '',
-  '- a `requestTimeout` that is longer than the drain, whose end cuts a request that takes so long;',
-  '- a `shutdownWatchTerminationGracePeriod` that was chosen longer than the drain, and is cut to it;',
-  '- a `healthCheckTimeout` of a second or more: a probe without a `timeoutSeconds` of its own gives up by then, and nobody',
-  '  learns which check it was;',
-  '- a `livezEventLoopStallLimit` that is shorter than `readyzEventLoopStallLimit`: a process whose event loop is blocked is',
-  '  restarted before it is out of its services.',
+  '- A `requestTimeout` is longer than the drain. The end of the drain would cut such a request.',
+  '- A `shutdownWatchTerminationGracePeriod` that you have set is longer than the drain, which limits it.',
+  '- A `healthCheckTimeout` is one second or more. A probe with the default `timeoutSeconds` fails before the check does, and no answer',
+  '  names the check.',
+  '- A `livezEventLoopStallLimit` is shorter than `readyzEventLoopStallLimit`. If the event loop is blocked, the container restarts before',
+  '  the pod is removed from its Services.',
   '',
 ];

@@ -110,12 +110,12 @@ function portOf(given: string | undefined, isGrpc: boolean, environment: Environ
 
 function readAs<Value>(kind: Kind<Value>, text: string): Value | string {
   const reading = kind.fromText(text);
-  return 'value' in reading ? reading.value : `${JSON.stringify(text.slice(0, 100))}: allowed is ${reading.allowed}`;
+  return 'value' in reading ? reading.value : `${JSON.stringify(text.slice(0, 100))}: expected ${reading.allowed}`;
 }
 
 // What is bound to every address is asked on the loopback.
 function hostsOf(bound: string | undefined): readonly string[] | string {
   if (bound === undefined || bound === '0.0.0.0' || bound === '::') return ['127.0.0.1', '::1'];
   const reading = hostKind.fromText(bound);
-  return 'value' in reading ? [bound] : `LAMEDUCK_PROBE_HOST: allowed is ${reading.allowed}`;
+  return 'value' in reading ? [bound] : `LAMEDUCK_PROBE_HOST: expected ${reading.allowed}`;
 }

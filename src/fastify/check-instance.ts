@@ -13,13 +13,13 @@ export function checkInstance(app: FastifyInstance): void {
     const [outer] = app.pluginName.split(' -> ', 1);
     throw new LameduckError(
       'LAMEDUCK_ERR_PLUGIN_ENCAPSULATED',
-      `fastifyLameduck: registered inside ${quoted(outer)}, which has a scope of its own: allowed is the root instance, or a plugin made with fastify-plugin there`,
+      `fastifyLameduck: registered inside ${quoted(outer)}, which has a scope of its own: expected the root instance, or a plugin made with fastify-plugin`,
     );
   }
   if (app.hasDecorator('lameduck')) {
     throw new LameduckError(
       'LAMEDUCK_ERR_PLUGIN_DUPLICATE',
-      'fastifyLameduck: the application has a lameduck already: allowed is one registration, and no decorator of that name',
+      'fastifyLameduck: the application already has a decorator lameduck: expected one registration, and no other decorator of that name',
     );
   }
 }

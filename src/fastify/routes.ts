@@ -58,7 +58,7 @@ function readConfig({ method, url, config }: RouteOptions): LameduckRouteConfig 
   const route = `${[method].flat().join(', ')} ${url}`;
   throw new LameduckError(
     'LAMEDUCK_ERR_ROUTE_INVALID',
-    `config.lameduck of ${route}: ${quoted(given)}: allowed is an object with longRunning, which is true or false`,
+    `config.lameduck of ${route}: ${quoted(given)}: expected an object with longRunning, which is true or false`,
   );
 }
 

@@ -81,6 +81,6 @@ export function checkBudget(budget: ExplainedBudget): void {
   if (budget.drain >= shortestDrain) return;
   throw new LameduckError(
     'LAMEDUCK_ERR_BUDGET_TOO_SHORT',
-    `requests in flight would have ${formatDuration(budget.drain)}, and need at least ${formatDuration(shortestDrain)}: ${budget.sum}`,
+    `the drain would have ${formatDuration(budget.drain)}, expected at least ${formatDuration(shortestDrain)}: ${budget.sum}`,
   );
 }

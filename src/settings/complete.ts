@@ -140,7 +140,7 @@ function readOptions(
       const value: unknown = (options as Record<string, unknown>)[name];
       if (value !== undefined) given.set(name, value);
     } catch (error) {
-      problems.push(`${name} from code: it cannot be read: ${quoted(messageOf(error))}`);
+      problems.push(`${name} from code: reading it throws ${quoted(messageOf(error))}`);
     }
   }
   return { given, known };
@@ -151,7 +151,7 @@ function read(reading: () => Reading<unknown>): Reading<unknown> {
   try {
     return reading();
   } catch (error) {
-    return { allowed: `one that can be looked at; it throws ${quoted(messageOf(error))}` };
+    return { allowed: `a value that can be read; reading it throws ${quoted(messageOf(error))}` };
   }
 }
 
@@ -163,14 +163,14 @@ function isMeantInSeconds(kind: Kind<unknown>, value: unknown): value is number 
 }
 
 function secondsWarning(name: string, value: number): string {
-  return `${name}: ${String(value)} from code is ${formatDuration(value)}, since a number means milliseconds: did you mean "${String(value)}s"?`;
+  return `${name}: ${String(value)} from code is ${formatDuration(value)}, because a number means milliseconds; did you mean "${String(value)}s"?`;
 }
 
 function problemWith(name: string, value: unknown, source: string, allowed: string): string {
-  return `${name}: ${quoted(value)} from ${source}: allowed is ${allowed}`;
+  return `${name}: ${quoted(value)} from ${source}: expected ${allowed}`;
 }
 
 function disabledProblem(environment: Environment): string[] {
   if (isDisabled(environment) !== undefined) return [];
-  return [`${disabledVariable}: ${quoted(environment[disabledVariable])}: allowed is 1, 0, true or false`];
+  return [`${disabledVariable}: ${quoted(environment[disabledVariable])}: expected 1, 0, true or false`];
 }

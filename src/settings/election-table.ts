@@ -17,8 +17,8 @@ export const electionTable = {
     namedAfter: '--leader-elect-resource-namespace',
   }),
   /**
-   * How long other candidates wait for a silent leader before one of them takes the Lease. Longer than `renewDeadline`, by
-   * the time that the work needs to stop.
+   * How long other candidates wait for a silent leader before one of them takes the Lease. It must be longer than
+   * `renewDeadline` by the time that the work needs to stop.
    *
    * @default `15s`
    */
@@ -28,7 +28,8 @@ export const electionTable = {
     namedAfter: '--leader-elect-lease-duration',
   }),
   /**
-   * How long a leader leads after the sending of its last acknowledged renewal. Longer than 1.2 times `retryPeriod`.
+   * How long a leader leads after it has sent its last acknowledged renewal. It must be longer than 1.2 times
+   * `retryPeriod`.
    *
    * @default `10s`
    */
@@ -38,7 +39,7 @@ export const electionTable = {
     namedAfter: '--leader-elect-renew-deadline',
   }),
   /**
-   * The time between two renewals. A candidate waits from once to 2.2 times as long between two attempts.
+   * The time between two renewals. A candidate waits one to 2.2 times this time between two attempts.
    *
    * @default `2s`
    */
@@ -48,8 +49,8 @@ export const electionTable = {
     namedAfter: '--leader-elect-retry-period',
   }),
   /**
-   * How long the work may take to stop at a shutdown, with the release of the Lease. It is the limit of the pre-shutdown
-   * hook, and so a part of the shutdown budget.
+   * How long the work may take to stop at a shutdown, including the release of the Lease. It is the limit of the
+   * pre-shutdown hook, and thus part of the shutdown budget.
    *
    * @default `5s`
    */

@@ -1,10 +1,10 @@
-// What does not fit together in settings that are valid one by one: said once at the start, and nothing is refused.
+// Warnings about settings that are valid alone and conflict with each other. They are logged once, at the start.
 import { settingWithSource, type ExplainedBudget } from './budget.ts';
 import type { Sources } from './complete.ts';
 import { formatDuration } from './duration.ts';
 import type { SettingName, Settings } from './table.ts';
 
-// The `timeoutSeconds` of a probe that does not say, in milliseconds.
+// The default of a probe's `timeoutSeconds`, in milliseconds.
 const defaultProbeTimeout = 1_000;
 
 /** relationWarnings returns one warning for each relation that does not hold, with the sum that shows it. */
@@ -14,24 +14,22 @@ export function relationWarnings(settings: Settings, sources: Sources, { drain, 
   const part = (name: SettingName): string => settingWithSource(settings, sources, name);
   const warnings: string[] = [];
   if (requestTimeout > drain) {
-    warnings.push(
-      `${part('requestTimeout')} is longer than the drain, whose end cuts a request that takes so long: ${sum}`,
-    );
+    warnings.push(`${part('requestTimeout')} is longer than the drain, which would cut such a request: ${sum}`);
   }
-  // The default is meant to be cut to what there is.
+  // The default may be longer than the drain on purpose: it means the whole drain.
   if (shutdownWatchTerminationGracePeriod > drain && sources.shutdownWatchTerminationGracePeriod !== 'default') {
-    warnings.push(`${part('shutdownWatchTerminationGracePeriod')} is longer than the drain, and cut to it: ${sum}`);
+    warnings.push(`${part('shutdownWatchTerminationGracePeriod')} is longer than the drain, which limits it: ${sum}`);
   }
   if (healthCheckTimeout >= defaultProbeTimeout) {
     warnings.push(
-      `${part('healthCheckTimeout')} is not below ${formatDuration(defaultProbeTimeout)}, when a probe without a` +
-        ' timeoutSeconds of its own gives up, and nobody learns which check it was',
+      `${part('healthCheckTimeout')} is not below ${formatDuration(defaultProbeTimeout)}, the default timeout of a` +
+        ' probe: the probe fails before the check does, and no answer names the check',
     );
   }
   if (livezEventLoopStallLimit > 0 && livezEventLoopStallLimit < readyzEventLoopStallLimit) {
     warnings.push(
-      `${part('livezEventLoopStallLimit')} is shorter than ${part('readyzEventLoopStallLimit')}: a process whose event` +
-        ' loop is blocked is restarted before it is out of its services',
+      `${part('livezEventLoopStallLimit')} is shorter than ${part('readyzEventLoopStallLimit')}: if the event` +
+        ' loop is blocked, the container restarts before the pod is removed from its Services',
     );
   }
   return warnings;

@@ -22,8 +22,8 @@ import { row, type GivenOf, type ValuesOf } from './row.ts';
 /** settingsTable has one row for each setting. */
 export const settingsTable = {
   /**
-   * How long everything is still served after the process signal, while `/readyz` is red and clients are asked, one
-   * connection after another, to leave. `0s` is no delay. In development a delay from code is replaced by `0s`.
+   * How long every request is still served after the process signal. During this time `/readyz` fails, and connections are
+   * closed one after another. `0s` is no delay. In development, `0s` replaces a delay from code.
    *
    * @default `10s` in a cluster (`KUBERNETES_SERVICE_HOST` is set), else `0s`
    */
@@ -33,8 +33,8 @@ export const settingsTable = {
     namedAfter: '--shutdown-delay-duration',
   }),
   /**
-   * Whether the listener stays open during the drain and answers new connections with 429 and `Retry-After`, instead of
-   * closing.
+   * If true, the listener stays open during the drain, and new connections get a 429 with `Retry-After`. If false, the
+   * listener closes.
    *
    * @default `false`
    */
@@ -44,8 +44,8 @@ export const settingsTable = {
     namedAfter: '--shutdown-send-retry-after',
   }),
   /**
-   * How long the drain takes to end event streams, watches and every other long-running request, one after another; `0s`
-   * ends them all at once. Never longer than the drain.
+   * How long the drain takes to end event streams, watches and every other long-running request, one after another. `0s`
+   * ends all of them at once. The drain limits this time.
    *
    * @default `10s`
    */
@@ -55,8 +55,8 @@ export const settingsTable = {
     namedAfter: '--shutdown-watch-termination-grace-period',
   }),
   /**
-   * What an event stream’s client is told to wait before it comes back, when the drain ends the stream: a random time
-   * around it, from half to one and a half. `0s` tells it nothing.
+   * The reconnection time that an event stream sends to its client when the drain ends the stream. Each client gets a
+   * random time, from half of this value to one and a half times this value. `0s` sends none.
    *
    * @default `3s`
    */
@@ -66,8 +66,8 @@ export const settingsTable = {
     namedAfter: 'the field `retry` of an event stream',
   }),
   /**
-   * Which event streams the drain ends: those of a GET that accepts `text/event-stream` alone (`reconnecting`), `all` or
-   * `none`. It waits for every other one as for any response, such as that of an LLM.
+   * Which event streams the drain ends: those of a GET that accepts only `text/event-stream` (`reconnecting`), `all` or
+   * `none`. The drain waits for every other event stream as for an ordinary response, such as that of an LLM.
    *
    * @default `reconnecting`
    */
@@ -76,19 +76,20 @@ export const settingsTable = {
     default: () => 'reconnecting',
   }),
   /**
-   * The limit of each pre-shutdown hook that has none of its own.
+   * The limit of each pre-shutdown hook that has no limit of its own.
    *
    * @default `5s`
    */
   preShutdownHookTimeout: row<number, Duration>({ kind: limit, default: () => 5_000 }),
   /**
-   * The limit inside which all destroy hooks run, one after another.
+   * The limit for all destroy hooks together. They run one after another.
    *
    * @default `3s`
    */
   destroyHookTimeout: row<number, Duration>({ kind: limit, default: () => 3_000 }),
   /**
-   * The pod’s own value in seconds, which a pod cannot read: the kubelet sends SIGKILL when it has passed.
+   * The `terminationGracePeriodSeconds` of the pod, in seconds. The kubelet sends SIGKILL after this time. A process
+   * cannot read it from its pod.
    *
    * @default `30`
    */
@@ -98,8 +99,8 @@ export const settingsTable = {
     namedAfter: 'the pod’s `terminationGracePeriodSeconds`',
   }),
   /**
-   * The seconds that the container’s preStop hook takes of the grace period before the process signal arrives. `0` is
-   * none.
+   * The seconds of the grace period that the preStop hook of the container uses before the process signal is sent. `0` is
+   * no hook.
    *
    * @default `0`
    */
@@ -109,7 +110,7 @@ export const settingsTable = {
     namedAfter: 'the container’s `lifecycle.preStop`',
   }),
   /**
-   * The process signals that begin the shutdown; a second one ends the process at once with code 1.
+   * The process signals that start the shutdown. A second one ends the process at once with code 1.
    *
    * @default `SIGTERM,SIGINT`
    */
@@ -119,14 +120,14 @@ export const settingsTable = {
     namedAfter: 'the image’s STOPSIGNAL',
   }),
   /**
-   * When the program’s own listeners of the shutdown signals are called: after the drain and the destroy hooks (`hold`), or
-   * at once (`run`). Set `run` if the program forwards the signal to child processes or stops a queue worker.
+   * When the program’s own listeners of the shutdown signals are called: after the drain and the destroy hooks (`hold`),
+   * or at the signal (`run`). Set `run` if the program forwards the signal to child processes or stops a queue worker.
    *
    * @default `hold`
    */
   ownSignalListeners: row<'hold' | 'run'>({ kind: choice('hold', 'run'), default: () => 'hold' }),
   /**
-   * The limit of each health check; keep it below the probe’s `timeoutSeconds`.
+   * The limit of each health check. Keep it below the `timeoutSeconds` of the probe.
    *
    * @default `900ms`
    */
@@ -135,8 +136,8 @@ export const settingsTable = {
     default: () => 900,
   }),
   /**
-   * How long after its registration a post-start hook may be unfinished until `/livez` fails, so that a start that hangs
-   * is restarted; `0s` never lets the start fail `/livez`.
+   * The time after its registration in which a post-start hook must end. After that, `/livez` fails, so that the kubelet
+   * restarts a start that hangs. `0s` never lets a start fail `/livez`.
    *
    * @default `0s`
    */
@@ -146,9 +147,9 @@ export const settingsTable = {
     namedAfter: '--livez-grace-period',
   }),
   /**
-   * The TCP port on which a thread of its own answers `/readyz`, `/livez`, `/healthz` and `/metrics`, also while the event
-   * loop is blocked. `off`, or `0`, is none. A port that is set and cannot be had ends the process; under
-   * `lameduck/register` it is one line in the log.
+   * The TCP port on which a worker thread answers `/readyz`, `/livez`, `/healthz` and `/metrics`, also while the event
+   * loop is blocked. `off` or `0` is no port. If the port is in use, the process exits with an error; under
+   * `lameduck/register`, the log has one line instead.
    *
    * @default `off`
    */
@@ -157,7 +158,7 @@ export const settingsTable = {
     default: () => 0,
   }),
   /**
-   * The address that `probePort` is bound to.
+   * The address to which `probePort` is bound.
    *
    * @default unset: every address, of IPv6 and of IPv4
    */
@@ -166,21 +167,21 @@ export const settingsTable = {
     default: () => undefined,
   }),
   /**
-   * The program’s own health paths, such as `/health,/ready`: GET and HEAD answer 503 from `ShutdownInitiated` on. A final
-   * slash is ignored. `/livez` is invalid.
+   * The program’s own health paths, such as `/health,/ready`. From `ShutdownInitiated` on, GET and HEAD on them get a 503.
+   * A trailing slash is ignored. `/livez` is invalid.
    *
    * @default `off`
    */
   readinessPaths: row<readonly string[], readonly string[] | string>({ kind: paths, default: () => [] }),
   /**
-   * Whether the program’s own servers answer `/readyz`, `/livez` and `/healthz`; `probePort` does in any case.
+   * Whether the program’s own servers answer `/readyz`, `/livez` and `/healthz`. `probePort` answers them in any case.
    *
    * @default `on`
    */
   probePaths: row<'on' | 'off'>({ kind: choice('on', 'off'), default: () => 'on' }),
   /**
-   * How long the event loop has to be blocked until `/readyz` on `probePort` fails, so that the pod leaves its services;
-   * `0s` is never.
+   * How long the event loop must be blocked before `/readyz` on `probePort` fails, so that the pod is removed from its
+   * Services. `0s` is never.
    *
    * @default `5s`
    */
@@ -189,8 +190,8 @@ export const settingsTable = {
     default: () => 5_000,
   }),
   /**
-   * How long the event loop has to be blocked until `/livez` and `/healthz` on `probePort` fail, so that the container is
-   * restarted; `0s` is never.
+   * How long the event loop must be blocked before `/livez` and `/healthz` on `probePort` fail, so that the kubelet
+   * restarts the container. `0s` is never.
    *
    * @default `30s`
    */
@@ -199,8 +200,8 @@ export const settingsTable = {
     default: () => 30_000,
   }),
   /**
-   * The path at which the servers answer with metrics, ahead of the program’s own routes; those of the health checks stand
-   * below it, at `/slis`. On `probePort` they are at `/metrics` in any case.
+   * The path at which the servers answer with metrics. It takes precedence over the program’s own routes. The metrics of
+   * the health checks are at `/slis` below it. On `probePort`, the path is always `/metrics`.
    *
    * @default `off`
    */
@@ -209,8 +210,8 @@ export const settingsTable = {
     default: () => '',
   }),
   /**
-   * The file that the kubelet reads when the container has ended. A process that ends badly writes there why, if the file
-   * exists and is empty; `off` writes nothing.
+   * The file from which the kubelet reads the termination message of the container. On an abnormal exit, the process
+   * writes the reason to it, if the file exists and is empty. `off` writes nothing.
    *
    * @default `/dev/termination-log`
    */
@@ -227,8 +228,8 @@ export const settingsTable = {
    */
   checkpointPath: row<string>({ kind: file, default: () => '' }),
   /**
-   * How long a connection is kept without a request; longer than the load balancer in front keeps its own.
-   * `headersTimeout` is raised with it where it is shorter, and never beyond the server’s own `requestTimeout`.
+   * How long an idle connection stays open. Set it longer than the idle timeout of the load balancer or proxy. If
+   * `headersTimeout` is shorter, it is raised too, but never above the server’s own `requestTimeout`.
    *
    * @default unset: the program’s own
    */
@@ -238,7 +239,7 @@ export const settingsTable = {
     namedAfter: 'Node’s `server.keepAliveTimeout`',
   }),
   /**
-   * How long a request that is not long-running may take until it is answered with 504. `0s` is no limit.
+   * How long a request that is not long-running may take before it is answered with 504. `0s` is no limit.
    *
    * @default `0s`: off
    */
@@ -248,7 +249,7 @@ export const settingsTable = {
     namedAfter: '--request-timeout',
   }),
   /**
-   * How many requests that are not long-running may be in flight; what comes beyond is answered with 429. `0` is no limit.
+   * The most requests that may be in flight, without long-running requests. Further requests get a 429. `0` is no limit.
    *
    * @default `0`: off
    */
@@ -258,7 +259,7 @@ export const settingsTable = {
     namedAfter: '--max-requests-inflight',
   }),
   /**
-   * The probability with which a request on HTTP/2 asks its client to connect anew, so that long-lived connections spread
+   * The probability that an HTTP/2 request makes its client open a new connection, so that long-lived connections spread
    * over the replicas. `0` is never.
    *
    * @default `0`: off

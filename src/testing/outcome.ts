@@ -43,8 +43,8 @@ export function resultOf<Result>(outcome: Outcome<Result>, { unfinished }: Pick<
   }
   if (!isRefusal(error)) throw error instanceof Error ? error : workFailed(`it threw ${quoted(error)}`, error);
   throw workFailed(
-    `a connection was refused, since the listener had closed (${messageOf(error)}): allowed is to ask for everything at` +
-      ' once, or to name in `during` the path of the last request, with which the shutdown begins',
+    `a connection was refused, because the listener had closed (${messageOf(error)}): send all requests at once,` +
+      ' or name in `during` the path of the last request, with which the shutdown begins',
     error,
   );
 }

@@ -51,7 +51,7 @@ export function originOf(server: Server): string {
   if (address === null || typeof address === 'string') {
     throw new LameduckError(
       'LAMEDUCK_ERR_SERVER_INVALID',
-      'runShutdown(): a server that listens on a unix socket: allowed is one on a port, or one that does not listen yet',
+      'runShutdown(): the server listens on a unix socket: expected a server on a port, or one that does not listen yet',
     );
   }
   const protocol = server instanceof TlsServer ? 'https' : 'http';

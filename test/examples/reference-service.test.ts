@@ -272,8 +272,8 @@ test('what the service cannot start with is refused in one line', async (t) => {
   const port = String((taken.address() as AddressInfo).port);
   const cases: [Record<string, string>, RegExp][] = [
     [{ PORT: port }, /^Cannot listen on port \d+: listen EADDRINUSE: .*PORT=8081 npm start\n$/],
-    [{ PORT: 'http' }, /^PORT=http: allowed is 0 to 65535, where 0 takes any free port\n$/],
-    [{ UPSTREAM_URL: 'stock:80' }, /^UPSTREAM_URL=stock:80: allowed is an http or https URL\n$/],
+    [{ PORT: 'http' }, /^PORT=http: expected 0 to 65535, where 0 takes any free port\n$/],
+    [{ UPSTREAM_URL: 'stock:80' }, /^UPSTREAM_URL=stock:80: expected an http or https URL\n$/],
   ];
   for (const [env, message] of cases) {
     const service = disposed(t, new ReferenceService(env));

@@ -137,7 +137,7 @@ for (const given of [
     const config = { lameduck: given } as NonNullable<RouteOptions['config']>;
     assert.throws(() => app.route({ method: ['GET', 'HEAD'], url: '/poll', config, handler: async () => '' }), {
       code: 'LAMEDUCK_ERR_ROUTE_INVALID',
-      message: /^config\.lameduck of GET, HEAD \/poll: .*: allowed is an object with longRunning/,
+      message: /^config\.lameduck of GET, HEAD \/poll: .*: expected an object with longRunning/,
     });
   });
 }

@@ -123,7 +123,7 @@ for (const kind of ['readyz', 'livez'] as const) {
     for (const options of [null, 'etcd', [], 7, { grup: 'etcd' }, { group: 'etcd', timeout: '1s' }]) {
       assert.throws(add('a', passes, options), {
         code: 'LAMEDUCK_ERR_OPTIONS_INVALID',
-        message: new RegExp(`^options of ${kind} check "a": .*: allowed is an object with group$`),
+        message: new RegExp(`^options of ${kind} check "a": .*: expected an object with group$`),
       });
     }
     for (const group of ['', 'a b', null, 7]) {

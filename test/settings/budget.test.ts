@@ -48,7 +48,7 @@ test('P-075 a drain of 1 s is accepted and one of 999 ms is refused, with the su
     },
     {
       code: 'LAMEDUCK_ERR_BUDGET_TOO_SHORT',
-      message: `requests in flight would have 999ms, and need at least 1s: ${short.sum}`,
+      message: `the drain would have 999ms, expected at least 1s: ${short.sum}`,
     },
   );
 });

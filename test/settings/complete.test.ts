@@ -79,13 +79,13 @@ test('all problems are in one error, each with its name, its value, where that c
     LAMEDUCK_DISABLED: 'perhaps',
   };
   assert.deepEqual(problems(options, environment), [
-    'shutdownDelayDuration: -1 from code: allowed is a duration such as 15s or 1m30s, from 0s to 596h',
-    'shutdownSendRetryAfter: "yes" from code: allowed is true or false',
-    'destroyHookTimeout: "10" from LAMEDUCK_DESTROY_HOOK_TIMEOUT: allowed is a duration with its unit; did you mean 10s?',
-    'shutdownSignals: "SIGKILL" from LAMEDUCK_SHUTDOWN_SIGNALS: allowed is one or more of the process signals that a program can catch, such as SIGTERM,SIGINT',
-    'healthCheckTimeout: "soon" from code: allowed is a duration such as 15s or 1m30s, from 1ms to 596h',
+    'shutdownDelayDuration: -1 from code: expected a duration such as 15s or 1m30s, from 0s to 596h',
+    'shutdownSendRetryAfter: "yes" from code: expected true or false',
+    'destroyHookTimeout: "10" from LAMEDUCK_DESTROY_HOOK_TIMEOUT: expected a duration with its unit; did you mean 10s?',
+    'shutdownSignals: "SIGKILL" from LAMEDUCK_SHUTDOWN_SIGNALS: expected one or more of the process signals that a program can catch, such as SIGTERM,SIGINT',
+    'healthCheckTimeout: "soon" from code: expected a duration such as 15s or 1m30s, from 1ms to 596h',
     'dely from code: there is no such option',
-    'LAMEDUCK_DISABLED: "perhaps": allowed is 1, 0, true or false',
+    'LAMEDUCK_DISABLED: "perhaps": expected 1, 0, true or false',
   ]);
 });
 
@@ -107,7 +107,7 @@ test('a variable that cannot be read is refused even where code has given a valu
 test('a number that code means in seconds is a warning with the text to write', () => {
   const { warnings } = completeSettings({ shutdownDelayDuration: 10, healthCheckTimeout: 900, preStopSeconds: 5 }, {});
   assert.deepEqual(warnings, [
-    'shutdownDelayDuration: 10 from code is 10ms, since a number means milliseconds: did you mean "10s"?',
+    'shutdownDelayDuration: 10 from code is 10ms, because a number means milliseconds; did you mean "10s"?',
   ]);
   const others = { shutdownDelayDuration: '10ms', livezGracePeriod: 0, keepAliveTimeout: 61 };
   assert.deepEqual(completeSettings(others, {}).warnings, []);
@@ -134,9 +134,9 @@ test('functions are options of code alone: those that are wrong are in the same 
     () => completeSettings<GivenFunctions>(options, { LAMEDUCK_ROUTE: '/' }, functions),
     ({ message }: Error) => {
       assert.deepEqual(message.split('\n  ').slice(1), [
-        'preStopSeconds: -1 from code: allowed is a whole number of seconds from 0 to 2000000',
-        'route: "/orders" from code: allowed is a function',
-        'logger: 5 from code: allowed is a logger',
+        'preStopSeconds: -1 from code: expected a whole number of seconds from 0 to 2000000',
+        'route: "/orders" from code: expected a function',
+        'logger: 5 from code: expected a logger',
         'rout from code: there is no such option; the nearest is route',
       ]);
       return true;

@@ -50,7 +50,7 @@ test('a getter is asked once, and one that throws is a problem among the others'
     shutdownDelayDuration: -1,
   };
   const [first, second, ...others] = refused(throwing);
-  assert.equal(first, 'destroyHookTimeout from code: it cannot be read: "the vault\\nis sealed"');
+  assert.equal(first, 'destroyHookTimeout from code: reading it throws "the vault\\nis sealed"');
   assert.match(second ?? '', /^shutdownDelayDuration: -1 /);
   assert.deepEqual(others, []);
 });
@@ -141,7 +141,7 @@ for (const text of texts) {
       lines.map((line) => line.split(':')[0]),
       names,
     );
-    for (const line of lines) assert.match(line, new RegExp('from LAMEDUCK_[A-Z_]+: allowed is '));
+    for (const line of lines) assert.match(line, new RegExp('from LAMEDUCK_[A-Z_]+: expected '));
     for (const line of lines) assert.match(line, /^.{1,500}$/);
   });
 }

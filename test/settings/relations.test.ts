@@ -37,7 +37,7 @@ test('A-140 a grace period for watches that is longer than the drain is cut to i
   assert.deepEqual(warningsOf({ shutdownWatchTerminationGracePeriod: '25s' }), []);
   const [warning = '', ...others] = warningsOf({ ...short, shutdownWatchTerminationGracePeriod: '10s' });
   assert.deepEqual(others, []);
-  assert.match(warning, /^shutdownWatchTerminationGracePeriod 10s \(code\) .* cut to it: .* = drain 5s$/);
+  assert.match(warning, /^shutdownWatchTerminationGracePeriod 10s \(code\) .* limits it: .* = drain 5s$/);
 });
 
 test('P-090 a livez stall limit that is shorter than that of readyz is one warning, unless it is none', () => {

@@ -136,7 +136,7 @@ test('a work that comes too late for the listener is told what it met', async ()
     }),
     ({ code, message, cause }: Error & { code?: string }) => {
       assert.equal(code, 'LAMEDUCK_ERR_WORK_FAILED');
-      assert.match(message, /a connection was refused, since the listener had closed .*`during`/);
+      assert.match(message, /a connection was refused, because the listener had closed .*`during`/);
       assert.ok(cause instanceof Error);
       return true;
     },
@@ -186,7 +186,7 @@ test('LAMEDUCK_DISABLED is refused, since there would be nothing to run through'
 test('a server that has ended, or whose shutdown has begun, is refused', async () => {
   const { server, duck } = serving();
   void duck.shutdown('before the test');
-  const again = { code: 'LAMEDUCK_ERR_SERVER_CLOSED', message: /whose shutdown has begun already/ };
+  const again = { code: 'LAMEDUCK_ERR_SERVER_CLOSED', message: /the shutdown of this server has already begun/ };
   await assert.rejects(
     runShutdown(server, () => undefined),
     again,

@@ -148,7 +148,7 @@ describe('a registry of the program’s own', () => {
       () => lameduckUnderTest(t, registry),
       (error) =>
         isLameduckError(error) &&
-        /registry: .* from code: allowed is one that has no metric .* no other lifecycle uses/.test(String(error)),
+        /registry: .* from code: expected one that has no metric .* no other lifecycle uses/.test(String(error)),
     );
     assert.deepEqual([...registry.getMetricsAsArray()], before);
   });
@@ -166,7 +166,7 @@ describe('a registry of the program’s own', () => {
       () => lameduck(createServer(), { registry: {} as MetricsRegistry, metricsPath: 'metrics', logger: quiet }),
       (error) =>
         isLameduckError(error) &&
-        /settings refused:\n(.*\n)*.*metricsPath.*\n(.*\n)*.*registry: \{\} from code: allowed is a Registry/.test(
+        /settings refused:\n(.*\n)*.*metricsPath.*\n(.*\n)*.*registry: \{\} from code: expected a Registry/.test(
           String(error),
         ),
     );
