@@ -24,13 +24,13 @@ export function threadTime(): number {
 export interface Clock {
   now(): number;
   /**
-   * after runs `callback` once, `milliseconds` from now; the returned function cancels it. One that does not hold the
-   * process is dropped when nothing else keeps it alive.
+   * after runs `callback` once, `milliseconds` from now. The returned function cancels it. A timer that does not hold the
+   * process is dropped when nothing else keeps the event loop alive.
    */
   after(milliseconds: number, callback: () => void, holdsProcess?: boolean): () => void;
 }
 
-/** systemClock is the real one. */
+/** systemClock is the clock of the machine. */
 export const systemClock: Clock = {
   now,
   after(milliseconds, callback, holdsProcess = true) {

@@ -1,7 +1,7 @@
 // The latest time at which something must end. It can be moved to an earlier time only (K-166).
 import type { Clock } from './clock.ts';
 
-/** Deadline is one moment, and the promise and AbortSignal that tell when it has come. */
+/** Deadline is one moment, with a promise that resolves and an AbortSignal that aborts at that moment. */
 export class Deadline {
   readonly reached: Promise<void>;
   readonly #clock: Clock;
@@ -27,7 +27,7 @@ export class Deadline {
     return this.#abort.signal;
   }
 
-  /** shorten moves the moment to `at` if that is earlier; a later one changes nothing. */
+  /** shorten moves the moment to `at` if that is earlier. A later `at` has no effect. */
   shorten(at: number): void {
     if (at >= this.#at) return;
     this.#at = at;
@@ -38,7 +38,7 @@ export class Deadline {
     });
   }
 
-  /** clear ends the wait for the moment, once what it bounds is over: it is never reached, and holds nothing. */
+  /** clear cancels the deadline: it is never reached, and its timer no longer holds the process. */
   clear(): void {
     this.#cancel();
     this.#at = -Infinity;

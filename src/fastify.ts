@@ -1,4 +1,4 @@
-// The package's export for Fastify: a plugin that gives an application what `lameduck()` gives a server.
+// The package's export for Fastify: a plugin that gives an application the lifecycle.
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
 import { checkInstance } from './fastify/check-instance.ts';
 import { replaceClose } from './fastify/close.ts';
@@ -18,11 +18,11 @@ export type { LameduckOptions } from './manage.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The handle of the application's lifecycle, as `lameduck()` returns it. */
+    /** The handle of the application's lifecycle, as returned by `lameduck()`. */
     readonly lameduck: Lameduck;
   }
   interface FastifyContextConfig {
-    /** What lameduck should know of the route. */
+    /** The route's options for lameduck. */
     readonly lameduck?: LameduckRouteConfig | undefined;
   }
 }
@@ -37,12 +37,12 @@ const plugin: FastifyPluginCallback<LameduckOptions> = (app, options, done) => {
 };
 
 /**
- * fastifyLameduck gives a Fastify application the lifecycle of a Kubernetes apiserver, with the handle as `app.lameduck`:
- * `await app.register(fastifyLameduck, options)` on the root, before its routes. Rejects with what `lameduck()` throws,
- * LAMEDUCK_ERR_PLUGIN_ENCAPSULATED, LAMEDUCK_ERR_PLUGIN_DUPLICATE, or LAMEDUCK_ERR_PACKAGE_OUTDATED.
+ * fastifyLameduck gives a Fastify application the lifecycle of a Kubernetes apiserver. `app.lameduck` is the handle.
+ * Register it on the root before the routes: `await app.register(fastifyLameduck, options)`. The registration rejects with the
+ * errors of `lameduck()`, LAMEDUCK_ERR_PLUGIN_ENCAPSULATED, LAMEDUCK_ERR_PLUGIN_DUPLICATE, or LAMEDUCK_ERR_PACKAGE_OUTDATED.
  */
 export const fastifyLameduck: FastifyPluginCallback<LameduckOptions> = Object.assign(plugin, {
-  // As fastify-plugin sets them. That package itself cannot be bundled into ECMAScript modules.
+  // The properties that fastify-plugin sets. That package cannot be bundled into ECMAScript modules.
   [Symbol.for('skip-override')]: true,
   [Symbol.for('fastify.display-name')]: 'lameduck',
   [Symbol.for('plugin-meta')]: { name: 'lameduck' },

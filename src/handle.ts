@@ -18,51 +18,51 @@ import type { Startup } from './startup.ts';
 
 const longestReason = 1_000;
 
-/** ShutdownOptions is what a call of `shutdown` may say beside the reason. */
+/** ShutdownOptions are the options of `shutdown`. */
 export interface ShutdownOptions {
-  /** All the time that the shutdown has from now on, if that is less than what is left of its budget (K-166). */
+  /** The most time that the shutdown may take from now on, as a duration. The default is the rest of the shutdown budget. */
   readonly budget?: Duration;
 }
 
-/** AnyRequest is a request over HTTP/1.1 or HTTP/2; with the core API of HTTP/2, its stream. */
+/** AnyRequest is a request over HTTP/1.1 or HTTP/2, or a stream of HTTP/2's core API. */
 export type AnyRequest = IncomingMessage | Http2ServerRequest | ServerHttp2Stream;
 
 /** Lameduck is the handle of one lifecycle. */
 export interface Lameduck {
-  /** The eight signals; they are the whole state (A-002). */
+  /** The eight signals of the lifecycle. They are its whole state. */
   readonly signals: LifecycleSignals;
-  /** Resolves with the record of the shutdown when it has ended, whoever began it. */
+  /** Resolves with the record of the shutdown when the shutdown has ended. Never rejects. */
   readonly ended: Promise<ShutdownRecord>;
   /**
    * shutdown begins the shutdown, or joins the one that runs, and resolves with its record. It never ends the process. A
-   * later call can only shorten the budget. Throws LAMEDUCK_ERR_TIMEOUT_INVALID for a budget that is no duration.
+   * later call can only shorten the budget. Throws LAMEDUCK_ERR_TIMEOUT_INVALID if `budget` is not a duration.
    */
   shutdown(reason?: string, options?: ShutdownOptions): Promise<ShutdownRecord>;
-  /** addReadyzCheck adds a check to /readyz; it has to be added before the server listens (A-074). */
+  /** addReadyzCheck adds a check to /readyz. Call it before the server listens. */
   addReadyzCheck(name: string, check: CheckFunction, options?: CheckOptions): void;
   /**
-   * addLivezCheck adds a check to /livez and /healthz; it has to be added before the server listens (A-074). One that looks
-   * like a dependency is warned about (P-089).
+   * addLivezCheck adds a check to /livez and /healthz. Call it before the server listens. A check that looks like a
+   * dependency, such as a database, causes a warning.
    */
   addLivezCheck(name: string, check: CheckFunction, options?: CheckOptions): void;
-  /** addPostStartHook registers what runs once the server listens; /readyz is red until it has ended well (A-042). */
+  /** addPostStartHook adds a hook that runs when the server listens. /readyz fails until the hook has succeeded. */
   addPostStartHook(name: string, hook: HookFunction, options?: HookOptions): void;
-  /** addPreShutdownHook registers what runs beside the delay, while everything is still served (A-057). */
+  /** addPreShutdownHook adds a hook that runs in parallel with the delay, while everything is still served. */
   addPreShutdownHook(name: string, hook: HookFunction, options?: HookOptions): void;
-  /** addDestroyHook registers what runs after the last request; the last registered runs first (A-018, P-097). */
+  /** addDestroyHook adds a hook that runs after the last request. The hook that was added last runs first. */
   addDestroyHook(name: string, hook: HookFunction, options?: HookOptions): void;
   /**
-   * abortSignal returns the AbortSignal of a request of `node:http`, `node:http2` or Fastify, made when it is first asked for. It is
-   * aborted when its client goes away, when the request is long-running and its turn in the drain has come, or when the
-   * drain's time is up (P-028). Throws LAMEDUCK_ERR_REQUEST_INVALID for anything else.
+   * abortSignal returns the AbortSignal of a request of `node:http`, `node:http2` or Fastify. Each call returns the same
+   * signal. It is aborted when the client leaves, when the request is long-running and its turn in the drain has come, or
+   * when the drain's time is up. Throws LAMEDUCK_ERR_REQUEST_INVALID if the argument is not a request.
    */
   abortSignal(request: AnyRequest | { readonly raw: AnyRequest }): AbortSignal;
 }
 
-/** HandleParts is what the handle reads, drives and registers with. */
+/** HandleParts are the parts that the handle calls. */
 export interface HandleParts {
   readonly settings: Settings;
-  /** The division of the grace period, with the hooks that are registered by now. */
+  /** The division of the grace period, with the hooks that are registered so far. */
   readonly budget: () => ExplainedBudget;
   readonly lifecycle: Pick<Lifecycle, 'signals'>;
   readonly hooks: Hooks;
@@ -72,7 +72,7 @@ export interface HandleParts {
   readonly shutdown: Shutdown;
 }
 
-/** createHandle makes the handle of a lifecycle. */
+/** createHandle creates the handle of a lifecycle. */
 export function createHandle({
   settings,
   budget,
@@ -135,13 +135,13 @@ function timeoutOf(kind: HookKind, name: string, options: HookOptions | undefine
 
 function readRequest(given: unknown): object {
   const request = (given as { raw?: unknown } | null | undefined)?.raw ?? given;
-  // One that was injected in process has no class in common with the others; a stream of HTTP/2 stands for its request.
+  // An injected request has no class in common with the others. A stream of HTTP/2 is accepted as its request.
   const isRequest = typeof request === 'object' && request !== null && ('url' in request || 'rstCode' in request);
   if (isRequest) return request;
   throw new LameduckError('LAMEDUCK_ERR_REQUEST_INVALID', `abortSignal: ${quoted(given)}: expected a request`);
 }
 
-// It stands in the log, and is what a program makes of it: mostly text, sometimes the error that made it give up.
+// The reason for the log. A program passes a text, or the error that made it end.
 function readReason(given: unknown): string {
   return given === undefined ? 'shutdown()' : messageOf(given).slice(0, longestReason);
 }

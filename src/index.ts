@@ -1,4 +1,4 @@
-// The package's main export: `lameduck()`, and the types of what it takes and gives.
+// The package's main export: `lameduck()` and its types.
 import type { Lameduck } from './handle.ts';
 import type { Server } from './http/server.ts';
 import { manage, type LameduckOptions } from './manage.ts';
@@ -18,9 +18,10 @@ export type { Duration } from './settings/duration.ts';
 export type { LameduckOptions } from './manage.ts';
 
 /**
- * lameduck gives a server, or several that drain as one, the lifecycle of a Kubernetes apiserver: from now on a process
- * signal drains it, and its own `listen()` starts the rest. Throws LAMEDUCK_ERR_SETTINGS_INVALID with every problem,
- * LAMEDUCK_ERR_BUDGET_TOO_SHORT, or LAMEDUCK_ERR_SERVER_INVALID, _CLOSED or _TAKEN, before anything is changed.
+ * lameduck gives a server the lifecycle of a Kubernetes apiserver. From now on a process signal drains the server, and its own
+ * `listen()` starts the lifecycle. Several servers, passed as an array, drain together. Throws
+ * LAMEDUCK_ERR_SETTINGS_INVALID with every problem, LAMEDUCK_ERR_BUDGET_TOO_SHORT, or LAMEDUCK_ERR_SERVER_INVALID, _CLOSED or
+ * _TAKEN, before anything is changed.
  */
 export function lameduck(server: Server | readonly Server[], options: LameduckOptions = {}): Lameduck {
   return manage((Array.isArray(server) ? server : [server]) as readonly Server[], options, process.env).parts.handle;

@@ -1,11 +1,11 @@
-// A request, its response and an answer as far as lameduck knows them, over whatever protocol they go.
+// A request, its response and lameduck's own answers, independent of the protocol.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** given is the key of the request that the program was given in place of a stream, by node:http2's compatibility API. */
+/** given is the key under which a stream keeps the request object of node:http2's compatibility API. */
 export const given = Symbol('lameduck.given');
 
-/** Request is what node:http's IncomingMessage and a stream of node:http2 have in common here. */
+/** Request is the common part of node:http's IncomingMessage and a stream of node:http2. */
 export interface Request {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
@@ -23,18 +23,18 @@ interface Face {
   readonly socket?: Socket;
 }
 
-/** socketOf returns the socket of a request, also of one that is given as a stream; undefined when it is gone. */
+/** socketOf returns the socket of a request or stream; undefined after the socket has closed. */
 export function socketOf(request: object): Socket | undefined {
   const face: Face = request;
   return (face.stream ?? face).session?.socket ?? face.socket;
 }
 
-/** keyOf returns the one object by which a request is known, however many faces HTTP/2 gives it. */
+/** keyOf returns the one object that identifies a request: HTTP/2 has several objects for one request. */
 export function keyOf(request: object): object {
   return (request as Face).stream ?? request;
 }
 
-/** Response is what node:http's ServerResponse and a stream of node:http2 have in common here. */
+/** Response is the common part of node:http's ServerResponse and a stream of node:http2. */
 export interface Response {
   readonly req: Request;
   readonly statusCode: number;
@@ -51,7 +51,7 @@ export interface Response {
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** Answer is a whole answer that lameduck gives itself, for whatever carries it. */
+/** Answer is a complete response that lameduck itself sends. */
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

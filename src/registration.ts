@@ -1,12 +1,12 @@
-// What is checked where something is registered or called: names, functions, limits.
+// Checks of arguments: names, functions, options, limits.
 import { LameduckError, quoted } from './errors.ts';
 import type { Duration } from './settings/duration.ts';
 import { limit } from './settings/kinds.ts';
 
-// Names stand in probe paths and in log lines.
+// Names are parts of probe paths and log lines.
 const namePattern = /^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$/;
 
-/** checkName throws LAMEDUCK_ERR_NAME_INVALID unless `name` can stand in a probe path. */
+/** checkName throws LAMEDUCK_ERR_NAME_INVALID unless `name` is valid in a probe path. */
 export function checkName(what: string, name: unknown): asserts name is string {
   if (typeof name === 'string' && namePattern.test(name)) return;
   throw new LameduckError(
@@ -22,12 +22,12 @@ export function checkFunction(what: string, given: unknown): void {
 }
 
 /**
- * checkOptions throws LAMEDUCK_ERR_OPTIONS_INVALID unless `given` is an object, or nothing, that has no other options than
- * `known`, where those are given.
+ * checkOptions throws LAMEDUCK_ERR_OPTIONS_INVALID unless `given` is undefined or an object. If `known` is given, the object must
+ * have no other options.
  */
 export function checkOptions(what: string, given: unknown, known?: readonly string[]): void {
   if (given === undefined) return;
-  // Options that are still to come, or in a Map, have no property that could be read.
+  // A promise or a Map has no property of an option: its values would be ignored.
   const isContainer = Array.isArray(given) || given instanceof Promise || given instanceof Map;
   const isObject = typeof given === 'object' && given !== null && !isContainer;
   if (isObject && (known === undefined || Object.keys(given).every((name) => known.includes(name)))) return;

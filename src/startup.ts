@@ -7,10 +7,10 @@ import { retire } from './http/drain/listener.ts';
 import type { Server } from './http/server.ts';
 import type { Lifecycle } from './lifecycle/signals.ts';
 
-// How often a process that has never been ready asks its own readyz checks, probed or not (P-088).
+// Milliseconds between two runs of the readyz checks until the process has been ready, even without a probe (P-088).
 const readinessInterval = 250;
 
-/** StartupParts is what the start sets in motion. */
+/** StartupParts are the parts that the start calls. */
 export interface StartupParts {
   readonly clock: Clock;
   readonly servers: readonly Server[];
@@ -35,8 +35,8 @@ export class Startup {
   }
 
   /**
-   * onListening is told of each server that listens. One that does so after the shutdown began is closed again (P-054),
-   * behind the program's own listeners, which may ask it for its address.
+   * onListening is called for each server that listens. A server that listens after the shutdown began is closed again (P-054),
+   * after the program's own listeners, which may read its address.
    */
   onListening(server: Server): void {
     if (this.#parts.lifecycle.signals.shutdownInitiated.hasSignaled) startImmediate(retire, server);
@@ -44,8 +44,8 @@ export class Startup {
   }
 
   /**
-   * begin starts what will not be told: no server at all, or one that listened before it was given to us. It does so in the
-   * next turn of the event loop, so that no turn is long.
+   * begin starts a lifecycle that gets no event: one without a server, or with servers that already listen. It runs in the next
+   * turn of the event loop, so that no turn is long.
    */
   begin(): void {
     startImmediate(() => {
@@ -54,7 +54,7 @@ export class Startup {
     });
   }
 
-  /** addPostStartCheck makes /readyz wait for a post-start hook. */
+  /** addPostStartCheck makes /readyz fail until a post-start hook has succeeded. */
   addPostStartCheck(name: string): void {
     this.#parts.health.addPostStartHook(name, () => this.#finishedHooks.has(name));
   }
@@ -68,7 +68,7 @@ export class Startup {
     void hooks.runPostStart(this.#stopped.signal, (name, failure) => {
       if (failure !== undefined) return;
       this.#finishedHooks.add(name);
-      // The kubelet may see it now, and SIGTERM may follow at once.
+      // SIGTERM may arrive at once after the first successful probe.
       void this.#lookWhetherReady();
     });
     void this.#awaitReadiness();
@@ -93,7 +93,7 @@ export class Startup {
     return passes;
   }
 
-  // Work that post-start hooks began goes on through the delay, until the server is told to stop.
+  // Work that post-start hooks have started goes on during the delay, until the listener closes.
   async #stopHooks(): Promise<void> {
     await this.#parts.lifecycle.signals.notAcceptingNewRequest.signaled;
     this.#stopped.abort();

@@ -1,4 +1,4 @@
-// The package's export for tests: one function that runs a server of the program's through a whole shutdown.
+// The package's export for tests: one function that runs a server through a whole shutdown.
 import { Server as NetServer } from 'node:net';
 import { LameduckError, quoted } from './errors.ts';
 import type { Lameduck } from './handle.ts';
@@ -15,31 +15,31 @@ import { listenPlainly, originOf, start, type Listen } from './testing/start.ts'
 
 export type { ShutdownRecord } from './observer.ts';
 
-/** RunShutdownOptions is what a run may be told. */
+/** RunShutdownOptions are the options of `runShutdown()`. */
 export interface RunShutdownOptions {
   /**
-   * The path, without a query, of the request during which the shutdown begins.
+   * The path, without a query, of the request that is in flight when the shutdown begins.
    *
-   * @default that of the first request
+   * @default the path of the first request
    */
   readonly during?: string | undefined;
   /**
-   * How long the server may take to be ready, a request to come, and the work to end when the server has ended.
+   * The limit of each wait: until the server is ready, until the request arrives, and until the work ends after the server.
    *
    * @default `3s`
    */
   readonly timeout?: Duration | undefined;
 }
 
-/** ShutdownRun is what a run has come to. */
+/** ShutdownRun is the result of a run. */
 export interface ShutdownRun<Result> {
   /** The record of the shutdown, as in the final line of the log. */
   readonly record: ShutdownRecord;
-  /** What the work returned. */
+  /** The result of `work`. */
   readonly result: Result;
 }
 
-/** FastifyApp is a Fastify application in which `lameduck/fastify` is registered, as far as it is needed here. */
+/** FastifyApp is a Fastify application in which `lameduck/fastify` is registered. */
 export interface FastifyApp {
   readonly server: Server;
   readonly lameduck: Lameduck;
@@ -48,11 +48,15 @@ export interface FastifyApp {
 }
 
 /**
- * runShutdown runs a server through a whole shutdown, without its delay and without ending the process: it listens on a
- * free port if the program does not, waits until the server has been ready, calls `work` with its origin, begins the
- * shutdown while the first request is in flight, and resolves when both have ended. The server has its lifecycle already,
- * or is given one. Rejects with what the work rejects with, unless requests were cut, LAMEDUCK_ERR_NEVER_READY,
- * LAMEDUCK_ERR_WORK_FAILED, LAMEDUCK_ERR_DISABLED, or what `lameduck()` throws.
+ * runShutdown runs a server through a whole shutdown, without its delay and without ending the process.
+ *
+ * 1. It listens on a free port, unless the program listens, and waits until the server is ready.
+ * 2. It calls `work` with the server's origin, such as `http://127.0.0.1:40123`.
+ * 3. It begins the shutdown while the first request is in flight.
+ * 4. It resolves when the work and the shutdown have ended.
+ *
+ * A server without a lifecycle gets one. Rejects with the error of `work`, unless requests were cut; with
+ * LAMEDUCK_ERR_NEVER_READY, LAMEDUCK_ERR_WORK_FAILED, LAMEDUCK_ERR_DISABLED; or with an error of `lameduck()`.
  */
 export async function runShutdown<Result>(
   server: Server | FastifyApp,
@@ -66,7 +70,7 @@ export async function runShutdown<Result>(
   await app?.ready();
   const own = app === undefined ? (server as Server) : app.server;
   const { parts, servers, leave } = lifecycleFor(own, app);
-  // From now on nothing that happens to the process ends it by our hand.
+  // From now on, lameduck never ends this process.
   leave();
   const begin = (): Promise<ShutdownRecord> => parts.shutdown.begin('runShutdown()', { skipsDelay: true });
   const request = new AwaitedRequest(servers, { traffic: parts.traffic, path: during, callback: () => void begin() });

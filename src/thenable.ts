@@ -1,6 +1,6 @@
-// What a function of the program's has returned, of which nobody knows whether it is asynchronous.
+// Whether a function of the program was asynchronous.
 
-/** isThenable tells whether there is something to wait for. */
+/** isThenable tells whether a result is a promise. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

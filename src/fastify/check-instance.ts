@@ -1,15 +1,15 @@
-// Where the plugin may be registered: once, on the instance that owns the server.
+// Checks that the plugin is registered once, on the root instance.
 import type { FastifyInstance } from 'fastify';
 import { LameduckError, quoted } from '../errors.ts';
 
 /**
- * checkInstance throws LAMEDUCK_ERR_PLUGIN_ENCAPSULATED for an instance that is not the root, whose `lameduck` nobody
- * outside it would see, and LAMEDUCK_ERR_PLUGIN_DUPLICATE for an application that has a `lameduck` already.
+ * checkInstance throws LAMEDUCK_ERR_PLUGIN_ENCAPSULATED for an instance that is not the root, because only its own routes would
+ * see `app.lameduck`. It throws LAMEDUCK_ERR_PLUGIN_DUPLICATE if the application already has a `lameduck`.
  */
 export function checkInstance(app: FastifyInstance): void {
-  // An encapsulated instance inherits from the one around it.
+  // An encapsulated instance inherits from its parent.
   if (!Object.hasOwn(app, 'server')) {
-    // Behind it stand the plugins that share its scope, of which this is one.
+    // The error lists the plugins of the scope. This plugin is one of them.
     const [outer] = app.pluginName.split(' -> ', 1);
     throw new LameduckError(
       'LAMEDUCK_ERR_PLUGIN_ENCAPSULATED',

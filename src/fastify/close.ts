@@ -1,5 +1,5 @@
-// Fastify's own `close`, put behind the last request and every other destroy hook: called any earlier it answers clients
-// and probes with 503, and some versions of it destroy what is in flight (P-115).
+// Runs Fastify's own `close` after the last request and after every other destroy hook. Any earlier, it would answer clients and
+// probes with 503, and some versions destroy requests in flight (P-115).
 import type { FastifyInstance } from 'fastify';
 import type { Lameduck } from '../handle.ts';
 
@@ -7,11 +7,11 @@ type Close = (this: FastifyInstance, callback?: unknown) => unknown;
 type Callback = (...args: unknown[]) => unknown;
 
 /**
- * replaceClose lets `app.close()` begin the shutdown, or join it, and end when Fastify's own close has ended. That is the
- * destroy hook `fastify`: the first that is registered, and so the last that is called (P-102).
+ * replaceClose makes `app.close()` begin or join the shutdown. `app.close()` ends when Fastify's own close has ended. That one is
+ * the destroy hook `fastify`: it is registered first, and so called last (P-102).
  */
 export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
-  // Called below on the instance that it is asked of.
+  // Called below with its `this`.
   // eslint-disable-next-line @typescript-eslint/unbound-method
   const close = app.close as Close;
   let closed: Promise<unknown> | undefined;
@@ -23,12 +23,12 @@ export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
 
   const replacement: Close = function (callback) {
     const isCallback = typeof callback === 'function';
-    // Fastify says itself what is wrong with it.
+    // Fastify reports the error itself.
     if (Boolean(callback) && !isCallback) return close.call(this, callback);
-    // What the hook had no time for may still go on.
+    // Fastify's close may still run after the hook's limit.
     const whenClosed = handle.shutdown('app.close()').then(closeFastify);
     if (!isCallback) return whenClosed;
-    // What Fastify gives a callback depends on what it asks for.
+    // Fastify chooses the arguments of a callback by its number of parameters.
     const args = callback.length < 3 ? [done] : [this, done];
     void whenClosed.then(
       () => (callback as Callback)(undefined, ...args),
@@ -39,5 +39,5 @@ export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
   app.close = replacement as FastifyInstance['close'];
 }
 
-// Nobody waits for a callback.
+// The promise of a call with a callback is not used.
 function done(): void {}

@@ -1,4 +1,4 @@
-// Requests that are injected in process: `app.inject()` passes neither a socket nor the seam (P-031).
+// Requests of `app.inject()`, which uses neither a socket nor the seam (P-031).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Traffic } from '../http/traffic.ts';
@@ -7,18 +7,18 @@ type Inject = (this: FastifyInstance, options?: unknown, callback?: unknown) => 
 type Dispatch = (this: unknown, request: IncomingMessage, response: ServerResponse) => void;
 type Callback = (error: unknown, response?: unknown) => void;
 
-// What `inject` returns before its request has been sent, and who will be handed the request.
+// The chain that `inject` returns before it sends the request, and the function that gets the request.
 interface Injection {
   dispatch: Dispatch;
   end(callback: Callback): void;
 }
 
 /**
- * answerInjectedProbes lets `app.inject('/readyz')` be answered as on a socket, ahead of every hook and route. A hook could
- * do it too, but every request would pay for it.
+ * answerInjectedProbes makes `app.inject('/readyz')` respond as on a socket, before every hook and route. A hook could do the
+ * same, but would cost time in every request.
  */
 export function answerInjectedProbes(app: FastifyInstance, traffic: Pick<Traffic, 'onRequest'>): void {
-  // Called below on the instance that it is asked of.
+  // Called below with its `this`.
   // eslint-disable-next-line @typescript-eslint/unbound-method
   const inject = app.inject as Inject;
   let isLoaded = false;
@@ -32,7 +32,7 @@ export function answerInjectedProbes(app: FastifyInstance, traffic: Pick<Traffic
           const isOurs = !(error instanceof Error) && traffic.onRequest(request, response, 'request', () => false);
           if (!isOurs) dispatch.call(this, request, response);
         };
-        // As any request, one for a probe makes sure that the application is there.
+        // As for any injected request, wait until the application is ready.
         if (isLoaded) goOn();
         else app.ready(goOn);
       };
@@ -54,7 +54,7 @@ function callBack(injection: unknown, callback: Callback): void {
     injection.end(callback);
     return;
   }
-  // Refused, since the application is closing.
+  // Fastify rejects the request, because the application is closing.
   (injection as Promise<unknown>).then(
     (response) => process.nextTick(callback, undefined, response),
     (error: unknown) => process.nextTick(callback, error),

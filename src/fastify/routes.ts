@@ -1,13 +1,13 @@
-// What only the router knows: which routes are long-running, and which route a request is for.
+// Facts that only the router knows: which routes are long-running, and the route of a request.
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { LameduckError, quoted } from '../errors.ts';
 import type { Traffic } from '../http/traffic.ts';
 import { keyOf } from '../message.ts';
 
-/** LameduckRouteConfig is `config.lameduck` of a route. */
+/** LameduckRouteConfig is the `config.lameduck` of a route. */
 export interface LameduckRouteConfig {
-  /** Whether requests of this route are long-running, as watches are: the drain ends them, and does not wait for them. */
+  /** Whether requests of this route are long-running, such as watches: the drain ends them instead of waiting for them. */
   readonly longRunning?: boolean | undefined;
 }
 
@@ -15,14 +15,14 @@ type OnRequest = (request: FastifyRequest, reply: unknown, done: () => void) => 
 
 const label = Symbol('lameduck.route');
 
-/** routeOf returns the route of a request as the router has it; undefined where it was not noted, and for a 404. */
+/** routeOf returns the route pattern of a request; undefined for a 404, or if routes are not recorded. */
 export function routeOf(request: IncomingMessage): string | undefined {
   return (keyOf(request) as { [label]?: string })[label];
 }
 
 /**
- * readRoutes reads `config.lameduck` of each route, and marks requests of long-running ones (P-033). Adding a route throws
- * LAMEDUCK_ERR_ROUTE_INVALID for a config that cannot be read. With `isNoted` each request is marked with its route, too.
+ * readRoutes reads `config.lameduck` of each route, and marks requests of long-running routes (P-033). Adding a route with an
+ * invalid config throws LAMEDUCK_ERR_ROUTE_INVALID. With `isNoted`, each request is also marked with its route.
  */
 export function readRoutes(app: FastifyInstance, traffic: Traffic, isNoted: boolean): void {
   const mark: OnRequest = (request, _reply, done) => {
@@ -37,7 +37,7 @@ export function readRoutes(app: FastifyInstance, traffic: Traffic, isNoted: bool
     }
     done();
   };
-  // A hook that every request pays for is the only one that reaches routes which are there already.
+  // Only a hook of every request also covers routes that were added earlier.
   const isForAll = isNoted || hasRoutes(app);
   if (isForAll) app.addHook('onRequest', note);
   app.addHook('onRoute', (route) => {

@@ -1,4 +1,4 @@
-// The servers that an application has beside `app.server`: Fastify makes one for each further address of `localhost`.
+// The other servers of an application: Fastify creates one for each further address of `localhost`.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { FastifyInstance } from 'fastify';
 import type { Lameduck } from '../handle.ts';
@@ -6,18 +6,18 @@ import { isFree, type Server } from '../http/server.ts';
 import { addServer } from '../manage.ts';
 import type { Parts } from '../parts.ts';
 
-// Node says there which server is about to listen (P-112).
+// Node publishes on this channel which server is about to listen (P-112).
 const channel = 'tracing:net.server.listen:asyncStart';
 
 /**
- * joinServers lets every server that hands its requests to the application drain with the others, from before it listens
- * (P-020). Fastify tells nobody of those that it makes.
+ * joinServers adds every server whose requests the application handles to the lifecycle, before the server listens (P-020).
+ * Fastify does not report the servers that it creates.
  */
 export function joinServers(app: FastifyInstance, parts: Parts): void {
   const { handle } = parts;
   const onListen = (message: unknown): void => {
     const { server } = message as { readonly server: Server };
-    // Compared, and never called.
+    // Only compared, never called.
     // eslint-disable-next-line @typescript-eslint/unbound-method
     if (server === app.server || !server.listeners('request').includes(app.routing) || !isFree(server)) return;
     addServer(parts, server);
@@ -29,13 +29,14 @@ export function joinServers(app: FastifyInstance, parts: Parts): void {
 }
 
 /**
- * listenNoMore lets an `app.listen()` that runs when a shutdown begins, or comes after it, resolve and make no further server.
- * Fastify would wait for ever for one that it does not start while it closes, and ask a closed one for its address.
+ * listenNoMore makes an `app.listen()` resolve without a further server, if it runs when a shutdown begins or is called later.
+ * Otherwise Fastify would wait forever for a server that it does not start while it closes, and would read the address of a
+ * closed server.
  */
 export function listenNoMore(app: FastifyInstance, { signals }: Lameduck): void {
   const stop = async (): Promise<void> => {
     await signals.shutdownInitiated.signaled;
-    // Fastify has no other way to be told. It calls `app.close()`, too, whose failure is told to all others that call it.
+    // Fastify has no other interface for this. It also calls `app.close()`, and reports a failure to every other caller.
     await app.listen({ signal: AbortSignal.abort() });
   };
   stop().catch(() => undefined);

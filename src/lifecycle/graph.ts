@@ -15,13 +15,13 @@ export const signalNames = [
 /** SignalName is the name of a lifecycle signal. */
 export type SignalName = (typeof signalNames)[number];
 
-/** Rule is what has to be true before a signal may become true. */
+/** Rule is the condition under which a signal fires. */
 export interface Rule {
-  /** Signals that come first. */
+  /** Signals that must have fired. */
   readonly after: readonly SignalName[];
-  /** A signal that makes this one impossible. */
+  /** A signal after which this one never fires. */
   readonly unless?: SignalName;
-  /** Fires as soon as `after` is met; nobody reports it. */
+  /** Whether the signal fires without a report, as soon as `after` is met. */
   readonly automatic?: true;
 }
 
@@ -38,8 +38,8 @@ const shared = {
 } as const satisfies Partial<Graph>;
 
 /**
- * graphOf returns the rules of a mode: by default the listener stops and then requests drain (A-008, A-010); with
- * retry-after requests drain first, while new connections are told to come back later (A-009, A-011).
+ * graphOf returns the rules of a mode. By default the listener closes and then requests drain (A-008, A-010). With
+ * `shutdownSendRetryAfter`, requests drain first, while new connections get a 429 (A-009, A-011).
  */
 export function graphOf(shutdownSendRetryAfter: boolean): Graph {
   return shutdownSendRetryAfter

@@ -1,12 +1,12 @@
-// One lifecycle signal: a named fact that becomes true once and stays true. It keeps no time and knows no other signal.
+// One lifecycle signal: it fires once and stays fired.
 
-/** LifecycleSignal is a one-way latch with a name. Reading it has no effect. */
+/** LifecycleSignal fires once and stays fired. Reading it has no effect. */
 export interface LifecycleSignal<Name extends string = string> {
-  /** The signal's name, spelled as the apiserver spells it. */
+  /** The name of the signal, as in the apiserver. */
   readonly name: Name;
-  /** Whether the fact has become true. */
+  /** Whether the signal has fired. */
   readonly hasSignaled: boolean;
-  /** Resolves when the fact becomes true; never rejects. */
+  /** Resolves when the signal fires. Never rejects. */
   readonly signaled: Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export class Latch<Name extends string> implements LifecycleSignal<Name> {
     return this.#hasSignaled;
   }
 
-  /** signal makes the fact true; doing it twice is harmless. */
+  /** signal fires the signal. A second call has no effect. */
   signal(): void {
     this.#hasSignaled = true;
     this.#resolve();

@@ -1,27 +1,27 @@
-// The signals of one lifecycle and the only way to make them true: report a fact, and the graph decides when it counts.
+// The signals of one lifecycle. The only way to fire one is a report; the graph decides when it fires.
 import { graphOf, signalNames, type Graph, type SignalName } from './graph.ts';
 import { Latch, type LifecycleSignal } from './signal.ts';
 
-/** LifecycleSignals is the whole state of a lifecycle; every other question is answered by reading it. */
+/** LifecycleSignals is the whole state of a lifecycle. */
 export type LifecycleSignals = {
   readonly [Name in SignalName as PropertyName<Name>]: LifecycleSignal<Name>;
 };
 
 type PropertyName<Name extends SignalName> = Name extends `HTTP${infer Rest}` ? `http${Rest}` : Uncapitalize<Name>;
 
-/** Lifecycle holds the latches. `report` is for the code that brings a fact about, `signals` for everybody. */
+/** Lifecycle holds the latches. `report` is for the code that causes a signal, `signals` for all readers. */
 export interface Lifecycle {
   readonly signals: LifecycleSignals;
   /**
-   * report says that what a signal stands for has happened. The signal fires now, or as soon as those before it have;
-   * one that has become impossible is dropped, and a repeated report is harmless.
+   * report says that the event of a signal has happened. The signal fires now, or as soon as the signals before it have
+   * fired. A report of a signal that can no longer fire is dropped. A repeated report has no effect.
    */
   report(name: SignalName): void;
 }
 
 /**
- * createLifecycle builds the eight signals of a mode. `onSignal` is told each name before the signal can be seen, so
- * that a record of the calls is the order in which the facts became true.
+ * createLifecycle creates the eight signals of a mode. `onSignal` is called with each name before the signal can be seen as
+ * fired, so that the order of the calls is the order of the signals.
  */
 export function createLifecycle(
   shutdownSendRetryAfter: boolean,
@@ -35,7 +35,7 @@ export function createLifecycle(
 
   let isFiring = false;
 
-  // A report made by `onSignal` itself is taken up by the loop that called it, so that no signal fires inside another.
+  // The loop below handles a report that `onSignal` makes, so that no signal fires during another one.
   function fireWhatCan(): void {
     if (isFiring) return;
     isFiring = true;

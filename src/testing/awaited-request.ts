@@ -1,13 +1,13 @@
-// The requests of a server, noticed behind the seam. No listener would do: it changes what Node does (P-113).
+// Detects a request of a server after the seam. A listener is not possible, because it changes what Node does (P-113).
 import type { Server } from '../http/server.ts';
 import type { Traffic } from '../http/traffic.ts';
 
 type Emit = (event: string | symbol, ...args: unknown[]) => boolean;
 
-/** AwaitedRequestOptions is which request is awaited, and who is told. */
+/** AwaitedRequestOptions names the awaited request, and the function to call. */
 export interface AwaitedRequestOptions {
   readonly traffic: Pick<Traffic, 'connections' | 'requests'>;
-  /** Without its query; that of any request unless given. */
+  /** Without a query. By default any path. */
   readonly path: string | undefined;
   readonly callback: () => void;
 }
@@ -15,8 +15,8 @@ export interface AwaitedRequestOptions {
 const requestEvents = new Set<string | symbol>(['request', 'checkContinue', 'checkExpectation', 'upgrade', 'connect']);
 
 /**
- * AwaitedRequest is the first request for a path, or for any, that is admitted after `begin`: it calls back behind the call
- * of its handler, while it is in flight.
+ * AwaitedRequest is the first request for a path, or for any path, that is admitted after `begin`. It calls back after the
+ * handler was called, while the request is in flight.
  */
 export class AwaitedRequest {
   readonly #traffic: AwaitedRequestOptions['traffic'];
@@ -41,7 +41,7 @@ export class AwaitedRequest {
     this.#isAwaited = true;
   }
 
-  /** end leaves the servers as they were. */
+  /** end restores the servers. */
   end(): void {
     this.#isAwaited = false;
     for (const end of this.#ends.splice(0)) end();
@@ -63,11 +63,11 @@ export class AwaitedRequest {
     };
   }
 
-  // A probe is answered without being in flight.
+  // A probe is never in flight.
   #note(target: string | undefined): void {
     const { connections, requests } = this.#traffic;
     requests.list(connections);
-    // Also one that its handler has answered already, which on Node 22 has ended by then.
+    // Call back even if the handler has answered already: on Node 22 the request has then ended.
     if (target === undefined || requests.inFlight.isIdle) return;
     if (this.#path !== undefined && this.#path !== target.replace(/\?.*$/s, '')) return;
     this.#isAwaited = false;

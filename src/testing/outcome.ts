@@ -1,13 +1,13 @@
-// What became of the work that a test does on a server that is shutting down, and waiting for it no longer than allowed.
+// The outcome of a test's work on a server that shuts down, and the limit of the wait for it.
 import { systemClock, wait } from '../clock.ts';
 import { LameduckError, messageOf, quoted } from '../errors.ts';
 import type { ShutdownRecord } from '../observer.ts';
 import { formatDuration } from '../settings/duration.ts';
 
-/** Outcome is what a work returned or what it threw. */
+/** Outcome is the result of the work, or its error. */
 export type Outcome<Result> = { readonly result: Result } | { readonly error: unknown };
 
-/** settle does a work and resolves with what became of it. It never rejects. */
+/** settle runs the work and resolves with its outcome. It never rejects. */
 export async function settle<Result>(
   work: (origin: string) => Result,
   origin: string,
@@ -19,7 +19,7 @@ export async function settle<Result>(
   }
 }
 
-/** isDoneWithin tells whether a promise that never rejects is resolved within so many milliseconds. */
+/** isDoneWithin tells whether a promise resolves within a limit in milliseconds. The promise must not reject. */
 export async function isDoneWithin(milliseconds: number, promise: Promise<unknown>): Promise<boolean> {
   const isOver = new AbortController();
   const isDone = await Promise.race([
@@ -31,8 +31,8 @@ export async function isDoneWithin(milliseconds: number, promise: Promise<unknow
 }
 
 /**
- * resultOf returns what a work returned, and throws what it threw: the error itself, since a test shows what it expected,
- * unless nobody could read from that what has happened, as from a request that fails because the shutdown cut it.
+ * resultOf returns the result of the work, or throws its error. If the shutdown cut the request, it throws
+ * LAMEDUCK_ERR_WORK_FAILED instead, because the request's own error does not say so.
  */
 export function resultOf<Result>(outcome: Outcome<Result>, { unfinished }: Pick<ShutdownRecord, 'unfinished'>): Result {
   if ('result' in outcome) return outcome.result;
@@ -60,12 +60,12 @@ function listed(unfinished: ShutdownRecord['unfinished']): string {
   return `${requests}: ${shown.join(', ')}`;
 }
 
-/** workFailed is the error of a work that is to blame itself. */
+/** workFailed is the error if the work itself failed. */
 export function workFailed(why: string, cause?: unknown): LameduckError {
   return new LameduckError('LAMEDUCK_ERR_WORK_FAILED', `the work of runShutdown(): ${why}`, { cause });
 }
 
-// Clients wrap it, and one that has tried several addresses has several.
+// HTTP clients wrap the error of the socket. A client that has tried several addresses has several errors.
 function isRefusal(error: unknown, depth = 0): boolean {
   if (typeof error !== 'object' || error === null || depth > 5) return false;
   const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown };

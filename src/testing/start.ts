@@ -1,4 +1,4 @@
-// Starting a server in a test: listening where nobody has, and waiting until it is ready.
+// Starts a server in a test: lets it listen, and waits until it is ready.
 import { once } from 'node:events';
 import { Server as TlsServer } from 'node:tls';
 import { hostAndPort } from '../address.ts';
@@ -9,12 +9,12 @@ import type { Parts } from '../parts.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { isDoneWithin } from './outcome.ts';
 
-/** Listen lets a server listen in its own way. */
+/** Listen makes a server listen. */
 export type Listen = (server: Server, address: { port: number; host: string }) => PromiseLike<unknown>;
 
 /**
- * start lets every server listen that does not, on a free port, and resolves when they have been ready. Throws
- * LAMEDUCK_ERR_NEVER_READY after so many milliseconds.
+ * start makes every server listen on a free port, unless it listens, and resolves when all have been ready. Throws
+ * LAMEDUCK_ERR_NEVER_READY after a limit in milliseconds.
  */
 export async function start(
   parts: Parts,
@@ -28,7 +28,7 @@ export async function start(
   if (!hasBeenReady.hasSignaled) throw await neverReady(parts, milliseconds);
 }
 
-/** listenPlainly lets a server of Node's listen. */
+/** listenPlainly makes a server of Node listen. */
 export const listenPlainly: Listen = (server, address) => {
   const listening = once(server, 'listening');
   server.listen(address);
@@ -45,7 +45,7 @@ async function neverReady({ health, handle }: Parts, milliseconds: number): Prom
   return new LameduckError('LAMEDUCK_ERR_NEVER_READY', `runShutdown(): the server was not ready ${when}; ${what}`);
 }
 
-/** originOf returns the origin under which a server that listens can be reached from here. */
+/** originOf returns the origin at which this process reaches a server that listens. */
 export function originOf(server: Server): string {
   const address = server.address();
   if (address === null || typeof address === 'string') {
