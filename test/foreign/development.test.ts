@@ -24,7 +24,7 @@ for (const [title, command, args] of [
   test(`P-107 under ${title} a restart waits for neither the delay nor idle connections`, async (t) => {
     const file = join(root, 'main.ts');
     const restarted = new Restarted(t, bin(command), [...args], { cwd: root });
-    await assertRestartsAtOnce(() =>
+    await assertRestartsAtOnce(t, () =>
       restarted.restart(() => {
         writeFileSync(file, `${readFileSync(file, 'utf8')}\n`);
       }),
