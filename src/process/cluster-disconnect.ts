@@ -1,13 +1,17 @@
-// `worker.disconnect()` of `node:cluster`, called in the primary or in the worker. Node then closes the worker's servers at
-// once, so lameduck keeps the call until the drain has ended.
+// The disconnect of a worker of `node:cluster`. After `worker.disconnect()`, in the primary or in the worker, Node closes the
+// worker's servers at once. When the primary has ended, Node exits. lameduck keeps both until the drain has ended.
 
 import type { Cluster } from 'node:cluster';
 
 /** TakeDisconnect returns true to call `disconnect` itself later. After false, Node disconnects now. */
 export type TakeDisconnect = (disconnect: () => void) => boolean;
 
-/** isClusterDisconnect tells the internal message by which the primary disconnects a worker. */
+/** isClusterDisconnect tells the internal message by which the primary disconnects a worker, and the end of the primary. */
 export function isClusterDisconnect(event: string | symbol, [message]: readonly unknown[]): boolean {
+  if (event === 'disconnect') {
+    const worker = workerHere();
+    return worker !== undefined && !worker.exitedAfterDisconnect;
+  }
   if (event !== 'internalMessage' || typeof message !== 'object' || message === null) return false;
   const { cmd, act } = message as { readonly cmd?: unknown; readonly act?: unknown };
   return cmd === 'NODE_CLUSTER' && act === 'disconnect';
@@ -17,11 +21,15 @@ export function isClusterDisconnect(event: string | symbol, [message]: readonly 
 export function interceptOwnDisconnect(take: TakeDisconnect): () => void {
   // A process without an IPC channel is no worker, and need not load `node:cluster`.
   if (process.channel === undefined) return () => undefined;
-  const { worker } = process.getBuiltinModule('node:cluster') as unknown as Cluster;
+  const worker = workerHere();
   if (worker === undefined) return () => undefined;
   const disconnect = worker.disconnect.bind(worker);
   worker.disconnect = () => (take(disconnect) ? worker : disconnect());
   return () => {
     Reflect.deleteProperty(worker, 'disconnect');
   };
+}
+
+function workerHere(): Cluster['worker'] {
+  return (process.getBuiltinModule('node:cluster') as unknown as Cluster).worker;
 }

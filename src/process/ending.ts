@@ -31,7 +31,7 @@ const listening = new Listening((event, args) => {
 });
 const ownListeners = new OwnListeners();
 let first: FirstSignal | undefined;
-/** The `disconnect()` of a worker of `node:cluster` that was held; it is called after the drain. */
+/** The disconnect of a worker of `node:cluster` that was held; it is called after the drain. */
 let heldDisconnect: (() => void) | undefined;
 let hasUncaughtError = false;
 /** Begins the shutdown of one lifecycle, for the reason for which the process ends; undefined unless it ends. */
@@ -217,9 +217,9 @@ function finish({ exitCode, endsAt }: EndedAt): void {
   if (isGuest()) listening.forgetAll();
   // This listener would keep the IPC channel open.
   listening.forget('message');
-  heldDisconnect?.();
-  if (held.length > 0) void callHeld(held, exitCode);
+  if (held.length > 0) void callHeld(held, exitCode).then(heldDisconnect);
   else {
+    heldDisconnect?.();
     for (const member of members) member.afterListeners();
     // Before the `beforeExit` listener of a logger, as with `exit`.
     process.prependOnceListener('beforeExit', (code) => {

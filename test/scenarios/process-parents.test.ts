@@ -94,6 +94,25 @@ void describe('parent processes', { concurrency: 2 }, () => {
     }
   }
 
+  for (const [who, env] of [
+    ['a program with lameduck() in its code', {}],
+    ['a guest', registered({ GUEST: '1' })],
+  ] as const) {
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      test(`P-071 if ${signal} ends the primary, requests of ${who} in flight finish in its worker`, async (t) => {
+        const primary = disposed(t, new ProcessUnderTest('disconnects-its-worker.ts', env));
+        const request = await HeldRequest.open(t, await primary.ready());
+        primary.kill(signal);
+        await primary.signaled('HTTPServerStoppedListening');
+        assert.equal(await request.release(), 'served');
+        const final = await primary.line('the final line', ({ schema }) => schema === 'lameduck/shutdown/v1');
+        assert.deepEqual([final['reason'], final['exitCode']], ['cluster disconnect', 0]);
+        // When the worker has ended, too.
+        assert.deepEqual(await primary.exit, { code: null, signal });
+      });
+    }
+  }
+
   for (const [by, call, clients] of [
     ['kill', 'worker.kill()', 'served'],
     ['primary', 'worker.disconnect()', 'refused'],
