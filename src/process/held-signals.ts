@@ -21,7 +21,10 @@ interface Override {
   /** The event that the override is emitting. */
   emitting: string | symbol | undefined;
   emit: (event: string, args: readonly unknown[]) => void;
-  /** Installs the override again if a library has replaced it, as signal-exit does. Node emits uncaughtException after this. */
+  /**
+   * Installs the override again if a library has replaced it, as signal-exit does. It takes uncaught errors before an `emit`
+   * that calls the override. Node emits uncaughtException after this.
+   */
   readonly restore: () => void;
   interceptor: Interceptor | undefined;
   releaseDisconnect: () => void;
@@ -62,14 +65,19 @@ function install(): Override {
       }
     };
     if (isClusterDisconnect(event, args) && interceptor?.takeDisconnect(deliver) === true) return true;
-    const isHeard = deliver();
-    if (isHeard || event !== 'uncaughtException' || interceptor === undefined) return isHeard;
-    return interceptor.takeError(args[0] as Error, args[1] as NodeJS.UncaughtExceptionOrigin);
+    // Before an `emit` that was there before: without listeners, that of source-map-support exits.
+    return takesError(event, args) || deliver();
   };
-  const put = (): void => {
+  const takesError = (event: string | symbol, [error, origin]: readonly unknown[]): boolean => {
+    if (event !== 'uncaughtException' || process.listenerCount(event) > 0) return false;
+    return override.interceptor?.takeError(error as Error, origin as NodeJS.UncaughtExceptionOrigin) === true;
+  };
+  const put = (value: Emit): void => {
     // Not enumerable, like the original, so that the properties of `process` look unchanged.
-    Object.defineProperty(process, 'emit', { value: emit, writable: true, configurable: true, enumerable: false });
+    Object.defineProperty(process, 'emit', { value, writable: true, configurable: true, enumerable: false });
   };
+  // The last `emit` of a library, with uncaught errors taken before it.
+  let covered: Emit = emit;
   const override: Override = {
     bypassing: new Set(hadListeners as string[]),
     emitting: undefined,
@@ -78,15 +86,22 @@ function install(): Override {
       // Called below on `process`.
       // eslint-disable-next-line @typescript-eslint/unbound-method
       const present = process.emit as Emit;
-      if (present.call(process, reached)) return;
-      own = present;
-      put();
+      if (present === emit || present === covered) return;
+      if (!present.call(process, reached)) {
+        own = present;
+        put(emit);
+        return;
+      }
+      covered = function (event, ...args) {
+        return takesError(event, args) || present.call(this, event, ...args);
+      };
+      put(covered);
     },
     interceptor: undefined,
     releaseDisconnect: () => undefined,
     takeEarly: () => undefined,
   };
-  put();
+  put(emit);
   return override;
 }
 

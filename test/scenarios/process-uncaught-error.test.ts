@@ -146,6 +146,17 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     assert.equal((await program.finalLine())['reason'], 'uncaught error');
   });
 
+  for (const when of ['before', 'after']) {
+    test(`P-063 requests in flight finish if a library that exits at uncaught errors was loaded ${when} lameduck`, async (t) => {
+      const program = disposed(t, new ProcessUnderTest('replaces-process-emit.ts', { EXITS: when }));
+      const request = await HeldRequest.open(t, await program.ready());
+      program.child.stdin?.write('throw');
+      await program.signaled('HTTPServerStoppedListening');
+      assert.equal(await request.release(), 'served');
+      assert.deepEqual(await program.exit, { code: 82, signal: null });
+    });
+  }
+
   test('P-063 an uncaught error is printed and ends a program that has loaded node:domain, with 82', async (t) => {
     const program = disposed(t, new ProcessUnderTest('throws.ts', {}, ['--require', 'node:domain']));
     await program.ready();
