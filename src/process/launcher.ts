@@ -47,7 +47,8 @@ function isPackageManager([command = '', script = '']: readonly string[]): boole
   return name.test(program) || (program === 'node' && name.test(basename(script)));
 }
 
-function parentCommand(): string[] | undefined {
+/** parentCommand returns the command line of the parent process; undefined if it cannot be read, as outside Linux. */
+export function parentCommand(): string[] | undefined {
   // The first process of a container has no parent.
   if (process.ppid === 0) return [];
   try {

@@ -5,13 +5,16 @@ import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { isDevelopment, type Launch } from '../../src/process/development.ts';
 
-const plain: Launch = { execArgv: [], hasTerminal: false, hasChannel: false, isClusterWorker: false };
+const plain: Launch = { execArgv: [], hasTerminal: false, hasChannel: false, isClusterWorker: false, parent: ['sh'] };
+const nodemon = ['node', '/app/node_modules/.bin/nodemon', 'server.js', ''];
 
 /** How a developer's process may be started, and nothing else. */
 const developed: readonly (readonly [string, Readonly<Record<string, string>>, Launch])[] = [
   ['node --watch', { WATCH_REPORT_DEPENDENCIES: '1' }, plain],
   ['a terminal on standard input', {}, { ...plain, hasTerminal: true }],
-  ['an IPC channel', {}, { ...plain, hasChannel: true }],
+  ['nodemon', {}, { ...plain, hasChannel: true, parent: nodemon }],
+  ['nodemon by its file', {}, { ...plain, hasChannel: true, parent: ['node', 'C:\\app\\nodemon\\bin\\nodemon.js'] }],
+  ['an IPC channel, outside Linux', {}, { ...plain, hasChannel: true, parent: undefined }],
   ['node --import tsx', {}, { ...plain, execArgv: ['--import', 'tsx'] }],
   ['tsx', {}, { ...plain, execArgv: ['--import', 'file:///app/node_modules/tsx/dist/loader.mjs'] }],
   ['node -r ts-node/register', {}, { ...plain, execArgv: ['-r', 'ts-node/register/transpile-only'] }],
@@ -31,12 +34,17 @@ for (const [title, environment, launch] of developed) {
 test('P-107 a process that was started plainly is not development', () => {
   assert.equal(isDevelopment({}, plain), false);
   assert.equal(isDevelopment({ NODE_ENV: 'development' }, plain), false);
-  assert.equal(isDevelopment({}, { ...plain, hasChannel: true, isClusterWorker: true }), false);
+  assert.equal(isDevelopment({}, { ...plain, hasChannel: true, isClusterWorker: true, parent: undefined }), false);
+  assert.equal(isDevelopment({}, { ...plain, parent: nodemon }), false);
   assert.equal(isDevelopment({}, { ...plain, execArgv: ['--import', 'my-tsx-hooks', '--title=tsxed'] }), false);
 });
 
-test('P-107 an IPC channel of a watcher is found, and that of a cluster worker is not taken for one', async (t) => {
-  assert.equal(await answerOf(t, 'is-developed-in-a-fork.ts'), true);
+test('P-107 a forked process is development only if NODE_ENV says so, or a watcher forked it', async (t) => {
+  const forker = { ...plain, hasChannel: true, parent: ['node', '/app/nodemon-of-ours.js', ''] };
+  assert.equal(isDevelopment({}, forker), false);
+  assert.equal(isDevelopment({ NODE_ENV: 'development' }, forker), true);
+  // On Linux, the parent of this one is the test.
+  assert.equal(await answerOf(t, 'is-developed-in-a-fork.ts'), process.platform !== 'linux');
   assert.equal(await answerOf(t, 'is-developed-in-a-fork.ts', 'cluster'), false);
 });
 
