@@ -58,11 +58,6 @@ const opening = [
   'A scrape is not a request: no limit rejects it. During a shutdown, scrapes are answered as long as there is a connection for them.',
   'If the metrics cannot be served, the answer is a 500, and the log has the reason once.',
   '',
-  '### In a bundle',
-  '',
-  'prom-client is CommonJS, and esbuild cannot put it into a bundle of ECMAScript modules. Exclude it with `--external:prom-client`, and',
-  'install it next to the bundle. A bundle in CommonJS needs no option.',
-  '',
   '## All metrics',
 ];
 

@@ -8,6 +8,7 @@ import ts from 'typescript';
 // A part is a folder of src, or a file beside the folders. Files of one folder may import each other.
 const permitted: Readonly<Record<string, readonly string[]>> = {
   'address.ts': [],
+  'bundled.ts': [],
   'clock.ts': [],
   'deadline.ts': ['clock.ts'],
   'errors.ts': [],
@@ -33,8 +34,8 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
     'version.ts',
   ],
   observers: [
-    ...['clock.ts', 'errors.ts', 'lifecycle', 'message.ts', 'observer.ts', 'settings', 'standard-output.ts'],
-    ...['thenable.ts', 'version.ts'],
+    ...['bundled.ts', 'clock.ts', 'errors.ts', 'lifecycle', 'message.ts', 'observer.ts', 'settings'],
+    ...['standard-output.ts', 'thenable.ts', 'version.ts'],
   ],
   'recorder.ts': [
     ...['address.ts', 'clock.ts', 'deadline.ts', 'errors.ts', 'exit-codes.ts', 'hooks', 'http', 'lifecycle'],

@@ -1,4 +1,5 @@
 // Serving metrics at their path. Loads prom-client with the first scrape, and never before.
+import { fromBundle } from '../../bundled.ts';
 import { wait, type Clock } from '../../clock.ts';
 import { messageOf } from '../../errors.ts';
 import type { Answer } from '../../message.ts';
@@ -98,7 +99,7 @@ export class MetricsEndpoint {
 
 async function promClient(): Promise<typeof PromClient> {
   try {
-    return await import('prom-client');
+    return await fromBundle(() => import('prom-client'));
   } catch (cause) {
     throw new Error(`prom-client cannot be loaded: ${messageOf(cause)}`, { cause });
   }
