@@ -1,5 +1,6 @@
 // `npm run bench`: measures, prints, writes docs/benchmarks.md, and fails when a request has become too expensive, a probe
 // late, or a stream was cut.
+// It measures lameduck/register as it was built last: run `npm run build` first.
 // With --quick it measures lameduck alone, in less than a minute, and writes nothing.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -11,6 +12,9 @@ import { page } from './page.ts';
 import { limit, priceOf, type Price } from './price/price.ts';
 import { measureProbes, missed } from './probes/probes.ts';
 import { drainStreams } from './streams/streams.ts';
+import { measureUse } from './use/measure.ts';
+import { requestRatio, type Use } from './use/section.ts';
+import { bare, variants } from './use/variants.ts';
 import { ratio, signed } from './format.ts';
 
 let hasTried = false;
@@ -22,6 +26,7 @@ const effort = {
   rounds: isQuick ? 1 : 5,
   delays: isQuick ? [0] : [0, 1_000],
   probes: isQuick ? { rounds: 1, probes: 30, execPairs: 5 } : { rounds: 8, probes: 60, execPairs: 40 },
+  use: isQuick ? { processes: 1, windows: 10, idle: 500 } : { processes: 6, windows: 40, idle: 9_000 },
   leases: isQuick ? { minutes: 10, seconds: 5 } : { minutes: 60, seconds: 120 },
 };
 
@@ -36,6 +41,13 @@ for (const name of ['lameduck', ...names.filter((other) => other !== 'lameduck')
     `${name}: ${signed(price.increment)} ns a request, ${ratio(price.ratio)} of node:http's ${price.bare.toFixed(0)} ns; ` +
       `over loopback ${signed(price.difference)} ns, ${ratio(price.wholeRatio)}`,
   );
+}
+
+const uses: Use[] = [];
+for (const variant of isQuick ? variants.filter(({ title }) => title === 'as in the chart') : variants) {
+  const use = { variant, pairs: await measureUse(variant, effort.use) };
+  uses.push(use);
+  console.log(`${variant.title}: ${ratio(requestRatio(use))} of the CPU time of ${bare[variant.framework].title}`);
 }
 
 const shutdowns = new Map<string, Shutdown[][]>();
@@ -84,7 +96,7 @@ console.log(
 );
 
 if (!isQuick) {
-  const results = { prices, shutdowns, streams, probes, leases, effort };
+  const results = { prices, uses, shutdowns, streams, probes, leases, effort };
   writeFileSync(join(import.meta.dirname, '..', 'docs', 'benchmarks.md'), page(results));
 }
 

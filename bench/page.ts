@@ -11,9 +11,12 @@ import type { Probes } from './probes/probes.ts';
 import { probesSection } from './probes/section.ts';
 import { median } from './statistics.ts';
 import type { Streams } from './streams/streams.ts';
+import type { UseEffort } from './use/measure.ts';
+import { useSection, type Use } from './use/section.ts';
 
 export interface Results {
   readonly prices: ReadonlyMap<string, Price>;
+  readonly uses: readonly Use[];
   /** For each implementation and delay, one shutdown a round. */
   readonly shutdowns: ReadonlyMap<string, readonly (readonly Shutdown[])[]>;
   readonly streams: Streams;
@@ -22,6 +25,7 @@ export interface Results {
   readonly effort: {
     readonly lameduck: Effort;
     readonly other: Effort;
+    readonly use: UseEffort;
     readonly rounds: number;
     readonly delays: readonly number[];
   };
@@ -32,6 +36,7 @@ export function page(results: Results): string {
   return [
     ...opening,
     ...price(results),
+    ...useSection(results.uses, results.effort.use),
     ...losses(results),
     ...streamsOf(results),
     ...probesSection(results.probes),
@@ -98,7 +103,7 @@ function price({ prices, effort }: Results): string[] {
     'the kernel and the scheduler answer to every delay. How much of that column is noise can be seen: the control,',
     '`http-terminator`, `lightship` and `close-with-grace` run no code at all for a request, and their differences lie between',
     `${nothing} ns. What lies clearly outside is not noise. A service that does anything itself has a larger \`bare\`, and both`,
-    'ratios are nearer to 1. Probes, logging, TLS and HTTP/2 are not measured, nor is what a connection costs.',
+    'ratios are nearer to 1. TLS, HTTP/2 and WebSocket are not measured.',
   ];
 }
 

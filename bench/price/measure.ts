@@ -84,7 +84,12 @@ async function checkEqual(name: string, barePort: number, otherPort: number): Pr
     const [bare, other] = [await answerOf(barePort, request), await answerOf(otherPort, request)];
     if (bare !== other) throw new Error(`${name} does not answer as node:http does:\n${other}\n${bare}`);
   }
-  return (await answerOf(barePort, get)).length;
+  return lengthOf(barePort);
+}
+
+/** lengthOf returns how many bytes the response to a GET has, all of them ASCII. */
+export async function lengthOf(port: number): Promise<number> {
+  return (await answerOf(port, get)).length;
 }
 
 async function answerOf(port: number, request: string): Promise<string> {

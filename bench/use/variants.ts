@@ -1,0 +1,60 @@
+// What a request is measured with: a bare server and lameduck on it, in the ways in which services use it.
+import { join } from 'node:path';
+
+/** Variant is how the process of a server is started. */
+export interface Variant {
+  readonly title: string;
+  readonly framework: 'http' | 'fastify';
+  /** How lameduck comes to the server; `none` is the bare server. */
+  readonly by: 'none' | 'code' | 'register';
+  /** The variables of the process. */
+  env(probePort: number, folder: string): Readonly<Record<string, string>>;
+}
+
+// The built file: run `npm run build` first.
+const register = join(import.meta.dirname, '..', '..', 'dist', 'register.cjs');
+
+/** execArgvOf returns the options of Node with which the process is started. */
+export function execArgvOf({ by }: Variant): string[] {
+  return ['--expose-gc', ...(by === 'register' ? ['--require', register] : [])];
+}
+
+const none = (): Readonly<Record<string, string>> => ({});
+const withProbePort = (probePort: number): Readonly<Record<string, string>> => ({
+  LAMEDUCK_PROBE_PORT: String(probePort),
+});
+const asInChart = (probePort: number): Readonly<Record<string, string>> => ({
+  ...withProbePort(probePort),
+  LAMEDUCK_PROBE_PATHS: 'off',
+});
+
+/** bare has the server of each framework that the others are compared with. */
+export const bare: Readonly<Record<Variant['framework'], Variant>> = {
+  http: { title: 'bare `node:http`', framework: 'http', by: 'none', env: none },
+  fastify: { title: 'bare Fastify', framework: 'fastify', by: 'none', env: none },
+};
+
+/** variants are compared with the bare server of their framework, the first two with themselves as a control. */
+export const variants: readonly Variant[] = [
+  bare.http,
+  bare.fastify,
+  { title: 'default', framework: 'http', by: 'code', env: none },
+  { title: 'as in the chart', framework: 'http', by: 'code', env: asInChart },
+  { title: '`lameduck/register`', framework: 'http', by: 'register', env: withProbePort },
+  { title: '`lameduck/fastify`', framework: 'fastify', by: 'code', env: none },
+  { title: '`lameduck/fastify`, as in the chart', framework: 'fastify', by: 'code', env: asInChart },
+  {
+    title: 'everything on',
+    framework: 'http',
+    by: 'code',
+    env: (probePort, folder) => ({
+      ...withProbePort(probePort),
+      LAMEDUCK_METRICS_PATH: '/metrics',
+      LAMEDUCK_REQUEST_TIMEOUT: '60s',
+      LAMEDUCK_MAX_REQUESTS_INFLIGHT: '1000',
+      LAMEDUCK_AUDIT_LOG_PATH: join(folder, 'audit.log'),
+      LAMEDUCK_DEBUG_SOCKET_PATH: join(folder, 'debug.sock'),
+      LAMEDUCK_CHECKPOINT_PATH: join(folder, 'checkpoint.json'),
+    }),
+  },
+];
