@@ -49,6 +49,8 @@ export class Startup {
    */
   begin(): void {
     startImmediate(() => {
+      // The drain closes the servers that listened when the shutdown began.
+      if (this.#parts.lifecycle.signals.shutdownInitiated.hasSignaled) return;
       if (this.#parts.servers.length === 0) this.#start();
       for (const server of this.#waitingFor) if (server.listening) this.onListening(server);
     });

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
+import { setImmediate as nextImmediate } from 'node:timers/promises';
 import { createUnderTest, ServerUnderTest, type LifecycleUnderTest } from './support/lifecycle-under-test.ts';
 import { disposed } from './support/disposed.ts';
 import { settled } from './support/fake-clock.ts';
@@ -177,6 +178,20 @@ test('P-054 a server that listens after the shutdown has begun is closed and sta
   assert.deepEqual(parts.starts, []);
   assert.equal(hasRun, false);
   assert.equal(isSignaled(parts).complete, false);
+});
+
+test('P-053 a server that listened before a shutdown in the first turn is closed by the drain alone', async (context) => {
+  const serving = disposed(context, new ServerUnderTest());
+  await serving.listen();
+  const parts = createUnderTest({}, [serving.server]);
+  parts.startup.begin();
+  void parts.handle.shutdown('test');
+  await nextImmediate();
+  await nextImmediate();
+  const { httpServerStoppedListening } = parts.handle.signals;
+  assert.equal(serving.server.listening, !httpServerStoppedListening.hasSignaled);
+  await parts.clock.advanceUntil('the end', parts.handle.ended);
+  assert.equal(serving.server.listening, false);
 });
 
 test('P-054, P-067 a shutdown before the start ends at once and nothing starts afterwards', async () => {
