@@ -71,6 +71,19 @@ void describe('settings of a guest', { concurrency: 2 }, () => {
     assert.deepEqual(await subject.exit, { code: 0, signal: null });
   });
 
+  test('P-080 its own health paths answer 503 from the process signal on, and all others are served', async (t) => {
+    const env = { LAMEDUCK_READINESS_PATHS: '/health,/ready', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' };
+    const subject = disposed(t, guest('knows-nothing.ts', env));
+    const port = String(await subject.ready());
+    const statusOf = async (path: string, method = 'GET'): Promise<number> =>
+      (await fetch(`http://127.0.0.1:${port}${path}`, { method })).status;
+    assert.equal(await statusOf('/health'), 200);
+    subject.kill('SIGTERM');
+    await subject.signaled('ShutdownInitiated');
+    const asked = [statusOf('/health'), statusOf('/ready/?deep', 'HEAD'), statusOf('/health', 'POST'), statusOf('/')];
+    assert.deepEqual(await Promise.all(asked), [503, 503, 200, 200]);
+  });
+
   test('P-077 on its probe port a guest is ready, and from the process signal on not ready and alive', async (t) => {
     const env = { LAMEDUCK_PROBE_PORT: String(await freePort()), LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' };
     const subject = disposed(t, guest('knows-nothing.ts', env));
