@@ -11,9 +11,8 @@ import type { RequestFunctions } from './http/admission/request-functions.ts';
 import type { Observer } from './observer.ts';
 import { loggerAllowed, quiet, type Logger } from './observers/logger.ts';
 import { createLogging, silent, type Logging, type StartReport } from './observers/logging.ts';
-import { createMetrics } from './observers/metrics/metrics.ts';
-import type { EventLoopCounts } from './observers/metrics/readers.ts';
 import { registryAllowed, type MetricsRegistry } from './observers/metrics/registry.ts';
+import { createRecords } from './observers/records.ts';
 import { several } from './observers/several.ts';
 import { createProbePort } from './probe-thread.ts';
 import type { ProbePort } from './probe-worker/probe-port.ts';
@@ -84,13 +83,11 @@ export function install(
   const isDeveloped = isDevelopment(environment);
   const { settings, sources, functions, warnings } = isDeveloped ? withoutDelay(completed) : completed;
   const logging = createLogging(functions.logger ?? (runsTests(environment) ? quiet : undefined));
-  const warn = logging.onWarning.bind(logging);
   const thread = createProbePort(settings, logging, guest === undefined, () => parts);
   const probePort = settings.probePort === 0 ? undefined : thread;
-  const eventLoop = probePort && ((): EventLoopCounts => probePort.counts);
-  const metrics = createMetrics({
-    ...{ settings, clock: systemClock, registry: functions.registry, warn, eventLoop },
-    previousRun: () => checkpoint?.previousRun,
+  const { audit, metrics } = createRecords({
+    ...{ settings, clock: systemClock, registry: functions.registry, logging },
+    ...{ eventLoop: probePort && (() => probePort.counts), previousRun: () => checkpoint?.previousRun },
   });
   const checkpoint = openCheckpoint(settings.checkpointPath, logging);
   const parts = createParts({
@@ -99,10 +96,11 @@ export function install(
     sources,
     clock: probePort?.clock ?? systemClock,
     // Before the log, because writing a line may take time.
-    observer: several([probePort?.observer, observerOf(checkpoint), logging]),
+    observer: several([probePort?.observer, observerOf(checkpoint), audit?.observer, logging]),
     functions,
     readSocketTable,
     metrics,
+    audit,
     flushLog: logging.flushed,
     isHurried: isDeveloped,
     answersOnOwnServers: guest === undefined,
@@ -113,7 +111,7 @@ export function install(
     },
   });
   const stopWatching = watchForHandedSockets(servers, () => {
-    warn('a server that does not listen gets requests: its lifecycle starts when it listens itself');
+    logging.onWarning('a server that does not listen gets requests: its lifecycle starts when it listens itself');
   });
   for (const one of servers) putUnder(parts, one);
   // A shutdown that begins before the start closes the listeners, and requests still arrive on open connections.
@@ -126,6 +124,7 @@ export function install(
       thread.noteReport();
       thread.close();
       checkpoint?.end(exitCode);
+      void audit?.close();
       parts.closes.settle();
     }
     leave();

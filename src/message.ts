@@ -51,6 +51,16 @@ export interface Response {
   once(event: 'close', listener: () => void): unknown;
 }
 
+/** sentStatus returns the status code that a response has sent; undefined if none was. A handler may set one that is never sent. */
+export function sentStatus(response: Response): number | undefined {
+  const { statusCode } = response as { statusCode: unknown };
+  // A pipelined response that waits for an earlier one has sent nothing, whatever its handler wrote.
+  const isSent =
+    response.headersSent && (response.writableFinished || (response as { socket?: unknown }).socket !== null);
+  const isStatus = isSent && typeof statusCode === 'number' && statusCode >= 100 && statusCode <= 999;
+  return isStatus ? Math.trunc(statusCode) : undefined;
+}
+
 /** Answer is a complete response that lameduck itself sends. */
 export interface Answer {
   readonly status: number;

@@ -1,6 +1,6 @@
 // What the core reports, and to whom: the one interface between it and logs, metrics or whatever else watches.
 import type { SignalName } from './lifecycle/graph.ts';
-import type { Response } from './message.ts';
+import type { Request, Response } from './message.ts';
 
 /** TrafficCounts is what a server is doing at a moment. */
 export interface TrafficCounts {
@@ -83,6 +83,8 @@ export interface ShutdownRecord {
   readonly stepFailures: readonly { readonly step: string; readonly error: string }[];
   /** What still held the process a second after the drain, so that it had to be ended. */
   readonly heldBy: readonly string[];
+  /** Events that the audit log does not have: dropped, or not written when the line was. There only with an audit log. */
+  readonly auditEventsMissing?: number;
 }
 
 /** PreviousRun is what the checkpoint says of the run before this one, in the same container or before a restart. */
@@ -147,4 +149,23 @@ export interface RequestObserver {
   onRequestEnd(response: Response, durationMs: number): void;
   /** Called instead for an event stream, an upgraded socket or another long-running request. */
   onLongRunningEnd(): void;
+}
+
+/**
+ * AuditLog is told of each of the program's requests, stage by stage, and writes in the background. Without an audit log, no
+ * request pays for it. `key` stands for the request.
+ */
+export interface AuditLog {
+  /** Called just before the program gets the request. */
+  onReceived(key: object, request: Request): void;
+  /** Called when the headers of the response to a long-running request have been sent. */
+  onStarted(key: object, status: number): void;
+  /** Called when the listener of the program that got the request has thrown. */
+  onPanic(key: object): void;
+  /** Called when the request has ended. An upgraded socket has no response. */
+  onComplete(key: object, response?: Response): void;
+  /** flush resolves when every event has been written, or when no event can be written. */
+  flush(): Promise<void>;
+  /** How many events are not in the log: those that were dropped, and those that wait to be written. */
+  readonly missing: number;
 }

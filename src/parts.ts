@@ -13,7 +13,7 @@ import type { Server } from './http/server.ts';
 import { Traffic, type TrafficOptions } from './http/traffic.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle/signals.ts';
 import type { Answer } from './message.ts';
-import type { ElectorCounts, Observer } from './observer.ts';
+import type { AuditLog, ElectorCounts, Observer } from './observer.ts';
 import type { Metrics } from './observers/metrics/metrics.ts';
 import { several } from './observers/several.ts';
 import { Recorder } from './recorder.ts';
@@ -33,6 +33,8 @@ export interface PartsOptions extends DrainOptions {
   readonly functions: RequestFunctions;
   /** Undefined when nobody can see any. */
   readonly metrics?: Metrics | undefined;
+  /** Undefined when there is none. */
+  readonly audit?: AuditLog | undefined;
   /** Whether the servers answer for the endpoints of lameduck, as far as the settings say so; by default they do. */
   readonly answersOnOwnServers?: boolean | undefined;
   /** How the log is flushed, for the check `log` (A-077). */
@@ -71,7 +73,7 @@ export interface Parts {
 
 /** createParts puts one lifecycle together. Nothing happens until the startup begins or a server listens. */
 export function createParts(options: PartsOptions): Parts {
-  const { settings, sources, clock, metrics, onStart } = options;
+  const { settings, sources, clock, metrics, audit, onStart } = options;
   const observer = metrics === undefined ? options.observer : several([options.observer, metrics.observer]);
   const warn = (message: string): void => {
     observer.onWarning(message);
@@ -91,6 +93,7 @@ export function createParts(options: PartsOptions): Parts {
     limits: settings,
     eventStreams: settings.eventStreams,
     observer: metrics?.requests,
+    audit,
     answer: answersOf(options, health, lifecycle),
     onListening: (server) => {
       // Again, since the program may have set its own in the meantime, and for one that came later.
@@ -103,9 +106,9 @@ export function createParts(options: PartsOptions): Parts {
     recorder.noteStepFailure('end connections', error);
   };
   const drain = new Drain(traffic, clock, onFailure, options);
-  const recorder = new Recorder({ clock, traffic, hooks, observer });
+  const recorder = new Recorder({ clock, traffic, hooks, observer, audit });
   const shutdown = new Shutdown({
-    ...{ clock, settings, budget, servers, lifecycle, traffic, drain, hooks, recorder },
+    ...{ clock, settings, budget, servers, lifecycle, traffic, drain, hooks, recorder, audit },
     takeCloses: (server) => {
       closes.begin(server);
     },

@@ -8,7 +8,7 @@ import type { Hooks } from './hooks/hooks.ts';
 import type { SocketRow } from './http/drain/socket-table.ts';
 import type { Traffic } from './http/traffic.ts';
 import type { SignalName } from './lifecycle/graph.ts';
-import type { Observer, ShutdownRecord, StepFailure, UnfinishedRequest } from './observer.ts';
+import type { AuditLog, Observer, ShutdownRecord, StepFailure, UnfinishedRequest } from './observer.ts';
 
 /** RecorderParts is what the record is taken from, and who is told. */
 export interface RecorderParts {
@@ -16,6 +16,7 @@ export interface RecorderParts {
   readonly traffic: Pick<Traffic, 'counts' | 'requests' | 'unfinished'>;
   readonly hooks: Pick<Hooks, 'failures'>;
   readonly observer: Observer;
+  readonly audit?: Pick<AuditLog, 'missing'> | undefined;
 }
 
 /** Recorder notes what happens and when, counted from the moment at which the shutdown began. */
@@ -142,7 +143,7 @@ export class Recorder {
   }
 
   #recordNow(exitCode: number): ShutdownRecord {
-    const { clock, traffic, hooks } = this.#parts;
+    const { clock, traffic, hooks, audit } = this.#parts;
     const now = clock.now();
     const startedAt = this.#startedAt ?? now;
     const { answered, refused, aborted, longRunningEnded } = traffic.requests.inFlight;
@@ -159,6 +160,7 @@ export class Recorder {
       hookFailures: hooks.failures.map(({ kind, name, error }) => ({ kind, name, error: error.message })),
       stepFailures: this.stepFailures.map(({ step, error }) => ({ step, error: error.message })),
       heldBy: [],
+      ...(audit !== undefined && { auditEventsMissing: audit.missing }),
     };
   }
 

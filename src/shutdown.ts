@@ -10,7 +10,7 @@ import { retire, stopListening } from './http/drain/listener.ts';
 import type { Server } from './http/server.ts';
 import type { Traffic } from './http/traffic.ts';
 import type { Lifecycle } from './lifecycle/signals.ts';
-import type { ShutdownRecord } from './observer.ts';
+import type { AuditLog, ShutdownRecord } from './observer.ts';
 import type { Recorder } from './recorder.ts';
 import type { Budget } from './settings/budget.ts';
 import type { Settings } from './settings/table.ts';
@@ -35,6 +35,7 @@ export interface ShutdownParts {
   readonly takeCloses: (server: Server) => void;
   readonly hooks: Hooks;
   readonly recorder: Recorder;
+  readonly audit: Pick<AuditLog, 'flush'> | undefined;
 }
 
 /** BeginOptions is what the caller of `begin` may set. */
@@ -148,7 +149,7 @@ export class Shutdown {
   }
 
   async #sequence({ reason, startedAt, delay, deadlines }: Beginning): Promise<ShutdownRecord> {
-    const { lifecycle, servers, traffic, drain, takeCloses, hooks, settings, recorder } = this.#parts;
+    const { lifecycle, servers, traffic, drain, takeCloses, hooks, settings, recorder, audit } = this.#parts;
     const { drainBy, endBy } = deadlines;
     // Before the signal is reported, so that its log line counts event streams as long-running.
     const recognized = this.#step('let clients leave', drainBy, () =>
@@ -182,6 +183,8 @@ export class Shutdown {
     }
     await this.#step('destroy hooks', endBy, () => hooks.runDestroy(reason, settings.destroyHookTimeout, endBy.signal));
     await this.#closeConnections(endBy);
+    // What is not written when the budget ends is counted in the record, and is no failure.
+    await Promise.race([audit?.flush(), endBy.reached]);
     const record = recorder.end();
     this.#endsAt = endBy.at;
     drainBy.clear();

@@ -84,6 +84,8 @@ export const differences: Readonly<Record<string, string>> = {
   'A-187': "Name, labels and buckets follow OpenTelemetry's conventions for HTTP, which dashboards for Node use.",
   'A-188':
     'Each signal, phase and hook has a metric. So have the requests that a shutdown has answered, refused and cut, its budget, and the prediction of an overrun.',
+  'A-205':
+    'The queue is bounded. The flush ends with the shutdown budget, or after one second in which nothing can be written, so that a full disk does not delay the exit. Events are taken until the shutdown ends.',
   'H-162': 'There is no separate image for debugging. `kubectl debug` attaches the tools to the image that was tested.',
   'H-164':
     "The health check is the package's own `lameduck probe`, and the tests belong to the project, so neither has a file in that folder. Nothing is published from here. docs/image.md has the command to publish an image.",

@@ -161,6 +161,9 @@ export const rules: Readonly<Record<string, string>> = {
   'A-187': 'A histogram has the durations of requests, with buckets from 5 ms to 60 s.',
   'A-188':
     'No metric describes the lifecycle: no phase, and no duration of a shutdown or a hook. No metric counts the requests that a shutdown has drained, cut or refused.',
+  'A-205':
+    'The audit backend starts before the server listens and takes events until `InFlightRequestsDrained`. It then writes the queued events, without a deadline.',
+  'A-206': 'Requests and watches in flight that end before `InFlightRequestsDrained` are audited.',
   'A-217': 'The probability of a GOAWAY must be from 0 to 0.02.',
   'A-218': 'The limit of requests in flight must not be negative. 0 disables it.',
   'A-248':

@@ -114,6 +114,7 @@ const notes: Readonly<Record<string, string>> = {
   paths:
     'As text a comma-separated list, in code also an array. lameduck compares the path of a request without its query.',
   file: "In code also `''`, which is off.",
+  'log file': "In code also `''`, which is off.",
   'process signals':
     'As text a comma-separated list, in code also an array. Not SIGKILL and SIGSTOP, and no signal after which a process cannot continue, such as SIGSEGV.',
 };

@@ -28,6 +28,8 @@ export interface SeamEvents {
   onSession(session: ServerHttp2Session): void;
   /** A request on HTTP/2; one that is held back goes on by `proceed`. */
   onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean;
+  /** The program's listener has thrown; called with the first argument of the event. Undefined if nobody wants to know. */
+  readonly onThrow?: ((subject: object) => void) | undefined;
   /** The faces that the compatibility API gives to a stream which has passed already. */
   onCompatible(request: object, response: object): void;
 }
@@ -46,8 +48,10 @@ export function installSeam(server: Server, events: SeamEvents): void {
   const prototype = Object.getPrototypeOf(server) as { emit: Emit };
   const speaksHttp2 = isHttp2(server);
 
-  const proceed: Proceed = (event, ...args) =>
+  const send: Proceed = (event, ...args) =>
     (own ?? prototype.emit).call(server, continued(server, event, args), ...args);
+  const { onThrow } = events;
+  const proceed = onThrow === undefined ? send : watched(send, onThrow);
 
   // Nearly every event is this one, and to spread its arguments would cost it more than the rest of the seam.
   const emitRequest = (request: IncomingMessage, response: ServerResponse): boolean =>
@@ -55,7 +59,9 @@ export function installSeam(server: Server, events: SeamEvents): void {
     (own ?? prototype.emit).call(server, 'request', request, response);
 
   const emit: Proceed = (event, ...args) => {
-    if (event === 'request' && !speaksHttp2) return emitRequest(args[0] as IncomingMessage, args[1] as ServerResponse);
+    if (event === 'request' && !speaksHttp2 && onThrow === undefined) {
+      return emitRequest(args[0] as IncomingMessage, args[1] as ServerResponse);
+    }
     if (speaksHttp2 && isCompatible(event, args)) {
       events.onCompatible(args[0] as object, args[1] as object);
     } else if (event === 'request' || event === 'checkContinue' || event === 'checkExpectation') {
@@ -105,6 +111,20 @@ function handleRare(
     default:
       return false;
   }
+}
+
+// By `finally`: after a `catch` that throws again, Node would print the line of the seam instead of the program's.
+function watched(send: Proceed, onThrow: (subject: object) => void): Proceed {
+  return (event, ...args) => {
+    let hasReturned = false;
+    try {
+      const isHeard = send(event, ...args);
+      hasReturned = true;
+      return isHeard;
+    } finally {
+      if (!hasReturned && typeof args[0] === 'object' && args[0] !== null) onThrow(args[0]);
+    }
+  };
 }
 
 // What was there before the seam leaves with the rest (P-053).

@@ -39,6 +39,7 @@ export class Traffic implements SeamEvents, Records, Ended {
   connectionsAccepted = 0;
   readonly onListening: TrafficOptions['onListening'];
   readonly onClose: TrafficOptions['onClose'];
+  readonly onThrow: SeamEvents['onThrow'];
   readonly #options: TrafficOptions;
   readonly #clock: Clock;
   readonly #admission: Admission;
@@ -53,6 +54,7 @@ export class Traffic implements SeamEvents, Records, Ended {
     this.onListening = options.onListening;
     this.onClose = options.onClose;
     this.requests = new Requests(options, this);
+    this.onThrow = options.audit && this.requests.noteThrow.bind(this.requests);
     const { answer, limits } = options;
     this.#admission = new Admission(
       { clock: this.#clock, answer, goawayChance: limits.goawayChance },
@@ -133,7 +135,7 @@ export class Traffic implements SeamEvents, Records, Ended {
     connection.isUpgraded = true;
     if (this.#admission.onUpgrade(connection)) return true;
     this.connections.delete(connection);
-    this.requests.upgrade(this.#add(new Upgraded(connection, request, socket, this.#clock.now())));
+    this.requests.upgrade(this.#add(new Upgraded(connection, request, socket, this.#clock.now())), socket);
     return false;
   }
 

@@ -14,6 +14,8 @@ export interface StartReport {
 
 /** Logging is the Observer that writes the log, and what else has a line there. */
 export interface Logging extends Observer, ProcessLines, ProbePortLines, CheckpointLines {
+  /** Called once when events cannot be written to the audit log, and the service goes on. */
+  onAuditFailure(auditLogPath: string, error: Error): void;
   onStart(report: StartReport): void;
   /** onError tells what is wrong and does not stop the start. */
   onError(message: string): void;
@@ -97,6 +99,9 @@ export function createLogging(logger?: Logger): Logging {
     ...processLines(log),
     ...probePortLines(log),
     ...checkpointLines(log),
+    onAuditFailure(auditLogPath, error) {
+      log.error({ auditLogPath, err: error }, 'audit log failed');
+    },
     onEnd(record) {
       hasEnded = true;
       log[record.exitCode === 0 ? 'info' : 'error'](record, 'shutdown ended');

@@ -236,6 +236,21 @@ export const file: Kind<string> = {
   format: (value) => path.format(value),
 };
 
+const logFileAllowed = 'an absolute path of a file such as /var/log/audit.log, - for standard output, or off';
+
+/** logFile is the path of a file that is appended to, or `-` for standard output; the empty string is off. */
+export const logFile: Kind<string> = {
+  name: 'log file',
+  fromText(text) {
+    const reading = text === '-' ? { value: text } : file.fromText(text);
+    return 'value' in reading ? reading : { allowed: logFileAllowed };
+  },
+  fromCode(given) {
+    return typeof given === 'string' ? this.fromText(given) : { allowed: logFileAllowed };
+  },
+  format: (value) => path.format(value),
+};
+
 /** choice is one of a few words. Its name is all of them, which is also what it allows. */
 export function choice<Word extends string>(...words: readonly Word[]): Kind<Word> {
   const allowed = words.join(' or ');

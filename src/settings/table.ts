@@ -9,6 +9,7 @@ import {
   file,
   host,
   limit,
+  logFile,
   path,
   paths,
   port,
@@ -208,6 +209,17 @@ export const settingsTable = {
   metricsPath: row<string>({
     kind: path,
     default: () => '',
+  }),
+  /**
+   * The file to which each request of the program is appended as events of audit.k8s.io, or `-` for standard output. `off`
+   * writes nothing.
+   *
+   * @default `off`
+   */
+  auditLogPath: row<string>({
+    kind: logFile,
+    default: () => '',
+    namedAfter: '--audit-log-path',
   }),
   /**
    * The file from which the kubelet reads the termination message of the container. On an abnormal exit, the process

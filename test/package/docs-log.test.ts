@@ -49,6 +49,7 @@ test('the messages of docs/log.md and their levels are those that an observer wr
   logging.onProbeThreadFailure(error);
   logging.onProbePortFailure(error);
   logging.onStallEnd(1);
+  logging.onAuditFailure('/audit.log', error);
   for (const outcome of ['clean', 'failed', 'killed', 'never_ready'] as const)
     logging.onPreviousRun({ outcome, phase: '' });
   logging.onPreviousRunUnknown('/run/lameduck/checkpoint.json', error);
@@ -66,7 +67,7 @@ test('the messages of docs/log.md and their levels are those that an observer wr
 });
 
 test('the fields of the final line in docs/log.md are those of a record', async () => {
-  const duck = lameduck([], { logger: new Recorder() });
+  const duck = lameduck([], { logger: new Recorder(), auditLogPath: '/dev/null' });
   await duck.signals.hasBeenReady.signaled;
   const record = await duck.shutdown('the log is documented');
 

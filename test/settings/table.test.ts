@@ -55,6 +55,7 @@ test('the defaults outside a cluster and in one', () => {
     readyzEventLoopStallLimit: 5_000,
     livezEventLoopStallLimit: 30_000,
     metricsPath: '',
+    auditLogPath: '',
     terminationMessagePath: '/dev/termination-log',
     checkpointPath: '',
     keepAliveTimeout: undefined,

@@ -4,7 +4,7 @@ import { createParts, type Parts, type PartsOptions } from '../../src/parts.ts';
 import { installSeam } from '../../src/http/seam.ts';
 import type { RequestFunctions } from '../../src/http/admission/request-functions.ts';
 import type { Server } from '../../src/http/server.ts';
-import type { Observer } from '../../src/observer.ts';
+import type { AuditLog, Observer } from '../../src/observer.ts';
 import { silent } from '../../src/observers/logging.ts';
 import { createMetrics } from '../../src/observers/metrics/metrics.ts';
 import type { MetricsRegistry } from '../../src/observers/metrics/registry.ts';
@@ -17,6 +17,7 @@ export interface ManageOptions {
   readonly observer?: Observer;
   readonly onStart?: PartsOptions['onStart'];
   readonly registry?: MetricsRegistry | undefined;
+  readonly audit?: AuditLog | undefined;
   /** As `register` does it to a program, whose servers listen by then. */
   readonly isGuest?: boolean;
 }
@@ -31,6 +32,7 @@ export function manage(
     onStart = () => undefined,
     functions = {},
     registry,
+    audit,
     isGuest = false,
   }: ManageOptions = {},
 ): Parts {
@@ -47,6 +49,7 @@ export function manage(
     functions,
     answersOnOwnServers: !isGuest,
     metrics: createMetrics({ settings, clock, registry, warn }),
+    audit,
     onStart,
   });
   for (const server of servers) {

@@ -14,6 +14,7 @@ import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import { systemClock, type Clock } from '../../src/clock.ts';
 import type { RequestFunctions } from '../../src/http/admission/request-functions.ts';
+import type { AuditLog } from '../../src/observer.ts';
 import type { Parts } from '../../src/parts.ts';
 import type { SettingsOptions } from '../../src/settings/table.ts';
 import { certificate } from '../fixtures/certificate.ts';
@@ -33,6 +34,7 @@ type Listener = (path: string, answer: Answer, request: object) => void;
 export interface ServeOptions extends SettingsOptions {
   readonly listener: Listener;
   readonly functions?: RequestFunctions;
+  readonly audit?: AuditLog;
   readonly clock?: Clock;
   /** Called before the server listens. */
   readonly prepare?: (parts: Parts) => void;
@@ -86,7 +88,7 @@ function describeEachKind(cases: Cases, concurrency: boolean, casesAtOnce = 1): 
 export async function serve(
   scope: Scope,
   { isSecure, isCompatible, by }: Kind,
-  { listener, functions = {}, clock = systemClock, prepare, ...settings }: ServeOptions,
+  { listener, functions = {}, audit, clock = systemClock, prepare, ...settings }: ServeOptions,
 ) {
   const onRequest = (request: Http2ServerRequest, response: Http2ServerResponse): void => {
     const answer: Answer = {
@@ -100,7 +102,7 @@ export async function serve(
   const server = by === 'Fastify' ? await fastifyServer(onRequest) : createServerOf(isSecure);
   if (isCompatible && by !== 'Fastify') server.on('request', onRequest);
   if (isGuest) await listen(server);
-  const parts: Parts = manage([server], settings, { clock, functions, isGuest });
+  const parts: Parts = manage([server], settings, { clock, functions, audit, isGuest });
   prepare?.(parts);
   parts.startup.begin();
   if (!isCompatible) {

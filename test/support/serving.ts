@@ -8,7 +8,7 @@ import { systemClock, type Clock } from '../../src/clock.ts';
 import type { Parts } from '../../src/parts.ts';
 import type { RequestFunctions } from '../../src/http/admission/request-functions.ts';
 import type { Http1Server, Server } from '../../src/http/server.ts';
-import type { Observer, ShutdownRecord, UnfinishedRequest } from '../../src/observer.ts';
+import type { AuditLog, Observer, ShutdownRecord, UnfinishedRequest } from '../../src/observer.ts';
 import { silent } from '../../src/observers/logging.ts';
 import type { MetricsRegistry } from '../../src/observers/metrics/registry.ts';
 import type { SettingsOptions } from '../../src/settings/table.ts';
@@ -113,6 +113,7 @@ export interface ServeOptions extends SettingsOptions {
   readonly listener: RequestListener;
   readonly functions?: RequestFunctions;
   readonly registry?: MetricsRegistry;
+  readonly audit?: AuditLog | undefined;
   readonly clock?: Clock;
   /** Called before the server listens. */
   readonly prepare?: (server: Http1Server, parts: Parts) => void;
@@ -131,6 +132,7 @@ export async function serve(
     listener,
     functions = {},
     registry,
+    audit,
     clock = systemClock,
     prepare,
     patch,
@@ -149,7 +151,7 @@ export async function serve(
   const isGuest = adapter === 'register';
   // A program that knows nothing of its lifecycle is given it once it listens.
   if (isGuest) await listen(server);
-  const parts = manage([server], options, { observer, functions, registry, clock, isGuest });
+  const parts = manage([server], options, { observer, functions, registry, audit, clock, isGuest });
   parts.startup.begin();
   prepare?.(server, parts);
   const clients: Client[] = [];

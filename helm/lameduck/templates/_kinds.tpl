@@ -34,6 +34,8 @@
 {{- if not (and (le (len $text) 253) (regexMatch "^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$" $text)) -}}the name of a Lease: at most 253 lower-case letters, digits, "-" and "."{{- end -}}
 {{- else if eq $kind "file" -}}
 {{- if not (or (eq $text "off") (regexMatch "^/.*[^/]$" $text)) -}}an absolute path of a file such as /dev/termination-log, or off{{- end -}}
+{{- else if eq $kind "log file" -}}
+{{- if not (or (has $text (list "off" "-")) (regexMatch "^/.*[^/]$" $text)) -}}an absolute path of a file such as /var/log/audit.log, - for standard output, or off{{- end -}}
 {{- else if eq $kind "process signals" -}}
 {{- if not (regexMatch "^SIG(TERM|INT|HUP|QUIT|USR1|USR2|WINCH|ALRM|ABRT|CONT|TSTP|TTIN|TTOU)( *, *SIG(TERM|INT|HUP|QUIT|USR1|USR2|WINCH|ALRM|ABRT|CONT|TSTP|TTIN|TTOU))*$" $text) -}}one or more of the process signals that a program can catch, such as SIGTERM,SIGINT{{- end -}}
 {{- else if contains " or " $kind -}}

@@ -25,6 +25,7 @@ keepAliveTimeout: limit
 requestTimeout: duration
 maxRequestsInflight: count
 goawayChance: chance
+auditLogPath: log file
 terminationMessagePath: file
 checkpointPath: file
 {{- end -}}
@@ -78,7 +79,7 @@ LAMEDUCK_{{ regexReplaceAll "[A-Z]" . "_${0}" | upper }}
 {{- $text := include "lameduck.text" (index . 1) -}}
 {{- if kindIs "slice" (index . 1) -}}
 {{- join "," (index . 1) -}}
-{{- else if and (has $kind (list "port" "path" "paths" "file" "on or off")) (eq $text "false") -}}
+{{- else if and (has $kind (list "port" "path" "paths" "file" "log file" "on or off")) (eq $text "false") -}}
 off
 {{- else if and (eq $kind "on or off") (eq $text "true") -}}
 on

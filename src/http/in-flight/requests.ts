@@ -1,7 +1,8 @@
 // The requests of one lifecycle, over every protocol: which are counted, from when on, and when they are released.
+import type { Duplex } from 'node:stream';
 import { startImmediate, type Clock } from '../../clock.ts';
 import { socketOf } from '../../message.ts';
-import type { RequestObserver } from '../../observer.ts';
+import type { AuditLog, RequestObserver } from '../../observer.ts';
 import { createOverload, type Overload, type OverloadLimits } from '../admission/overload.ts';
 import type { Asked } from '../admission/request-functions.ts';
 import { connectionOf, type Connection } from '../connection.ts';
@@ -10,6 +11,7 @@ import { Http1Exchange } from '../http1/exchange.ts';
 import { LongRunning } from '../long-running/queue.ts';
 import { ResponseEnding } from '../long-running/response-ending.ts';
 import { watchedStreams, type WatchedStreams } from '../long-running/watched-streams.ts';
+import { onFirstStatus } from '../upgraded/first-status.ts';
 import type { Upgraded } from '../upgraded/socket.ts';
 import { InFlight } from './in-flight.ts';
 import { RequestEnds } from './request-ends.ts';
@@ -28,6 +30,7 @@ export interface RequestsOptions {
   readonly eventStreams: WatchedStreams;
   /** Told of each of the program's requests that has ended; there is none when nobody counts them. */
   readonly observer: RequestObserver | undefined;
+  readonly audit?: AuditLog | undefined;
 }
 
 /** Ended is called by Requests about what has ended. */
@@ -48,6 +51,7 @@ export class Requests {
   readonly #clock: Clock;
   readonly #functions: Asked;
   readonly #ends: RequestEnds | undefined;
+  readonly #audit: AuditLog | undefined;
   readonly #isWatchedStream: (exchange: HttpExchange) => boolean;
   readonly #now: () => number;
   readonly #onHead: (exchange: HttpExchange) => void;
@@ -57,20 +61,25 @@ export class Requests {
   readonly #ended: Ended;
   #recountAt = -Infinity;
 
-  constructor({ clock, functions, limits, eventStreams, observer }: RequestsOptions, ended: Ended) {
+  constructor({ clock, functions, limits, eventStreams, observer, audit }: RequestsOptions, ended: Ended) {
     this.longRunning = new LongRunning(clock, this.inFlight);
     this.overload = createOverload(clock, limits, this);
     this.#clock = clock;
     this.#functions = functions;
-    this.#ends = observer && new RequestEnds(observer, clock, (exchange) => this.isLongRunning(exchange));
+    const isReported = observer !== undefined || audit !== undefined;
+    const isLong = this.isLongRunning.bind(this);
+    this.#ends = isReported ? new RequestEnds({ clock, isLongRunning: isLong, observer, audit }) : undefined;
+    this.#audit = audit;
     this.#isWatchedStream = watchedStreams(eventStreams);
     this.#now = () => clock.now();
     this.#ended = ended;
-    this.#isListed = this.overload !== undefined || observer !== undefined || functions.longRunning !== undefined;
+    this.#isListed = this.overload !== undefined || isReported || functions.longRunning !== undefined;
     this.#onHead = (exchange) => {
       if (this.#isWatchedStream(exchange)) this.#beginLongRunning(exchange);
       const { state } = exchange;
       if (this.#isLeaving && (state.is === 'long-running' || state.is === 'told')) state.ending.watch?.();
+      const { response } = exchange;
+      if (response.headersSent && isLongRunning(exchange)) audit?.onStarted(exchange, response.statusCode);
     };
   }
 
@@ -126,19 +135,35 @@ export class Requests {
     if (exchange !== undefined) this.#begin(exchange, false);
   }
 
-  /** upgrade counts a connection that has left HTTP as one long-running request. */
-  upgrade({ upgraded, ending }: Upgraded): void {
+  /** upgrade counts a connection that has left HTTP as one long-running request. The program gets `socket`. */
+  upgrade({ upgraded, ending }: Upgraded, socket: Duplex): void {
     this.longRunning.add(upgraded, ending);
+    const audit = this.#audit;
+    if (audit === undefined) return;
+    audit.onReceived(upgraded, upgraded.request);
+    onFirstStatus(socket, (status) => {
+      audit.onStarted(upgraded, status);
+    });
   }
 
-  /** isRejected answers an admitted request that is one too many. */
+  /** isRejected answers an admitted request that is one too many. Every other request goes to the program next. */
   isRejected(exchange: HttpExchange): boolean {
-    if (this.overload === undefined) return false;
+    if (this.overload === undefined && this.#audit === undefined) return false;
     // Only here does it matter at once that a watched event stream is no ordinary request.
     if (!this.#isLeaving) exchange.onHead(this.#onHead);
-    if (!this.overload.rejects(exchange)) return false;
-    this.#setApart(exchange);
-    return true;
+    if (this.overload?.rejects(exchange) === true) {
+      this.#setApart(exchange);
+      return true;
+    }
+    this.#audit?.onReceived(exchange, exchange.request);
+    return false;
+  }
+
+  /** noteThrow reports that the program's listener has thrown when it got a request. */
+  noteThrow(request: object): void {
+    const connection = connectionOf(socketOf(request));
+    const exchange = connection?.exchangeFor(request) ?? connection?.upgraded;
+    if (exchange !== undefined) this.#audit?.onPanic(exchange);
   }
 
   /** recount returns the requests in flight without those whose end nobody has reported. */
@@ -179,7 +204,7 @@ export class Requests {
     connection.exchanges.length = 0;
     const { upgraded } = connection;
     if (upgraded === undefined || !this.longRunning.delete(upgraded)) return;
-    this.#ends?.noteUpgraded();
+    this.#ends?.noteUpgraded(upgraded);
     this.inFlight.releaseUpgraded(upgraded);
   }
 

@@ -21,6 +21,8 @@ export interface MetricsOptions {
   readonly warn: (message: string) => void;
   /** What the heartbeat of the event loop has shown, where there is one. */
   readonly eventLoop?: (() => EventLoopCounts) | undefined;
+  /** How many events the audit log has dropped, where there is one. */
+  readonly auditDropped?: (() => number) | undefined;
   /** How the previous run ended, where there is a checkpoint. */
   readonly previousRun?: () => PreviousRun | undefined;
 }
@@ -62,7 +64,8 @@ class LifecycleMetrics implements Metrics {
   #tookMs: number | undefined;
   #reading: Promise<Reading> | undefined;
 
-  constructor({ clock, registry, settings, warn, eventLoop, previousRun = () => undefined }: MetricsOptions) {
+  constructor(options: MetricsOptions) {
+    const { clock, registry, settings, warn, eventLoop, auditDropped, previousRun = () => undefined } = options;
     this.#settings = settings;
     this.#clock = clock;
     this.#events = new Events(() => clock.now());
@@ -71,7 +74,7 @@ class LifecycleMetrics implements Metrics {
     const metrics = metricsOf(
       metricsTable,
       metricsReaders({
-        ...{ events: this.#events, durations: this.requests, eventLoop, previousRun },
+        ...{ events: this.#events, durations: this.requests, eventLoop, auditDropped, previousRun },
         traffic: () => this.#watched.traffic,
         electors: () => this.#watched.electors,
         look: () => this.#look(),

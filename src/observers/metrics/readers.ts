@@ -28,13 +28,14 @@ export interface ReadersOptions {
   readonly electors: () => Watched['electors'];
   readonly look: () => Promise<Reading>;
   readonly eventLoop: (() => EventLoopCounts) | undefined;
+  readonly auditDropped: (() => number) | undefined;
   /** Undefined without a checkpoint. */
   readonly previousRun: () => PreviousRun | undefined;
 }
 
 /** metricsReaders reads what stands at `metricsPath`. */
 export function metricsReaders(options: ReadersOptions): Readers<keyof typeof metricsTable> {
-  const { durations, events, traffic, look, previousRun } = options;
+  const { durations, events, traffic, look, auditDropped, previousRun } = options;
   return {
     http_server_request_duration_seconds: () => durations.samples('http_server_request_duration_seconds'),
     http_server_active_requests: async () => activeRequests(await look()),
@@ -53,6 +54,7 @@ export function metricsReaders(options: ReadersOptions): Readers<keyof typeof me
       { labels: { outcome: 'refused' }, value: traffic().requests.inFlight.refused },
       { labels: { outcome: 'cut' }, value: events.requestsCut },
     ],
+    lameduck_audit_events_dropped_total: () => (auditDropped === undefined ? [] : [plain(auditDropped())]),
     lameduck_previous_run_info: () => infosOf(previousRun()),
     lameduck_build_info: () => [{ labels: { version }, value: 1 }],
   };

@@ -1,5 +1,5 @@
 // How long requests took: the histogram that every request is entered in when metrics are on, so it has to be cheap.
-import type { Request, Response } from '../../message.ts';
+import { sentStatus, type Request, type Response } from '../../message.ts';
 import type { RequestObserver } from '../../observer.ts';
 import type { Sample } from './metric.ts';
 
@@ -114,14 +114,8 @@ export class RequestDurations implements RequestObserver {
 
   #labelSetOf(response: Response): LabelSet {
     const method = indexOfMethod.get(response.req.method) ?? methods.length;
-    // The status that was sent; what a handler has only set, or sets later, is none.
-    const { statusCode } = response as { statusCode: unknown };
-    // One that waited behind another for the connection has got nowhere, whatever its handler wrote.
-    const isSent =
-      response.headersSent && (response.writableFinished || (response as { socket?: unknown }).socket !== null);
-    const isStatus = isSent && typeof statusCode === 'number' && statusCode >= 100 && statusCode <= 999;
     // One number for both, since a text would have to be put together for each request.
-    const key = method * 1_000 + (isStatus ? Math.trunc(statusCode) : 0);
+    const key = method * 1_000 + (sentStatus(response) ?? 0);
     const given: unknown = this.route?.(response.req);
     const route = typeof given === 'string' ? given : '';
     return this.#routes.get(route)?.get(key) ?? this.#newLabelSet(route, key);

@@ -126,6 +126,11 @@ export const metricsTable = {
     labels: [],
     help: 'How long the event loop was blocked in all those times. There only with a probePort.',
   },
+  lameduck_audit_events_dropped_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Events that are missing in the audit log, because its queue was full. There only with an auditLogPath.',
+  },
   leader_election_master_status: {
     type: 'gauge',
     labels: ['name'],

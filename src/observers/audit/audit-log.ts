@@ -1,0 +1,119 @@
+// The audit log of one lifecycle: which event each stage of a request has, and when.
+import { wallTime, type Clock } from '../../clock.ts';
+import { sentStatus, type Request, type Response } from '../../message.ts';
+import type { AuditLog, Observer } from '../../observer.ts';
+import { silent } from '../logging.ts';
+import { describe, lineOf, type AuditedRequest, type Outcome, type Stage } from './event.ts';
+import { openTarget } from './target.ts';
+import { Writer } from './writer.ts';
+
+/** AuditLogOptions is what the audit log is made from. */
+export interface AuditLogOptions {
+  /** The file, or `-` for standard output. */
+  readonly path: string;
+  readonly clock: Clock;
+  /** Called once, if events cannot be written. */
+  readonly onFailure: (error: Error) => void;
+}
+
+/** WrittenAuditLog is the AuditLog with what only its owner needs. */
+export interface WrittenAuditLog extends AuditLog {
+  /** Learns of ShutdownInitiated. */
+  readonly observer: Observer;
+  /** How many events were dropped. */
+  readonly dropped: number;
+  /** close flushes the log and closes its file. Events that come later are dropped. */
+  close(): Promise<void>;
+}
+
+/** createAuditLog opens the audit log in the background; undefined if the path is empty. */
+export function createAuditLog(options: AuditLogOptions): WrittenAuditLog | undefined {
+  return options.path === '' ? undefined : new RequestAudit(options);
+}
+
+interface Audited {
+  readonly request: AuditedRequest;
+  hasStarted: boolean;
+  isOver: boolean;
+  /** The status of an upgraded socket, which has no response. */
+  status?: number;
+}
+
+class RequestAudit implements WrittenAuditLog {
+  readonly observer: Observer;
+  readonly #writer: Writer;
+  readonly #audited = new WeakMap<object, Audited>();
+  // node:crypto is loaded only for a process that has an audit log.
+  readonly #newID: () => string = process.getBuiltinModule('node:crypto').randomUUID;
+
+  constructor({ path, clock, onFailure }: AuditLogOptions) {
+    this.#writer = new Writer({ clock, open: () => openTarget(path), onFailure });
+    this.observer = {
+      ...silent,
+      onSignal: ({ name }) => {
+        if (name === 'ShutdownInitiated') this.#writer.writeSingly();
+      },
+    };
+  }
+
+  get dropped(): number {
+    return this.#writer.dropped;
+  }
+
+  get missing(): number {
+    return this.#writer.missing;
+  }
+
+  onReceived(key: object, request: Request): void {
+    this.#receive(key, request);
+  }
+
+  onStarted(key: object, status: number): void {
+    const audited = this.#audited.get(key);
+    if (audited === undefined || audited.hasStarted || audited.isOver) return;
+    audited.hasStarted = true;
+    audited.status = status;
+    this.#write(audited, 'ResponseStarted', { code: status });
+  }
+
+  onPanic(key: object): void {
+    const audited = this.#audited.get(key);
+    if (audited === undefined || audited.isOver) return;
+    audited.isOver = true;
+    this.#write(audited, 'Panic');
+  }
+
+  onComplete(key: object, response?: Response): void {
+    // A request whose client left while it was held has never reached the program, and yet it has ended.
+    const audited = this.#audited.get(key) ?? (response && this.#receive(key, response.req));
+    if (audited === undefined || audited.isOver) return;
+    audited.isOver = true;
+    this.#write(audited, 'ResponseComplete', {
+      code: response === undefined ? audited.status : sentStatus(response),
+      isIncomplete: response?.writableFinished === false,
+    });
+  }
+
+  flush(): Promise<void> {
+    return this.#writer.flush();
+  }
+
+  close(): Promise<void> {
+    return this.#writer.close();
+  }
+
+  #receive(key: object, request: Request): Audited {
+    const audited: Audited = {
+      request: describe(request, this.#newID(), wallTime()),
+      hasStarted: false,
+      isOver: false,
+    };
+    this.#audited.set(key, audited);
+    this.#write(audited, 'RequestReceived');
+    return audited;
+  }
+
+  #write({ request }: Audited, stage: Stage, outcome?: Outcome): void {
+    this.#writer.add(lineOf(request, stage, wallTime(), outcome));
+  }
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { constants, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { openTarget } from '../../../src/observers/audit/target.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'lameduck-audit-'));
+after(() => {
+  rmSync(folder, { recursive: true });
+});
+
+async function append(path: string, text: string): Promise<void> {
+  const target = await openTarget(path);
+  await target.write(Buffer.from(`${target.before}${text}`));
+  target.close();
+}
+
+test('a file is created for its owner alone, and appended to', async () => {
+  const path = join(folder, 'new.log');
+  await append(path, 'a\n');
+  await append(path, 'b\n');
+  assert.equal(readFileSync(path, 'utf8'), 'a\nb\n');
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+});
+
+test('a torn last line is closed', async () => {
+  const path = join(folder, 'torn.log');
+  writeFileSync(path, '{"a":1}\n{"b":');
+  await append(path, '{"c":3}\n');
+  assert.equal(readFileSync(path, 'utf8'), '{"a":1}\n{"b":\n{"c":3}\n');
+});
+
+test('a missing folder, a folder and a pipe without a reader are errors', async () => {
+  mkdirSync(join(folder, 'folder'));
+  execFileSync('mkfifo', [join(folder, 'pipe')]);
+  await assert.rejects(openTarget(join(folder, 'missing', 'a.log')), { code: 'ENOENT' });
+  await assert.rejects(openTarget(join(folder, 'folder')), { code: 'EISDIR' });
+  await assert.rejects(openTarget(join(folder, 'pipe')), { code: 'ENXIO' });
+});
+
+test('a pipe that is full is an error, and blocks nothing', async () => {
+  const path = join(folder, 'full-pipe');
+  execFileSync('mkfifo', [path]);
+  await using _reader = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const target = await openTarget(path);
+  const lines = Buffer.alloc(65_536, 'a\n');
+  await assert.rejects(
+    async () => {
+      for (;;) await target.write(lines);
+    },
+    { code: 'EAGAIN' },
+  );
+  target.close();
+});
+
+test('a full disk is an error', { skip: !existsSync('/dev/full') }, async () => {
+  const target = await openTarget('/dev/full');
+  await assert.rejects(target.write(Buffer.from('a\n')), { code: 'ENOSPC' });
+  target.close();
+});

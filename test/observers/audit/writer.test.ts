@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Target } from '../../../src/observers/audit/target.ts';
+import { Writer } from '../../../src/observers/audit/writer.ts';
+import { FakeClock, settled } from '../../support/fake-clock.ts';
+
+interface Append {
+  readonly text: string;
+  /** Ends the append: with all of its bytes, or with as many as given. */
+  readonly done: (bytes?: number) => Promise<void>;
+  readonly fail: (code: string) => Promise<void>;
+}
+
+class WriterUnderTest {
+  readonly clock = new FakeClock();
+  readonly appends: Append[] = [];
+  readonly failures: string[] = [];
+  readonly writer: Writer;
+  isOpen = true;
+  isClosed = false;
+
+  constructor(before = '') {
+    const target: Target = {
+      longestWrite: 20,
+      before,
+      write: (bytes) =>
+        new Promise((resolve, reject) => {
+          this.appends.push({
+            text: Buffer.from(bytes).toString(),
+            done: async (written = bytes.length) => {
+              resolve(written);
+              await settled();
+              await settled();
+            },
+            fail: async (code) => {
+              reject(Object.assign(new Error(code), { code }));
+              await settled();
+            },
+          });
+        }),
+      close: () => {
+        this.isClosed = true;
+      },
+    };
+    this.writer = new Writer({
+      clock: this.clock,
+      open: () => (this.isOpen ? Promise.resolve(target) : Promise.reject(new Error('ENOENT'))),
+      onFailure: ({ message }) => this.failures.push(message),
+    });
+  }
+
+  get texts(): string[] {
+    return this.appends.map(({ text }) => text);
+  }
+
+  get last(): Append {
+    return this.appends.at(-1) as Append;
+  }
+
+  async add(...lines: readonly string[]): Promise<void> {
+    for (const line of lines) this.writer.add(`${line}\n`);
+    await settled();
+    await settled();
+  }
+}
+
+test('A-205 lines of one turn share an append, as many as it may have bytes, and one append is made at a time', async () => {
+  const under = new WriterUnderTest();
+  await under.add('first', 'second');
+  await under.add('third', 'fourth', 'fifth', 'sixth');
+  assert.deepEqual(under.texts, ['first\nsecond\n']);
+  assert.equal(under.writer.missing, 6);
+  await under.last.done();
+  assert.deepEqual(under.texts.slice(1), ['third\nfourth\nfifth\n']);
+  await under.last.done();
+  assert.deepEqual(under.texts.slice(2), ['sixth\n']);
+  await under.last.done();
+  assert.equal(under.writer.missing, 0);
+});
+
+test('A-205 once the shutdown has begun, each line has an append of its own', async () => {
+  const under = new WriterUnderTest();
+  under.writer.writeSingly();
+  await under.add('a', 'b', 'c');
+  await under.last.done();
+  await under.last.done();
+  await under.last.done();
+  assert.deepEqual(under.texts, ['a\n', 'b\n', 'c\n']);
+});
+
+test('the rest of a short write is written next', async () => {
+  const under = new WriterUnderTest();
+  await under.add('abcdef');
+  await under.last.done(2);
+  await under.add('g');
+  assert.deepEqual(under.texts, ['abcdef\n', 'cdef\n']);
+  assert.equal(under.writer.missing, 2);
+  await under.last.done();
+  assert.deepEqual(under.texts.slice(2), ['g\n']);
+});
+
+test('what has to come before the first line is written before it', async () => {
+  const under = new WriterUnderTest('\n');
+  await settled();
+  await settled();
+  await under.last.done();
+  await under.add('a');
+  assert.deepEqual(under.texts, ['\n', 'a\n']);
+});
+
+test('a log that cannot be opened is reported once, before any line, and opened once that is possible', async () => {
+  const under = new WriterUnderTest();
+  under.isOpen = false;
+  await under.add();
+  assert.deepEqual(under.failures, ['ENOENT']);
+  await under.add('a');
+  await under.clock.advance(5_000);
+  assert.deepEqual([under.failures.length, under.writer.missing, under.writer.dropped], [1, 1, 0]);
+  under.isOpen = true;
+  await under.clock.advance(1_000);
+  await settled();
+  assert.deepEqual(under.texts, ['a\n']);
+});
+
+test('an append that fails is reported once and repeated, from 10 ms later to every second', async () => {
+  const under = new WriterUnderTest();
+  await under.add('a');
+  for (const pause of [10, 20, 40, 80, 160, 320, 640, 1_000, 1_000]) {
+    const { length } = under.appends;
+    await under.last.fail('ENOSPC');
+    assert.equal(under.clock.untilNext, pause);
+    await under.clock.advance(pause);
+    await settled();
+    assert.equal(under.appends.length, length + 1);
+  }
+  assert.equal(under.clock.pending.holding, 0, 'the pause does not keep the process alive');
+  await under.last.done();
+  assert.deepEqual([under.failures, under.writer.missing], [['ENOSPC'], 0]);
+});
+
+test('a line that finds the queue full is dropped and counted, and a pipe that is full is reported only then', async () => {
+  const under = new WriterUnderTest();
+  await under.add('a');
+  await under.last.fail('EAGAIN');
+  assert.deepEqual(under.failures, []);
+  const line = 'x'.repeat(1_000_000);
+  for (let count = 0; count < 7; count++) under.writer.add(line);
+  assert.equal(under.writer.dropped, 3);
+  assert.equal(under.writer.missing, 8);
+  assert.equal(under.failures.length, 1);
+});
+
+test('a flush resolves when everything is written', async () => {
+  const under = new WriterUnderTest();
+  await under.add('a', 'b');
+  let isFlushed = false;
+  void under.writer.flush().then(() => (isFlushed = true));
+  await settled();
+  assert.equal(isFlushed, false);
+  await under.last.done();
+  assert.equal(isFlushed, true);
+  assert.equal(under.clock.pending.all, 0);
+});
+
+test('a flush gives up when nothing has been written for a second, and not while something is', async () => {
+  const under = new WriterUnderTest();
+  under.writer.writeSingly();
+  await under.add('a', 'b', 'c');
+  let isFlushed = false;
+  void under.writer.flush().then(() => (isFlushed = true));
+  for (let count = 0; count < 2; count++) {
+    await under.clock.advance(900);
+    await under.last.done();
+  }
+  assert.equal(isFlushed, false);
+  await under.clock.advance(2_000);
+  assert.equal(isFlushed, true);
+  assert.equal(under.writer.missing, 1);
+});
+
+test('a closed writer has closed its log, and drops without a word', async () => {
+  const under = new WriterUnderTest();
+  await under.add('a');
+  const closed = under.writer.close();
+  await under.last.done();
+  await closed;
+  assert.equal(under.isClosed, true);
+  await under.add('b');
+  assert.deepEqual([under.texts, under.writer.dropped, under.failures], [['a\n'], 1, []]);
+});

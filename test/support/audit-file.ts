@@ -1,0 +1,42 @@
+// An audit log on disk, and what is in it.
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Stage } from '../../src/observers/audit/event.ts';
+
+export interface AuditEvent {
+  readonly auditID: string;
+  readonly stage: Stage;
+  readonly responseStatus?: { readonly code: number };
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+export class AuditFile implements Disposable {
+  readonly folder = mkdtempSync(join(tmpdir(), 'lameduck-audit-'));
+  readonly path = join(this.folder, 'audit.log');
+
+  /** The lines, without the empty one behind the last line feed. */
+  get lines(): string[] {
+    const lines = this.text.split('\n');
+    return lines.at(-1) === '' ? lines.slice(0, -1) : lines;
+  }
+
+  get text(): string {
+    return readFileSync(this.path, 'utf8');
+  }
+
+  get events(): AuditEvent[] {
+    return this.lines.map((line) => JSON.parse(line) as AuditEvent);
+  }
+
+  /** The stages of each request, in their order, by its identifier. */
+  get stages(): Map<string, Stage[]> {
+    const stages = new Map<string, Stage[]>();
+    for (const { auditID, stage } of this.events) stages.set(auditID, [...(stages.get(auditID) ?? []), stage]);
+    return stages;
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.folder, { recursive: true });
+  }
+}

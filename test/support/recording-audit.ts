@@ -1,0 +1,50 @@
+// An AuditLog that keeps the stages of each request as text, by its path.
+import type { Request, Response } from '../../src/message.ts';
+import type { AuditLog } from '../../src/observer.ts';
+import { sentStatus } from '../../src/message.ts';
+
+export class RecordingAudit implements AuditLog {
+  missing = 0;
+  readonly #paths = new Map<object, string>();
+  readonly #stages = new Map<string, string[]>();
+
+  /** The stages of the requests for a path, in their order. */
+  of(path: string): readonly string[] {
+    return this.#stages.get(path) ?? [];
+  }
+
+  get paths(): string[] {
+    return [...this.#stages.keys()];
+  }
+
+  onReceived(key: object, { url = '' }: Request): void {
+    this.#paths.set(key, url);
+    this.#add(key, 'received');
+  }
+
+  onStarted(key: object, status: number): void {
+    this.#add(key, `started ${String(status)}`);
+  }
+
+  onPanic(key: object): void {
+    this.#add(key, 'panic');
+  }
+
+  onComplete(key: object, response?: Response): void {
+    const end = response === undefined ? 'closed' : `${String(sentStatus(response))} ${outcome(response)}`;
+    this.#add(key, end);
+  }
+
+  flush(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  #add(key: object, stage: string): void {
+    const path = this.#paths.get(key) ?? 'never received';
+    this.#stages.set(path, [...(this.#stages.get(path) ?? []), stage]);
+  }
+}
+
+function outcome({ writableFinished }: Response): string {
+  return writableFinished ? 'whole' : 'incomplete';
+}
