@@ -11,15 +11,15 @@ interface Entry {
 
 const commands: Readonly<Record<string, Entry>> = {
   rehearse: {
-    help: 'run a server as a kubelet does, end it under load, and report what is lost',
+    help: 'run a server as a kubelet does, stop it under load, and report lost requests',
     load: async () => (await import('./rehearsal/rehearse.ts')).rehearse,
   },
   lint: {
-    help: 'find what loses requests in manifests',
+    help: 'find settings in manifests that lose requests',
     load: async () => (await import('./lint/lint.ts')).lint,
   },
   restarts: {
-    help: 'say which pods and containers an apply or a kubelet upgrade restarts',
+    help: 'show which pods and containers an apply or a kubelet upgrade restarts',
     load: async () => (await import('./restarts/restarts.ts')).restarts,
   },
   probe: {
@@ -27,7 +27,7 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./probe.ts')).probe,
   },
   stop: {
-    help: 'end the program from a preStop hook, where npm or a shell keeps SIGTERM to itself',
+    help: 'stop a program from a preStop hook, if npm or a shell does not forward SIGTERM',
     load: async () => (await import('./stop.ts')).stop,
   },
 };

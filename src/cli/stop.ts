@@ -24,7 +24,7 @@ const options = {
 
 const usage = [
   'Sends the shutdown signal to the process that serves the probe port, and waits until that process has ended.',
-  'It is the preStop hook of a container that npm, yarn, pnpm or a shell starts, which do not pass SIGTERM on.',
+  'Use it as the preStop hook of a container that npm, yarn, pnpm or a shell starts: they may not forward SIGTERM.',
   '',
   'Examples:',
   '  lameduck stop',

@@ -12,7 +12,7 @@ const found = 1;
 
 const options = {
   format: { type: 'string', value: Object.keys(formats).join('|'), help: 'how findings are printed; default text' },
-  advice: { type: 'boolean', help: 'also find what loses no request by itself' },
+  advice: { type: 'boolean', help: 'also report settings that lose no request on their own' },
   help: { type: 'boolean', help: 'print this text' },
 } as const;
 
@@ -23,10 +23,11 @@ const usage = [
   '  kustomize build overlays/prod | lameduck lint --advice -',
   '  lameduck lint --format github rendered/*.yaml',
   '',
-  'Finds what loses requests in Deployments, StatefulSets, DaemonSets, Jobs, CronJobs and Pods, in any language.',
-  'Give Services, Ingresses and budgets with them: some rules need both.',
+  'Finds settings that lose requests in Deployments, StatefulSets, DaemonSets, Jobs, CronJobs and Pods.',
+  'The programs in the pods may be written in any language.',
+  'Pass Services, Ingresses and PodDisruptionBudgets too: some rules need them.',
   `An annotation ${ignorePrefix}RULE with a reason suppresses the findings of a rule in its object.`,
-  'Exit code: 0 nothing was found, 1 something was found, 2 usage.',
+  'Exit code: 0 no findings, 1 findings, 2 invalid usage.',
   '',
   'Options:',
   ...optionLines(options),

@@ -12,7 +12,7 @@ const nothingRestarts = 0;
 const restartsSomething = 1;
 
 const options = {
-  'kubelet-version': { type: 'string', value: '1.30..1.31', help: 'with one FILE: what this upgrade does to it' },
+  'kubelet-version': { type: 'string', value: '1.30..1.31', help: 'with one FILE: show what this upgrade restarts' },
   format: { type: 'string', value: 'text|json', help: 'how the result is printed; default text' },
   help: { type: 'boolean', help: 'print this text' },
 } as const;
@@ -23,9 +23,9 @@ const usage = [
   '  helm template shop ./chart | lameduck restarts deployed.yaml -',
   '  lameduck restarts deployment.yaml --kubelet-version 1.30..1.31',
   '',
-  'Says for each object whether applying the second file over the first one replaces pods, restarts containers or',
-  'does neither, and which field is the cause. Fields that are absent equal those that are set to their default.',
-  'Exit code: 0 nothing restarts, 1 something restarts or is rejected or cannot be read, 2 usage.',
+  'Compares two files. For each object, prints whether applying the second one replaces pods, restarts containers or',
+  'does neither, and which field is the cause. An absent field equals its default.',
+  'Exit code: 0 no restart, 1 a restart, a rejected change or an unreadable file, 2 invalid usage.',
   '',
   'Options:',
   ...optionLines(options),
