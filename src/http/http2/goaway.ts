@@ -1,49 +1,151 @@
-// The first of the two steps in which a session of HTTP/2 in clear text leaves: a GOAWAY that refuses nothing.
+// How a session of HTTP/2 leaves: the one file that has GOAWAY written, when, and in how many steps, so that it refuses no stream.
 import type { ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import { wait, type Clock } from '../../clock.ts';
+import { Hold } from '../admission/hold.ts';
 import { queuedBytes } from '../node-internals.ts';
-import { roundTrip } from './round-trip.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 
-// GOAWAY, NO_ERROR, with the highest stream identifier there is: it announces the end, and refuses nothing yet (RFC 9113, 6.8).
-const goaway = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
+/**
+ * quiet is how many milliseconds a client may take beyond a round trip: to ask the next thing behind an answer in a closed
+ * loop, or to send a stream that its program had opened when its session was told. The thread that does so may have to wait
+ * for a processor that the thread which answers a ping has got.
+ */
+export const quiet = 100;
 
-// How long the client has to answer the ping behind the announcement.
-const longestRoundTrip = 3_000;
+// What is left of `quiet` for a client whose streams end so often that it is never quiet for so long.
+const shortestPause = 20;
 
-// How long a session that always has much on its way out is waited for, and how long between two looks at it. Its client
-// waits meanwhile.
-const longestWait = 500;
+// A client that opens streams without waiting for answers is not waited for longer than this, in milliseconds; but for a
+// few round trips, where those take long, since one that waits shows it only after them.
+const longestSettling = 500;
+const roundTrips = 4;
+const longestRoundTrips = 3_000;
+
+// How long, in milliseconds, to wait for a session that always has much to send, and how long between two looks at it. Its
+// client waits meanwhile.
+const longestWaitForRoom = 500;
 const pause = 20;
 
-// So many bytes that the client has not acknowledged leave room in the smallest buffer that a kernel gives a connection.
-const unacknowledged = 16_384;
+// How many unacknowledged bytes leave room in the smallest buffer that a kernel gives a connection.
+const mostUnacknowledged = 16_384;
+
+// GOAWAY, NO_ERROR, with the highest stream identifier there is: it announces the end, and refuses nothing yet (RFC 9113, 6.8).
+const announcement = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
 
 /**
- * announce tells a client to open no more streams, and gives it a round trip in which those that it has on its way arrive
- * (P-043). nghttp2 has no such GOAWAY in Node, so the bytes go onto the socket beside it. Resolves with
- * false, and has told nothing, when the socket never had room for them.
+ * Goaway tells the client of a session to leave. First it holds the streams that the client opens until the client waits for
+ * the responses to all of them, since a GOAWAY before these refuses nothing. In clear text GOAWAY then takes two steps, and
+ * what the client sends between them is served (P-043). Over TLS Node allows one step.
  */
-export async function announce(session: ServerHttp2Session, socket: Socket, clock: Clock): Promise<boolean> {
-  const until = clock.now() + longestWait;
-  for (;;) {
-    const { bytesWritten } = socket;
-    const isHeard = await roundTrip(session, clock, until - clock.now());
-    if (isHeard && hasRoom(session, socket, bytesWritten)) break;
-    await wait(clock, pause);
-    if (clock.now() >= until || session.closed || session.destroyed) return false;
-  }
-  ignoreResets(socket);
-  socket.write(goaway);
-  await roundTrip(session, clock, longestRoundTrip);
-  return true;
-}
+export class Goaway {
+  /** Keeps what is opened while the client is about to be told. */
+  readonly hold = new Hold();
+  readonly #session: ServerHttp2Session;
+  readonly #socket: Socket;
+  readonly #clock: Clock;
+  #changes = 0;
+  #isTelling = false;
 
-// Node aborts the process when a write beside its own has to wait for the kernel. One that does not wait, with nothing of
-// Node's queued, lies between two frames.
-function hasRoom(session: ServerHttp2Session, socket: Socket, acknowledged: number): boolean {
-  if (session.closed || session.destroyed || socket.destroyed) return false;
-  const queued = (queuedBytes(socket) ?? 1) + socket.writableLength + (session.state.outboundQueueSize ?? 0);
-  return queued === 0 && socket.bytesWritten - acknowledged <= unacknowledged;
+  constructor(session: ServerHttp2Session, socket: Socket, clock: Clock) {
+    this.#session = session;
+    this.#socket = socket;
+    this.#clock = clock;
+  }
+
+  /** Whether a GOAWAY that refuses nothing can be written before the last one. */
+  get canAnnounce(): boolean {
+    return this.#session.encrypted !== true;
+  }
+
+  /** noteChange says that a stream was opened or has ended. */
+  noteChange(): void {
+    this.#changes++;
+  }
+
+  /** tell tells the client once, and calls `end` when the last GOAWAY is due. */
+  async tell(end: () => void): Promise<void> {
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    const isAnnounced = await this.settle(async () => {
+      if (this.canAnnounce && (await this.announce())) return true;
+      end();
+      return false;
+    });
+    if (!isAnnounced) return;
+    await wait(this.#clock, quiet);
+    end();
+  }
+
+  /**
+   * settle calls back once nothing was opened and nothing ended for a round trip and a little more. It lets go when the
+   * callback's promise has resolved, and resolves with the same.
+   */
+  async settle<Result>(callback: () => Result | Promise<Result>): Promise<Result> {
+    this.hold.begin();
+    const since = this.#clock.now();
+    let elapsed = 0;
+    for (let count = 1; ; count++) {
+      const before = this.#changes;
+      await this.#roundTrip(longestRoundTrips - elapsed);
+      await wait(this.#clock, count <= roundTrips ? quiet : shortestPause);
+      elapsed = this.#clock.now() - since;
+      if (before === this.#changes || this.#session.closed) break;
+      if (elapsed >= (count < roundTrips ? longestRoundTrips : longestSettling)) break;
+    }
+    const result = await callback();
+    this.hold.end();
+    return result;
+  }
+
+  /**
+   * announce tells the client to open no more streams, and gives it a round trip in which those that it has on its way
+   * arrive. nghttp2 has no such GOAWAY in Node, so the bytes go onto the socket beside it. Resolves with false, and has told
+   * nothing, when the socket never had room for them.
+   */
+  async announce(): Promise<boolean> {
+    const until = this.#clock.now() + longestWaitForRoom;
+    for (;;) {
+      const { bytesWritten } = this.#socket;
+      const isHeard = await this.#roundTrip(until - this.#clock.now());
+      if (isHeard && this.#hasRoom(bytesWritten)) break;
+      await wait(this.#clock, pause);
+      if (this.#clock.now() >= until || this.#hasEnded) return false;
+    }
+    ignoreResets(this.#socket);
+    this.#socket.write(announcement);
+    await this.#roundTrip(longestRoundTrips);
+    return true;
+  }
+
+  // Node aborts the process when a write beside its own has to wait for the kernel. One that does not wait, with nothing of
+  // Node's queued, lies between two frames.
+  #hasRoom(acknowledged: number): boolean {
+    if (this.#hasEnded || this.#socket.destroyed) return false;
+    const { outboundQueueSize = 0 } = this.#session.state;
+    const queued = (queuedBytes(this.#socket) ?? 1) + this.#socket.writableLength + outboundQueueSize;
+    return queued === 0 && this.#socket.bytesWritten - acknowledged <= mostUnacknowledged;
+  }
+
+  get #hasEnded(): boolean {
+    return this.#session.closed || this.#session.destroyed;
+  }
+
+  // Resolves when the client has answered a ping, or after so many milliseconds, with whether it has. What the client sent
+  // before the answer has come, and what was sent before the ping has reached the client.
+  #roundTrip(milliseconds: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      if (this.#session.destroyed) {
+        resolve(false);
+        return;
+      }
+      const cancel = this.#clock.after(Math.max(0, milliseconds), () => {
+        resolve(false);
+      });
+      this.#session.ping((error) => {
+        cancel();
+        resolve(error === null);
+      });
+    });
+  }
 }

@@ -1,15 +1,13 @@
 // The record of one HTTP/2 session: its streams are its requests, and it leaves by GOAWAY.
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
-import { type Clock, startImmediate, wait } from '../../clock.ts';
-import { announce } from './goaway.ts';
+import { type Clock, startImmediate } from '../../clock.ts';
 import { Connection, connectionOf, type Leaving } from '../connection.ts';
 import type { Exchange } from '../exchange.ts';
 import { longestBehindAnswer } from '../http1/half-request.ts';
 import type { Hold } from '../admission/hold.ts';
-import { quiet } from './round-trip.ts';
-import { Settling } from './settling.ts';
 import type { Http2Exchange } from './exchange.ts';
+import { Goaway, quiet } from './goaway.ts';
 import { Unsent } from './unsent.ts';
 
 // How many milliseconds a client has to take the rest of what lameduck has answered itself, where that is all that is left.
@@ -29,13 +27,12 @@ export class Session extends Connection {
   declare readonly exchanges: Http2Exchange[];
   readonly #session: ServerHttp2Session;
   readonly #clock: Clock;
-  readonly #settling: Settling;
+  readonly #goaway: Goaway;
   readonly #unsent: Unsent;
   #leaveBy = Infinity;
   /** When a stream was last opened, or seen to have ended. */
   #changedAt: number;
   #hasReleased = false;
-  #isLeaving = false;
   /** Since when nothing but answers of lameduck's is left on a session that is to end. */
   #aloneSince: number | undefined;
 
@@ -43,14 +40,14 @@ export class Session extends Connection {
     super(socket, clock.now());
     this.#session = session;
     this.#clock = clock;
-    this.#settling = new Settling(session, clock);
+    this.#goaway = new Goaway(session, socket, clock);
     this.#unsent = new Unsent(socket);
     this.#changedAt = clock.now();
   }
 
   /** Keeps the streams that the client opens while it is about to be told. */
   get hold(): Hold {
-    return this.#settling.hold;
+    return this.#goaway.hold;
   }
 
   override draw(leaving: Leaving): void {
@@ -70,13 +67,13 @@ export class Session extends Connection {
   override add(exchange: Http2Exchange, now: number): void {
     super.add(exchange, now);
     this.#changedAt = now;
-    this.#settling.noteChange();
+    this.#goaway.noteChange();
     if (now >= this.leaveAt) this.#leaveNow();
   }
 
   override remove(exchange: Http2Exchange): void {
     this.#hasReleased = true;
-    this.#settling.noteChange();
+    this.#goaway.noteChange();
     super.remove(exchange);
     if (exchange.state.is !== 'ours' && exchange.response.isClosedAhead) this.#unsent.note(exchange);
   }
@@ -94,7 +91,7 @@ export class Session extends Connection {
     if (this.#hasReleased) this.#changedAt = now;
     this.#hasReleased = false;
     const isQuiet = now - this.#changedAt >= quiet || now >= this.#leaveBy;
-    if (now >= this.leaveAt && (isQuiet || this.#canAnnounce)) this.#leaveNow();
+    if (now >= this.leaveAt && (isQuiet || this.#goaway.canAnnounce)) this.#leaveNow();
     this.#endOwn(now);
     if (isDraining) for (const exchange of this.exchanges) exchange.endUpload(now, longestBehindAnswer);
   }
@@ -104,32 +101,17 @@ export class Session extends Connection {
     if (this.#hasEnded) this.isOver = true;
     // The first stream of a late session is refused at once, and ends it. To hold that stream would hold the drain.
     else if (this.isLate) this.#endIfSilent();
-    else if (!this.#isLeaving) {
-      this.#isLeaving = true;
-      void this.#tell();
+    // While the client waits for responses: its library may refuse by itself what its program has opened and the library has
+    // not sent yet.
+    else {
+      void this.#goaway.tell(() => {
+        this.end();
+      });
     }
   }
 
   #endIfSilent(): void {
     if (this.#clock.now() - this.#changedAt >= longestSilence) this.end();
-  }
-
-  // The client is told while it waits for answers: its library may refuse by itself what its program has opened and the
-  // library has not sent yet. In clear text that takes two steps, and what the client sends between them is served. Over
-  // TLS Node allows one step.
-  async #tell(): Promise<void> {
-    const isAnnounced = await this.#settling.settle(async () => {
-      if (this.#canAnnounce && (await announce(this.#session, this.socket, this.#clock))) return true;
-      this.end();
-      return false;
-    });
-    if (!isAnnounced) return;
-    await wait(this.#clock, quiet);
-    this.end();
-  }
-
-  get #canAnnounce(): boolean {
-    return this.#session.encrypted !== true;
   }
 
   // The client may have ended it itself.
