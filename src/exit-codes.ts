@@ -15,3 +15,9 @@ export const exitCodes = {
   /** Leadership was lost: `onLoss` is `shutdown`, or the work had not stopped at the end of the lease duration. */
   leadershipLost: 83,
 } as const;
+
+/**
+ * killed is the exit code after SIGKILL (128 + 9), which no process chooses. The probe thread sends SIGKILL if the event loop
+ * is blocked at the end of the shutdown budget, the kubelet at the end of the grace period, and the kernel if memory runs out.
+ */
+export const killed = 137;

@@ -1,6 +1,7 @@
 // The final line and the termination message of a process whose event loop is blocked at the end of the shutdown budget. Only
 // the probe thread can write them (P-118).
 import type { Clock } from '../clock.ts';
+import { killed } from '../exit-codes.ts';
 import type { ShutdownRecord } from '../observer.ts';
 import { lineText } from '../observers/line-writer.ts';
 import {
@@ -16,7 +17,6 @@ import type { SharedState } from './shared-state.ts';
 // Milliseconds from the end of the budget to SIGKILL. A main thread that is not blocked begins to exit at half of this time. The
 // kubelet's SIGKILL comes 2 s after the budget, and has the same exit code.
 const patience = 500;
-const killed = 137;
 
 // Milliseconds without a beat after which the event loop counts as blocked. A main thread that waits for a processor looks the
 // same. On two processors with a load of 20, the longest such wait was 490 ms.

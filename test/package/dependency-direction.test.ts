@@ -65,7 +65,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   // A thread of its own, and the side of the main thread that it talks to.
   'probe-worker': [
     ...['address.ts', 'clock.ts', 'errors.ts', 'health', 'http', 'observer.ts', 'observers', 'process', 'settings'],
-    ...['message.ts', 'standard-output.ts'],
+    ...['exit-codes.ts', 'message.ts', 'standard-output.ts'],
   ],
   'handle.ts': [
     ...['errors.ts', 'health', 'hooks', 'http', 'lifecycle', 'observer.ts', 'registration.ts', 'settings'],

@@ -1,7 +1,7 @@
 // docs/lifecycle.md and the timeline of the README name what the code has, in the code's order.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exitCodes } from '../../src/exit-codes.ts';
+import { exitCodes, killed } from '../../src/exit-codes.ts';
 import { graphOf, signalNames, type SignalName } from '../../src/lifecycle/graph.ts';
 import { blocksIn, firstColumn, readPage, tablesIn } from '../support/markdown.ts';
 
@@ -47,6 +47,6 @@ test('the exit codes of docs/lifecycle.md are those of the code', () => {
   const [, ...rows] = tablesIn(page).find(([head]) => head?.[0] === 'code') ?? [];
   const documented = rows.map(([code = '', name = '']) => [name.replaceAll('`', ''), Number(code)]);
   // SIGKILL has a code that is nobody's to choose, and so no name.
-  const sigkill = { '': 137 };
+  const sigkill = { '': killed };
   assert.deepEqual(Object.fromEntries(documented), { ...exitCodes, ...sigkill });
 });
