@@ -23,19 +23,23 @@ export function threadTime(): number {
 /** Clock is monotonic time in milliseconds (P-074). */
 export interface Clock {
   now(): number;
-  /**
-   * after runs `callback` once, `milliseconds` from now. The returned function cancels it. A timer that does not hold the
-   * process is dropped when nothing else keeps the event loop alive.
-   */
-  after(milliseconds: number, callback: () => void, holdsProcess?: boolean): () => void;
+  /** after runs `callback` once, `milliseconds` from now. The returned function cancels it. */
+  after(milliseconds: number, callback: () => void): () => void;
+  /** afterUnref is `after` with a timer that is dropped when nothing else keeps the event loop alive. */
+  afterUnref(milliseconds: number, callback: () => void): () => void;
 }
 
 /** systemClock is the clock of the machine. */
 export const systemClock: Clock = {
   now,
-  after(milliseconds, callback, holdsProcess = true) {
+  after(milliseconds, callback) {
     const timer = startTimer(callback, milliseconds);
-    if (!holdsProcess) timer.unref();
+    return () => {
+      stopTimer(timer);
+    };
+  },
+  afterUnref(milliseconds, callback) {
+    const timer = startTimer(callback, milliseconds).unref();
     return () => {
       stopTimer(timer);
     };
@@ -62,4 +66,29 @@ export function wait(clock: Clock, milliseconds: number, signal?: AbortSignal): 
       resolve();
     }
   });
+}
+
+/** timedOut is what `withTimeout` resolves with if the time was up first. */
+export const timedOut = Symbol('lameduck.timed-out');
+
+/**
+ * withTimeout resolves with what `promise` resolves with, or with `timedOut` after `milliseconds`. It rejects as `promise`
+ * does in time; a later rejection is ignored.
+ */
+export async function withTimeout<Result>(
+  clock: Clock,
+  promise: Result | Promise<Result>,
+  milliseconds: number,
+): Promise<Result | typeof timedOut> {
+  let cancel = (): void => undefined;
+  const late = new Promise<typeof timedOut>((resolve) => {
+    cancel = clock.after(milliseconds, () => {
+      resolve(timedOut);
+    });
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    cancel();
+  }
 }

@@ -82,8 +82,7 @@ export class Startup {
     const isOver = (): boolean => shutdownInitiated.hasSignaled || hasBeenReady.hasSignaled;
     while (!isOver() && !(await this.#lookWhetherReady())) {
       await new Promise<void>((resolve) => {
-        const holdsProcess = false;
-        clock.after(readinessInterval, resolve, holdsProcess);
+        clock.afterUnref(readinessInterval, resolve);
       });
     }
   }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock, wait } from '../src/clock.ts';
+import { systemClock, timedOut, wait, withTimeout } from '../src/clock.ts';
 import { FakeClock, settled } from './support/fake-clock.ts';
 
 function heldTimers(): number {
@@ -26,8 +26,7 @@ test('P-073 a timer holds the process until it is cancelled', () => {
 
 test('P-073 a timer that is not to hold the process does not', () => {
   const before = heldTimers();
-  const holdsProcess = false;
-  const cancel = systemClock.after(60_000, () => undefined, holdsProcess);
+  const cancel = systemClock.afterUnref(60_000, () => undefined);
   assert.equal(heldTimers(), before);
   cancel();
 });
@@ -68,4 +67,24 @@ test('a wait ends at once when its AbortSignal is aborted, during it or before, 
   assert.equal(isOver, true);
   await wait(clock, 100, abort.signal);
   assert.equal(clock.pending.all, 0);
+});
+
+test('withTimeout resolves with the result or rejects with the error in time, and leaves no timer', async () => {
+  const clock = new FakeClock();
+  assert.equal(await withTimeout(clock, Promise.resolve('done'), 100), 'done');
+  await assert.rejects(withTimeout(clock, Promise.reject(new Error('broken')), 100), /broken/);
+  assert.equal(clock.pending.all, 0);
+});
+
+test('withTimeout resolves with timedOut when the time is up, and ignores what comes later', async () => {
+  const clock = new FakeClock();
+  let fail = (_error: Error): void => undefined;
+  const late = new Promise<string>((_resolve, reject) => {
+    fail = reject;
+  });
+  const outcome = withTimeout(clock, late, 100);
+  await clock.advance(100);
+  assert.equal(await outcome, timedOut);
+  fail(new Error('nobody waits for this'));
+  await settled();
 });

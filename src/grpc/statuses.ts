@@ -69,17 +69,12 @@ export class Statuses {
   }
 
   #schedule(): void {
-    const holdsProcess = false;
-    this.#cancel ??= this.#parts.clock.after(
-      interval,
-      () => {
-        this.#cancel = undefined;
-        void this.#tellAll().then(() => {
-          if (this.#watchers.size > 0) this.#schedule();
-        });
-      },
-      holdsProcess,
-    );
+    this.#cancel ??= this.#parts.clock.afterUnref(interval, () => {
+      this.#cancel = undefined;
+      void this.#tellAll().then(() => {
+        if (this.#watchers.size > 0) this.#schedule();
+      });
+    });
   }
 
   async #tellAll(): Promise<void> {

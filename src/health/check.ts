@@ -1,5 +1,5 @@
 // One health check: it runs within its limit, once for all probes that arrive meanwhile.
-import { wait, type Clock } from '../clock.ts';
+import { timedOut, withTimeout, type Clock } from '../clock.ts';
 import { LameduckError, messageOf } from '../errors.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { isThenable } from '../thenable.ts';
@@ -69,21 +69,17 @@ export class Check {
       return this.#failed(error);
     }
     const { clock, checkTimeout } = this.#limits;
-    const isOver = new AbortController();
     const run = new Promise((resolve) => {
       resolve(answer);
     }).then(
       (value) => this.#resultOf(value),
       (error: unknown) => this.#failed(error),
     );
-    const timeout = wait(clock, checkTimeout, isOver.signal).then(() => {
-      if (isOver.signal.aborted) return undefined;
+    return withTimeout(clock, run, checkTimeout).then((result) => {
+      if (result !== timedOut) return result;
       const failure = this.#failed(`no answer within ${formatDuration(checkTimeout)}`);
       timesUp.abort(failure);
       return failure;
-    });
-    return Promise.race([run, timeout]).finally(() => {
-      isOver.abort();
     });
   }
 

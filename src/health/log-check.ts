@@ -70,13 +70,8 @@ export class LogCheck {
     if (this.#isStopped) return;
     const now = this.#clock.now();
     if (isComplete) this.#completedAt = now;
-    const holdsProcess = false;
-    this.#cancel = this.#clock.after(
-      flushInterval,
-      () => {
-        this.#begin(flush);
-      },
-      holdsProcess,
-    );
+    this.#cancel = this.#clock.afterUnref(flushInterval, () => {
+      this.#begin(flush);
+    });
   }
 }

@@ -83,7 +83,6 @@ export class Hooks {
   // A hook that returns only at its abort would keep /readyz red without a reason in the log (A-248).
   #warnLater(unfinished: ReadonlySet<string>): () => void {
     if (unfinished.size === 0) return () => undefined;
-    const holdsProcess = false;
     const warn = (): void => {
       const names = [...unfinished].map((name) => `"${name}"`).join(', ');
       this.#observer.onWarning(
@@ -91,7 +90,7 @@ export class Hooks {
           ' they have: a hook that starts work in the background must return',
       );
     };
-    return this.#clock.after(longestQuietStart, warn, holdsProcess);
+    return this.#clock.afterUnref(longestQuietStart, warn);
   }
 
   /**

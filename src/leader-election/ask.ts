@@ -1,5 +1,5 @@
 // One request inside its time.
-import type { Clock } from '../clock.ts';
+import { timedOut, withTimeout, type Clock } from '../clock.ts';
 import type { Answer } from './answer.ts';
 import type { LeaseApi } from './api-client.ts';
 import type { Request } from './state.ts';
@@ -10,16 +10,9 @@ import type { Request } from './state.ts';
  */
 export async function ask(api: LeaseApi, request: Request, clock: Clock): Promise<Answer> {
   const timesUp = new AbortController();
-  const late = new Promise<Answer>((resolve) => {
-    const problem = { kind: 'unreachable', message: `${request.method}: no answer in time` } as const;
-    timesUp.signal.addEventListener('abort', () => {
-      resolve({ reply: { kind: 'failed', isRejected: false }, problem });
-    });
-  });
-  const cancel = clock.after(request.timeout, () => {
-    timesUp.abort();
-  });
-  const answer = await Promise.race([api.send(request, timesUp.signal), late]);
-  cancel();
-  return answer;
+  const answer = await withTimeout(clock, api.send(request, timesUp.signal), request.timeout);
+  if (answer !== timedOut) return answer;
+  timesUp.abort();
+  const problem = { kind: 'unreachable', message: `${request.method}: no answer in time` } as const;
+  return { reply: { kind: 'failed', isRejected: false }, problem };
 }

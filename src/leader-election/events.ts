@@ -23,14 +23,9 @@ export class ElectionEvents {
   record(api: LeaseApi, message: string): void {
     if (!this.#isPermitted) return;
     const timesUp = new AbortController();
-    const holdsProcess = false;
-    const cancel = this.#clock.after(
-      longestRecording,
-      () => {
-        timesUp.abort();
-      },
-      holdsProcess,
-    );
+    const cancel = this.#clock.afterUnref(longestRecording, () => {
+      timesUp.abort();
+    });
     void api.record(this.#event(message), timesUp.signal).then((isPermitted) => {
       cancel();
       this.#isPermitted = isPermitted;

@@ -23,17 +23,12 @@ export class Heartbeat {
 
   begin(): void {
     const since = this.#clock.now();
-    const holdsProcess = false;
-    this.#cancel = this.#clock.after(
-      beatInterval,
-      () => {
-        this.lateMs += Math.max(0, this.#clock.now() - since - beatInterval);
-        this.beat();
-        this.#onBeat();
-        this.begin();
-      },
-      holdsProcess,
-    );
+    this.#cancel = this.#clock.afterUnref(beatInterval, () => {
+      this.lateMs += Math.max(0, this.#clock.now() - since - beatInterval);
+      this.beat();
+      this.#onBeat();
+      this.begin();
+    });
   }
 
   /** beat adds one to the number, because the event loop has turned. */

@@ -66,6 +66,7 @@ export class ProbePort {
         return clock.now();
       },
       after: (...timer) => clock.after(...timer),
+      afterUnref: (...timer) => clock.afterUnref(...timer),
     };
     this.#heartbeat = new Heartbeat(this.#state, options.clock, () => {
       this.tellOfShutdown();

@@ -1,5 +1,5 @@
 // How the probe thread answers: with the answer of the main thread, or if that does not come in time, with its last one.
-import { wait, type Clock } from '../clock.ts';
+import { timedOut, withTimeout, type Clock } from '../clock.ts';
 import { failing, isRoot, notFound, passed } from '../health/endpoint.ts';
 import { Exclusions } from '../health/exclusions.ts';
 import { parseProbeUrl, type ProbeUrl } from '../health/probe-url.ts';
@@ -99,11 +99,8 @@ export class Responder {
     const since = asked?.since ?? clock.now();
     const rest = questions.last(question) === undefined ? milliseconds : since + milliseconds - clock.now();
     if (asked === undefined || rest <= 0) return undefined;
-    const isOver = new AbortController();
-    const late = wait(clock, rest, isOver.signal).then(() => undefined);
-    const answer = await Promise.race([asked.answered, late]);
-    isOver.abort();
-    return answer;
+    const answer = await withTimeout(clock, asked.answered, rest);
+    return answer === timedOut ? undefined : answer;
   }
 
   /** The last answer. A process whose main thread has never answered is alive and not ready. */

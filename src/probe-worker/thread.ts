@@ -86,8 +86,7 @@ function look(): void {
 }
 
 function lookLater(): void {
-  const holdsProcess = false;
-  systemClock.after(Math.min(beatInterval, lastWords.dueIn), look, holdsProcess);
+  systemClock.afterUnref(Math.min(beatInterval, lastWords.dueIn), look);
 }
 
 function say(message: FromThread): void {
@@ -104,14 +103,9 @@ function close(): void {
   server.close(() => {
     main.close();
   });
-  const holdsProcess = false;
-  systemClock.after(
-    lastAnswers,
-    () => {
-      server.closeAllConnections();
-    },
-    holdsProcess,
-  );
+  systemClock.afterUnref(lastAnswers, () => {
+    server.closeAllConnections();
+  });
 }
 
 function listen(listener: Server): void {

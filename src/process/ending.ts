@@ -233,7 +233,7 @@ function finish({ exitCode, endsAt }: EndedAt): void {
     report(exitCodeSoFar(), holders);
     exitAsIs();
   });
-  if (ownListeners.wereCalled) systemClock.after(Math.max(0, endsAt - systemClock.now()), endCleanup, false);
+  if (ownListeners.wereCalled) systemClock.afterUnref(Math.max(0, endsAt - systemClock.now()), endCleanup);
 }
 
 // If a top-level await is pending, Node 20 replaces an unset exit code by 13, and Node 24 replaces 0 between the two events.

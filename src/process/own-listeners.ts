@@ -101,8 +101,7 @@ export class OwnListeners {
   #wait(): void {
     this.#cancel();
     if (this.#outstanding > 0 || this.#onIdle === undefined) return;
-    const holdsProcess = false;
-    this.#cancel = systemClock.after(this.#patience, this.#onIdle, holdsProcess);
+    this.#cancel = systemClock.afterUnref(this.#patience, this.#onIdle);
   }
 
   // On the prototype, because the program may close any server. It is never restored: the process is about to end.

@@ -1,5 +1,5 @@
 // The outcome of a test's work on a server that shuts down, and the limit of the wait for it.
-import { systemClock, wait } from '../clock.ts';
+import { systemClock, timedOut, withTimeout } from '../clock.ts';
 import { LameduckError, messageOf, quoted } from '../errors.ts';
 import type { ShutdownRecord } from '../observer.ts';
 import { formatDuration } from '../settings/duration.ts';
@@ -21,13 +21,7 @@ export async function settle<Result>(
 
 /** isDoneWithin tells whether a promise resolves within a limit in milliseconds. The promise must not reject. */
 export async function isDoneWithin(milliseconds: number, promise: Promise<unknown>): Promise<boolean> {
-  const isOver = new AbortController();
-  const isDone = await Promise.race([
-    promise.then(() => true),
-    wait(systemClock, milliseconds, isOver.signal).then(() => false),
-  ]);
-  isOver.abort();
-  return isDone;
+  return (await withTimeout(systemClock, promise, milliseconds)) !== timedOut;
 }
 
 /**

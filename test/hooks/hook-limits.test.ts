@@ -11,7 +11,11 @@ function blockable(): { clock: Clock; block: (milliseconds: number) => void } {
   const clock = new FakeClock();
   let blocked = 0;
   return {
-    clock: { now: () => clock.now() + blocked, after: (...given) => clock.after(...given) },
+    clock: {
+      now: () => clock.now() + blocked,
+      after: (...given) => clock.after(...given),
+      afterUnref: (...given) => clock.afterUnref(...given),
+    },
     block: (milliseconds) => (blocked += milliseconds),
   };
 }

@@ -166,7 +166,7 @@ test('P-090 a loop that comes to its messages and not to its timers is not stall
   const probePort = new ProbePort({
     settings: completeSettings({ probePort: port, readyzEventLoopStallLimit: '1s' }, {}).settings,
     // No timer ever fires.
-    clock: { now: () => systemClock.now(), after: () => () => undefined },
+    clock: { now: () => systemClock.now(), after: () => () => undefined, afterUnref: () => () => undefined },
     answer: () => passed,
     shutdown: () => undefined,
     onListening: resolve,

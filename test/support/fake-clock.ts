@@ -15,7 +15,15 @@ export class FakeClock implements Clock {
     return this.#now;
   }
 
-  after(milliseconds: number, callback: () => void, holdsProcess = true): () => void {
+  after(milliseconds: number, callback: () => void): () => void {
+    return this.#start(milliseconds, callback, true);
+  }
+
+  afterUnref(milliseconds: number, callback: () => void): () => void {
+    return this.#start(milliseconds, callback, false);
+  }
+
+  #start(milliseconds: number, callback: () => void, holdsProcess: boolean): () => void {
     const timer = { at: this.#now + milliseconds, callback, holdsProcess };
     this.#timers.add(timer);
     return () => {

@@ -8,6 +8,7 @@ import { systemClock, type Clock } from '../../src/clock.ts';
 export function pacedClock(pace: number): Clock {
   return {
     now: () => systemClock.now() * pace,
-    after: (milliseconds, ...rest) => systemClock.after(milliseconds / pace, ...rest),
+    after: (milliseconds, callback) => systemClock.after(milliseconds / pace, callback),
+    afterUnref: (milliseconds, callback) => systemClock.afterUnref(milliseconds / pace, callback),
   };
 }

@@ -1,5 +1,5 @@
 // The drain: ends each connection at its moment, and knows when no request is in flight and none can come.
-import { type Clock, startImmediate, wait } from '../../clock.ts';
+import { type Clock, startImmediate, wait, withTimeout } from '../../clock.ts';
 import type { Deadline } from '../../deadline.ts';
 import { leastPerSecond } from '../../settings/pace.ts';
 import { Acknowledgement } from './acknowledgement.ts';
@@ -223,9 +223,7 @@ export class Drain {
       this.#destroy(connection);
       return hasClosed;
     });
-    const isOver = new AbortController();
-    await Promise.race([Promise.all(closed), wait(this.#clock, longestClose, isOver.signal)]);
-    isOver.abort();
+    await withTimeout(this.#clock, Promise.all(closed), longestClose);
     for (const connection of connections) this.#traffic.forget(connection);
   }
 

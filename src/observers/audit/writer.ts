@@ -156,8 +156,7 @@ export class Writer {
     const milliseconds = this.#pause;
     this.#pause = Math.min(2 * milliseconds, longestPause);
     return new Promise((resolve) => {
-      const holdsProcess = false;
-      this.#options.clock.after(milliseconds, resolve, holdsProcess);
+      this.#options.clock.afterUnref(milliseconds, resolve);
     });
   }
 

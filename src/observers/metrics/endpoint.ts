@@ -1,6 +1,6 @@
 // Serving metrics at their path. Loads prom-client with the first scrape, and never before.
 import { fromBundle } from '../../bundled.ts';
-import { wait, type Clock } from '../../clock.ts';
+import { withTimeout, type Clock } from '../../clock.ts';
 import { messageOf } from '../../errors.ts';
 import type { Answer } from '../../message.ts';
 import type * as PromClient from 'prom-client';
@@ -84,16 +84,9 @@ export class MetricsEndpoint {
   }
 
   async #rendered(renderer: Renderer): Promise<string> {
-    const isOver = new AbortController();
-    const late = wait(this.#options.clock, longestScrape, isOver.signal);
-    try {
-      const text: unknown = await Promise.race([renderer.metrics(), late]);
-      if (typeof text !== 'string')
-        throw new Error(`the registry has given no text within ${String(longestScrape)} ms`);
-      return text;
-    } finally {
-      isOver.abort();
-    }
+    const text: unknown = await withTimeout(this.#options.clock, renderer.metrics(), longestScrape);
+    if (typeof text !== 'string') throw new Error(`the registry has given no text within ${String(longestScrape)} ms`);
+    return text;
   }
 }
 

@@ -52,13 +52,8 @@ port.on('message', (message: ToThread) => {
 });
 
 function schedule(): void {
-  const holdsProcess = false;
-  systemClock.after(
-    reportPeriod,
-    () => {
-      report();
-      schedule();
-    },
-    holdsProcess,
-  );
+  systemClock.afterUnref(reportPeriod, () => {
+    report();
+    schedule();
+  });
 }
