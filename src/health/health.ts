@@ -9,8 +9,7 @@ import { DependencyWarnings } from './dependency-warnings.ts';
 import { Endpoint, type EndpointName } from './endpoint.ts';
 import { LogCheck, type FlushFunction } from './log-check.ts';
 import { parseProbeUrl } from './probe-url.ts';
-import { shutdownCheck } from './readyz.ts';
-import { stallCheck } from './stall-check.ts';
+import { reasons, shutdownCheck } from './readyz.ts';
 
 /** HealthOptions is what the three endpoints share. Durations are in milliseconds. */
 export interface HealthOptions {
@@ -49,13 +48,13 @@ export class Health {
     });
     const ping = new Check('ping', () => true, options);
     const log = new Check(
-      'log',
+      reasons.log,
       () => {
         this.#logCheck.run();
       },
       options,
     );
-    const loop = options.isLoopWatched === true ? [new Check(stallCheck, () => true, options)] : [];
+    const loop = options.isLoopWatched === true ? [new Check(reasons.stall, () => true, options)] : [];
     for (const endpoint of this.#all) for (const check of [ping, log, ...loop]) endpoint.add(check);
   }
 
@@ -85,7 +84,7 @@ export class Health {
     const run = (): void => {
       if (!isFinished()) throw new Error('not finished');
     };
-    const check = new Check(`poststarthook/${name}`, run, this.#options);
+    const check = new Check(reasons.postStartHook(name), run, this.#options);
     // A name that is free on /healthz is free on /livez too.
     this.#addTo([this.readyz, this.healthz], check);
     if (livezGracePeriod > 0) this.livez.add(check, clock.now() + livezGracePeriod);

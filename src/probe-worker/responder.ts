@@ -3,7 +3,7 @@ import { timedOut, withTimeout, type Clock } from '../clock.ts';
 import { failing, isRoot, notFound, passed } from '../health/endpoint.ts';
 import { Exclusions } from '../health/exclusions.ts';
 import { parseProbeUrl, type ProbeUrl } from '../health/probe-url.ts';
-import { stallCheck } from '../health/stall-check.ts';
+import { reasons } from '../health/readyz.ts';
 import type { Answer } from '../message.ts';
 import { probePortMetricsPath } from '../settings/probe-port.ts';
 import type { LastAnswer, Question, Questions } from './questions.ts';
@@ -105,7 +105,7 @@ export class Responder {
 
   /** The last answer. A process whose main thread has never answered is alive and not ready. */
   #instead(probe: ProbeUrl, question: Question): Answer {
-    const byDefault = probe.endpoint === 'readyz' ? failing('readyz', probe.path, stallCheck) : passed;
+    const byDefault = probe.endpoint === 'readyz' ? failing('readyz', probe.path, reasons.stall) : passed;
     return this.#aged(question) ?? byDefault;
   }
 
@@ -120,8 +120,8 @@ export class Responder {
   #blocked({ endpoint, path }: ProbeUrl, query: URLSearchParams): Answer | undefined {
     const { readyzStallLimit, livezStallLimit, stalledMs } = this.#options;
     const limit = endpoint === 'readyz' ? readyzStallLimit : livezStallLimit;
-    if (limit === 0 || stalledMs() < limit || isExcluded(query, stallCheck)) return undefined;
-    return failing(endpoint, path, stallCheck);
+    if (limit === 0 || stalledMs() < limit || isExcluded(query, reasons.stall)) return undefined;
+    return failing(endpoint, path, reasons.stall);
   }
 
   // After ShutdownInitiated, an answer from before it must not be sent (P-077).
