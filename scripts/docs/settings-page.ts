@@ -5,6 +5,7 @@ import ts from 'typescript';
 import { electionTable, electionVariableOf } from '../../src/settings/election-table.ts';
 import { limit, period, stallLimit, wholeSeconds, type Kind } from '../../src/settings/kinds.ts';
 import type { Row } from '../../src/settings/row.ts';
+import { metricsRows } from '../../src/settings/metrics-table.ts';
 import { settingsTable, variableOf } from '../../src/settings/table.ts';
 
 type Rows = Readonly<Record<string, Row<unknown, unknown>>>;
@@ -18,7 +19,11 @@ export interface SettingComment {
 
 /** settingComments reads the comment of each row. */
 export function settingComments(): Map<string, SettingComment> {
-  return new Map([...commentsIn('table.ts', settingsTable), ...commentsIn('election-table.ts', electionTable)]);
+  return new Map([
+    ...commentsIn('table.ts', settingsTable),
+    ...commentsIn('metrics-table.ts', metricsRows),
+    ...commentsIn('election-table.ts', electionTable),
+  ]);
 }
 
 function commentsIn(name: string, rows: Rows): Map<string, SettingComment> {
@@ -113,6 +118,7 @@ const notes: Readonly<Record<string, string>> = {
   path: "Letters, digits, `.`, `_`, `~` and `-` between slashes, without a slash at the end. In code also `''`, which is off.",
   paths:
     'As text a comma-separated list, in code also an array. lameduck compares the path of a request without its query.',
+  durations: 'As text a comma-separated list, in code also an array of durations.',
   file: "In code also `''`, which is off.",
   'log file': "In code also `''`, which is off.",
   'process signals':
@@ -141,7 +147,7 @@ const opening = [
   '- An unknown `LAMEDUCK_` variable causes a warning with the nearest name. Variables that Kubernetes injects for a Service named',
   '  `lameduck…` are ignored.',
   '',
-  'Written by `npm run docs` from `src/settings/table.ts` and `election-table.ts`: do not edit it.',
+  'Written by `npm run docs` from `src/settings/table.ts`, `metrics-table.ts` and `election-table.ts`: do not edit it.',
   '',
 ];
 

@@ -10,7 +10,6 @@ import {
   host,
   limit,
   logFile,
-  path,
   paths,
   port,
   processSignals,
@@ -18,10 +17,10 @@ import {
   stallLimit,
 } from './kinds.ts';
 import type { Duration } from './duration.ts';
+import { metricsRows } from './metrics-table.ts';
 import { row, type GivenOf, type ValuesOf } from './row.ts';
 
-/** settingsTable has one row for each setting. */
-export const settingsTable = {
+const ownRows = {
   /**
    * How long every request is still served after the process signal. During this time `/readyz` fails, and connections are
    * closed one after another. `0s` is no delay. In development, `0s` replaces a delay from code.
@@ -201,16 +200,6 @@ export const settingsTable = {
     default: () => 30_000,
   }),
   /**
-   * The path at which the servers answer with metrics. It takes precedence over the program’s own routes. The metrics of
-   * the health checks are at `/slis` below it. On `probePort`, the path is always `/metrics`.
-   *
-   * @default `off`
-   */
-  metricsPath: row<string>({
-    kind: path,
-    default: () => '',
-  }),
-  /**
    * The file to which each request of the program is appended as events of audit.k8s.io, or `-` for standard output. `off`
    * writes nothing.
    *
@@ -283,6 +272,9 @@ export const settingsTable = {
   }),
 } as const;
 
+/** settingsTable has one row for each setting. */
+export const settingsTable = { ...ownRows, ...metricsRows } as const;
+
 /** SettingName is the name of a setting, as an option spells it. */
 export type SettingName = keyof typeof settingsTable;
 
@@ -290,7 +282,7 @@ export type SettingName = keyof typeof settingsTable;
 export type Settings = ValuesOf<typeof settingsTable>;
 
 /** SettingsOptions is what code may pass; the environment has the last word. */
-export type SettingsOptions = GivenOf<typeof settingsTable>;
+export type SettingsOptions = GivenOf<typeof ownRows> & GivenOf<typeof metricsRows>;
 
 /** variableOf returns the environment variable of a setting: `LAMEDUCK_SHUTDOWN_DELAY_DURATION`. */
 export function variableOf(name: string): string {

@@ -67,7 +67,7 @@ test('a list whose element throws when it is looked at is refused', () => {
 
 const values: Readonly<Record<string, unknown>> = {
   null: null,
-  'an array': [5_000],
+  'an array': [-5_000],
   'an empty array': [],
   'an array with a hole': new Array<unknown>(1),
   'an object': { valueOf: () => 5 },

@@ -56,6 +56,12 @@ test('the defaults outside a cluster and in one', () => {
     livezEventLoopStallLimit: 30_000,
     metricsPath: '',
     auditLogPath: '',
+    requestDurationBuckets: [
+      ...[5, 10, 25, 50, 75, 100, 250, 500, 750, 1_000, 2_500, 5_000, 7_500, 10_000],
+      ...[15_000, 30_000, 60_000, 120_000, 300_000],
+    ],
+    maxMetricSeries: 5_000,
+    httpMetrics: 'on',
     terminationMessagePath: '/dev/termination-log',
     checkpointPath: '',
     keepAliveTimeout: undefined,

@@ -7,6 +7,8 @@
 {{- $text := include "lameduck.settingText" . -}}
 {{- if has $kind (list "duration" "limit" "stall limit" "period" "whole seconds") -}}
 {{- include "lameduck.allowedDuration" (list $kind $value $text) -}}
+{{- else if eq $kind "durations" -}}
+{{- include "lameduck.allowedDurations" $text -}}
 {{- else if eq $kind "boolean" -}}
 {{- if not (has $text (list "true" "false")) -}}true or false{{- end -}}
 {{- else if eq $kind "seconds" -}}
@@ -61,6 +63,16 @@ a whole number of seconds such as 15s or 1m, from 1s to 596h
 {{ ternary "0s, or a" "a" (eq $kind "stall limit") }} duration such as 15s or 1m30s, from {{ include "lameduck.duration" $least }} to 596h
 {{- end -}}
 {{- end -}}
+{{- end -}}
+
+{{- define "lameduck.allowedDurations" -}}
+{{- $last := -1.0 -}}{{- $isAllowed := le (len (splitList "," .)) 50 -}}
+{{- range splitList "," . -}}
+{{- $milliseconds := include "lameduck.exactMilliseconds" (trim .) | default "0" | float64 -}}
+{{- if or (lt $milliseconds 1.0) (le $milliseconds $last) -}}{{- $isAllowed = false -}}{{- end -}}
+{{- $last = $milliseconds -}}
+{{- end -}}
+{{- if not $isAllowed -}}at most 50 durations in ascending order, such as 100ms,1s,1m{{- end -}}
 {{- end -}}
 
 {{- define "lameduck.allowedSeconds" -}}

@@ -21,6 +21,9 @@ probePaths: on or off
 readyzEventLoopStallLimit: stall limit
 livezEventLoopStallLimit: stall limit
 metricsPath: path
+requestDurationBuckets: durations
+maxMetricSeries: count
+httpMetrics: on or off
 keepAliveTimeout: limit
 requestTimeout: duration
 maxRequestsInflight: count

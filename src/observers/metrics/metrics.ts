@@ -70,7 +70,10 @@ class LifecycleMetrics implements Metrics {
     this.#clock = clock;
     this.#events = new Events(() => clock.now());
     this.observer = this.#events.observer;
-    this.requests = new RequestDurations(warn);
+    this.requests = new RequestDurations({
+      ...{ warn, now: () => clock.now(), bounds: settings.requestDurationBuckets },
+      ...{ mostSeries: settings.maxMetricSeries, hasHistogram: settings.httpMetrics === 'on' },
+    });
     const metrics = metricsOf(
       metricsTable,
       metricsReaders({
@@ -79,7 +82,8 @@ class LifecycleMetrics implements Metrics {
         electors: () => this.#watched.electors,
         look: () => this.#look(),
       }),
-    );
+      // A program that has the HTTP metrics from OpenTelemetry would have them twice.
+    ).filter(({ name }) => settings.httpMetrics === 'on' || !name.startsWith('http_'));
     const health = metricsOf(healthMetricsTable, healthReaders(this.#events));
     this.#unregister = registry === undefined ? () => undefined : register(registry, [...metrics, ...health]);
     if (!hasEndpoint(settings)) return;

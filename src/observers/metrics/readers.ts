@@ -41,6 +41,7 @@ export function metricsReaders(options: ReadersOptions): Readers<keyof typeof me
     http_server_active_requests: async () => activeRequests(await look()),
     lameduck_long_running_requests: async () => [plain((await look()).counts.longRunningRequests)],
     lameduck_long_running_requests_ended_total: () => [plain(durations.longRunningEnded)],
+    lameduck_requests_folded_total: () => [plain(durations.folded)],
     lameduck_requests_aborted_total: () => [plain(durations.aborted)],
     lameduck_requests_rejected_total: () => [plain(traffic().requests.overload?.requestsRejected ?? 0)],
     lameduck_requests_timed_out_total: () => [plain(traffic().requests.overload?.requestsTimedOut ?? 0)],

@@ -2,20 +2,15 @@
 import { sentStatus, type Request, type Response } from '../../message.ts';
 import type { RequestObserver } from '../../observer.ts';
 import type { Sample } from './metric.ts';
+import { RecentDurations } from './recent-durations.ts';
 
-// What OpenTelemetry's conventions advise, in seconds.
-const bounds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10] as const;
-const milliseconds = bounds.map((bound) => bound * 1_000);
-const bucketLabels = [...bounds, '+Inf' as const].map((le) => ({ le }));
-type BucketLabels = (typeof bucketLabels)[number];
+// The prediction follows a change of the traffic within minutes, and survives a minute without requests.
+const recentWindow = 5 * 60_000;
 
 // The methods that those conventions call known.
 const methods = ['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST', 'PUT', 'QUERY', 'TRACE'] as const;
 const other = '_OTHER';
 const indexOfMethod = new Map<string | undefined, number>(methods.map((method, index) => [method, index]));
-
-// OpenTelemetry's limit. What comes beyond it keeps its method and status, and loses its route.
-const mostLabelSets = 2_000;
 
 type Route = ((request: Request) => string | undefined) | undefined;
 
@@ -24,6 +19,18 @@ interface LabelSet {
   /** Behind the last bound, too. */
   readonly counts: number[];
   sum: number;
+}
+
+/** RequestDurationsOptions is what the durations are counted by. */
+export interface RequestDurationsOptions {
+  readonly warn: (message: string) => void;
+  readonly now: () => number;
+  /** The upper bounds of the buckets, in milliseconds, ascending. */
+  readonly bounds: readonly number[];
+  /** How many series the histogram may have; 0 is no limit. */
+  readonly mostSeries: number;
+  /** Without the histogram, durations are counted for the prediction only. */
+  readonly hasHistogram: boolean;
 }
 
 /** methodLabel returns the label of a request's method: one that nobody knows could be anything. */
@@ -36,50 +43,48 @@ export class RequestDurations implements RequestObserver {
   /** Requests whose answer was not complete. */
   aborted = 0;
   longRunningEnded = 0;
+  /** Requests that were entered without their route, because there was no room for another label set. */
+  folded = 0;
   /** Must not throw; undefined when nobody knows routes. */
   route: Route;
-  readonly #warn: (message: string) => void;
+  readonly #options: RequestDurationsOptions;
+  readonly #bounds: readonly number[];
+  readonly #bucketLabels: readonly { readonly le: number | '+Inf' }[];
+  readonly #mostLabelSets: number;
+  readonly #recent: RecentDurations;
   readonly #routes = new Map<string, Map<number, LabelSet>>();
   #labelSets = 0;
-  #longest = 0;
   #hasWarned = false;
 
-  constructor(warn: (message: string) => void) {
-    this.#warn = warn;
+  constructor(options: RequestDurationsOptions) {
+    const { bounds, mostSeries, now } = options;
+    this.#options = options;
+    this.#bounds = bounds;
+    this.#bucketLabels = [...bounds.map((bound) => bound / 1_000), '+Inf' as const].map((le) => ({ le }));
+    // A label set has a series for each bucket, one for the sum and one for the count.
+    this.#mostLabelSets = mostSeries === 0 ? Infinity : Math.max(1, Math.floor(mostSeries / (bounds.length + 3)));
+    this.#recent = new RecentDurations(bounds, recentWindow, now());
   }
 
   onRequestEnd(response: Response, duration: number): void {
     if (!response.writableFinished) this.aborted++;
-    const set = this.#labelSetOf(response);
+    const bounds = this.#bounds;
     let bucket = 0;
-    while (bucket < milliseconds.length && duration > (milliseconds[bucket] as number)) bucket++;
+    while (bucket < bounds.length && duration > (bounds[bucket] as number)) bucket++;
+    this.#recent.note(bucket, duration);
+    if (!this.#options.hasHistogram) return;
+    const set = this.#labelSetOf(response);
     (set.counts[bucket] as number)++;
     set.sum += duration;
-    if (duration > this.#longest) this.#longest = duration;
   }
 
   onLongRunningEnd(): void {
     this.longRunningEnded++;
   }
 
-  /**
-   * quantile estimates, from the buckets, how many milliseconds a share of all requests took at most; 0 when there was
-   * none.
-   */
+  /** quantile estimates how many milliseconds a share of the recent requests took at most; 0 if there was none. */
   quantile(share: number): number {
-    const counts = Array.from({ length: milliseconds.length + 1 }, () => 0);
-    for (const { counts: own } of this.#all()) own.forEach((count, index) => ((counts[index] as number) += count));
-    const rank = share * counts.reduce((sum, count) => sum + count, 0);
-    let below = 0;
-    for (const [index, count] of counts.entries()) {
-      if (count > 0 && below + count >= rank) {
-        const from = milliseconds[index - 1] ?? 0;
-        const to = Math.min(milliseconds[index] ?? Infinity, this.#longest);
-        return from + (to - from) * ((rank - below) / count);
-      }
-      below += count;
-    }
-    return 0;
+    return this.#recent.quantile(share, this.#options.now());
   }
 
   /** methods are the labels of all methods that have been seen. */
@@ -95,7 +100,7 @@ export class RequestDurations implements RequestObserver {
         count += own;
         return {
           metricName: `${name}_bucket`,
-          labels: bucketLabels[index] as BucketLabels,
+          labels: this.#bucketLabels[index] as { readonly le: number | '+Inf' },
           sharedLabels,
           value: count,
         };
@@ -122,8 +127,11 @@ export class RequestDurations implements RequestObserver {
   }
 
   #newLabelSet(given: string, key: number): LabelSet {
-    const hasRoom = this.#labelSets < mostLabelSets;
-    if (!hasRoom) this.#warnOfRoutes();
+    const hasRoom = this.#labelSets < this.#mostLabelSets;
+    if (!hasRoom) {
+      this.folded++;
+      this.#warnOfRoutes();
+    }
     const route = hasRoom ? given : other;
     const sets = this.#routes.get(route) ?? new Map<number, LabelSet>();
     const existing = sets.get(key);
@@ -135,7 +143,7 @@ export class RequestDurations implements RequestObserver {
         http_response_status_code: status === 0 ? '' : String(status),
         http_route: route,
       },
-      counts: Array.from({ length: milliseconds.length + 1 }, () => 0),
+      counts: Array.from({ length: this.#bounds.length + 1 }, () => 0),
       sum: 0,
     };
     sets.set(key, set);
@@ -147,9 +155,9 @@ export class RequestDurations implements RequestObserver {
   #warnOfRoutes(): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
-    this.#warn(
-      `metrics: there are more than ${String(mostLabelSets)} combinations of method, status and route,` +
-        ` so further ones have the route ${other}; route() must not return paths`,
+    this.#options.warn(
+      `metrics: there are more than ${String(this.#mostLabelSets)} combinations of method, status and route,` +
+        ` so further ones have the route ${other}; route() must not return paths, or raise maxMetricSeries`,
     );
   }
 }

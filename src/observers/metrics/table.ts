@@ -23,6 +23,11 @@ export const metricsTable = {
     labels: [],
     help: 'Long-running requests that have ended, told to or by themselves.',
   },
+  lameduck_requests_folded_total: {
+    type: 'counter',
+    labels: [],
+    help: 'Requests whose route is _OTHER in http_server_request_duration_seconds, because maxMetricSeries has been reached.',
+  },
   lameduck_requests_aborted_total: {
     type: 'counter',
     labels: [],

@@ -240,6 +240,33 @@ describe('overload', () => {
   });
 });
 
+describe('HTTP metrics', () => {
+  test('with the names of OpenTelemetry are absent if httpMetrics is off', async (t) => {
+    const serving = await measure(t, { httpMetrics: 'off' });
+    const client = await serving.dial();
+    client.get('/');
+    await next(client);
+    await quiet(serving);
+    const { body } = await ask(serving.port, '/metrics');
+    assert.match(body, /^lameduck_requests_aborted_total 0$/m);
+    assert.doesNotMatch(body, /^(# TYPE )?http_/m);
+  });
+
+  test('have the buckets and as many series as the settings say', async (t) => {
+    const serving = await measure(t, { requestDurationBuckets: [1, 60_000], maxMetricSeries: 5 });
+    const client = await serving.dial();
+    for (const path of ['/', '/404', '/']) {
+      client.get(path);
+      await next(client);
+    }
+    await quiet(serving);
+    const found = await serving.scrape();
+    assert.equal(found.value(`${duration}_bucket`, { le: '60', http_route: '' }), 2);
+    assert.equal(found.value(`${duration}_bucket`, { le: '60', http_route: '_OTHER' }), 1);
+    assert.equal(found.value('lameduck_requests_folded_total'), 1);
+  });
+});
+
 describe('scrapes', () => {
   test('whose client goes away before they are answered disturb nobody', async (t) => {
     let answer = (_text: string): void => undefined;

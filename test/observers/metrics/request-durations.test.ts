@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { predict } from '../../../src/observers/metrics/prediction.ts';
+import { completeSettings } from '../../../src/settings/complete.ts';
 import type { Request, Response } from '../../../src/message.ts';
-import { methodLabel, RequestDurations } from '../../../src/observers/metrics/request-durations.ts';
+import {
+  methodLabel,
+  RequestDurations,
+  type RequestDurationsOptions,
+} from '../../../src/observers/metrics/request-durations.ts';
 
 interface Ended {
   readonly method?: string;
@@ -22,11 +28,23 @@ function ended({
   return { req: { method, route }, statusCode, headersSent, writableFinished } as unknown as Response;
 }
 
-function durationsUnderTest(): { durations: RequestDurations; warnings: string[] } {
+const { requestDurationBuckets: bounds, maxMetricSeries: mostSeries } = completeSettings({}, {}).settings;
+
+interface UnderTest {
+  readonly durations: RequestDurations;
+  readonly warnings: string[];
+  readonly clock: { now: number };
+}
+
+function durationsUnderTest(options: Partial<RequestDurationsOptions> = {}): UnderTest {
   const warnings: string[] = [];
-  const durations = new RequestDurations((message) => warnings.push(message));
+  const clock = { now: 0 };
+  const durations = new RequestDurations({
+    ...{ bounds, mostSeries, hasHistogram: true, now: () => clock.now },
+    ...{ warn: (message) => warnings.push(message), ...options },
+  });
   durations.route = (request: Request) => (request as unknown as Ended).route as string;
-  return { durations, warnings };
+  return { durations, warnings, clock };
 }
 
 /** The counts of the buckets that are not empty, by their upper bound. */
@@ -46,19 +64,43 @@ function labelSets(durations: RequestDurations): Record<string, number> {
   );
 }
 
-test('A-187 a duration falls into the buckets that OpenTelemetry advises, bounds included', () => {
+test('A-187 a duration falls into the buckets that OpenTelemetry advises or into longer ones, bounds included', () => {
   const { durations } = durationsUnderTest();
-  for (const duration of [0, 5, 5.001, 10_000, 10_000.001, 3_600_000]) durations.onRequestEnd(ended({}), duration);
+  for (const duration of [0, 5, 5.001, 10_000, 10_000.001, 300_000, 3_600_000])
+    durations.onRequestEnd(ended({}), duration);
   const cumulative = buckets(durations);
   assert.deepEqual(
     Object.keys(cumulative).sort((a, b) => Number(a.replace('+Inf', '1e9')) - Number(b.replace('+Inf', '1e9'))),
-    ['0.005', '0.01', '0.025', '0.05', '0.075', '0.1', '0.25', '0.5', '0.75', '1', '2.5', '5', '7.5', '10', '+Inf'],
+    [
+      '0.005',
+      '0.01',
+      '0.025',
+      '0.05',
+      '0.075',
+      '0.1',
+      '0.25',
+      '0.5',
+      '0.75',
+      '1',
+      '2.5',
+      '5',
+      '7.5',
+      '10',
+      '15',
+      '30',
+      '60',
+      '120',
+      '300',
+      '+Inf',
+    ],
   );
   assert.equal(cumulative['0.005'], 2);
   assert.equal(cumulative['0.01'], 3);
   assert.equal(cumulative['7.5'], 3);
   assert.equal(cumulative['10'], 4);
-  assert.equal(cumulative['+Inf'], 6);
+  assert.equal(cumulative['15'], 5);
+  assert.equal(cumulative['300'], 6);
+  assert.equal(cumulative['+Inf'], 7);
 });
 
 test('the sum of the durations is in seconds', () => {
@@ -109,18 +151,40 @@ test('a route may have any name that an object cannot', () => {
   assert.deepEqual(labelSets(durations), { 'GET 200 __proto__': 1, 'GET 200 constructor': 1, 'GET 200 _OTHER': 1 });
 });
 
-test('behind two thousand label sets a route is _OTHER, with one warning, and known ones go on', () => {
+test('after maxMetricSeries a route is _OTHER, with one warning and a counter, and known routes go on', () => {
   const { durations, warnings } = durationsUnderTest();
-  for (let index = 0; index < 2_500; index++) durations.onRequestEnd(ended({ route: `/orders/${String(index)}` }), 1);
+  for (let index = 0; index < 300; index++) durations.onRequestEnd(ended({ route: `/orders/${String(index)}` }), 1);
   durations.onRequestEnd(ended({ method: 'POST', statusCode: 500, route: '/orders/9999' }), 1);
   durations.onRequestEnd(ended({ route: '/orders/7' }), 1);
   const sets = labelSets(durations);
-  assert.equal(Object.keys(sets).length, 2_002);
+  assert.equal(Object.keys(sets).length, 229);
   assert.equal(sets['GET 200 /orders/7'], 2);
-  assert.equal(sets['GET 200 _OTHER'], 500);
+  assert.equal(sets['GET 200 _OTHER'], 73);
   assert.equal(sets['POST 500 _OTHER'], 1);
+  assert.equal(durations.folded, 74);
   assert.equal(warnings.length, 1);
-  assert.match(warnings[0] ?? '', /more than 2000 combinations .* route\(\) must not return paths/);
+  assert.match(
+    warnings[0] ?? '',
+    /more than 227 combinations .* route\(\) must not return paths, or raise maxMetricSeries$/,
+  );
+});
+
+test('fewer buckets leave room for more routes, and 0 is no limit', () => {
+  for (const [series, most] of [
+    [100, 26],
+    [0, 301],
+  ] as const) {
+    const { durations } = durationsUnderTest({ bounds: [1_000], mostSeries: series });
+    for (let index = 0; index <= 300; index++) durations.onRequestEnd(ended({ route: String(index) }), 1);
+    assert.equal(Object.keys(labelSets(durations)).length, most);
+  }
+});
+
+test('without the histogram the quantile is the same', () => {
+  const { durations } = durationsUnderTest({ hasHistogram: false });
+  durations.onRequestEnd(ended({}), 700);
+  assert.deepEqual(durations.samples('d'), []);
+  assert.ok(durations.quantile(1) === 700);
 });
 
 test('a quantile is taken from the buckets of all label sets, and never beyond the longest', () => {
@@ -129,7 +193,7 @@ test('a quantile is taken from the buckets of all label sets, and never beyond t
   for (let index = 0; index < 99; index++) durations.onRequestEnd(ended({ route: String(index) }), 3);
   durations.onRequestEnd(ended({ method: 'POST' }), 30_000);
   assert.ok(durations.quantile(0.5) < 5);
-  assert.equal(durations.quantile(0.99), 5);
+  assert.equal(durations.quantile(0.99), 3);
   assert.equal(durations.quantile(1), 30_000);
 });
 
@@ -137,4 +201,41 @@ test('a quantile of quick requests only is no longer than the longest of them', 
   const { durations } = durationsUnderTest();
   durations.onRequestEnd(ended({}), 0.5);
   assert.ok(durations.quantile(0.99) <= 0.5);
+});
+
+test('the quantile is that of the last 5 to 10 minutes', () => {
+  const { durations, clock } = durationsUnderTest();
+  durations.onRequestEnd(ended({}), 120_000);
+  for (const minute of [1, 4, 6, 9]) {
+    clock.now = minute * 60_000;
+    assert.equal(durations.quantile(1), 120_000, `minute ${String(minute)}`);
+    durations.onRequestEnd(ended({}), 1_000);
+  }
+  clock.now = 12 * 60_000;
+  assert.equal(durations.quantile(1), 1_000);
+  clock.now = 60 * 60_000;
+  assert.equal(durations.quantile(1), 0);
+});
+
+/** What is predicted with one request in flight, after requests of these durations, in seconds. */
+function isOverrun(took: readonly number[], budget: number): boolean {
+  const { durations } = durationsUnderTest();
+  for (const duration of took) durations.onRequestEnd(ended({}), duration * 1_000);
+  const { isOverrun: result } = predict({
+    ...{ budget: budget * 1_000, drainEnd: budget * 1_000, delay: 0, longestHook: 0, elapsed: undefined },
+    ...{ haveHooksStopped: false, isDraining: false, isDrained: false, requestsInFlight: 1, oldest: 0 },
+    ...{ usual: durations.quantile(0.99), longRunningRequests: 0, grace: 0 },
+  });
+  return result;
+}
+
+const times = (count: number, seconds: number): number[] => Array.from({ length: count }, () => seconds);
+
+test('one request of 300 s among requests of 11 s predicts no overrun', () => {
+  assert.equal(isOverrun([...times(900, 0.1), ...times(99, 11), 300], 33), false);
+});
+
+test('requests of 35 s, 5.7 % of all, predict an overrun if 33 s are left', () => {
+  assert.equal(isOverrun([...times(943, 0.1), ...times(57, 35)], 33), true);
+  assert.equal(isOverrun([...times(943, 0.1), ...times(57, 35)], 36), false);
 });

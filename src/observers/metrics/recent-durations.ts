@@ -1,0 +1,63 @@
+// How long the requests of the last minutes took: the base of the prediction. Pure: all times are milliseconds, and given.
+
+/** RecentDurations counts durations in a sliding window, by bucket. */
+export class RecentDurations {
+  readonly #bounds: readonly number[];
+  readonly #length: number;
+  #current: Slice;
+  #previous: Slice | undefined;
+
+  /** The window is from one to two times `length` long. */
+  constructor(bounds: readonly number[], length: number, now: number) {
+    this.#bounds = bounds;
+    this.#length = length;
+    this.#current = new Slice(bounds.length, now);
+  }
+
+  /** note adds a duration, of which the caller knows the bucket: the index of the first bound that is not below it. */
+  note(bucket: number, duration: number): void {
+    const { counts, longest } = this.#current;
+    (counts[bucket] as number)++;
+    if (duration > (longest[bucket] as number)) longest[bucket] = duration;
+  }
+
+  /** quantile estimates how long a share of these requests took at most; 0 if there was none. */
+  quantile(share: number, now: number): number {
+    this.#slide(now);
+    const slices = this.#previous === undefined ? [this.#current] : [this.#previous, this.#current];
+    const total = slices.flatMap(({ counts }) => counts).reduce((sum, count) => sum + count, 0);
+    const rank = share * total;
+    let below = 0;
+    for (let bucket = 0; bucket <= this.#bounds.length; bucket++) {
+      const count = slices.reduce((sum, { counts }) => sum + (counts[bucket] as number), 0);
+      if (count > 0 && below + count >= rank) {
+        const from = this.#bounds[bucket - 1] ?? 0;
+        const to = Math.max(...slices.map(({ longest }) => longest[bucket] as number));
+        return from + (to - from) * ((rank - below) / count);
+      }
+      below += count;
+    }
+    return 0;
+  }
+
+  #slide(now: number): void {
+    const age = now - this.#current.since;
+    if (age < this.#length) return;
+    // After a long time without a reading, nothing of the window is recent.
+    this.#previous = age < 2 * this.#length ? this.#current : undefined;
+    this.#current = new Slice(this.#bounds.length, now);
+  }
+}
+
+class Slice {
+  readonly since: number;
+  readonly counts: number[];
+  /** The longest duration of each bucket. */
+  readonly longest: number[];
+
+  constructor(bounds: number, since: number) {
+    this.since = since;
+    this.counts = Array.from({ length: bounds + 1 }, () => 0);
+    this.longest = Array.from({ length: bounds + 1 }, () => 0);
+  }
+}

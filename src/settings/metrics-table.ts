@@ -1,0 +1,54 @@
+// The rows of settingsTable that belong to the metrics.
+import type { Duration } from './duration.ts';
+import { choice, count, durations, path } from './kinds.ts';
+import { row } from './row.ts';
+
+// OpenTelemetry advises the bounds up to 10 seconds. In milliseconds.
+const requestDurationBuckets: readonly number[] = Object.freeze([
+  ...[5, 10, 25, 50, 75, 100, 250, 500, 750],
+  ...[1, 2.5, 5, 7.5, 10, 15, 30, 60, 120, 300].map((bound) => bound * 1_000),
+]);
+
+/** metricsRows has one row for each setting of the metrics. */
+export const metricsRows = {
+  /**
+   * The path at which the servers answer with metrics. It takes precedence over the program’s own routes. The metrics of
+   * the health checks are at `/slis` below it. On `probePort`, the path is always `/metrics`.
+   *
+   * @default `off`
+   */
+  metricsPath: row<string>({
+    kind: path,
+    default: () => '',
+  }),
+  /**
+   * Upper bounds of the buckets of `http_server_request_duration_seconds`. They must reach beyond the longest request, or the
+   * prediction of a shutdown is inaccurate.
+   *
+   * @default `5ms,10ms,25ms,50ms,75ms,100ms,250ms,500ms,750ms,1s,2.5s,5s,7.5s,10s,15s,30s,1m0s,2m0s,5m0s`: up to 10s those of OpenTelemetry
+   */
+  requestDurationBuckets: row<readonly number[], string | readonly Duration[]>({
+    kind: durations,
+    default: () => requestDurationBuckets,
+  }),
+  /**
+   * Most series that `http_server_request_duration_seconds` may have. Requests beyond it are counted under the route
+   * `_OTHER`. `0` is no limit.
+   *
+   * @default `5000`, which is 227 combinations of method, status and route with the default buckets
+   */
+  maxMetricSeries: row<number>({
+    kind: count,
+    default: () => 5_000,
+  }),
+  /**
+   * Whether there are the HTTP metrics that OpenTelemetry names, `http_server_request_duration_seconds` and
+   * `http_server_active_requests`. `off` is for a program that has them from OpenTelemetry itself.
+   *
+   * @default `on`
+   */
+  httpMetrics: row<'on' | 'off'>({
+    kind: choice('on', 'off'),
+    default: () => 'on',
+  }),
+} as const;
