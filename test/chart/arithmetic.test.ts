@@ -69,7 +69,7 @@ test('H-040 HC-06 a sleep before the process signal is the kubelet’s, and is t
 });
 
 test('H-047 H-056 HC-07 the delay is that of what stands in front, unless it is given', async () => {
-  for (const [front, delay] of Object.entries({ none: '10s', gateway: '15s', aws: '30s', gce: '45s' })) {
+  for (const [front, delay] of Object.entries({ none: '10s', gateway: '15s', aws: '30s', gce: '45s', azure: '90s' })) {
     const environment = environmentOf(await object('Deployment', { lameduck: { front } }));
     assert.equal(environment['LAMEDUCK_SHUTDOWN_DELAY_DURATION'], delay, front);
     const own = environmentOf(await object('Deployment', { lameduck: { front, shutdownDelayDuration: '1m' } }));
@@ -77,12 +77,10 @@ test('H-047 H-056 HC-07 the delay is that of what stands in front, unless it is 
   }
 });
 
-test('H-056 docs/helm.md has the figures of each front as the chart has them', async () => {
-  const page = readPage('docs/helm.md');
-  const rows = [
-    ...page.matchAll(/^\| `(none|gateway|aws|gce)` .*\| +(\d+) s +\| +(\d+) s +\| +(\d*)(?: s)? +\| +(\d+) s +\|$/gm),
-  ];
-  assert.equal(rows.length, 4);
+test('H-056 docs/load-balancers.md has the figures of each front as the chart has them', async () => {
+  const page = readPage('docs/load-balancers.md');
+  const rows = [...page.matchAll(/^\| `([a-z]+)` .*?\| +(\d+) s +\| +(\d+) s +\| +(\d*)(?: s)? +\| +(\d+) s +\|$/gm)];
+  assert.equal(rows.length, 11);
   for (const [, front = '', delay = '', least = '', idle = '', kept = ''] of rows) {
     const environment = environmentOf(await object('Deployment', { lameduck: { front } }));
     assert.equal(environment['LAMEDUCK_SHUTDOWN_DELAY_DURATION'], `${delay}s`, front);
@@ -98,7 +96,13 @@ test('H-056 docs/helm.md has the figures of each front as the chart has them', a
 });
 
 test('H-052 HC-08 connections are kept longer than what stands in front keeps them', async () => {
-  for (const [front, kept] of Object.entries({ none: '65s', gateway: '65s', aws: '65s', gce: '620s' })) {
+  for (const [front, kept] of Object.entries({
+    none: '65s',
+    gateway: '65s',
+    aws: '65s',
+    gce: '620s',
+    envoy: '3610s',
+  })) {
     const environment = environmentOf(await object('Deployment', { lameduck: { front } }));
     assert.equal(environment['LAMEDUCK_KEEP_ALIVE_TIMEOUT'], kept, front);
   }

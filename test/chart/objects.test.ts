@@ -133,7 +133,7 @@ test('H-135 HC-07 an ALB is told how to ask, and how long requests may finish', 
   const prefix = 'alb.ingress.kubernetes.io';
   assert.equal(told[`${prefix}/target-type`], 'ip');
   assert.equal(told[`${prefix}/target-group-attributes`], 'deregistration_delay.timeout_seconds=45');
-  assert.equal(told[`${prefix}/load-balancer-attributes`], 'idle_timeout.timeout_seconds=60');
+  assert.equal(told[`${prefix}/load-balancer-attributes`], undefined);
   assert.equal(told[`${prefix}/healthcheck-port`], '8081');
 });
 
@@ -151,8 +151,9 @@ test('H-135 HC-07 an NLB is told the same at the Service, and what the values sa
   const key = 'service.beta.kubernetes.io/aws-load-balancer-target-group-attributes';
   const told = await annotations('Service', 'an NLB in front');
   assert.equal(told[key], 'deregistration_delay.timeout_seconds=45');
-  const values = { lameduck: { front: 'aws' }, service: { type: 'LoadBalancer', annotations: { [key]: 'own' } } };
-  assert.equal((await object('Service', values)).metadata.annotations?.[key], 'own');
+  const own = 'deregistration_delay.timeout_seconds=90';
+  const values = { lameduck: { front: 'aws' }, service: { type: 'LoadBalancer', annotations: { [key]: own } } };
+  assert.equal((await object('Service', values)).metadata.annotations?.[key], own);
 });
 
 test('H-051 a load balancer is told no more than the hour that it can wait', async () => {

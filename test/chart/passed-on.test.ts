@@ -133,7 +133,7 @@ test('H-136 HC-07 a Gateway of Google is told the same as its Ingress', async ()
   const all = await objects({ lameduck: { front: 'gce' }, httpRoute });
   const policyOf = (kind: string): unknown =>
     (all.find((one) => one.kind === kind)?.['spec'] as { default: unknown } | undefined)?.default;
-  assert.deepEqual(policyOf('GCPBackendPolicy'), { connectionDraining: { drainingTimeoutSec: 53 } });
+  assert.deepEqual(policyOf('GCPBackendPolicy'), { timeoutSec: 30, connectionDraining: { drainingTimeoutSec: 53 } });
   assert.partialDeepStrictEqual(policyOf('HealthCheckPolicy'), {
     config: { type: 'HTTP', httpHealthCheck: { port: 8081, requestPath: '/readyz' } },
   });

@@ -16,12 +16,22 @@ refused('containers, labels, images and scrapes', [
   refusal(
     'H-076 no container beside the server listens on its port',
     { extraContainers: [container('proxy', { ports: [{ containerPort: 8080 }] })] },
-    /^initContainers, extraContainers \(8080\): two containers of the pod would listen on this port/,
+    /^extraPorts, initContainers, extraContainers \(8080\): two containers of the pod would listen on this port/,
   ),
   refusal(
     'H-076 no sidecar listens on the probe port',
     { initContainers: [container('proxy', { restartPolicy: 'Always', ports: [{ containerPort: 8081 }] })] },
-    /^initContainers, extraContainers \(8081\): two containers of the pod would listen on this port/,
+    /^extraPorts, initContainers, extraContainers \(8081\): two containers of the pod would listen on this port/,
+  ),
+  refusal(
+    'H-075 no port of the container is there twice by its name',
+    { extraPorts: [{ name: 'http', containerPort: 9090 }] },
+    /^extraPorts \(http\): the container would have this port twice; /,
+  ),
+  refusal(
+    'H-076 no port of the container is there twice by its number',
+    { extraPorts: [{ name: 'grpc', containerPort: 8080 }] },
+    /^extraPorts, initContainers, extraContainers \(8080\): two containers of the pod would listen on this port/,
   ),
   refusal(
     'H-018 no label is there twice',

@@ -80,9 +80,9 @@ refused('time', [
     /^lameduck \(2145618s\): a pod has at most 2000000 seconds: preStopSeconds 0s \+ .* = 2145618s; lower the longest/,
   ),
   refusal(
-    'the front is one of four',
-    { lameduck: { front: 'azure' } },
-    /^lameduck\.front \(azure\): allowed is none, gateway, aws or gce; /,
+    'the front is one that the chart knows',
+    { lameduck: { front: 'cloudflare' } },
+    /^lameduck\.front \(cloudflare\): must be one of aws, azure, envoy, .*, traefik; name the load balancer/,
   ),
 ]);
 

@@ -238,7 +238,7 @@ test('H-030 HC-20 the schema refuses a value that is misspelled, or of another t
 });
 
 test('H-034 what loses requests is refused also where the schema is not asked', async () => {
-  const lines = await refusals({ lameduck: { front: 'azure' } }, { args: ['--skip-schema-validation'] });
+  const lines = await refusals({ lameduck: { front: 'cloudflare' } }, { args: ['--skip-schema-validation'] });
   assert.equal(lines.length, 1);
 });
 

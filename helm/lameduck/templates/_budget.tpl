@@ -6,6 +6,13 @@ and how long it keeps a connection without a request. */}}
 {{- define "lameduck.fronts" -}}
 none: { delay: 10s, least: 5s, idle: 0s, keepAlive: 65s }
 gateway: { delay: 15s, least: 5s, idle: 60s, keepAlive: 65s }
+envoy: { delay: 15s, least: 5s, idle: 3600s, keepAlive: 3610s }
+istio: { delay: 15s, least: 5s, idle: 3600s, keepAlive: 3610s }
+linkerd: { delay: 15s, least: 5s, idle: 3s, keepAlive: 65s }
+nginx: { delay: 15s, least: 5s, idle: 60s, keepAlive: 65s }
+traefik: { delay: 15s, least: 5s, idle: 90s, keepAlive: 95s }
+haproxy: { delay: 15s, least: 5s, idle: 60s, keepAlive: 65s }
+azure: { delay: 90s, least: 60s, idle: 240s, keepAlive: 250s }
 aws: { delay: 30s, least: 15s, idle: 60s, keepAlive: 65s }
 gce: { delay: 45s, least: 40s, idle: 600s, keepAlive: 620s }
 {{- end -}}

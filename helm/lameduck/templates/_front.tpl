@@ -6,6 +6,26 @@ left finish. Whatever the values give themselves wins. */}}
 {{- include "lameduck.probePort" . | default (.Values.containerPort | int64 | toString) -}}
 {{- end -}}
 
+{{/* The attributes of an annotation, with one of the chart's unless they have its key: (list annotations name key value). */}}
+{{- define "lameduck.attributes" -}}
+{{- $given := get (default dict (index . 0)) (index . 1) -}}
+{{- $own := printf "%s=%d" (index . 2) (int64 (index . 3)) -}}
+{{- if contains (printf ",%s=" (index . 2)) (printf ",%s" (nospace $given)) -}}
+{{- $given -}}
+{{- else -}}
+{{- join "," (compact (list $given $own)) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Of the chart's annotations, those that already contain the attributes of the values: (list annotations). */}}
+{{- define "lameduck.mergedAttributes" -}}
+{{- range $name, $value := index . 0 }}
+{{- if hasSuffix "-attributes" $name }}
+{{ $name }}: {{ $value | quote }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{/* The health check of a load balancer: every 5 s, out after two failures, all in less than the least delay behind one. */}}
 {{- define "lameduck.serviceAnnotations" -}}
 {{- $b := include "lameduck.budget" . | fromJson -}}
@@ -13,7 +33,7 @@ left finish. Whatever the values give themselves wins. */}}
 {{- if and (eq $l.front "aws") (eq .Values.service.type "LoadBalancer") }}
 service.beta.kubernetes.io/aws-load-balancer-type: external
 service.beta.kubernetes.io/aws-load-balancer-nlb-target-type: ip
-service.beta.kubernetes.io/aws-load-balancer-target-group-attributes: deregistration_delay.timeout_seconds={{ int64 $b.frontDrainSeconds }}
+service.beta.kubernetes.io/aws-load-balancer-target-group-attributes: {{ include "lameduck.attributes" (list .Values.service.annotations "service.beta.kubernetes.io/aws-load-balancer-target-group-attributes" "deregistration_delay.timeout_seconds" $b.frontDrainSeconds) | quote }}
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-protocol: http
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-path: {{ .Values.probes.readiness.path | quote }}
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-port: {{ include "lameduck.healthCheckPort" . | quote }}
@@ -31,8 +51,11 @@ cloud.google.com/backend-config: '{"default": "{{ include "lameduck.fullname" . 
 {{- $b := include "lameduck.budget" . | fromJson -}}
 {{- if eq .Values.lameduck.front "aws" }}
 alb.ingress.kubernetes.io/target-type: ip
-alb.ingress.kubernetes.io/target-group-attributes: deregistration_delay.timeout_seconds={{ int64 $b.frontDrainSeconds }}
-alb.ingress.kubernetes.io/load-balancer-attributes: idle_timeout.timeout_seconds={{ div (add (int64 $b.idle) 999) 1000 }}
+alb.ingress.kubernetes.io/target-group-attributes: {{ include "lameduck.attributes" (list .Values.ingress.annotations "alb.ingress.kubernetes.io/target-group-attributes" "deregistration_delay.timeout_seconds" $b.frontDrainSeconds) | quote }}
+{{- /* The Ingresses of a group share one ALB, so that only one of them may set its attributes. */}}
+{{- if include "lameduck.isGiven" .Values.lameduck.frontIdleTimeout }}
+alb.ingress.kubernetes.io/load-balancer-attributes: {{ include "lameduck.attributes" (list .Values.ingress.annotations "alb.ingress.kubernetes.io/load-balancer-attributes" "idle_timeout.timeout_seconds" (div (add (int64 $b.idle) 999) 1000)) | quote }}
+{{- end }}
 alb.ingress.kubernetes.io/healthcheck-path: {{ .Values.probes.readiness.path | quote }}
 alb.ingress.kubernetes.io/healthcheck-port: {{ include "lameduck.healthCheckPort" . | quote }}
 alb.ingress.kubernetes.io/healthcheck-interval-seconds: "5"

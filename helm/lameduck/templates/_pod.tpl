@@ -29,6 +29,22 @@ spec:
   {{- with .Values.priorityClassName }}
   priorityClassName: {{ . | quote }}
   {{- end }}
+  {{- with .Values.runtimeClassName }}
+  runtimeClassName: {{ . | quote }}
+  {{- end }}
+  {{- with .Values.schedulerName }}
+  schedulerName: {{ . | quote }}
+  {{- end }}
+  {{- if .Values.hostNetwork }}
+  hostNetwork: true
+  {{- end }}
+  {{- with .Values.dnsPolicy }}
+  dnsPolicy: {{ . }}
+  {{- end }}
+  {{- with .Values.dnsConfig }}
+  dnsConfig:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
   {{- with .Values.readinessGates }}
   readinessGates:
     {{- toYaml . | nindent 4 }}
@@ -70,7 +86,10 @@ spec:
 {{- end -}}
 
 {{- define "lameduck.placement" -}}
-{{- if .Values.topologySpread.enabled }}
+{{- if .Values.topologySpreadConstraints }}
+topologySpreadConstraints:
+  {{- toYaml .Values.topologySpreadConstraints | nindent 2 }}
+{{- else if .Values.topologySpread.enabled }}
 topologySpreadConstraints:
   {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
   - topologyKey: {{ . }}
@@ -121,6 +140,10 @@ ports:
   {{- with include "lameduck.probePort" . }}
   - name: probes
     containerPort: {{ . }}
+  {{- end }}
+  {{- range .Values.extraPorts }}
+  - name: {{ .name }}
+    containerPort: {{ .containerPort | int64 }}
   {{- end }}
 {{ include "lameduck.probes" . }}
 {{- $preStop := include "lameduck.text" .Values.lameduck.preStopSeconds }}

@@ -37,6 +37,8 @@
 {{- if eq (include "lameduck.probePort" $) (toString (int64 $v.containerPort)) -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.probePort" $v.lameduck.probePort "must not be containerPort: a thread of its own listens on it" "choose another one") -}}
 {{- end -}}
+{{- $ports := list "http" "probes" -}}{{- range $v.extraPorts -}}{{- $ports = append $ports .name -}}{{- end -}}
+{{- include "lameduck.refuseDuplicates" (list $problems "extraPorts" $ports "the container would have this port twice") -}}
 {{- include "lameduck.refuseLabels" . -}}
 {{- if $v.service.publishNotReadyAddresses -}}
 {{- include "lameduck.refuse" (list $problems "service.publishNotReadyAddresses" true "pods that end would stay in the Service" "leave it out") -}}
@@ -72,6 +74,7 @@
 {{- range concat (default list $v.initContainers) (default list $v.extraContainers) -}}{{- $names = append $names .name -}}{{- end -}}
 {{- include "lameduck.refuseDuplicates" (list $problems "initContainers, extraContainers" $names "the pod would have this container twice") -}}
 {{- $ports := list (toString (int64 $v.containerPort)) (include "lameduck.probePort" $) | compact | uniq -}}
+{{- range $v.extraPorts -}}{{- $ports = append $ports (include "lameduck.text" .containerPort) -}}{{- end -}}
 {{- $others := default list $v.extraContainers -}}
 {{- range $v.initContainers -}}{{- if eq (toString .restartPolicy) "Always" -}}{{- $others = append $others . -}}{{- end -}}{{- end -}}
 {{- range $others -}}
@@ -79,7 +82,7 @@
 {{- if eq (default "TCP" .protocol) "TCP" -}}{{- $ports = append $ports (include "lameduck.text" .containerPort) -}}{{- end -}}
 {{- end -}}
 {{- end -}}
-{{- include "lameduck.refuseDuplicates" (list $problems "initContainers, extraContainers" $ports "two containers of the pod would listen on this port") -}}
+{{- include "lameduck.refuseDuplicates" (list $problems "extraPorts, initContainers, extraContainers" $ports "two containers of the pod would listen on this port") -}}
 {{- end -}}
 
 {{- define "lameduck.refuseImage" -}}

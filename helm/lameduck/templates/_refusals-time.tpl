@@ -12,7 +12,7 @@
 {{- end -}}
 {{- end -}}
 {{- if not (hasKey (include "lameduck.fronts" . | fromYaml) (toString $l.front)) -}}
-{{- include "lameduck.refuse" (list $problems "lameduck.front" $l.front "allowed is none, gateway, aws or gce" "say which of them stands in front of the pods") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.front" $l.front (printf "must be one of %s" (include "lameduck.fronts" . | fromYaml | keys | sortAlpha | join ", ")) "name the load balancer or proxy that sends requests to the pods") -}}
 {{- end -}}
 {{- if include "lameduck.isGiven" $l.terminationGracePeriodSeconds -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.terminationGracePeriodSeconds" $l.terminationGracePeriodSeconds (printf "it is computed: %s" (include "lameduck.sum" $)) "leave it out, and change the term that is wrong") -}}

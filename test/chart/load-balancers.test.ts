@@ -1,0 +1,38 @@
+// What the chart tells the load balancers of AWS and Google, beside what the values say.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { object } from './chart.ts';
+
+const hosts = [{ host: 'shop.example' }];
+
+test('H-135 the attributes of an ALB are merged by key, and its idle timeout is set only if it is given', async () => {
+  const prefix = 'alb.ingress.kubernetes.io';
+  const attributes = async (target: string, balancer: string) => {
+    const own = {
+      [`${prefix}/target-group-attributes`]: target,
+      [`${prefix}/load-balancer-attributes`]: balancer,
+    };
+    const values = {
+      lameduck: { front: 'aws', frontIdleTimeout: '50s' },
+      ingress: { enabled: true, annotations: own, hosts },
+    };
+    const told = (await object('Ingress', values)).metadata.annotations ?? {};
+    return ['target-group', 'load-balancer'].map((name) => told[`${prefix}/${name}-attributes`]);
+  };
+  assert.deepEqual(await attributes('stickiness.enabled=true', 'access_logs.s3.enabled=true'), [
+    'stickiness.enabled=true,deregistration_delay.timeout_seconds=45',
+    'access_logs.s3.enabled=true,idle_timeout.timeout_seconds=50',
+  ]);
+  const given = ['deregistration_delay.timeout_seconds=60', 'idle_timeout.timeout_seconds=55'] as const;
+  assert.deepEqual(await attributes(...given), [...given]);
+});
+
+test('H-136 Google’s load balancers wait for a response as long as the longest request takes', async () => {
+  const lameduck = { front: 'gce', longestRequestDuration: '90500ms' };
+  const [config, policy] = await Promise.all([
+    object('BackendConfig', { lameduck, ingress: { enabled: true, hosts } }),
+    object('GCPBackendPolicy', { lameduck, httpRoute: { enabled: true, parentRefs: [{ name: 'gateway' }] } }),
+  ]);
+  assert.equal((config['spec'] as { timeoutSec: number }).timeoutSec, 91);
+  assert.equal((policy['spec'] as { default: { timeoutSec: number } }).default.timeoutSec, 91);
+});
