@@ -90,26 +90,6 @@ function orNone(any: Reading<number>, limited: Reading<number>): Reading<number>
   return { allowed: limited.allowed.replace(/^a duration such/, '0s, or a duration such') };
 }
 
-const durationsAllowed = 'at most 50 durations in ascending order, such as 100ms,1s,1m';
-
-/** durations is a list of ascending durations, in milliseconds. */
-export const durations: Kind<readonly number[]> = {
-  name: 'durations',
-  fromText(text) {
-    return this.fromCode(text.split(',').map((one) => one.trim()));
-  },
-  fromCode(given) {
-    if (typeof given === 'string') return this.fromText(given);
-    // A copy has no holes, which `map` would pass over.
-    const readings = (Array.isArray(given) ? [...(given as unknown[])] : []).map((one) => limit.fromCode(one));
-    const all = readings.flatMap((reading) => ('value' in reading ? [reading.value] : []));
-    const isAscending = all.every((one, index) => index === 0 || one > (all[index - 1] as number));
-    const isAllowed = all.length > 0 && all.length <= 50 && all.length === readings.length && isAscending;
-    return isAllowed ? { value: Object.freeze(all) } : { allowed: durationsAllowed };
-  },
-  format: (value) => value.map(formatDuration).join(','),
-};
-
 /** boolean is true or false. */
 export const boolean: Kind<boolean> = {
   name: 'boolean',

@@ -1,7 +1,27 @@
 // The rows of settingsTable that belong to the metrics.
-import type { Duration } from './duration.ts';
-import { choice, count, durations, path } from './kinds.ts';
+import { formatDuration, type Duration } from './duration.ts';
+import { choice, count, limit, path, type Kind } from './kinds.ts';
 import { row } from './row.ts';
+
+const durationsAllowed = 'at most 50 durations in ascending order, such as 100ms,1s,1m';
+
+/** durations is a list of ascending durations, in milliseconds. */
+export const durations: Kind<readonly number[]> = {
+  name: 'durations',
+  fromText(text) {
+    return this.fromCode(text.split(',').map((one) => one.trim()));
+  },
+  fromCode(given) {
+    if (typeof given === 'string') return this.fromText(given);
+    // A copy has no holes, which `map` would pass over.
+    const readings = (Array.isArray(given) ? [...(given as unknown[])] : []).map((one) => limit.fromCode(one));
+    const all = readings.flatMap((reading) => ('value' in reading ? [reading.value] : []));
+    const isAscending = all.every((one, index) => index === 0 || one > (all[index - 1] as number));
+    const isAllowed = all.length > 0 && all.length <= 50 && all.length === readings.length && isAscending;
+    return isAllowed ? { value: Object.freeze(all) } : { allowed: durationsAllowed };
+  },
+  format: (value) => value.map(formatDuration).join(','),
+};
 
 // OpenTelemetry advises the bounds up to 10 seconds. In milliseconds.
 const requestDurationBuckets: readonly number[] = Object.freeze([
