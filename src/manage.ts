@@ -8,7 +8,7 @@ import { installSeam } from './http/seam.ts';
 import { SelfRequests } from './http/self-requests/self-requests.ts';
 import { checkDistinct, checkServer, type Server } from './http/server.ts';
 import type { RequestFunctions } from './http/admission/request-functions.ts';
-import type { Observer } from './observer.ts';
+import type { Observer, PreviousRun } from './observer.ts';
 import { loggerAllowed, quiet, type Logger } from './observers/logger.ts';
 import { createLogging, silent, type Logging, type StartReport } from './observers/logging.ts';
 import { registryAllowed, type MetricsRegistry } from './observers/metrics/registry.ts';
@@ -83,27 +83,24 @@ export function install(
   const isDeveloped = isDevelopment(environment);
   const { settings, sources, functions, warnings } = isDeveloped ? withoutDelay(completed) : completed;
   const logging = createLogging(functions.logger ?? (runsTests(environment) ? quiet : undefined));
-  const thread = createProbePort(settings, logging, guest === undefined, () => parts);
-  const probePort = settings.probePort === 0 ? undefined : thread;
+  const previousRun = (): PreviousRun | undefined => checkpoint?.previousRun;
+  const isGuest = guest !== undefined;
+  const thread = createProbePort({ settings, sources, logging, isGuest, parts: () => parts, previousRun });
+  const probePort = settings.probePort === 0 && settings.debugSocketPath === '' ? undefined : thread;
   const { audit, metrics } = createRecords({
-    ...{ settings, clock: systemClock, registry: functions.registry, logging },
-    ...{ eventLoop: probePort && (() => probePort.counts), previousRun: () => checkpoint?.previousRun },
+    ...{ settings, clock: systemClock, registry: functions.registry, logging, previousRun },
+    eventLoop: settings.probePort === 0 ? undefined : () => thread.counts,
   });
   const checkpoint = openCheckpoint(settings.checkpointPath, logging);
   const parts = createParts({
-    servers,
-    settings,
-    sources,
+    ...{ servers, settings, sources, functions, readSocketTable, metrics },
     clock: probePort?.clock ?? systemClock,
     // Before the log, because writing a line may take time.
     observer: several([probePort?.observer, observerOf(checkpoint), audit?.observer, logging]),
-    functions,
-    readSocketTable,
-    metrics,
     audit,
     flushLog: logging.flushed,
     isHurried: isDeveloped,
-    answersOnOwnServers: guest === undefined,
+    answersOnOwnServers: !isGuest,
     onStart(addresses) {
       stopWatching();
       logStart(parts, logging, { addresses, sources, warnings }, environment, guest);
@@ -116,7 +113,7 @@ export function install(
   for (const one of servers) putUnder(parts, one);
   // A shutdown that begins before the start closes the listeners, and requests still arrive on open connections.
   void parts.handle.signals.shutdownInitiated.signaled.then(stopWatching);
-  const leave = joinProcess(parts, logging, thread, environment, guest !== undefined);
+  const leave = joinProcess(parts, logging, thread, environment, isGuest);
   void parts.handle.ended.then(({ exitCode }) => {
     // If the process ends, the probe port stays open until then.
     if (!isEnding()) {

@@ -4,6 +4,7 @@ import { createHandle, type Lameduck } from './handle.ts';
 import { Health } from './health/health.ts';
 import type { FlushFunction } from './health/log-check.ts';
 import { readinessPaths } from './health/readiness-paths.ts';
+import { reasons } from './health/readyz.ts';
 import { Hooks } from './hooks/hooks.ts';
 import { Drain, type DrainOptions } from './http/drain/drain.ts';
 import { ProgramCloses } from './http/drain/program-close.ts';
@@ -138,7 +139,7 @@ function createHealth(
   lifecycle: Lifecycle,
   observer: Observer,
 ): Health {
-  const { healthCheckTimeout: checkTimeout, livezGracePeriod, probePort } = settings;
+  const { healthCheckTimeout: checkTimeout, livezGracePeriod, probePort, debugSocketPath } = settings;
   const health = new Health(lifecycle.signals, {
     ...{ clock, checkTimeout, livezGracePeriod, observer, flushLog },
     isLoopWatched: probePort !== 0,
@@ -146,6 +147,7 @@ function createHealth(
       lifecycle.report('HasBeenReady');
     },
   });
+  if (debugSocketPath !== '') health.addReadyz(reasons.debugSocket, () => !health.isHeldUnready);
   // With one server this could never be seen to fail, since nobody can ask it before it listens.
   if (servers.length > 1) health.addReadyz('listening', () => lifecycle.signals.muxAndDiscoveryComplete.hasSignaled);
   return health;

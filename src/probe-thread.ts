@@ -1,23 +1,32 @@
 // The probe thread of a lifecycle: which parts answer its questions, and where its events are logged.
 import { systemClock } from './clock.ts';
 import { messageOf } from './errors.ts';
+import type { PreviousRun } from './observer.ts';
+import { Inspector } from './observers/inspector.ts';
 import type { Logging } from './observers/logging.ts';
 import type { Parts } from './parts.ts';
-import { ProbePort } from './probe-worker/probe-port.ts';
+import { ProbePort, type DebugSocketFunctions } from './probe-worker/probe-port.ts';
 import { isEnding } from './process/ending.ts';
+import { sendSignal } from './process/send-signal.ts';
+import type { Sources } from './settings/complete.ts';
 import type { Settings } from './settings/table.ts';
 
-/**
- * createProbePort makes the probe thread and its port, and starts neither. `parts` is called later. If the port fails and
- * `mayEndProcess`, the process ends with an uncaught error.
- */
-export function createProbePort(
-  settings: Settings,
-  logging: Logging,
-  mayEndProcess: boolean,
-  parts: () => Parts,
-): ProbePort {
+/** ProbeThreadOptions is what the probe thread is made from. `parts` and `previousRun` are called later. */
+export interface ProbeThreadOptions {
+  readonly settings: Settings;
+  readonly sources: Sources;
+  readonly logging: Logging;
+  /** Whether `lameduck/register` made the lifecycle. */
+  readonly isGuest: boolean;
+  readonly parts: () => Parts;
+  readonly previousRun: () => PreviousRun | undefined;
+}
+
+/** createProbePort makes the probe thread with its port and its debug socket, and starts none of them. */
+export function createProbePort(options: ProbeThreadOptions): ProbePort {
+  const { settings, logging, isGuest, parts } = options;
   return new ProbePort({
+    debugSocket: settings.debugSocketPath === '' ? undefined : debugSocketFunctions(options),
     ...{ settings, clock: systemClock },
     answer: (url, method) => parts().answerProbePort(url, method),
     shutdown() {
@@ -40,7 +49,7 @@ export function createProbePort(
     onFailure(error) {
       const isLeaving = parts().handle.signals.shutdownInitiated.hasSignaled;
       // Under `lameduck/register` a failed probe port never ends the process, even if the port was set.
-      if (isLeaving || !mayEndProcess) logging.onProbePortFailure(error);
+      if (isLeaving || isGuest) logging.onProbePortFailure(error);
       // An uncaught error, as when a server of the program cannot listen and has no listener for `error`.
       else
         process.nextTick(() => {
@@ -48,4 +57,33 @@ export function createProbePort(
         });
     },
   });
+}
+
+function debugSocketFunctions(options: ProbeThreadOptions): DebugSocketFunctions {
+  const { settings, sources, logging, parts, previousRun } = options;
+  const path = settings.debugSocketPath;
+  const inspector = new Inspector(settings, sources, systemClock);
+  return {
+    facts: () => inspector.inspect(parts(), previousRun()),
+    act(action) {
+      logging.onDebugSocketRequest(action);
+      if (action === 'shutdown') beginShutdown(parts());
+      else parts().health.isHeldUnready = action === 'unready';
+    },
+    onSignal: (event) => {
+      inspector.noteSignal(event);
+    },
+    onListening: () => {
+      logging.onDebugSocket(path);
+    },
+    onFailure: (error) => {
+      logging.onDebugSocketFailure(path, error);
+    },
+  };
+}
+
+// A second process signal would end the process at once.
+function beginShutdown({ handle, settings }: Parts): void {
+  const [signal] = settings.shutdownSignals;
+  if (signal !== undefined && !handle.signals.shutdownInitiated.hasSignaled) sendSignal(process.pid, signal);
 }

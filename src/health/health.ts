@@ -33,6 +33,8 @@ export class Health {
   readonly readyz: Endpoint;
   readonly livez: Endpoint;
   readonly healthz: Endpoint;
+  /** Whether the debug socket has been told to fail /readyz. */
+  isHeldUnready = false;
   readonly #options: HealthOptions;
   readonly #logCheck: LogCheck;
   readonly #warnings: DependencyWarnings;

@@ -11,6 +11,8 @@ export const reasons = {
   stall: 'event-loop',
   /** The process has been told to stop. */
   shutdown: 'shutdown',
+  /** `POST /ready?state=unready` on the debug socket. */
+  debugSocket: 'debug-socket',
   /** A post-start hook has not ended, or has failed. */
   postStartHook: (name: string): string => `poststarthook/${name}`,
 } as const;

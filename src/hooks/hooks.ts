@@ -16,6 +16,8 @@ export class Hooks {
   readonly #observer: Pick<Observer, 'onHookEnd' | 'onHookFailure' | 'onWarning'>;
   readonly #hooks: Readonly<Record<HookKind, Hook[]>> = { 'post-start': [], 'pre-shutdown': [], destroy: [] };
   readonly #closed = new Set<HookKind>();
+  /** When each of the hooks that run now was called. */
+  readonly #running = new Map<Hook, number>();
 
   constructor(clock: Clock, observer: Pick<Observer, 'onHookEnd' | 'onHookFailure' | 'onWarning'>) {
     this.#clock = clock;
@@ -25,6 +27,12 @@ export class Hooks {
   /** The longest limit of the pre-shutdown hooks. They run in parallel with the delay, so the budget contains the longer. */
   get longestPreShutdown(): number {
     return Math.max(0, ...this.#hooks['pre-shutdown'].map((hook) => hook.timeout));
+  }
+
+  /** The hooks that run now. */
+  get running(): { readonly kind: HookKind; readonly name: string; readonly ageMs: number }[] {
+    const now = this.#clock.now();
+    return [...this.#running].map(([{ kind, name }, since]) => ({ kind, name, ageMs: Math.round(now - since) }));
   }
 
   /**
@@ -121,7 +129,9 @@ export class Hooks {
 
   async #run(hook: Hook, limits: Omit<HookLimits, 'clock'>, reason?: string): Promise<HookFailure | undefined> {
     const since = this.#clock.now();
+    this.#running.set(hook, since);
     const failure = await runHook(hook, { clock: this.#clock, ...limits }, reason);
+    this.#running.delete(hook);
     this.#observer.onHookEnd({ kind: hook.kind, name: hook.name, durationMs: this.#clock.now() - since });
     if (failure === undefined) return undefined;
     this.failures.push(failure);

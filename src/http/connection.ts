@@ -46,6 +46,7 @@ export class Connection {
   isHandshake = false;
   /** Upgraded to another protocol, or a CONNECT tunnel: HTTP is over on this socket. */
   isUpgraded = false;
+  readonly protocol: 'http1' | 'http2' = 'http1';
   /** The client has been told, by `Connection: close` or a FIN, to send nothing more; what comes is not executed. */
   isOver = false;
   /** When the last request arrived that was only noted. */

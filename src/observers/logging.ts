@@ -42,6 +42,11 @@ interface ProbePortLines {
   onProbeThreadFailure(error: unknown): void;
   /** Called once when there is no probe port although there should be, and the service goes on. */
   onProbePortFailure(error: Error): void;
+  onDebugSocket(path: string): void;
+  /** Called once when there is no debug socket although there should be, and the service goes on. */
+  onDebugSocketFailure(path: string, error: Error): void;
+  /** Called before a request on the debug socket changes something. */
+  onDebugSocketRequest(action: string): void;
   /** The line about its beginning is the probe thread's, since this one was blocked. */
   onStallEnd(stalledMs: number): void;
 }
@@ -157,6 +162,15 @@ function probePortLines(log: Logger): ProbePortLines {
     },
     onProbePortFailure(error) {
       log.error({ err: error }, 'probe port failed');
+    },
+    onDebugSocket(path) {
+      log.info({ path }, 'debug socket listens');
+    },
+    onDebugSocketFailure(path, error) {
+      log.warn({ path, err: error }, 'debug socket failed');
+    },
+    onDebugSocketRequest(action) {
+      log.info({ action }, 'debug socket request');
     },
     onStallEnd(stalledMs) {
       log.warn({ stalledMs }, `event loop turns again: it was blocked for ${formatDuration(stalledMs)}`);

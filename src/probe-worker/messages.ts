@@ -1,4 +1,5 @@
 // The messages between the main thread and the probe thread.
+import type { Action, MainThreadFacts } from '../inspection.ts';
 import type { Answer } from '../message.ts';
 import type { ShutdownRecord } from '../observer.ts';
 
@@ -13,6 +14,9 @@ export interface ThreadData {
   readonly livezStallLimit: number;
   readonly checkTimeout: number;
   readonly terminationMessagePath: string;
+  /** The empty string is no debug socket. */
+  readonly debugSocketPath: string;
+  readonly debugSocketStack: boolean;
 }
 
 /** ShutdownSoFar is the state of a shutdown that runs. The probe thread writes it if the main thread is blocked. */
@@ -31,6 +35,10 @@ export type FromThread =
   | { readonly kind: 'question'; readonly id: number; readonly url: string; readonly method: string }
   /** Asks the main thread to beat. An event loop that is only busy reads this message before it calls its timers. */
   | { readonly kind: 'ping' }
+  | { readonly kind: 'socket listening' }
+  | { readonly kind: 'socket failed'; readonly message: string }
+  /** Asks the main thread for its facts, after an action if one is given. */
+  | { readonly kind: 'inspect'; readonly id: number; readonly action: Action | undefined }
   | { readonly kind: 'stall ended'; readonly stalledMs: number };
 
 /** ToThread is a message of the main thread. An answer that is undefined means that the URL is no endpoint. */
@@ -47,4 +55,11 @@ export type ToThread =
       /** When it was sent, by threadTime: a thread that is starting or busy receives it late. */
       readonly saidAt: number;
     })
+  | {
+      readonly kind: 'facts';
+      /** The id of the question; 0 if the main thread sends its facts on its own. */
+      readonly id: number;
+      readonly saidAt: number;
+      readonly facts: MainThreadFacts;
+    }
   | { readonly kind: 'close' };

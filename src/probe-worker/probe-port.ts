@@ -1,11 +1,12 @@
-// The main thread's side of the probe thread: it starts the thread, answers its questions and sends its heartbeat. Without a
-// thread, the main thread serves the probe port itself.
+// The main thread's side of the probe thread: it starts the thread, answers its questions and sends its heartbeat and its facts.
+// Without a thread, the main thread serves the probe port itself.
 import type { Server } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { type Clock, startImmediate, threadTime } from '../clock.ts';
 import { LameduckError, messageOf } from '../errors.ts';
+import type { Action, MainThreadFacts } from '../inspection.ts';
 import type { Answer } from '../message.ts';
-import type { Observer } from '../observer.ts';
+import type { Observer, SignalEvent } from '../observer.ts';
 import { silent } from '../observers/logging.ts';
 import type { EventLoopCounts } from '../observers/metrics/readers.ts';
 import type { Settings } from '../settings/table.ts';
@@ -15,6 +16,9 @@ import { serveOnMainThread } from './main-thread.ts';
 import type { FromThread, ShutdownSoFar, ThreadData, ToThread } from './messages.ts';
 import { SharedState } from './shared-state.ts';
 import { threadCode } from './thread-code.ts';
+
+// How many beats there are between two times that the main thread sends its facts, in case it is blocked later: one second.
+const beatsBetweenFacts = 10;
 
 /** ProbePortOptions is the settings of the probe port, and the functions that it calls. */
 export interface ProbePortOptions {
@@ -26,18 +30,34 @@ export interface ProbePortOptions {
     | 'livezEventLoopStallLimit'
     | 'healthCheckTimeout'
     | 'terminationMessagePath'
+    | 'debugSocketPath'
+    | 'debugSocketStack'
   >;
   readonly clock: Clock;
   /** Answers a request for a path of lameduck; undefined for any other path. */
   readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
   /** The state of the shutdown; undefined unless one runs that ends the process. */
   readonly shutdown: () => ShutdownSoFar | undefined;
+  /** Undefined without a debug socket. */
+  readonly debugSocket?: DebugSocketFunctions | undefined;
   readonly onListening: (address: string) => void;
   /** Called when the thread cannot start or has ended. From then on the main thread serves the port, if there is one. */
   readonly onThreadFailure: (error: unknown) => void;
   /** Called once when the port cannot be opened, or fails later. */
   readonly onFailure: (error: LameduckError) => void;
   readonly onStallEnd: (stalledMs: number) => void;
+}
+
+/** DebugSocketFunctions is what the probe thread calls for its debug socket. */
+export interface DebugSocketFunctions {
+  /** What the debug socket says about the main thread. */
+  readonly facts: () => MainThreadFacts;
+  /** Performs what a request asks for. */
+  readonly act: (action: Action) => void;
+  readonly onSignal: (event: SignalEvent) => void;
+  readonly onListening: () => void;
+  /** Called once when there is no debug socket although there should be, and the service continues. */
+  readonly onFailure: (error: Error) => void;
 }
 
 /** ProbePort is the probe thread with its port, or without one. It costs a request of the program one addition. */
@@ -56,6 +76,7 @@ export class ProbePort {
   #server: Server | undefined;
   #isOpen = false;
   #isStarting = false;
+  #beatsToFacts = beatsBetweenFacts;
 
   constructor(options: ProbePortOptions) {
     this.#options = options;
@@ -70,11 +91,17 @@ export class ProbePort {
     };
     this.#heartbeat = new Heartbeat(this.#state, options.clock, () => {
       this.tellOfShutdown();
+      if (--this.#beatsToFacts === 0) this.#tellFacts();
     });
     this.observer = {
       ...silent,
-      onSignal: ({ name }) => {
-        if (name !== 'ShutdownInitiated') return;
+      onSignal: (event) => {
+        options.debugSocket?.onSignal(event);
+        // Not now: the signal has not been recorded yet.
+        queueMicrotask(() => {
+          this.#tellFacts();
+        });
+        if (event.name !== 'ShutdownInitiated') return;
         this.#state.set('isShuttingDown', 1);
         this.tellOfShutdown();
       },
@@ -111,6 +138,14 @@ export class ProbePort {
     this.#worker?.postMessage({ kind: 'shutdown', saidAt: threadTime(), ...shutdown } satisfies ToThread);
   }
 
+  #tellFacts(id = 0): void {
+    const { debugSocket } = this.#options;
+    this.#beatsToFacts = beatsBetweenFacts;
+    if (debugSocket === undefined || this.#worker === undefined) return;
+    const facts = debugSocket.facts();
+    this.#worker.postMessage({ kind: 'facts', id, saidAt: threadTime(), facts } satisfies ToThread);
+  }
+
   /** noteReport tells the thread that the main thread has written the final line. */
   noteReport(): void {
     this.#state.add('beats', 1);
@@ -142,6 +177,7 @@ export class ProbePort {
       this.#worker = this.#start(port);
       // A shutdown may have begun while there was no thread.
       this.tellOfShutdown();
+      this.#tellFacts();
     } catch (error) {
       this.#lose(error, port);
     }
@@ -158,6 +194,8 @@ export class ProbePort {
       livezStallLimit: port === 0 ? 0 : settings.livezEventLoopStallLimit,
       checkTimeout: settings.healthCheckTimeout,
       terminationMessagePath: settings.terminationMessagePath,
+      debugSocketPath: settings.debugSocketPath,
+      debugSocketStack: settings.debugSocketStack,
     };
     // Without the program's own options: `--import` would load its preloads into the thread (P-117).
     const worker = new Worker(threadCode, {
@@ -187,7 +225,15 @@ export class ProbePort {
     else if (message.kind === 'ping') this.#heartbeat.beat();
     else if (message.kind === 'listening') this.#options.onListening(message.address);
     else if (message.kind === 'stall ended') this.#options.onStallEnd(message.stalledMs);
+    else if (message.kind === 'inspect') this.#inspect(message);
+    else if (message.kind === 'socket listening') this.#options.debugSocket?.onListening();
+    else if (message.kind === 'socket failed') this.#options.debugSocket?.onFailure(new Error(message.message));
     else this.#fail(message.message);
+  }
+
+  #inspect({ id, action }: FromThread & { readonly kind: 'inspect' }): void {
+    if (action !== undefined) this.#options.debugSocket?.act(action);
+    this.#tellFacts(id);
   }
 
   async #answer({ id, url, method }: FromThread & { readonly kind: 'question' }): Promise<void> {

@@ -1,14 +1,17 @@
-// The probe thread: it serves the probe port, if there is one, and watches the main thread. It ends at the message `close`.
+// The probe thread: it serves the probe port and the debug socket, if there are any, and watches the main thread. It ends at the message `close`.
 import type { Server } from 'node:http';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { addressText } from '../address.ts';
 import { systemClock, threadTime } from '../clock.ts';
+import { messageOf } from '../errors.ts';
 import { notFound } from '../health/endpoint.ts';
 import { kill } from '../process/kill.ts';
 import { isAttached, isPaused } from './debugger.ts';
 import { beatInterval } from './heartbeat.ts';
 import { LastWords } from './last-words.ts';
+import { DebugSocket } from './debug-socket.ts';
 import { createListener } from './listener.ts';
+import { mainStack } from './main-stack.ts';
 import type { FromThread, ThreadData, ToThread } from './messages.ts';
 import { writeBeside } from './output.ts';
 import { Questions } from './questions.ts';
@@ -16,6 +19,7 @@ import { Responder } from './responder.ts';
 import { SharedState } from './shared-state.ts';
 import { stallLine } from './stall-report.ts';
 import { StallWatch } from './stall-watch.ts';
+import { listenOn } from './unix-listener.ts';
 
 // How long the thread waits for its last answers at the message `close`, in milliseconds.
 const lastAnswers = 1_000;
@@ -53,6 +57,21 @@ const responder = new Responder({
   isShuttingDown: () => state.get('isShuttingDown') === 1,
 });
 const server = data.port === 0 ? undefined : createListener((url, method) => responder.respond(url, method));
+
+const debugSocket = new DebugSocket({
+  clock: systemClock,
+  ask: (id, action) => {
+    say({ kind: 'inspect', id, action });
+  },
+  stalledMs: () => watch.stalledMs,
+  async stack() {
+    if (!data.debugSocketStack) throw new Error('debugSocketStack is not set');
+    if (hasDebugger()) throw new Error('a debugger is attached');
+    return mainStack();
+  },
+});
+const debugServer = createListener((url, method) => debugSocket.respond(url, method));
+let removeSocket = (): void => undefined;
 
 const lastWords = new LastWords({
   ...{ clock: systemClock, state, stalledMs: () => watch.stalledMs, write: writeBeside },
@@ -96,6 +115,9 @@ function say(message: FromThread): void {
 // The port to the main thread stays open until the last answer has been sent.
 function close(): void {
   isClosing = true;
+  removeSocket();
+  debugServer.close();
+  debugServer.closeAllConnections();
   if (server === undefined) {
     main.close();
     return;
@@ -120,10 +142,22 @@ function listen(listener: Server): void {
   });
 }
 
+async function listenOnSocket(path: string): Promise<void> {
+  try {
+    removeSocket = await listenOn(debugServer, path);
+    debugServer.on('error', () => undefined);
+    say({ kind: 'socket listening' });
+  } catch (error) {
+    say({ kind: 'socket failed', message: messageOf(error) });
+  }
+}
+
 main.on('message', (message: ToThread) => {
   if (message.kind === 'answer') questions.answer(message.id, message.answer ?? notFound, message.tookMs);
+  else if (message.kind === 'facts') debugSocket.note(message.id, message.facts, threadTime() - message.saidAt);
   else if (message.kind === 'shutdown') lastWords.note(message, threadTime() - message.saidAt);
   else close();
 });
 if (server !== undefined) listen(server);
+if (data.debugSocketPath !== '') void listenOnSocket(data.debugSocketPath);
 lookLater();

@@ -195,10 +195,7 @@ const ownRows = {
    *
    * @default `30s`
    */
-  livezEventLoopStallLimit: row<number, Duration>({
-    kind: stallLimit,
-    default: () => 30_000,
-  }),
+  livezEventLoopStallLimit: row<number, Duration>({ kind: stallLimit, default: () => 30_000 }),
   /**
    * The file to which each request of the program is appended as events of audit.k8s.io, or `-` for standard output. `off`
    * writes nothing.
@@ -229,6 +226,20 @@ const ownRows = {
    */
   checkpointPath: row<string>({ kind: file, default: () => '' }),
   /**
+   * The unix socket on which a thread of its own says what the process does and waits for, also while the event loop is
+   * blocked. `lameduck inspect` prints this. Only the user of the process can connect.
+   *
+   * @default `off`
+   */
+  debugSocketPath: row<string>({ kind: file, default: () => '', namedAfter: '--debug-socket-path' }),
+  /**
+   * Whether `lameduck inspect --stack` may pause the main thread for some milliseconds, while the event loop is blocked, to
+   * read its stack.
+   *
+   * @default `false`
+   */
+  debugSocketStack: row<boolean>({ kind: boolean, default: () => false }),
+  /**
    * How long an idle connection stays open. Set it longer than the idle timeout of the load balancer or proxy. If
    * `headersTimeout` is shorter, it is raised too, but never above the server’s own `requestTimeout`.
    *
@@ -244,32 +255,20 @@ const ownRows = {
    *
    * @default `0s`: off
    */
-  requestTimeout: row<number, Duration>({
-    kind: duration,
-    default: () => 0,
-    namedAfter: '--request-timeout',
-  }),
+  requestTimeout: row<number, Duration>({ kind: duration, default: () => 0, namedAfter: '--request-timeout' }),
   /**
    * The most requests that may be in flight, without long-running requests. Further requests get a 429. `0` is no limit.
    *
    * @default `0`: off
    */
-  maxRequestsInflight: row<number>({
-    kind: count,
-    default: () => 0,
-    namedAfter: '--max-requests-inflight',
-  }),
+  maxRequestsInflight: row<number>({ kind: count, default: () => 0, namedAfter: '--max-requests-inflight' }),
   /**
    * The probability that an HTTP/2 request makes its client open a new connection, so that long-lived connections spread
    * over the replicas. `0` is never.
    *
    * @default `0`: off
    */
-  goawayChance: row<number>({
-    kind: chance,
-    default: () => 0,
-    namedAfter: '--goaway-chance',
-  }),
+  goawayChance: row<number>({ kind: chance, default: () => 0, namedAfter: '--goaway-chance' }),
 } as const;
 
 /** settingsTable has one row for each setting. */

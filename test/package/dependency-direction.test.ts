@@ -21,6 +21,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   settings: ['errors.ts'],
   'registration.ts': ['errors.ts', 'settings'],
   'observer.ts': ['lifecycle', 'message.ts'],
+  'inspection.ts': ['lifecycle', 'observer.ts'],
   'package-version.ts': ['errors.ts'],
   'version.ts': [],
   hooks: ['clock.ts', 'errors.ts', 'registration.ts', 'observer.ts', 'settings'],
@@ -34,7 +35,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
     'version.ts',
   ],
   observers: [
-    ...['bundled.ts', 'clock.ts', 'errors.ts', 'lifecycle', 'message.ts', 'observer.ts', 'settings'],
+    ...['bundled.ts', 'clock.ts', 'errors.ts', 'inspection.ts', 'lifecycle', 'message.ts', 'observer.ts', 'settings'],
     ...['standard-output.ts', 'thenable.ts', 'version.ts'],
   ],
   'recorder.ts': [
@@ -59,13 +60,15 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
     ...['clock.ts', 'http', 'observer.ts', 'observers', 'parts.ts', 'probe-thread.ts', 'probe-worker', 'process'],
     ...['registration.ts', 'settings'],
   ],
-  'probe-thread.ts': ['clock.ts', 'errors.ts', 'observers', 'parts.ts', 'probe-worker', 'process', 'settings'],
+  'probe-thread.ts': [
+    ...['clock.ts', 'errors.ts', 'observer.ts', 'observers', 'parts.ts', 'probe-worker', 'process', 'settings'],
+  ],
   // Asks what serves, and is none of it; of health it knows the form of the report.
   cli: ['address.ts', 'clock.ts', 'health', 'process', 'settings', 'standard-output.ts'],
   // A thread of its own, and the side of the main thread that it talks to.
   'probe-worker': [
     ...['address.ts', 'clock.ts', 'errors.ts', 'health', 'http', 'observer.ts', 'observers', 'process', 'settings'],
-    ...['exit-codes.ts', 'message.ts', 'standard-output.ts'],
+    ...['exit-codes.ts', 'inspection.ts', 'message.ts', 'standard-output.ts'],
   ],
   'handle.ts': [
     ...['errors.ts', 'health', 'hooks', 'http', 'lifecycle', 'observer.ts', 'registration.ts', 'settings'],

@@ -50,6 +50,9 @@ test('the messages of docs/log.md and their levels are those that an observer wr
   logging.onProbePortFailure(error);
   logging.onStallEnd(1);
   logging.onAuditFailure('/audit.log', error);
+  logging.onDebugSocket('/run/lameduck/lameduck.sock');
+  logging.onDebugSocketFailure('/run/lameduck/lameduck.sock', error);
+  logging.onDebugSocketRequest('shutdown');
   for (const outcome of ['clean', 'failed', 'killed', 'never_ready'] as const)
     logging.onPreviousRun({ outcome, phase: '' });
   logging.onPreviousRunUnknown('/run/lameduck/checkpoint.json', error);

@@ -64,6 +64,8 @@ test('the defaults outside a cluster and in one', () => {
     httpMetrics: 'on',
     terminationMessagePath: '/dev/termination-log',
     checkpointPath: '',
+    debugSocketPath: '',
+    debugSocketStack: false,
     keepAliveTimeout: undefined,
     requestTimeout: 0,
     maxRequestsInflight: 0,

@@ -25,6 +25,7 @@ export function sessionOn(socket: object | undefined): Session | undefined {
 /** Session is a Connection that speaks HTTP/2. */
 export class Session extends Connection {
   declare readonly exchanges: Http2Exchange[];
+  override readonly protocol = 'http2';
   readonly #session: ServerHttp2Session;
   readonly #clock: Clock;
   readonly #goaway: Goaway;

@@ -1,0 +1,85 @@
+// What the main thread says about itself on the debug socket.
+import { wallTime, type Clock } from '../clock.ts';
+import type { MainThreadFacts } from '../inspection.ts';
+import type {
+  ElectorCounts,
+  HookKind,
+  PreviousRun,
+  ShutdownRecord,
+  SignalEvent,
+  TrafficCounts,
+  UnfinishedRequest,
+} from '../observer.ts';
+import type { Kind } from '../settings/kinds.ts';
+import { settingsTable, type SettingName, type Settings } from '../settings/table.ts';
+import { version } from '../version.ts';
+
+// The most requests that are listed.
+const mostRequests = 20;
+
+/** Inspected is what an inspector reads of a lifecycle. */
+export interface Inspected {
+  readonly recorder: { soFar(): ShutdownRecord };
+  readonly shutdown: { readonly endsAt: number | undefined };
+  readonly traffic: {
+    readonly counts: TrafficCounts;
+    readonly connections: Iterable<{ readonly protocol: 'http1' | 'http2'; readonly isUpgraded: boolean }>;
+    unfinished(): readonly UnfinishedRequest[];
+  };
+  readonly hooks: {
+    readonly running: Iterable<{ readonly kind: HookKind; readonly name: string; readonly ageMs: number }>;
+  };
+  readonly health: { readonly isHeldUnready: boolean };
+  readonly electors: readonly (() => ElectorCounts)[];
+}
+
+/** Inspector notes when signals fire, and reads the rest when it is told to. */
+export class Inspector {
+  readonly #signals: MainThreadFacts['signals'][number][] = [];
+  readonly #settings: MainThreadFacts['settings'];
+  readonly #clock: Pick<Clock, 'now'>;
+
+  constructor(settings: Settings, sources: Readonly<Record<SettingName, string>>, clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
+    this.#settings = Object.fromEntries(
+      (Object.keys(settingsTable) as SettingName[]).map((name) => {
+        const kind = settingsTable[name].kind as Kind<unknown>;
+        const value = settings[name];
+        return [name, { value: value === undefined ? 'unset' : kind.format(value), source: sources[name] }];
+      }),
+    );
+  }
+
+  noteSignal({ name, durationMs }: SignalEvent): void {
+    this.#signals.push({ name, durationMs, at: new Date(wallTime()).toISOString() });
+  }
+
+  /** inspect reads a lifecycle. */
+  inspect(
+    { recorder, shutdown, traffic, hooks, health, electors }: Inspected,
+    previousRun?: PreviousRun,
+  ): MainThreadFacts {
+    const { requestsInFlight, longRunningRequests } = traffic.counts;
+    return {
+      ...{ pid: process.pid, version, signals: this.#signals, isHeldUnready: health.isHeldUnready },
+      ...{ requestsInFlight, longRunningRequests, settings: this.#settings },
+      ...(shutdown.endsAt !== undefined && { shutdown: this.#shutdown(recorder.soFar(), shutdown.endsAt) }),
+      oldestRequests: traffic.unfinished().slice(0, mostRequests),
+      runningHooks: [...hooks.running],
+      connections: countByKind(traffic.connections),
+      leadership: electors.map((countsOf) => countsOf()),
+      ...(previousRun && { previousRun }),
+    };
+  }
+
+  #shutdown({ reason, durationMs, budgetMs }: ShutdownRecord, endsAt: number): MainThreadFacts['shutdown'] & {} {
+    const remainingMs = Math.max(0, Math.round(endsAt - this.#clock.now()));
+    return { reason, elapsedMs: durationMs, budgetMs, remainingMs };
+  }
+}
+
+function countByKind(connections: Inspected['traffic']['connections']): MainThreadFacts['connections'] {
+  const counts = { http1: 0, http2: 0, upgraded: 0 };
+  for (const { isUpgraded, protocol } of connections) counts[isUpgraded ? 'upgraded' : protocol]++;
+  return counts;
+}

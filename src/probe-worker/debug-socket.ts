@@ -1,0 +1,108 @@
+// The answers on the debug socket. They come in a bounded time, whatever the main thread does.
+import { wait, type Clock } from '../clock.ts';
+import type { Action, Inspection, MainThreadFacts } from '../inspection.ts';
+import type { Answer } from '../message.ts';
+
+// How long to wait for the main thread before it counts as blocked, in milliseconds.
+const patience = 60;
+
+/** DebugSocketOptions is what the answers are made from. */
+export interface DebugSocketOptions {
+  readonly clock: Clock;
+  /** Asks the main thread to perform an action, if there is one, and to send its facts with this id. */
+  readonly ask: (id: number, action: Action | undefined) => void;
+  readonly stalledMs: () => number;
+  /** Returns the stack of the main thread, or rejects with the reason why there is none. */
+  readonly stack: () => Promise<readonly string[]>;
+}
+
+interface Known {
+  readonly facts: MainThreadFacts;
+  readonly at: number;
+}
+
+/** DebugSocket keeps the facts that the main thread sent last, and answers with them. */
+export class DebugSocket {
+  readonly #options: DebugSocketOptions;
+  readonly #asked = new Map<number, () => void>();
+  #known: Known | undefined;
+  #nextId = 1;
+
+  constructor(options: DebugSocketOptions) {
+    this.#options = options;
+  }
+
+  /** note keeps the facts of the main thread, as they were `ageMs` ago. The id is that of the question, or 0. */
+  note(id: number, facts: MainThreadFacts, ageMs: number): void {
+    this.#known = { facts, at: this.#options.clock.now() - ageMs };
+    this.#asked.get(id)?.();
+  }
+
+  /** respond never rejects. */
+  async respond(url: string, method: string): Promise<Answer> {
+    const [pathname = '', ...rest] = url.split('?');
+    const query = new URLSearchParams(rest.join('?'));
+    const action = actionOf(pathname, query);
+    if (pathname !== '/' && action === undefined)
+      return problem(404, 'there are GET /, POST /shutdown and POST /ready?state=ready or unready');
+    if (pathname === '/') {
+      if (method !== 'GET' && method !== 'HEAD') return problem(405, 'use GET');
+      return this.#inspect(query.has('stack'));
+    }
+    if (method !== 'POST') return problem(405, 'use POST');
+    const isBlocked = !(await this.#ask(action));
+    return json(202, { requested: action, isBlocked });
+  }
+
+  async #inspect(withStack: boolean): Promise<Answer> {
+    const { clock, stalledMs } = this.#options;
+    const isBlocked = !(await this.#ask(undefined));
+    if (this.#known === undefined) return problem(503, 'the main thread has not started to answer');
+    const { facts, at } = this.#known;
+    const blockedMs = isBlocked ? Math.round(Math.max(patience, stalledMs())) : 0;
+    const stack = withStack && (isBlocked ? await this.#stack() : { stackProblem: 'the event loop is not blocked' });
+    const ageMs = Math.max(0, Math.round(clock.now() - at));
+    const eventLoop = { isBlocked, blockedMs, ...stack };
+    return json(200, { schema: 'lameduck/inspect/v1', ageMs, eventLoop, ...facts } satisfies Inspection);
+  }
+
+  async #stack(): Promise<Pick<Inspection['eventLoop'], 'stack' | 'stackProblem'>> {
+    try {
+      return { stack: await this.#options.stack() };
+    } catch (error) {
+      return { stackProblem: (error as Error).message };
+    }
+  }
+
+  /** Resolves with whether the main thread has answered in time. */
+  async #ask(action: Action | undefined): Promise<boolean> {
+    const { clock, ask } = this.#options;
+    const id = this.#nextId++;
+    const isOver = new AbortController();
+    const answered = new Promise<boolean>((resolve) => {
+      this.#asked.set(id, () => {
+        resolve(true);
+      });
+    });
+    ask(id, action);
+    const late = wait(clock, patience, isOver.signal).then(() => false);
+    const hasAnswered = await Promise.race([answered, late]);
+    isOver.abort();
+    this.#asked.delete(id);
+    return hasAnswered;
+  }
+}
+
+function actionOf(pathname: string, query: URLSearchParams): Action | undefined {
+  if (pathname === '/shutdown') return 'shutdown';
+  const state = query.get('state');
+  return pathname === '/ready' && (state === 'ready' || state === 'unready') ? state : undefined;
+}
+
+function problem(status: number, text: string): Answer {
+  return { status, headers: { 'Content-Type': 'text/plain; charset=utf-8' }, body: `${text}\n` };
+}
+
+function json(status: number, value: object): Answer {
+  return { status, headers: { 'Content-Type': 'application/json' }, body: `${JSON.stringify(value)}\n` };
+}

@@ -1,0 +1,56 @@
+// The stack of the main thread while it is blocked, taken by a debugger session of the probe thread.
+import type { Debugger, InspectorNotification } from 'node:inspector';
+import { systemClock } from '../clock.ts';
+
+// How long to wait for the stack, in milliseconds. Native code, such as that of `execSync`, never pauses.
+const longestWait = 2_000;
+
+// The most calls of a stack.
+const mostCalls = 50;
+
+let taking: Promise<readonly string[]> | undefined;
+
+/**
+ * mainStack returns what the main thread executes, the innermost call first. It pauses the main thread for some milliseconds,
+ * and lets it continue in any case. It rejects if the main thread does not pause within two seconds. Calls at the same time
+ * share one stack.
+ */
+export function mainStack(): Promise<readonly string[]> {
+  taking ??= take().finally(() => {
+    taking = undefined;
+  });
+  return taking;
+}
+
+async function take(): Promise<readonly string[]> {
+  // A Node that was built without the inspector has no such module.
+  const { Session } = process.getBuiltinModule('node:inspector');
+  const session = new Session();
+  session.connectToMainThread();
+  const urls = new Map<string, string>();
+  session.on('Debugger.scriptParsed', ({ params }: InspectorNotification<Debugger.ScriptParsedEventDataType>) => {
+    urls.set(params.scriptId, params.url);
+  });
+  const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();
+  const late = (): void => {
+    reject(new Error('the main thread is in native code'));
+  };
+  const cancel = systemClock.afterUnref(longestWait, late);
+  session.once('Debugger.paused', ({ params }: InspectorNotification<Debugger.PausedEventDataType>) => {
+    resolve(params.callFrames.slice(0, mostCalls).map((call) => callText(call, urls)));
+  });
+  try {
+    session.post('Debugger.enable');
+    session.post('Debugger.pause');
+    return await promise;
+  } finally {
+    cancel();
+    // This also lets the main thread continue.
+    session.disconnect();
+  }
+}
+
+function callText({ functionName, location }: Debugger.CallFrame, urls: ReadonlyMap<string, string>): string {
+  const place = `${urls.get(location.scriptId) ?? ''}:${String(location.lineNumber + 1)}:${String((location.columnNumber ?? 0) + 1)}`;
+  return `${functionName === '' ? '<anonymous>' : functionName} (${place})`;
+}

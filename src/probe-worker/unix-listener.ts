@@ -1,0 +1,79 @@
+// Binds a server to a unix socket that only the user of the process can connect to, and never takes the socket of another
+// process.
+import { chmodSync, lstatSync, mkdtempSync, renameSync, rmSync, rmdirSync, type Stats } from 'node:fs';
+import type { Server } from 'node:http';
+import { connect } from 'node:net';
+import { dirname, join } from 'node:path';
+
+// The longest path of a socket in bytes, without its final zero, on every system that Node runs on (sockaddr_un).
+const longestPath = 103;
+
+/**
+ * listenOn binds the server at the path. A thread cannot set the umask, so the socket is bound in a folder with mode 0700 next
+ * to the path, gets mode 0600, and is then renamed. It rejects, with the path as it was, if the path has anything but the
+ * socket of a process of the same user that has ended. The returned function removes the socket, if it is still this one.
+ */
+export async function listenOn(server: Server, path: string): Promise<() => void> {
+  await checkPath(path);
+  const folder = mkdtempSync(join(dirname(path), '.lameduck-'));
+  const bound = join(folder, 's');
+  try {
+    if (Buffer.byteLength(bound) > longestPath) {
+      throw new Error(`the path may have ${String(longestPath - bound.length + path.length)} bytes at most`);
+    }
+    await listening(server, bound);
+    chmodSync(bound, 0o600);
+    // Again, since another process may have been as fast.
+    await checkPath(path);
+    renameSync(bound, path);
+  } catch (error) {
+    server.close();
+    throw error;
+  } finally {
+    rmSync(bound, { force: true });
+    rmdirSync(folder);
+  }
+  const own = lstatSync(path);
+  return () => {
+    const found = look(path);
+    if (found?.ino === own.ino && found.dev === own.dev) rmSync(path, { force: true });
+  };
+}
+
+async function checkPath(path: string): Promise<void> {
+  const found = look(path);
+  if (found === undefined) return;
+  if (!found.isSocket()) throw new Error('the path exists and is not a socket');
+  const user = process.geteuid?.();
+  if (found.uid !== user)
+    throw new Error(`the socket belongs to the user ${String(found.uid)}, not to ${String(user)}`);
+  if (await isHeard(path)) throw new Error('another process listens on it');
+}
+
+function look(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
+}
+
+function isHeard(path: string): Promise<boolean> {
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  const client = connect(path);
+  client.on('connect', () => {
+    client.destroy();
+    resolve(true);
+  });
+  // Every other error, such as a full backlog, may mean that a process listens.
+  client.on('error', ({ code }: NodeJS.ErrnoException) => {
+    resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT');
+  });
+  return promise;
+}
+
+function listening(server: Server, path: string): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+  server.once('error', reject);
+  server.listen(path, () => {
+    server.off('error', reject);
+    resolve(undefined);
+  });
+  return promise;
+}

@@ -1,0 +1,265 @@
+// The debug socket of real processes: what it says, what it changes, and at which paths there is none.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { chownSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { dirname, join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { inspect, inspected, send, socketPath } from '../support/debug-socket.ts';
+import { disposed } from '../support/disposed.ts';
+import { ask } from '../support/measured.ts';
+import { probe } from '../support/probe-client.ts';
+import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
+import { until } from '../support/until.ts';
+
+const isAboutIt = ({ msg = '' }: Line): boolean => msg.startsWith('debug socket');
+
+async function start(
+  t: TestContext,
+  path: string,
+  env: Readonly<Record<string, string>> = {},
+  fixture = 'blocks-for-a-while.ts',
+): Promise<ProcessUnderTest> {
+  const process = disposed(t, new ProcessUnderTest(fixture, { LAMEDUCK_DEBUG_SOCKET_PATH: path, ...env }));
+  await process.ready();
+  await process.line('the socket', isAboutIt);
+  return process;
+}
+
+async function listening(t: TestContext, env?: Readonly<Record<string, string>>): Promise<[ProcessUnderTest, string]> {
+  const path = socketPath(t);
+  const process = await start(t, path, env);
+  assert.deepEqual(
+    process.lines.filter(isAboutIt).map(({ msg }) => msg),
+    ['debug socket listens'],
+  );
+  return [process, path];
+}
+
+test('without a probe port, a thread says what the process does; only its user can connect', async (t) => {
+  const checkpoint = join(dirname(socketPath(t)), 'checkpoint.json');
+  const [process, path] = await listening(t, { LAMEDUCK_CHECKPOINT_PATH: checkpoint });
+  const { mode } = lstatSync(path);
+  assert.equal(mode & 0o777, 0o600);
+  assert.deepEqual(readdirSync(dirname(path)), ['lameduck.sock']);
+  const found = await inspect(path);
+  assert.equal(found.schema, 'lameduck/inspect/v1');
+  assert.deepEqual([found.pid, found.isHeldUnready, found.shutdown], [process.pid, false, undefined]);
+  assert.deepEqual(
+    found.signals.map(({ name }) => name),
+    ['MuxAndDiscoveryComplete', 'HasBeenReady'],
+  );
+  assert.deepEqual(found.settings['debugSocketPath'], { value: path, source: 'LAMEDUCK_DEBUG_SOCKET_PATH' });
+  assert.deepEqual(found.settings['destroyHookTimeout'], { value: '3s', source: 'default' });
+  assert.deepEqual(found.eventLoop, { isBlocked: false, blockedMs: 0 });
+  assert.deepEqual(found.previousRun, { outcome: 'none', phase: '' });
+  assert.deepEqual(found.leadership, []);
+});
+
+test('it says what a shutdown waits for', async (t) => {
+  const path = socketPath(t);
+  const process = await start(t, path, { ADAPTER: 'node:http' }, 'serve.ts');
+  const client = connect(await process.port(), '127.0.0.1').on('error', () => undefined);
+  t.after(() => client.destroy());
+  client.write('GET /hang HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await inspected(path, ({ requestsInFlight }) => requestsInFlight === 1);
+  process.kill('SIGTERM');
+  await process.signaled('HTTPServerStoppedListening');
+  const { shutdown, signals, oldestRequests, connections } = await inspect(path);
+  assert.equal(shutdown?.reason, 'SIGTERM');
+  assert.equal(shutdown.budgetMs, 28_000);
+  assert.ok(shutdown.remainingMs > 0 && shutdown.remainingMs <= 28_000);
+  assert.equal(signals.at(-1)?.name, 'HTTPServerStoppedListening');
+  assert.deepEqual(
+    oldestRequests.map(({ method, route }) => [method, route]),
+    [['GET', '/hang']],
+  );
+  assert.deepEqual(connections, { http1: 1, http2: 0, upgraded: 0 });
+});
+
+test('it names the hook that a shutdown waits for', async (t) => {
+  const path = socketPath(t);
+  const process = await start(t, path, { HANGS: 'pre-shutdown' }, 'is-killed-in-a-phase.ts');
+  process.kill('SIGTERM');
+  await process.signaled('AfterShutdownDelayDuration');
+  const { runningHooks } = await inspect(path);
+  assert.deepEqual(
+    runningHooks.map(({ kind, name }) => [kind, name]),
+    [['pre-shutdown', 'hangs']],
+  );
+});
+
+describe('while the event loop is blocked', () => {
+  /** blocked returns the socket of a program whose event loop is blocked for some seconds. */
+  async function blocked(t: TestContext, env: Readonly<Record<string, string>>, fixture?: string): Promise<string> {
+    const path = socketPath(t);
+    const process = await start(t, path, env, fixture);
+    await ask(await process.port(), '/block?ms=4000');
+    await inspected(path, ({ eventLoop: { isBlocked } }) => isBlocked);
+    return path;
+  }
+
+  test('the thread answers within 100 ms, and says that and for how long', async (t) => {
+    const path = await blocked(t, {});
+    const took: number[] = [];
+    let before = 0;
+    for (let round = 0; round < 5; round++) {
+      const since = performance.now();
+      const { eventLoop, ageMs, signals } = await inspect(path);
+      took.push(performance.now() - since);
+      assert.equal(eventLoop.isBlocked, true);
+      assert.ok(eventLoop.blockedMs >= before && ageMs > 0);
+      before = eventLoop.blockedMs;
+      assert.equal(signals.length, 2);
+    }
+    assert.ok(Math.min(...took) < 100, took.join(' '));
+    await inspected(path, ({ eventLoop: { isBlocked } }) => !isBlocked);
+  });
+
+  test('with debugSocketStack, the thread says where in a loop of JavaScript, which then goes on', async (t) => {
+    const path = await blocked(t, { LAMEDUCK_DEBUG_SOCKET_STACK: 'true', SPIN: '1' });
+    const [one, other] = await Promise.all([inspect(path, '/?stack'), inspect(path, '/?stack')]);
+    for (const { eventLoop } of [one, other]) {
+      assert.match(eventLoop.stack?.join('\n') ?? '', /^block \(.*blocks-for-a-while\.ts:\d+:\d+\)$/m);
+    }
+    await inspected(path, ({ eventLoop: { isBlocked } }) => !isBlocked);
+    const { eventLoop } = await inspect(path, '/?stack');
+    assert.equal(eventLoop.stackProblem, 'the event loop is not blocked');
+  });
+
+  test('in native code, the thread gives up after two seconds', async (t) => {
+    const path = await blocked(t, { LAMEDUCK_DEBUG_SOCKET_STACK: 'true' }, 'sleeps-in-a-child.ts');
+    const since = performance.now();
+    const { eventLoop } = await inspect(path, '/?stack');
+    assert.equal(eventLoop.stackProblem, 'the main thread is in native code');
+    assert.ok(performance.now() - since < 3_000);
+    await inspected(path, ({ eventLoop: { isBlocked } }) => !isBlocked);
+  });
+
+  test('without debugSocketStack, there is no stack', async (t) => {
+    const path = await blocked(t, { SPIN: '1' });
+    assert.equal((await inspect(path, '/?stack')).eventLoop.stackProblem, 'debugSocketStack is not set');
+  });
+});
+
+test('POST /ready makes /readyz fail and pass again, and POST /shutdown begins the drain once', async (t) => {
+  const [process, path] = await listening(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '300ms' });
+  const port = await process.port();
+  assert.equal((await probe(port, '/readyz')).status, 200);
+  assert.deepEqual(await send(path, '/ready?state=unready', 'POST'), {
+    status: 202,
+    body: '{"requested":"unready","isBlocked":false}\n',
+  });
+  assert.equal((await probe(port, '/readyz')).status, 500);
+  assert.equal((await probe(port, '/livez')).status, 200);
+  assert.equal((await inspect(path)).isHeldUnready, true);
+  await send(path, '/ready?state=ready', 'POST');
+  assert.equal((await probe(port, '/readyz')).status, 200);
+  for (let round = 0; round < 2; round++) await send(path, '/shutdown', 'POST');
+  assert.deepEqual(await process.exit, { code: 0, signal: null });
+  assert.equal((await process.finalLine())['reason'], 'SIGTERM');
+  const actions = process.lines.filter(({ msg }) => msg === 'debug socket request').map(({ action }) => action);
+  assert.deepEqual(actions, ['unready', 'ready', 'shutdown', 'shutdown']);
+});
+
+test('every other request is refused', async (t) => {
+  const [, path] = await listening(t);
+  const statuses = async (method: string, urls: readonly string[]): Promise<number[]> =>
+    Promise.all(urls.map(async (url) => (await send(path, url, method)).status));
+  assert.deepEqual(
+    await statuses('POST', ['/', '/ready', '/ready?state=maybe', '//', '/metrics']),
+    [405, 404, 404, 404, 404],
+  );
+  assert.deepEqual(await statuses('GET', ['/shutdown', '/ready?state=ready', '/%']), [405, 405, 404]);
+});
+
+describe('a path that the process cannot have is one line, and the service continues', () => {
+  const cases: Readonly<Record<string, readonly [prepare: (path: string) => unknown, reason: RegExp]>> = {
+    'a file': [
+      (path) => {
+        writeFileSync(path, 'mine');
+      },
+      /not a socket/,
+    ],
+    'a folder': [
+      (path) => {
+        mkdirSync(path);
+      },
+      /not a socket/,
+    ],
+    'a link to nothing': [
+      (path) => {
+        symlinkSync('/nowhere', path);
+      },
+      /not a socket/,
+    ],
+    'a file in the way of the folder': [
+      (path) => {
+        writeFileSync(dirname(path), '');
+      },
+      /ENOTDIR/,
+    ],
+    'no folder': [() => undefined, /ENOENT/],
+  };
+  for (const [name, [prepare, reason]] of Object.entries(cases)) {
+    test(name, async (t) => {
+      const below = ['no folder', 'a file in the way of the folder'].includes(name);
+      const path = below ? join(dirname(socketPath(t)), 'below', 'socket') : socketPath(t);
+      prepare(path);
+      await refused(await start(t, path), reason);
+    });
+  }
+
+  test('a path that is too long', async (t) => {
+    const long = join(dirname(socketPath(t)), 'a'.repeat(80), 's');
+    mkdirSync(dirname(long));
+    await refused(await start(t, long), /bytes at most/);
+    assert.deepEqual(readdirSync(dirname(long)), []);
+  });
+
+  test('the socket of another process, which keeps it', async (t) => {
+    const [first, path] = await listening(t);
+    await refused(await start(t, path), /another process listens on it/);
+    assert.equal((await inspect(path)).pid, first.pid);
+    assert.deepEqual(readdirSync(dirname(path)), ['lameduck.sock']);
+  });
+
+  test(
+    'the socket of another user',
+    { skip: process.geteuid?.() === 0 ? false : 'only root can give files away' },
+    async (t) => {
+      const path = socketPath(t);
+      const other = createServer().listen(path);
+      await once(other, 'listening');
+      chownSync(path, 65_532, 65_532);
+      t.after(() => other.close());
+      await refused(await start(t, path), /belongs to the user 65532/);
+    },
+  );
+});
+
+async function refused(process: ProcessUnderTest, reason: RegExp): Promise<void> {
+  const [line, ...others] = process.lines.filter(isAboutIt);
+  assert.deepEqual([line?.msg, line?.['level'], others], ['debug socket failed', 40, []]);
+  assert.match((line?.['err'] as Error).message, reason);
+  assert.equal((await probe(await process.port(), '/readyz')).status, 200);
+  process.kill('SIGTERM');
+  assert.deepEqual(await process.exit, { code: 0, signal: null });
+}
+
+test('the socket that a killed process has left is replaced', async (t) => {
+  const [killed, path] = await listening(t);
+  killed.kill('SIGKILL');
+  await killed.exit;
+  assert.ok(lstatSync(path).isSocket());
+  const next = await start(t, path);
+  assert.equal((await inspect(path)).pid, next.pid);
+});
+
+test('a lifecycle that ends without its process removes its socket', async (t) => {
+  const path = socketPath(t);
+  const process = await start(t, path, {}, 'shuts-itself-down.ts');
+  process.child.stdin?.end();
+  await process.line('its end', ({ msg }) => msg === 'shut down');
+  await until(() => readdirSync(dirname(path)).length === 0);
+});
