@@ -8,16 +8,17 @@ const runFolder = { enabled: true };
 const volume = { name: 'run-lameduck', emptyDir: { sizeLimit: '1Mi' } };
 const mount = { name: 'run-lameduck', mountPath: '/run/lameduck' };
 
-test('K-150 runFolder mounts an emptyDir and keeps the checkpoint there', async () => {
+test('K-150 runFolder mounts an emptyDir for the checkpoint and the debug socket', async () => {
   const deployment = await object('Deployment', { runFolder });
   assert.deepEqual((specOf(deployment).template.spec['volumes'] as object[]).at(-1), volume);
   assert.deepEqual(containerOf(deployment).volumeMounts.at(-1), mount);
   assert.equal(environmentOf(deployment)['LAMEDUCK_CHECKPOINT_PATH'], '/run/lameduck/checkpoint.json');
+  assert.equal(environmentOf(deployment)['LAMEDUCK_DEBUG_SOCKET_PATH'], '/run/lameduck/lameduck.sock');
 });
 
 test('without runFolder there is neither', async () => {
   const deployment = await object('Deployment');
-  assert.doesNotMatch(JSON.stringify(deployment), /run-lameduck|CHECKPOINT/);
+  assert.doesNotMatch(JSON.stringify(deployment), /run-lameduck|CHECKPOINT|DEBUG_SOCKET/);
 });
 
 test('a checkpointPath that is given is the one that is passed', async () => {

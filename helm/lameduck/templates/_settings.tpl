@@ -31,6 +31,8 @@ goawayChance: chance
 auditLogPath: log file
 terminationMessagePath: file
 checkpointPath: file
+debugSocketPath: file
+debugSocketStack: boolean
 {{- end -}}
 
 {{/* The values of the block that are no settings of the package, but terms of the arithmetic. */}}
@@ -116,7 +118,11 @@ disagree. What is left out stays as the program's own code has it: the environme
 {{- if not (hasKey $settings "preStopSeconds") -}}{{- $_ := set $settings "preStopSeconds" "0" -}}{{- end -}}
 {{- /* Probes and load balancers use the probe port, so that the paths of the program's own port are all its own. */ -}}
 {{- if and (include "lameduck.probePort" .) (not .Values.inject.enabled) (not (hasKey $settings "probePaths")) -}}{{- $_ := set $settings "probePaths" "off" -}}{{- end -}}
-{{- if and .Values.runFolder.enabled (not (hasKey $settings "checkpointPath")) -}}{{- $_ := set $settings "checkpointPath" (printf "%s/checkpoint.json" (include "lameduck.runFolder" .)) -}}{{- end -}}
+{{- if .Values.runFolder.enabled -}}
+{{- range $name, $file := dict "checkpointPath" "checkpoint.json" "debugSocketPath" "lameduck.sock" -}}
+{{- if not (hasKey $settings $name) -}}{{- $_ := set $settings $name (printf "%s/%s" (include "lameduck.runFolder" $) $file) -}}{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- range $name, $text := $settings }}
 - name: {{ include "lameduck.variable" $name }}
   value: {{ $text | quote }}
