@@ -26,6 +26,10 @@ const commands: Readonly<Record<string, Entry>> = {
     help: 'probe the probe port or a gRPC health service, for an exec probe',
     load: async () => (await import('./probe.ts')).probe,
   },
+  inspect: {
+    help: 'print what a running process does and what its shutdown waits for',
+    load: async () => (await import('./inspect/inspect.ts')).inspect,
+  },
   stop: {
     help: 'stop a program from a preStop hook, if npm or a shell does not forward SIGTERM',
     load: async () => (await import('./stop.ts')).stop,

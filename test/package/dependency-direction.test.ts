@@ -64,7 +64,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
     ...['clock.ts', 'errors.ts', 'observer.ts', 'observers', 'parts.ts', 'probe-worker', 'process', 'settings'],
   ],
   // Asks what serves, and is none of it; of health it knows the form of the report.
-  cli: ['address.ts', 'clock.ts', 'health', 'process', 'settings', 'standard-output.ts'],
+  cli: ['address.ts', 'clock.ts', 'health', 'inspection.ts', 'process', 'settings', 'standard-output.ts'],
   // A thread of its own, and the side of the main thread that it talks to.
   'probe-worker': [
     ...['address.ts', 'clock.ts', 'errors.ts', 'health', 'http', 'observer.ts', 'observers', 'process', 'settings'],

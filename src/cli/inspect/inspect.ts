@@ -1,0 +1,120 @@
+// `lameduck inspect`: prints what a running process does and waits for, and changes its readiness or begins its shutdown.
+import { systemClock, wait } from '../../clock.ts';
+import { usualDebugSocketPath, type Action, type Inspection } from '../../inspection.ts';
+import { valueOf, type Environment } from '../../settings/environment.ts';
+import { standardError, standardOutput, writeOut } from '../../standard-output.ts';
+import { say } from '../command.ts';
+import { optionLines, readArguments, refuse } from '../options.ts';
+import { pageOf, signalLines } from './page.ts';
+import { inspect as ask, send, Unanswered } from './socket-client.ts';
+
+const answered = 0;
+const unanswered = 1;
+
+// How often --watch looks, in milliseconds.
+const period = 200;
+
+const options = {
+  socket: {
+    type: 'string',
+    value: 'PATH',
+    help: `the debug socket; default LAMEDUCK_DEBUG_SOCKET_PATH, or ${usualDebugSocketPath}`,
+  },
+  watch: { type: 'boolean', help: 'repeat until the process has ended' },
+  stack: { type: 'boolean', help: 'print the stack of a blocked main thread; requires debugSocketStack' },
+  unready: { type: 'boolean', help: 'make /readyz fail; requests are still served' },
+  ready: { type: 'boolean', help: 'undo --unready' },
+  shutdown: { type: 'boolean', help: 'begin the shutdown' },
+  help: { type: 'boolean', help: 'print this text' },
+} as const;
+
+const usage = [
+  'Examples:',
+  '  lameduck inspect',
+  '  lameduck inspect --shutdown --watch',
+  '  kubectl exec POD -- /nodejs/bin/node node_modules/lameduck/dist/cli/main.js inspect',
+  '',
+  'Prints what a running process does and what its shutdown waits for, also while its event loop is blocked.',
+  'Exit code: 0 the process has answered, 1 it has not, 2 usage.',
+  '',
+  'Options:',
+  ...optionLines(options),
+].join('\n');
+
+const paths: Readonly<Record<Action, string>> = {
+  unready: '/ready?state=unready',
+  ready: '/ready?state=ready',
+  shutdown: '/shutdown',
+};
+
+/** inspect resolves with 0 if the process has answered, 1 if it has not, 2 for bad usage. */
+export async function inspect(args: readonly string[], environment: Environment): Promise<number> {
+  const parsed = readArguments(args, options);
+  if ('problem' in parsed) return refuse('inspect', parsed.problem);
+  const { values, positionals } = parsed;
+  if (values['help'] === true) {
+    say(standardOutput, usage);
+    return answered;
+  }
+  if (positionals.length > 0) return refuse('inspect', `unexpected argument ${JSON.stringify(positionals[0])}`);
+  const actions = (['unready', 'ready', 'shutdown'] as const).filter((name) => values[name] === true);
+  const [action, ...others] = actions;
+  if (others.length > 0) return refuse('inspect', `--${actions.join(' and --')} exclude each other`);
+  const given = values['socket'] ?? valueOf(environment, 'LAMEDUCK_DEBUG_SOCKET_PATH');
+  const path = typeof given === 'string' ? given : usualDebugSocketPath;
+  try {
+    if (action !== undefined) await act(path, action);
+    if (values['watch'] === true) await watch(path, values['stack'] === true);
+    else if (action === undefined) print(pageOf(await ask(path, values['stack'] === true)));
+    return answered;
+  } catch (error) {
+    if (!(error instanceof Unanswered)) throw error;
+    say(standardError, `lameduck inspect: ${error.message}`);
+    return unanswered;
+  }
+}
+
+async function act(path: string, action: Action): Promise<void> {
+  const { isBlocked } = JSON.parse(await send(path, paths[action], 'POST')) as { readonly isBlocked: boolean };
+  print([
+    isBlocked ? `${action} requested: the event loop is blocked, and acts when it runs again` : `${action} requested`,
+  ]);
+}
+
+// A terminal shows one page that changes. Any other output has the page once, and then a line for each signal.
+async function watch(path: string, withStack: boolean): Promise<void> {
+  let found = await ask(path, withStack);
+  let page = fitted(pageOf(found));
+  print(page);
+  for (;;) {
+    await wait(systemClock, period);
+    const next = await askAgain(path, withStack);
+    if (next === undefined) break;
+    if (process.stdout.isTTY) {
+      writeOut(standardOutput, `\x1b[${String(page.length)}A\x1b[J`);
+      print((page = fitted(pageOf(next))));
+    } else print(signalLines(next).slice(found.signals.length));
+    found = next;
+  }
+  print(['the process has ended']);
+}
+
+async function askAgain(path: string, withStack: boolean): Promise<Inspection | undefined> {
+  try {
+    return await ask(path, withStack);
+  } catch (error) {
+    if (error instanceof Unanswered) return undefined;
+    throw error;
+  }
+}
+
+// A line that the terminal wraps would be counted once and shown twice.
+function fitted(page: readonly string[]): string[] {
+  const { columns, rows, isTTY } = process.stdout;
+  if (!isTTY) return [...page];
+  return page.slice(0, rows - 1).map((line) => line.slice(0, columns - 1));
+}
+
+function print(lines: readonly string[]): void {
+  if (lines.length > 0) writeOut(standardOutput, `${lines.join('\n')}\n`);
+}

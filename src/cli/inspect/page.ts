@@ -1,0 +1,79 @@
+// The document of a debug socket as lines for a person. No I/O.
+import type { Inspection } from '../../inspection.ts';
+import { formatDuration } from '../../settings/duration.ts';
+
+// The width of the bar of a shutdown, in characters.
+const barWidth = 40;
+
+/** pageOf returns the lines about a process. */
+export function pageOf(found: Inspection): string[] {
+  const { pid, version, requestsInFlight, longRunningRequests, connections, leadership, previousRun } = found;
+  const { http1, http2, upgraded } = connections;
+  const lines = [
+    row('process', `${String(pid)}, lameduck ${version}`),
+    row('state', stateOf(found)),
+    ...(found.shutdown === undefined ? [] : [row('budget', barOf(found.shutdown))]),
+    row('event loop', eventLoopOf(found)),
+    ...list('stack', found.eventLoop.stack ?? []),
+    ...list('waits for', waitsOf(found)),
+    row('requests', `${String(requestsInFlight)} in flight, ${String(longRunningRequests)} long-running`),
+    row('connections', `${String(http1)} HTTP/1.1, ${String(http2)} HTTP/2, ${String(upgraded)} upgraded`),
+    ...list(
+      'leadership',
+      leadership.map(({ name, isLeader }) => `${name}: ${isLeader ? 'leader' : 'follower'}`),
+    ),
+    ...(previousRun === undefined ? [] : [row('previous run', `${previousRun.outcome} ${previousRun.phase}`.trim())]),
+    ...list('signals', signalLines(found)),
+  ];
+  return lines.map(printable);
+}
+
+/** signalLines has one line for each signal that has fired. */
+export function signalLines({ signals }: Inspection): string[] {
+  return signals.map(({ name, at, durationMs }) => `${at}  ${name}, after ${formatDuration(durationMs)}`);
+}
+
+function stateOf({ signals, shutdown, isHeldUnready }: Inspection): string {
+  if (shutdown !== undefined) return `shutting down: ${shutdown.reason}`;
+  if (!signals.some(({ name }) => name === 'HasBeenReady')) return 'starting';
+  return isHeldUnready ? 'running, /readyz fails because of --unready' : 'running';
+}
+
+function barOf({ elapsedMs, budgetMs, remainingMs }: Inspection['shutdown'] & {}): string {
+  const share = budgetMs === 0 ? 1 : Math.min(1, elapsedMs / budgetMs);
+  const done = Math.round(share * barWidth);
+  const bar = '#'.repeat(done).padEnd(barWidth, '.');
+  return `[${bar}] ${inSeconds(elapsedMs)} of ${inSeconds(budgetMs)}, ${inSeconds(remainingMs)} left`;
+}
+
+function eventLoopOf({ eventLoop: { isBlocked, blockedMs, stackProblem }, ageMs }: Inspection): string {
+  const why = stackProblem === undefined ? '' : `; no stack: ${stackProblem}`;
+  if (!isBlocked) return `runs${why}`;
+  return `blocked for ${inSeconds(blockedMs)}; what follows is ${inSeconds(ageMs)} old${why}`;
+}
+
+function waitsOf({ runningHooks, oldestRequests }: Inspection): string[] {
+  return [
+    ...runningHooks.map(({ kind, name, ageMs }) => `${kind} hook "${name}" for ${inSeconds(ageMs)}`),
+    ...oldestRequests.map(
+      ({ method, route, peer, ageMs }) => `${method} ${route} from ${peer} for ${inSeconds(ageMs)}`,
+    ),
+  ];
+}
+
+function list(name: string, lines: readonly string[]): string[] {
+  return lines.map((line, index) => row(index === 0 ? name : '', line));
+}
+
+function row(name: string, text: string): string {
+  return `${name.padEnd(14)}${text}`;
+}
+
+function inSeconds(milliseconds: number): string {
+  return `${(milliseconds / 1_000).toFixed(1)}s`;
+}
+
+// A route may have any characters, and a terminal obeys some of them.
+function printable(line: string): string {
+  return line.replace(/[\p{Cc}\p{Cf}]/gu, '?');
+}

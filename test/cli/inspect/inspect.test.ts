@@ -1,0 +1,135 @@
+// `lameduck inspect` beside real processes.
+import assert from 'node:assert/strict';
+import { createServer as createHttpServer } from 'node:http';
+import { spawnSync } from 'node:child_process';
+import { dirname } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { pageOf } from '../../../src/cli/inspect/page.ts';
+import type { Inspection } from '../../../src/inspection.ts';
+import { CommandUnderTest } from '../../support/command-under-test.ts';
+import { inspect, socketPath } from '../../support/debug-socket.ts';
+import { disposed } from '../../support/disposed.ts';
+import { lameduck, main } from '../../support/lameduck-command.ts';
+import { probe } from '../../support/probe-client.ts';
+import { ProcessUnderTest } from '../../support/process-under-test.ts';
+
+async function start(
+  t: TestContext,
+  path: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ProcessUnderTest> {
+  const variables = { LAMEDUCK_DEBUG_SOCKET_PATH: path, ...env };
+  const process = disposed(t, new ProcessUnderTest('is-killed-in-a-phase.ts', variables));
+  await process.ready();
+  await process.line('the socket', ({ msg }) => msg === 'debug socket listens');
+  return process;
+}
+
+test('it prints the process for a person, at the path of the variable or of --socket', async (t) => {
+  const path = socketPath(t);
+  const { pid } = await start(t, path);
+  const { code, output } = await lameduck(t, ['inspect', '--socket', path]);
+  assert.equal(code, 0);
+  assert.match(output, new RegExp(`^process +${String(pid)}, lameduck `));
+  assert.match(output, /^state +running$/m);
+  assert.match(output, /^event loop +runs$/m);
+  assert.match(output, /Z {2}HasBeenReady, after /);
+  const byVariable = await lameduck(t, ['inspect'], { LAMEDUCK_DEBUG_SOCKET_PATH: path });
+  assert.match(byVariable.output, new RegExp(`^process +${String(pid)},`));
+});
+
+test('--unready, --ready and --shutdown act, and --watch prints each signal until the end', async (t) => {
+  const path = socketPath(t);
+  const process = await start(t, path, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s', HANGS: 'pre-shutdown' });
+  const port = await process.port();
+  assert.deepEqual(await lameduck(t, ['inspect', '--socket', path, '--unready']), {
+    code: 0,
+    output: 'unready requested\n',
+  });
+  assert.equal((await probe(port, '/readyz')).status, 500);
+  assert.equal((await inspect(path)).isHeldUnready, true);
+  await lameduck(t, ['inspect', '--socket', path, '--ready']);
+  assert.equal((await probe(port, '/readyz')).status, 200);
+  const args = [main, 'inspect', '--socket', path, '--shutdown', '--watch'];
+  const watching = disposed(t, new CommandUnderTest(globalThis.process.execPath, args));
+  await watching.printed(/^shutdown requested\nprocess [^]*AfterShutdownDelayDuration/);
+  process.kill('SIGKILL');
+  assert.deepEqual(await watching.exit, { code: 0, signal: null });
+  assert.match(watching.output, /\nthe process has ended\n$/);
+});
+
+const hasScript = spawnSync('script', ['--version']).status === 0;
+
+test('in a terminal, --watch draws one page over and over', { skip: hasScript ? false : 'no script' }, async (t) => {
+  const path = socketPath(t);
+  const program = await start(t, path, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' });
+  const line = `stty rows 50 cols 120; '${process.execPath}' '${main}' inspect --socket '${path}' --watch`;
+  const terminal = disposed(t, new CommandUnderTest('script', ['-qec', line, '/dev/null']));
+  await terminal.printed(/state +running/);
+  program.kill('SIGTERM');
+  // The cursor goes up, and the page is drawn again.
+  await terminal.printed(/\[\d+A.\[J[^[]*shutting down: SIGTERM\s+budget +\[#*\.+\] \d+\.\ds of 28\.0s/);
+  await terminal.printed(/the process has ended/);
+});
+
+test('a path without a process is exit code 1, with the path and a hint', async (t) => {
+  const path = socketPath(t);
+  const missing = await lameduck(t, ['inspect', '--socket', path]);
+  assert.equal(missing.code, 1);
+  assert.match(
+    missing.output,
+    /^lameduck inspect: \/.*: there is no socket; set LAMEDUCK_DEBUG_SOCKET_PATH .*--socket\n$/,
+  );
+  const program = await start(t, path);
+  program.kill('SIGKILL');
+  await program.exit;
+  const stale = await lameduck(t, ['inspect', '--socket', path]);
+  assert.equal(stale.code, 1);
+  assert.match(stale.output, /no process listens; the process that made the socket has ended\n$/);
+  assert.match((await lameduck(t, ['inspect', '--socket', dirname(path)])).output, /^lameduck inspect: /);
+});
+
+test('an answer of another program is exit code 1', async (t) => {
+  const path = socketPath(t);
+  const other = createHttpServer((_request, response) => response.end('null')).listen(path);
+  t.after(() => other.close());
+  const { code, output } = await lameduck(t, ['inspect', '--socket', path]);
+  assert.deepEqual([code, output], [1, `lameduck inspect: ${path}: the answer is not from lameduck\n`]);
+});
+
+test('bad usage is exit code 2', async (t) => {
+  for (const args of [['--ready', '--unready'], ['now'], ['--sock', 'a']]) {
+    assert.equal((await lameduck(t, ['inspect', ...args])).code, 2);
+  }
+  assert.equal((await lameduck(t, ['inspect', '--help'])).code, 0);
+});
+
+test('the page names what is waited for, and no character of a route reaches the terminal as a command', () => {
+  const found: Inspection = {
+    ...{ schema: 'lameduck/inspect/v1', pid: 1, version: '1.0.0', ageMs: 1_200, isHeldUnready: false },
+    eventLoop: { isBlocked: true, blockedMs: 4_000, stack: ['block (file:///app/main.js:12:3)'] },
+    signals: [{ name: 'ShutdownInitiated', at: '2026-01-01T00:00:00.000Z', durationMs: 5_000 }],
+    shutdown: { reason: 'SIGTERM', elapsedMs: 7_000, budgetMs: 28_000, remainingMs: 21_000 },
+    ...{ requestsInFlight: 1, longRunningRequests: 0 },
+    oldestRequests: [{ method: 'GET', route: '/\x1b[2J', ageMs: 31_000, peer: '10.0.3.17:40022' }],
+    runningHooks: [{ kind: 'destroy', name: 'pool', ageMs: 500 }],
+    connections: { http1: 1, http2: 2, upgraded: 3 },
+    settings: {},
+    leadership: [{ name: 'shop-worker', isLeader: true, slowpaths: 0, attemptMs: undefined, renewalAgeMs: undefined }],
+    previousRun: { outcome: 'killed', phase: 'HasBeenReady' },
+  };
+  assert.deepEqual(pageOf(found), [
+    'process       1, lameduck 1.0.0',
+    'state         shutting down: SIGTERM',
+    'budget        [##########..............................] 7.0s of 28.0s, 21.0s left',
+    'event loop    blocked for 4.0s; what follows is 1.2s old',
+    'stack         block (file:///app/main.js:12:3)',
+    'waits for     destroy hook "pool" for 0.5s',
+    '              GET /?[2J from 10.0.3.17:40022 for 31.0s',
+    'requests      1 in flight, 0 long-running',
+    'connections   1 HTTP/1.1, 2 HTTP/2, 3 upgraded',
+    'leadership    shop-worker: leader',
+    'previous run  killed HasBeenReady',
+    'signals       2026-01-01T00:00:00.000Z  ShutdownInitiated, after 5s',
+  ]);
+});
