@@ -191,7 +191,7 @@ for (const [args, env, line] of [
   [['probe', '--timeout=-1s'], {}, /^lameduck probe: --timeout: "-1s": expected a duration/],
   [['probe'], { LAMEDUCK_PROBE_PORT: 'off' }, /^lameduck probe: the probe port is off/],
   [['probe'], { LAMEDUCK_PROBE_HOST: 'a b' }, /^lameduck probe: LAMEDUCK_PROBE_HOST: expected/],
-  [['prob'], {}, /^lameduck: there is no command "prob": rehearse, lint, restarts, probe, stop;/],
+  [['prob'], {}, /^lameduck: there is no command "prob": rehearse, lint, restarts, probe, inspect, stop;/],
   [['__proto__'], {}, /^lameduck: there is no command "__proto__": /],
   [[], {}, /^lameduck: give a command: rehearse, .*; lameduck --help shows examples/],
 ] as const) {

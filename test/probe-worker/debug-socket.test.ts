@@ -173,7 +173,7 @@ test('every other request is refused', async (t) => {
   assert.deepEqual(await statuses('GET', ['/shutdown', '/ready?state=ready', '/%']), [405, 405, 404]);
 });
 
-describe('a path that the process cannot have is one line, and the service continues', () => {
+describe('a path that the process cannot have is one line, and the service continues', { concurrency: 3 }, () => {
   const cases: Readonly<Record<string, readonly [prepare: (path: string) => unknown, reason: RegExp]>> = {
     'a file': [
       (path) => {

@@ -68,26 +68,30 @@ const phases: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   InFlightRequestsDrained: {},
 };
 
-describe('K-150 after SIGKILL, the next start of the container says in which phase the process was', () => {
-  for (const [phase, env] of Object.entries(phases)) {
-    const isReady = !['Started', 'MuxAndDiscoveryComplete'].includes(phase);
-    test(phase, async (t) => {
-      const path = join(folder(t), 'checkpoint.json');
-      const killed = start(t, path, { PHASE: phase, ...env });
-      assert.deepEqual(await killed.exit, { code: null, signal: 'SIGKILL' });
-      assert.deepEqual(killed.lines.filter(isAboutIt), []);
-      const { startedAt, version, ...record } = recordIn(path);
-      assert.deepEqual([record.phase, record.cleanExit], [phase, false]);
-      const next = start(t, path);
-      await next.ready();
-      const [line] = next.lines.filter(isAboutIt);
-      assert.equal(line?.msg, isReady ? 'previous run was killed' : 'previous run never became ready');
-      assert.deepEqual([line['level'], line['phase'], line['hasNodeRestarted']], [40, phase, false]);
-      assert.deepEqual([line['startedAt'], line['version']], [startedAt, version]);
-      assert.deepEqual(await infoOf(next), { outcome: isReady ? 'killed' : 'never_ready', phase });
-    });
-  }
-});
+describe(
+  'K-150 after SIGKILL, the next start of the container says in which phase the process was',
+  { concurrency: 3 },
+  () => {
+    for (const [phase, env] of Object.entries(phases)) {
+      const isReady = !['Started', 'MuxAndDiscoveryComplete'].includes(phase);
+      test(phase, async (t) => {
+        const path = join(folder(t), 'checkpoint.json');
+        const killed = start(t, path, { PHASE: phase, ...env });
+        assert.deepEqual(await killed.exit, { code: null, signal: 'SIGKILL' });
+        assert.deepEqual(killed.lines.filter(isAboutIt), []);
+        const { startedAt, version, ...record } = recordIn(path);
+        assert.deepEqual([record.phase, record.cleanExit], [phase, false]);
+        const next = start(t, path);
+        await next.ready();
+        const [line] = next.lines.filter(isAboutIt);
+        assert.equal(line?.msg, isReady ? 'previous run was killed' : 'previous run never became ready');
+        assert.deepEqual([line['level'], line['phase'], line['hasNodeRestarted']], [40, phase, false]);
+        assert.deepEqual([line['startedAt'], line['version']], [startedAt, version]);
+        assert.deepEqual(await infoOf(next), { outcome: isReady ? 'killed' : 'never_ready', phase });
+      });
+    }
+  },
+);
 
 test('the file has ShutdownInitiated before the log has, while the program is in the delay', async (t) => {
   const path = join(folder(t), 'checkpoint.json');
@@ -126,7 +130,7 @@ test('the first run has no previous one, and a process that ends itself leaves n
   assert.deepEqual(await said(start(t, `${path}2`)), ['previous run failed']);
 });
 
-describe('a file that is no checkpoint of this pod is one line, and is replaced', () => {
+describe('a file that is no checkpoint of this pod is one line, and is replaced', { concurrency: 3 }, () => {
   const whole = { bootId: null, startedAt: '2026-01-01T00:00:00.000Z', version: '1.0.0', podUid: null };
   const text = JSON.stringify({ ...whole, phase: 'ShutdownInitiated', cleanExit: false });
   const files: Readonly<Record<string, string>> = {
@@ -173,50 +177,54 @@ async function obstructed(process: ProcessUnderTest | LoggingCommand): Promise<L
   return line as Line;
 }
 
-describe('a path that cannot be a checkpoint is one line, and hinders neither the start nor the end', () => {
-  const obstacles: Readonly<Record<string, readonly [prepare: (path: string) => void, reason: RegExp]>> = {
-    'a folder': [(path) => mkdirSync(path), /not a regular file/],
-    'a link to a file': [(path) => symlinkSync('/etc/hosts', path), /not a regular file/],
-    'a link to nothing': [(path) => symlinkSync('/nowhere', path), /not a regular file/],
-    'a pipe': [(path) => execFileSync('mkfifo', [path]), /not a regular file/],
-    'a file in a file': [
-      (path) => {
-        rmSync(join(path, '..'), { recursive: true });
-        writeFileSync(join(path, '..'), '');
-      },
-      /ENOTDIR/,
-    ],
-    'no folder': [(path) => rmSync(join(path, '..'), { recursive: true }), /ENOENT/],
-  };
-  for (const [name, [prepare, reason]] of Object.entries(obstacles)) {
-    test(name, async (t) => {
-      const path = join(folder(t), 'below', 'checkpoint.json');
-      mkdirSync(join(path, '..'));
-      prepare(path);
-      const { err, checkpointPath } = await obstructed(start(t, path));
-      assert.match((err as Error).message, reason);
-      assert.equal(checkpointPath, path);
-      assert.notEqual(existsSync('/etc/hosts') && readFileSync('/etc/hosts', 'utf8'), '');
-    });
-  }
+describe(
+  'a path that cannot be a checkpoint is one line, and hinders neither the start nor the end',
+  { concurrency: 3 },
+  () => {
+    const obstacles: Readonly<Record<string, readonly [prepare: (path: string) => void, reason: RegExp]>> = {
+      'a folder': [(path) => mkdirSync(path), /not a regular file/],
+      'a link to a file': [(path) => symlinkSync('/etc/hosts', path), /not a regular file/],
+      'a link to nothing': [(path) => symlinkSync('/nowhere', path), /not a regular file/],
+      'a pipe': [(path) => execFileSync('mkfifo', [path]), /not a regular file/],
+      'a file in a file': [
+        (path) => {
+          rmSync(join(path, '..'), { recursive: true });
+          writeFileSync(join(path, '..'), '');
+        },
+        /ENOTDIR/,
+      ],
+      'no folder': [(path) => rmSync(join(path, '..'), { recursive: true }), /ENOENT/],
+    };
+    for (const [name, [prepare, reason]] of Object.entries(obstacles)) {
+      test(name, async (t) => {
+        const path = join(folder(t), 'below', 'checkpoint.json');
+        mkdirSync(join(path, '..'));
+        prepare(path);
+        const { err, checkpointPath } = await obstructed(start(t, path));
+        assert.match((err as Error).message, reason);
+        assert.equal(checkpointPath, path);
+        assert.notEqual(existsSync('/etc/hosts') && readFileSync('/etc/hosts', 'utf8'), '');
+      });
+    }
 
-  const fixture = join(import.meta.dirname, '..', 'fixtures', 'is-killed-in-a-phase.ts');
-  const mounts: Readonly<Record<string, readonly [options: string, reason: RegExp]>> = {
-    'a full disk': ['size=4k', /ENOSPC/],
-    'a read-only file system': ['size=64k', /EROFS/],
-  };
-  for (const [name, [options, reason]] of Object.entries(mounts)) {
-    test(name, { skip: cannotMount() }, async (t) => {
-      const at = folder(t);
-      const fill = name === 'a full disk' ? `head -c 4096 /dev/zero > ${at}/fill` : `mount -o remount,ro ${at}`;
-      const script = `mount -t tmpfs -o ${options} tmpfs ${at} && ${fill} && exec "$@"`;
-      const args = ['--mount', 'sh', '-c', script, 'sh', process.execPath, fixture];
-      const env = { LAMEDUCK_CHECKPOINT_PATH: join(at, 'checkpoint.json') };
-      const { err } = await obstructed(disposed(t, new LoggingCommand('unshare', args, { env })));
-      assert.match((err as Error).message, reason);
-    });
-  }
-});
+    const fixture = join(import.meta.dirname, '..', 'fixtures', 'is-killed-in-a-phase.ts');
+    const mounts: Readonly<Record<string, readonly [options: string, reason: RegExp]>> = {
+      'a full disk': ['size=4k', /ENOSPC/],
+      'a read-only file system': ['size=64k', /EROFS/],
+    };
+    for (const [name, [options, reason]] of Object.entries(mounts)) {
+      test(name, { skip: cannotMount() }, async (t) => {
+        const at = folder(t);
+        const fill = name === 'a full disk' ? `head -c 4096 /dev/zero > ${at}/fill` : `mount -o remount,ro ${at}`;
+        const script = `mount -t tmpfs -o ${options} tmpfs ${at} && ${fill} && exec "$@"`;
+        const args = ['--mount', 'sh', '-c', script, 'sh', process.execPath, fixture];
+        const env = { LAMEDUCK_CHECKPOINT_PATH: join(at, 'checkpoint.json') };
+        const { err } = await obstructed(disposed(t, new LoggingCommand('unshare', args, { env })));
+        assert.match((err as Error).message, reason);
+      });
+    }
+  },
+);
 
 function cannotMount(): string | false {
   try {

@@ -37,7 +37,7 @@ async function shutDownUnderLoad(process_: ProcessUnderTest, adapter: AdapterNam
   return account.answered;
 }
 
-describe('each kind of server', { concurrency: 2 }, () => {
+describe('each kind of server', { concurrency: 3 }, () => {
   for (const adapter of adapterNames) {
     test(`A-206 every request has its lines after a shutdown under load: ${adapter}`, async () => {
       using file = new AuditFile();
@@ -175,7 +175,7 @@ const hostile: readonly [what: string, code: string, prepare: (file: AuditFile) 
   // Also root cannot write this one.
   ['of a file that is read-only', 'EACCES', () => '/proc/sys/kernel/ostype'],
 ];
-describe('a log that cannot be written', { concurrency: 2 }, () => {
+describe('a log that cannot be written', { concurrency: 3 }, () => {
   for (const [what, code, prepare] of hostile) {
     test(`${what} is one line, and the service goes on`, async () => {
       using file = new AuditFile();

@@ -55,7 +55,7 @@ async function assertInTime(program: ProcessUnderTest): Promise<void> {
   assert.ok(took <= budgetMs + margin + 250, `the final line came after ${String(took)} ms`);
 }
 
-describe('a program that hinders its shutdown', { concurrency: 2 }, () => {
+describe('a program that hinders its shutdown', { concurrency: 4 }, () => {
   for (const { hinder, codes, inLine = codes } of [
     { hinder: 'removes the close listeners of the socket', codes: { leaves: 0, stays: 80 } },
     { hinder: 'removes all listeners of the response', codes: { leaves: 0, stays: 80 } },
