@@ -8,8 +8,11 @@ import type { Scraper } from './scraper.ts';
 /** The clients count by the second, and on a busy machine their seconds are longer by up to so many milliseconds. */
 const slack = 1500;
 
-/** Scrapes come four times a second; on a busy machine the one or other has no answer in time. */
-const longestSilence = 3000;
+/**
+ * The longest time between two answered scrapes, in milliseconds. The probe thread waits up to 5.5 s for a busy main thread
+ * before it sends the last metrics, and the scraper sends its next request after the answer.
+ */
+const longestSilence = 6500;
 
 /** recordOf returns the final line of a run that has ended; it fails when there is none. */
 export function recordOf({ pod, lines }: Run): ShutdownRecord {

@@ -23,7 +23,8 @@ interface Watched {
 
 const probePort = 8081;
 const interval = 250;
-const answerLimit = 2000;
+// The default `scrape_timeout` of Prometheus.
+const answerLimit = 10_000;
 const secrets = '/var/run/secrets/kubernetes.io/serviceaccount';
 const secret = (name: string) => readFileSync(`${secrets}/${name}`, 'utf8');
 const agent = new Agent({ keepAlive: true });
