@@ -30,6 +30,7 @@ test(
         { cwd },
       ).status;
     assert.equal(start('--import'), 0);
-    assert.notEqual(start('--require'), 0);
+    // Node 22 needs no access to the folder.
+    if (Number.parseInt(process.versions.node) >= 24) assert.notEqual(start('--require'), 0);
   },
 );

@@ -8,6 +8,7 @@ import { describe, test } from 'node:test';
 import { adapterNames, isSecure, type AdapterName } from '../support/adapters.ts';
 import { AuditFile } from '../support/audit-file.ts';
 import { get, newAccount, runClient } from '../support/closed-loop-client.ts';
+import { disposed } from '../support/disposed.ts';
 import { Exposition } from '../support/exposition.ts';
 import { registered } from '../support/guest.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
@@ -39,10 +40,10 @@ async function shutDownUnderLoad(process_: ProcessUnderTest, adapter: AdapterNam
 
 describe('each kind of server', { concurrency: 3 }, () => {
   for (const adapter of adapterNames) {
-    test(`A-206 every request has its lines after a shutdown under load: ${adapter}`, async () => {
-      using file = new AuditFile();
+    test(`A-206 every request has its lines after a shutdown under load: ${adapter}`, async (t) => {
+      const file = disposed(t, new AuditFile());
       const env = { ADAPTER: adapter, LAMEDUCK_SHUTDOWN_DELAY_DURATION: '500ms' };
-      await using served = audited(file.path, adapter === 'register' ? { ...registered(), ...env } : env);
+      const served = disposed(t, audited(file.path, adapter === 'register' ? { ...registered(), ...env } : env));
       const answered = await shutDownUnderLoad(served, adapter, 400);
       assert.equal((await served.finalLine())['auditEventsMissing'], 0);
       const stages = [...file.stages.values()];
@@ -52,9 +53,9 @@ describe('each kind of server', { concurrency: 3 }, () => {
   }
 });
 
-test('A-206 10 000 requests with SIGTERM in the middle have their lines, each whole', async () => {
-  using file = new AuditFile();
-  await using served = audited(file.path, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' });
+test('A-206 10 000 requests with SIGTERM in the middle have their lines, each whole', async (t) => {
+  const file = disposed(t, new AuditFile());
+  const served = disposed(t, audited(file.path, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' }));
   const answered = await shutDownUnderLoad(served, 'node:http', 10_000);
   const { auditEventsMissing, exitCode } = await served.finalLine();
   assert.deepEqual([auditEventsMissing, exitCode], [0, 0]);
@@ -62,9 +63,9 @@ test('A-206 10 000 requests with SIGTERM in the middle have their lines, each wh
   for (const one of file.stages.values()) assert.deepEqual(one, whole);
 });
 
-test('after SIGKILL only the last events are missing', async () => {
-  using file = new AuditFile();
-  await using served = audited(file.path);
+test('after SIGKILL only the last events are missing', async (t) => {
+  const file = disposed(t, new AuditFile());
+  const served = disposed(t, audited(file.path));
   const client = await dial(await served.ready());
   for (let count = 1; count <= 500; count++) {
     client.get('/', `X-Request-Id: ${String(count)}\r\n`);
@@ -82,10 +83,10 @@ test('after SIGKILL only the last events are missing', async () => {
   assert.ok(ids.length > 400, String(ids.length));
 });
 
-test('a line that SIGKILL has torn is closed at the next start', async () => {
-  using file = new AuditFile();
+test('a line that SIGKILL has torn is closed at the next start', async (t) => {
+  const file = disposed(t, new AuditFile());
   for (const requests of [2, 1]) {
-    await using served = audited(file.path);
+    const served = disposed(t, audited(file.path));
     const client = await dial(await served.ready());
     for (let count = 0; count < requests; count++) {
       client.get('/');
@@ -102,9 +103,9 @@ test('a line that SIGKILL has torn is closed at the next start', async () => {
   assert.equal(later.length, 2);
 });
 
-test('the sums of the audit log equal those of the metrics', async () => {
-  using file = new AuditFile();
-  await using served = audited(file.path);
+test('the sums of the audit log equal those of the metrics', async (t) => {
+  const file = disposed(t, new AuditFile());
+  const served = disposed(t, audited(file.path));
   const port = await served.ready();
   for (const path of ['/', '/', '/missing', '/hang', '/stream', '/readyz']) {
     const client = await dial(port);
@@ -132,9 +133,9 @@ test('the sums of the audit log equal those of the metrics', async () => {
   assert.equal(scraped.value('lameduck_audit_events_dropped_total'), 0);
 });
 
-test('a request whose handler throws has the stage Panic, and Node prints where the handler threw', async () => {
-  using file = new AuditFile();
-  await using served = audited(file.path);
+test('a request whose handler throws has the stage Panic, and Node prints where the handler threw', async (t) => {
+  const file = disposed(t, new AuditFile());
+  const served = disposed(t, audited(file.path));
   const client = await dial(await served.ready());
   client.get('/throw');
   assert.equal((await served.exit).code, 82);
@@ -142,8 +143,8 @@ test('a request whose handler throws has the stage Panic, and Node prints where 
   assert.match(served.stderr, /is-audited\.ts:\d+\n +throw new Error/);
 });
 
-test('with - the events are among the lines of standard output, each whole', async () => {
-  await using served = audited('-');
+test('with - the events are among the lines of standard output, each whole', async (t) => {
+  const served = disposed(t, audited('-'));
   const answered = await shutDownUnderLoad(served, 'node:http', 400);
   const final = await served.finalLine();
   assert.equal(final['auditEventsMissing'], 0);
@@ -177,9 +178,9 @@ const hostile: readonly [what: string, code: string, prepare: (file: AuditFile) 
 ];
 describe('a log that cannot be written', { concurrency: 3 }, () => {
   for (const [what, code, prepare] of hostile) {
-    test(`${what} is one line, and the service goes on`, async () => {
-      using file = new AuditFile();
-      await using served = audited(prepare(file));
+    test(`${what} is one line, and the service goes on`, async (t) => {
+      const file = disposed(t, new AuditFile());
+      const served = disposed(t, audited(prepare(file)));
       const client = await dial(await served.ready());
       for (let count = 0; count < 50; count++) {
         client.send(get);

@@ -1,5 +1,6 @@
 // An audit log on disk, and what is in it.
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Stage } from '../../src/observers/audit/event.ts';
@@ -11,7 +12,7 @@ export interface AuditEvent {
   readonly annotations?: Readonly<Record<string, string>>;
 }
 
-export class AuditFile implements Disposable {
+export class AuditFile implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'lameduck-audit-'));
   readonly path = join(this.folder, 'audit.log');
 
@@ -36,7 +37,7 @@ export class AuditFile implements Disposable {
     return stages;
   }
 
-  [Symbol.dispose](): void {
-    rmSync(this.folder, { recursive: true });
+  [Symbol.asyncDispose](): Promise<void> {
+    return rm(this.folder, { recursive: true });
   }
 }

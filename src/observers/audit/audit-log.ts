@@ -51,7 +51,7 @@ class RequestAudit implements WrittenAuditLog {
     this.observer = {
       ...silent,
       onSignal: ({ name }) => {
-        if (name === 'ShutdownInitiated') this.#writer.writeSingly();
+        if (name === 'ShutdownInitiated') this.#writer.writeAtOnce();
       },
     };
   }

@@ -38,7 +38,7 @@ export class Writer {
   #running: Promise<void> | undefined;
   #pause = shortestPause;
   #appends = 0;
-  #isSingle = false;
+  #isAtOnce = false;
   #isClosed = false;
   #hasFailed = false;
 
@@ -71,9 +71,9 @@ export class Writer {
     }
   }
 
-  /** writeSingly puts every line into an append of its own from now on, so that SIGKILL tears one line at most. */
-  writeSingly(): void {
-    this.#isSingle = true;
+  /** writeAtOnce writes each line without waiting for others from now on. Only lines that wait for an append share the next one. */
+  writeAtOnce(): void {
+    this.#isAtOnce = true;
   }
 
   /** flush resolves when every line has been written, or when nothing could be written for a second. */
@@ -101,7 +101,7 @@ export class Writer {
   async #run(): Promise<void> {
     do {
       // Lines of one turn of the event loop share an append.
-      if (!this.#isSingle) await new Promise((resolve) => startImmediate(resolve));
+      if (!this.#isAtOnce) await new Promise((resolve) => startImmediate(resolve));
       try {
         await this.#append();
         this.#appends++;
@@ -145,7 +145,7 @@ export class Writer {
     for (; this.#next < this.#taken.length; this.#next++) {
       const line = this.#taken[this.#next] as string;
       bytes += Buffer.byteLength(line);
-      if (this.#next > from && (this.#isSingle || bytes > most)) break;
+      if (this.#next > from && bytes > most) break;
       this.#waiting -= line.length;
     }
     this.#restLines = this.#next - from;

@@ -5,6 +5,7 @@ import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { disposed } from '../../support/disposed.ts';
 import { openTarget } from '../../../src/observers/audit/target.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'lameduck-audit-'));
@@ -41,10 +42,10 @@ test('a missing folder, a folder and a pipe without a reader are errors', async 
   await assert.rejects(openTarget(join(folder, 'pipe')), { code: 'ENXIO' });
 });
 
-test('a pipe that is full is an error, and blocks nothing', async () => {
+test('a pipe that is full is an error, and blocks nothing', async (t) => {
   const path = join(folder, 'full-pipe');
   execFileSync('mkfifo', [path]);
-  await using _reader = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  disposed(t, await open(path, constants.O_RDONLY | constants.O_NONBLOCK));
   const target = await openTarget(path);
   const lines = Buffer.alloc(65_536, 'a\n');
   await assert.rejects(
