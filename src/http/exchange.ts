@@ -70,6 +70,8 @@ export interface HttpExchange extends Exchange {
   readonly isAborted: boolean;
   /** The stream to which the handler writes the body. */
   readonly writable: Writable;
+  /** onEnd calls back, with the response as `this`, when the response has ended, whole or not. */
+  onEnd(callback: (this: Response) => void): void;
   /** onHead calls back when the headers have been sent. A second call changes nothing. */
   onHead(callback: (exchange: HttpExchange) => void): void;
   /** beginLeaving is called once the shutdown has begun: from then on the response asks the client to leave, if it can. */

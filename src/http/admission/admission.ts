@@ -67,7 +67,10 @@ export class Admission {
     const exchange = this.#requests.admit(connection, response, answer !== undefined);
     // Before the shutdown, and without a limit, nothing is decided of a request that is no probe.
     if (exchange === undefined) return false;
-    return this.#decide(exchange, answer, undefined, () => proceed(event, request, response));
+    const decision = this.#decide(exchange, answer, undefined);
+    // Only now is a closure made for the request: most requests are not held.
+    if (decision === 'held') this.#holdBack(exchange, undefined, () => proceed(event, request, response));
+    return decision !== 'passed on';
   }
 
   /** onStream decides of a request of HTTP/2; it returns true unless the program gets the stream now. */
@@ -86,7 +89,9 @@ export class Admission {
     this.#requests.enrol(exchange, answer !== undefined);
     if (exchange.request.method === 'CONNECT') this.#requests.markLongRunning(stream);
     if (Math.random() < this.#options.goawayChance) connection.end();
-    return this.#decide(exchange, answer, connection.hold, proceed);
+    const decision = this.#decide(exchange, answer, connection.hold);
+    if (decision === 'held') this.#holdBack(exchange, connection.hold, proceed);
+    return decision !== 'passed on';
   }
 
   /** onUpgrade decides of an upgrade; it returns true unless the program gets the socket. */
@@ -100,15 +105,17 @@ export class Admission {
     exchange: HttpExchange,
     answer: Answer | Promise<Answer> | undefined,
     own: Hold | undefined,
-    proceed: () => void,
-  ): boolean {
+  ): 'answered' | 'held' | 'passed on' {
     if (answer !== undefined) {
       answerProbe(exchange.request, exchange.response, answer);
-      return true;
+      return 'answered';
     }
+    if (this.hold.isOn || own?.isOn === true || exchange.connection.isLate) return 'held';
+    return this.#requests.isRejected(exchange) ? 'answered' : 'passed on';
+  }
+
+  #holdBack(exchange: HttpExchange, own: Hold | undefined, proceed: () => void): void {
     const { isLate } = exchange.connection;
-    const isHeld = this.hold.isOn || own?.isOn === true;
-    if (!isHeld && !isLate) return this.#requests.isRejected(exchange);
     const isAwaited = exchange.hold();
     const goOn = (): void => {
       // If the client has left in the meantime, its request is not executed.
@@ -123,7 +130,6 @@ export class Admission {
         this.hold.pass(goOn);
       });
     }
-    return true;
   }
 
   // Refuses after earlier pipelined responses have been sent. If one of those says `Connection: close`, no answer is sent.

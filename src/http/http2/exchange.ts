@@ -2,7 +2,7 @@
 import type { EventEmitter } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
-import { given } from '../../message.ts';
+import { given, type Response } from '../../message.ts';
 import { noted, type HttpExchange, type State } from '../exchange.ts';
 import { isDestroyedHere, isOfPeer } from '../in-flight/aborted.ts';
 import { answerRetryAfter } from '../responses/rejection.ts';
@@ -73,8 +73,10 @@ export class Http2Exchange implements HttpExchange {
     this.request[given] = request;
   }
 
-  onEnd(callback: () => void): void {
-    this.stream.on('close', callback);
+  onEnd(callback: (this: Response) => void): void {
+    this.stream.on('close', () => {
+      callback.call(this.response);
+    });
   }
 
   onHead(callback: (exchange: HttpExchange) => void): void {

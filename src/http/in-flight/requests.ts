@@ -1,7 +1,7 @@
 // The requests of one lifecycle, over every protocol: which are counted, from when on, and when they are released.
 import type { Duplex } from 'node:stream';
 import { startImmediate, type Clock } from '../../clock.ts';
-import { socketOf } from '../../message.ts';
+import { socketOf, type Response } from '../../message.ts';
 import type { AuditLog, RequestObserver } from '../../observer.ts';
 import { createOverload, type Overload, type OverloadLimits } from '../admission/overload.ts';
 import type { Asked } from '../admission/request-functions.ts';
@@ -55,6 +55,7 @@ export class Requests {
   readonly #isWatchedStream: (exchange: HttpExchange) => boolean;
   readonly #now: () => number;
   readonly #onHead: (exchange: HttpExchange) => void;
+  readonly #onEnd: (this: Response) => void;
   /** Whether each request is counted when it arrives; from ShutdownInitiated on it is. */
   #isListed: boolean;
   #isLeaving = false;
@@ -73,6 +74,11 @@ export class Requests {
     this.#isWatchedStream = watchedStreams(eventStreams);
     this.#now = () => clock.now();
     this.#ended = ended;
+    // One function for every request, so that a request costs no closure.
+    this.#onEnd = function (this: Response): void {
+      const exchange = connectionOf(this.req.socket)?.exchangeOf(this);
+      if (exchange !== undefined) ended.onEnd(exchange);
+    };
     this.#isListed = this.overload !== undefined || isReported || functions.longRunning !== undefined;
     this.#onHead = (exchange) => {
       if (this.#isWatchedStream(exchange)) this.#beginLongRunning(exchange);
@@ -114,9 +120,7 @@ export class Requests {
 
   #begin(exchange: HttpExchange, isOurs: boolean): void {
     this.inFlight.move(exchange, isOurs ? ours : serving);
-    exchange.onEnd(() => {
-      this.#ended.onEnd(exchange);
-    });
+    exchange.onEnd(this.#onEnd);
   }
 
   #beginLeaving(exchange: HttpExchange): void {
