@@ -1,5 +1,5 @@
 // The answers on the debug socket. They come in a bounded time, whatever the main thread does.
-import { wait, type Clock } from '../clock.ts';
+import { timedOut, withTimeout, type Clock } from '../clock.ts';
 import type { Action, Inspection, MainThreadFacts } from '../inspection.ts';
 import type { Answer } from '../message.ts';
 
@@ -78,18 +78,13 @@ export class DebugSocket {
   async #ask(action: Action | undefined): Promise<boolean> {
     const { clock, ask } = this.#options;
     const id = this.#nextId++;
-    const isOver = new AbortController();
-    const answered = new Promise<boolean>((resolve) => {
-      this.#asked.set(id, () => {
-        resolve(true);
-      });
+    const answered = new Promise<void>((resolve) => {
+      this.#asked.set(id, resolve);
     });
     ask(id, action);
-    const late = wait(clock, patience, isOver.signal).then(() => false);
-    const hasAnswered = await Promise.race([answered, late]);
-    isOver.abort();
+    const answer = await withTimeout(clock, answered, patience);
     this.#asked.delete(id);
-    return hasAnswered;
+    return answer !== timedOut;
   }
 }
 

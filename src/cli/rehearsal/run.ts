@@ -1,5 +1,5 @@
 // One scenario from start to end: the pod, its Service, its clients, and what is done to the pod when.
-import { systemClock, wait } from '../../clock.ts';
+import { systemClock, wait, withTimeout } from '../../clock.ts';
 import { Load } from './clients/load.ts';
 import { clientKinds, newTallies, type ClientKind, type LoadPlan, type Tally } from './clients/messages.ts';
 import type { Isolation } from './container.ts';
@@ -227,11 +227,7 @@ export class ScenarioRun {
   }
 
   async #stopLoads(): Promise<void> {
-    const stopped = new AbortController();
-    const all = Promise.all(this.#loads.map((load) => load.stop())).then(() => {
-      stopped.abort();
-    });
-    await Promise.race([all, wait(systemClock, longestStop, stopped.signal)]);
+    await withTimeout(systemClock, Promise.all(this.#loads.map((load) => load.stop())), longestStop);
     await Promise.all(this.#loads.map((load) => load.terminate()));
     if (this.#loads.length > 0) this.#options.log.add('loadEnded');
   }

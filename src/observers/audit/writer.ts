@@ -1,5 +1,5 @@
 // The writer of the audit log: a bounded queue, and one asynchronous append at a time. It never blocks, throws or rejects.
-import { startImmediate, wait, type Clock } from '../../clock.ts';
+import { startImmediate, withTimeout, type Clock } from '../../clock.ts';
 import type { Target } from './target.ts';
 
 // The most characters that wait to be written: some 10 000 events.
@@ -80,9 +80,7 @@ export class Writer {
   async flush(): Promise<void> {
     for (let appends = -1; this.#running !== undefined && this.#appends > appends;) {
       appends = this.#appends;
-      const isOver = new AbortController();
-      await Promise.race([this.#running, wait(this.#options.clock, flushPatience, isOver.signal)]);
-      isOver.abort();
+      await withTimeout(this.#options.clock, this.#running, flushPatience);
     }
   }
 
