@@ -1,6 +1,5 @@
 // `lameduck stop`: a preStop hook for a container whose first process keeps SIGTERM to itself, as `npm start` and `sh -c` do.
 // It signals the process that serves the probe port, and waits until that process has ended.
-import { readdirSync, readFileSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 import { sendSignal } from '../process/send-signal.ts';
 import { valueOf, type Environment } from '../settings/environment.ts';
@@ -10,7 +9,7 @@ import { usualProbePort } from '../settings/probe-port.ts';
 import { standardError, standardOutput } from '../standard-output.ts';
 import { say } from './command.ts';
 import { optionLines, readArguments, refuse, type Options } from './options.ts';
-import { listenersOf } from './rehearsal/processes.ts';
+import { allProcesses, hasEnded, listenersOf } from './rehearsal/processes.ts';
 
 const options = {
   port: { type: 'string', value: 'PORT', help: 'the probe port of the program; default LAMEDUCK_PROBE_PORT, or 8081' },
@@ -40,8 +39,8 @@ const pollPeriod = 50;
 // The kubelet's default grace period, in seconds.
 const usualGracePeriod = 30;
 
-const hasEnded = 0;
-const hasFailed = 1;
+const ended = 0;
+const failed = 1;
 
 interface Stop {
   readonly port: number;
@@ -55,7 +54,7 @@ export async function stop(args: readonly string[], environment: Environment): P
   const wanted = read(args, environment);
   if (wanted === 'help') {
     say(standardOutput, usage);
-    return hasEnded;
+    return ended;
   }
   if (typeof wanted === 'string') return refuse('stop', wanted);
   const pids = listening(wanted.port);
@@ -64,7 +63,7 @@ export async function stop(args: readonly string[], environment: Environment): P
   const names = pids.map((pid) => `process ${String(pid)}`).join(', ');
   if (await areGone(pids, wanted.timeout)) {
     say(standardOutput, `lameduck stop: ${names} has ended after ${wanted.signal}`);
-    return hasEnded;
+    return ended;
   }
   return fail(
     `${names} has not ended within ${formatDuration(wanted.timeout)} of ${wanted.signal}: shorten the drain, or raise terminationGracePeriodSeconds of the pod and LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS`,
@@ -73,7 +72,7 @@ export async function stop(args: readonly string[], environment: Environment): P
 
 function fail(problem: string): number {
   say(standardError, `lameduck stop: ${problem}`);
-  return hasFailed;
+  return failed;
 }
 
 /** read returns what to stop, `help`, or what is wrong with the arguments or variables. */
@@ -113,21 +112,13 @@ function readAs<Value>(kind: Kind<Value>, text: string, name: string): Value | s
 
 /** listening returns the processes of this container that listen on a TCP port. */
 function listening(wanted: number): number[] {
-  const found = listenersOf(processes()).filter(({ pid, port }) => port === wanted && pid !== process.pid);
+  const found = listenersOf(allProcesses()).filter(({ pid, port }) => port === wanted && pid !== process.pid);
   return [...new Set(found.map(({ pid }) => pid))];
-}
-
-function processes(): number[] {
-  try {
-    return readdirSync('/proc').map(Number).filter(Number.isInteger);
-  } catch {
-    return [];
-  }
 }
 
 // A program that has ended, one that has not begun to listen, another user's and another container's all look the same.
 function absence(port: number): string {
-  if (processes().length === 0) return 'there is no /proc to find the process in: run it in a Linux container';
+  if (allProcesses().length === 0) return 'there is no /proc to find the process in: run it in a Linux container';
   return `no process of this container that can be seen listens on port ${String(port)}: check LAMEDUCK_PROBE_PORT, that the program has started and has lameduck, and that the hook runs as the user of the program`;
 }
 
@@ -135,20 +126,10 @@ function areGone(pids: readonly number[], timeout: number): Promise<boolean> {
   const deadline = systemClock.now() + timeout;
   return new Promise((resolve) => {
     const look = (): void => {
-      const isGone = pids.every(isOver);
+      const isGone = pids.every(hasEnded);
       if (isGone || systemClock.now() >= deadline) resolve(isGone);
       else systemClock.after(pollPeriod, look);
     };
     look();
   });
-}
-
-// A zombie has ended, and only waits for its parent to read the exit code.
-function isOver(pid: number): boolean {
-  try {
-    const text = readFileSync(`/proc/${String(pid)}/stat`, 'utf8');
-    return /^[ZX]/.test(text.slice(text.lastIndexOf(')') + 2));
-  } catch {
-    return true;
-  }
 }

@@ -32,14 +32,24 @@ export function childrenOf(pid: number): number[] {
 /** withVariable returns the processes whose environment has `NAME=value`. */
 export function withVariable(name: string, value: string): number[] {
   const entry = `${name}=${value}`;
+  return allProcesses().filter((pid) =>
+    read(`/proc/${String(pid)}/environ`)
+      .split('\0')
+      .includes(entry),
+  );
+}
+
+/** allProcesses returns every process that /proc shows; none where there is no /proc. */
+export function allProcesses(): number[] {
   return list('/proc')
     .filter((file) => /^\d+$/.test(file))
-    .map(Number)
-    .filter((pid) =>
-      read(`/proc/${String(pid)}/environ`)
-        .split('\0')
-        .includes(entry),
-    );
+    .map(Number);
+}
+
+/** hasEnded tells whether a process has ended. A zombie has ended, and waits for its parent to read the exit code. */
+export function hasEnded(pid: number): boolean {
+  const text = read(`/proc/${String(pid)}/stat`);
+  return text === '' || /^[ZX]/.test(text.slice(text.lastIndexOf(')') + 2));
 }
 
 /** listenersOf returns the TCP ports on which the processes listen. */
