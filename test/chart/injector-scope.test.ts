@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { firstColumn, readPage } from '../support/markdown.ts';
 import { annotation, changed, containerNamed, labelled, podWith } from './injected-pods.ts';
-import { Injector, restricted, skip } from './injector.ts';
+import { Injector, skip } from './injector.ts';
 
 const hook = { exec: { command: ['node', '/opt/lameduck/package/dist/cli/main.js', 'stop'] } };
 
@@ -13,10 +13,7 @@ describe('which pods the injector changes', { skip, concurrency: 2 }, () => {
   let byContainer: Injector;
 
   before(async () => {
-    [byVolume, byContainer] = await Promise.all([
-      Injector.start({ image: 'registry.example/lameduck:1' }, restricted),
-      Injector.start({ image: 'registry.example/lameduck:1', delivery: 'initContainer', allPods: true }, restricted),
-    ]);
+    [byVolume, byContainer] = await Injector.startEach();
   });
 
   after(async () => {

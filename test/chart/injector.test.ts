@@ -12,7 +12,7 @@ import {
   plainPod,
   type Pod,
 } from './injected-pods.ts';
-import { Injector, restricted, skip } from './injector.ts';
+import { Injector, skip } from './injector.ts';
 
 const load = '--import=/opt/lameduck/package/dist/register.cjs';
 
@@ -21,10 +21,7 @@ describe('what the injector adds to a pod', { skip, concurrency: 2 }, () => {
   let byContainer: Injector;
 
   before(async () => {
-    [byVolume, byContainer] = await Promise.all([
-      Injector.start({ image: 'registry.example/lameduck:1' }, restricted),
-      Injector.start({ image: 'registry.example/lameduck:1', delivery: 'initContainer', allPods: true }, restricted),
-    ]);
+    [byVolume, byContainer] = await Injector.startEach();
   });
 
   after(async () => {

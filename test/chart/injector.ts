@@ -38,6 +38,15 @@ export class Injector {
     return injector;
   }
 
+  /** startEach starts an injector for each way of delivery, in namespaces of the strictest pod security. */
+  static startEach(): Promise<readonly [byVolume: Injector, byContainer: Injector]> {
+    const image = 'registry.example/lameduck:1';
+    return Promise.all([
+      Injector.start({ image }, restricted),
+      Injector.start({ image, delivery: 'initContainer', allPods: true }, restricted),
+    ]);
+  }
+
   /** stop deletes everything. */
   async stop(): Promise<void> {
     const kinds = 'mutatingadmissionpolicies,mutatingadmissionpolicybindings';
