@@ -64,7 +64,7 @@ export interface HttpExchange extends Exchange {
   readonly head: string;
   /** Whether the response has ended, also where the program has removed the listeners that report it. */
   readonly hasEnded: boolean;
-  /** Whether the whole response has been sent, or there is nobody to send it to. */
+  /** Whether the whole response has been sent, or its client has left. */
   readonly isOut: boolean;
   /** Whether this process, and not the client, has ended the response before it was complete. */
   readonly isAborted: boolean;

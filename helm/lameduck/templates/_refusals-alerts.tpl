@@ -1,4 +1,4 @@
-{{/* What is refused of the alerts. */}}
+{{/* Rejects invalid values of `alerts`. */}}
 
 {{- define "lameduck.refuseAlerts" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}

@@ -17,11 +17,11 @@ export interface OverloadLimits {
   readonly goawayChance: number;
 }
 
-/** Load is what the limits are held against. */
+/** Load is the load that the limits are compared with. */
 export interface Load {
-  /** Requests that are not long-running, nor probes; the one that has just come among them. */
+  /** Requests that are neither long-running nor probes, including the request that has just arrived. */
   readonly inFlight: { readonly serving: number };
-  /** recount returns the same without requests whose end nobody has reported. */
+  /** recount returns the same number without requests that have ended although no `close` event was emitted. */
   recount(exchange: HttpExchange): number;
   isLongRunning(exchange: HttpExchange): boolean;
 }

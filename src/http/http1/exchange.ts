@@ -70,7 +70,7 @@ export class Http1Exchange implements HttpExchange {
     this.#patch();
   }
 
-  // What Node knows of a held request stays on the request until somebody listens.
+  // Node emits no event of a held HTTP/1.1 request before its handler listens, so nothing has to be deferred.
   hold(): () => boolean {
     return () => !this.connection.socket.destroyed;
   }

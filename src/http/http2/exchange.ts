@@ -105,8 +105,8 @@ export class Http2Exchange implements HttpExchange {
     }
   }
 
-  // Of a body without a byte Node says `end` though nobody reads, and may have that on its way when it shows the stream;
-  // trailers it tells once and keeps nowhere.
+  // Node emits `end` of an empty body even if no handler reads the stream, and emits `trailers` only once. Both events are
+  // deferred until the request goes on.
   hold(): () => boolean {
     this.response.ignoreErrors();
     const { stream } = this;
@@ -119,7 +119,7 @@ export class Http2Exchange implements HttpExchange {
     };
     return () => {
       Reflect.deleteProperty(stream, 'emit');
-      // After whatever the caller does at once.
+      // After the synchronous code of the caller, which adds the handler's listeners.
       for (const event of deferred) process.nextTick(() => stream.emit(...(event as Parameters<typeof stream.emit>)));
       return !this.connection.socket.destroyed && !stream.closed;
     };
@@ -149,7 +149,7 @@ export class Http2Exchange implements HttpExchange {
     this.response.endIfGivenUp();
     if (this.request.complete || !this.isOut) return;
     this.#uploadsSince ??= now;
-    // What has come by then the handler has as long again to read.
+    // If the stream has closed, the handler has the same time once more to read what has arrived.
     if (now - this.#uploadsSince >= (this.stream.closed ? 2 : 1) * longest) this.response.stopReading();
   }
 }

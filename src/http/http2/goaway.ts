@@ -1,4 +1,4 @@
-// How a session of HTTP/2 leaves: the one file that has GOAWAY written, when, and in how many steps, so that it refuses no stream.
+// How an HTTP/2 session leaves: when GOAWAY is sent, and in how many steps, so that no stream is refused.
 import type { ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import { wait, type Clock } from '../../clock.ts';
@@ -7,23 +7,23 @@ import { queuedBytes } from '../node-internals.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 
 /**
- * quiet is how many milliseconds a client may take beyond a round trip: to ask the next thing behind an answer in a closed
- * loop, or to send a stream that its program had opened when its session was told. The thread that does so may have to wait
- * for a processor that the thread which answers a ping has got.
+ * quiet is the time, in milliseconds beyond a round trip, in which a busy client opens its next stream after a response, or
+ * sends a stream that it had opened before it received the GOAWAY. The client's thread may have to wait for a processor, although
+ * another thread of the client has already answered the ping.
  */
 export const quiet = 100;
 
-// What is left of `quiet` for a client whose streams end so often that it is never quiet for so long.
+// The pause, in milliseconds, that replaces `quiet` for a client that has not been quiet for several round trips.
 const shortestPause = 20;
 
-// A client that opens streams without waiting for answers is not waited for longer than this, in milliseconds; but for a
-// few round trips, where those take long, since one that waits shows it only after them.
+// The longest wait, in milliseconds, for a client that opens streams without waiting for responses. If a few round trips take
+// longer, they are the limit, because a client that waits for responses cannot be told apart earlier.
 const longestSettling = 500;
 const roundTrips = 4;
 const longestRoundTrips = 3_000;
 
-// How long, in milliseconds, to wait for a session that always has much to send, and how long between two looks at it. Its
-// client waits meanwhile.
+// How long to wait for a session that always has bytes to send, and the time between two checks, in milliseconds. New streams
+// of the client are held in that time.
 const longestWaitForRoom = 500;
 const pause = 20;
 
@@ -118,8 +118,8 @@ export class Goaway {
     return true;
   }
 
-  // Node aborts the process when a write beside its own has to wait for the kernel. One that does not wait, with nothing of
-  // Node's queued, lies between two frames.
+  // Node aborts the process if a raw write has to wait for the kernel. A raw write that does not wait is sent between two
+  // frames, if Node has no queued bytes.
   #hasRoom(acknowledged: number): boolean {
     if (this.#hasEnded || this.#socket.destroyed) return false;
     const { outboundQueueSize = 0 } = this.#session.state;
