@@ -9,7 +9,7 @@ import { Hooks } from './hooks/hooks.ts';
 import { Drain, type DrainOptions } from './http/drain/drain.ts';
 import { ProgramCloses } from './http/drain/program-close.ts';
 import { applyKeepAliveTimeout } from './http/http1/keep-alive-timeout.ts';
-import { guarded, type RequestFunctions } from './http/admission/request-functions.ts';
+import { guarded, withPaths, type RequestFunctions } from './http/admission/request-functions.ts';
 import type { Server } from './http/server.ts';
 import { Traffic, type TrafficOptions } from './http/traffic.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle/signals.ts';
@@ -79,7 +79,7 @@ export function createParts(options: PartsOptions): Parts {
   const warn = (message: string): void => {
     observer.onWarning(message);
   };
-  const functions = guarded(options.functions, warn);
+  const functions = withPaths(guarded(options.functions, warn), settings.longRunningPaths);
   const servers = [...options.servers];
   const lifecycle = createLifecycle(settings.shutdownSendRetryAfter, (name) => {
     recorder.noteSignal(name);

@@ -57,7 +57,7 @@ export const differences: Readonly<Record<string, string>> = {
     'The log has a line with the reason when the result of a check changes, not for each probe. Probes arrive every few seconds from several sources.',
   'A-105': 'Only the answer has these names. A prober can send any text, so the log does not repeat it.',
   'A-112':
-    'There are no verbs. lameduck recognizes an event stream by its content type, and knows upgraded sockets. `longRunning(request)` or the config of a route names all other long-running requests.',
+    'There are no verbs. lameduck recognizes an event stream by its content type, and knows upgraded sockets. `longRunning(request)`, the config of a route or `longRunningPaths` names all other long-running requests.',
   'A-120':
     'Each connection draws a random moment in the first three quarters of the delay. Its next response after that carries `Connection: close`. Clients thus leave one by one while the listener is open, and none is refused.',
   'A-122':

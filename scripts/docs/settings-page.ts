@@ -118,6 +118,8 @@ const notes: Readonly<Record<string, string>> = {
   path: "Letters, digits, `.`, `_`, `~` and `-` between slashes, without a slash at the end. In code also `''`, which is off.",
   paths:
     'As text a comma-separated list, in code also an array. lameduck compares the path of a request without its query.',
+  'path prefixes':
+    'As paths. A path also stands for all paths below it: `/watch` for `/watch/orders`, but not for `/watches`.',
   durations: 'As text a comma-separated list, in code also an array of durations.',
   file: "In code also `''`, which is off.",
   'log file': "In code also `''`, which is off.",

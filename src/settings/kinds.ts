@@ -194,33 +194,6 @@ export const path: Kind<string> = {
   format: (value) => (value === '' ? 'off' : value),
 };
 
-const pathsAllowed = 'one or more paths such as /health,/ready, each beginning with / and without a query, or off';
-
-const notLivez =
-  'paths other than /livez: remove it, since the kubelet kills a container whose liveness probe gets a 503';
-
-/** paths is a list of paths of the program; the empty list is off. */
-export const paths: Kind<readonly string[]> = {
-  name: 'paths',
-  fromText(text) {
-    return text === 'off' || text === '' ? { value: [] } : this.fromCode(text.split(',').map((one) => one.trim()));
-  },
-  fromCode(given) {
-    if (typeof given === 'string') return this.fromText(given);
-    // A copy has no holes, which `every` would pass over.
-    const all: unknown[] = Array.isArray(given) ? [...(given as unknown[])] : [];
-    if (all.length === 0 || !all.every(isPathname)) return { allowed: pathsAllowed };
-    if (all.some((one) => /^\/livez(\/|$)/i.test(one))) return { allowed: notLivez };
-    return { value: Object.freeze([...new Set(all)]) };
-  },
-  format: (value) => (value.length === 0 ? 'off' : value.join(',')),
-};
-
-// Of the characters that a request line may hold, all but those that begin a query or separate the list.
-function isPathname(given: unknown): given is string {
-  return typeof given === 'string' && /^\/[!-~]*$/.test(given) && !/[?#,]/.test(given);
-}
-
 const fileAllowed = 'an absolute path of a file such as /dev/termination-log, or off';
 
 /** file is the path of a file; the empty string is off. */

@@ -10,7 +10,6 @@ import {
   host,
   limit,
   logFile,
-  paths,
   port,
   processSignals,
   seconds,
@@ -18,6 +17,7 @@ import {
 } from './kinds.ts';
 import type { Duration } from './duration.ts';
 import { metricsRows } from './metrics-table.ts';
+import { pathPrefixes, paths } from './path-lists.ts';
 import { row, type GivenOf, type ValuesOf } from './row.ts';
 
 const ownRows = {
@@ -75,6 +75,13 @@ const ownRows = {
     kind: choice('reconnecting', 'all', 'none'),
     default: () => 'reconnecting',
   }),
+  /**
+   * The paths of long-running requests, such as `/socket.io,/watch`, with all paths below them. Use it if the option
+   * `longRunning` cannot name them, for example under `lameduck/register`. A trailing slash is ignored. `/` is invalid.
+   *
+   * @default `off`
+   */
+  longRunningPaths: row<readonly string[], readonly string[] | string>({ kind: pathPrefixes, default: () => [] }),
   /**
    * The limit of each pre-shutdown hook that has no limit of its own.
    *

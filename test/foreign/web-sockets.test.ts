@@ -82,15 +82,29 @@ for (const order of ['first', 'last']) {
   }
 }
 
-for (const [transports, count, expected] of [
-  [['websocket'], many, ['transport close', 1001]],
-  [['polling', 'websocket'], 5, ['transport close', 1001]],
+const inCode = { program: 'socket-io.mjs', environment: {} };
+const preloaded = {
+  program: 'socket-io-alone.mjs',
+  environment: {
+    NODE_OPTIONS: `--import=${join(root, 'node_modules', 'lameduck', 'dist', 'register.cjs')}`,
+    LAMEDUCK_PROBE_PORT: 'off',
+    LAMEDUCK_LONG_RUNNING_PATHS: '/socket.io',
+  },
+};
+
+for (const [transports, count, expected, { program: file, environment }] of [
+  [['websocket'], many, ['transport close', 1001], inCode],
+  [['polling', 'websocket'], 5, ['transport close', 1001], inCode],
   // Its poll is answered when the grace period is over.
-  [['polling'], 5, ['transport error', 503]],
+  [['polling'], 5, ['transport error', 503], inCode],
+  [['polling'], 5, ['transport error', 503], preloaded],
 ] as const) {
-  test(`P-035, P-039 Socket.IO by ${transports.join(', then ')}: each client is told with ${expected.join(' ')}, and is back at the next server by itself`, async (t) => {
+  test(`P-035, P-039 Socket.IO by ${transports.join(', then ')} in ${file}: each client is told with ${expected.join(' ')}, and is back at the next server by itself`, async (t) => {
     const port = await freePort();
-    const program = await start(t, 'socket-io.mjs', port, { LAMEDUCK_SHUTDOWN_WATCH_TERMINATION_GRACE_PERIOD: '1s' });
+    const program = await start(t, file, port, {
+      ...environment,
+      LAMEDUCK_SHUTDOWN_WATCH_TERMINATION_GRACE_PERIOD: '1s',
+    });
     const left: { readonly why: unknown; readonly at: number }[] = [];
     const clients = Array.from({ length: count }, () => {
       const client = io(`http://127.0.0.1:${String(port)}`, { transports, forceNew: true });
@@ -113,7 +127,7 @@ for (const [transports, count, expected] of [
     if (count === many) assertPaced(left.map(({ at }) => at));
     const { unfinished, heldBy } = await program.finalLine();
     assert.deepEqual([unfinished, heldBy], [[], []]);
-    await start(t, 'socket-io.mjs', port);
+    await start(t, file, port, environment);
     await until(areThere);
     for (const client of clients) assert.equal(await client.emitWithAck('echo', 'again'), 'again');
     assert.equal(left.length, count, 'each has left once');

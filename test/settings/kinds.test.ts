@@ -9,7 +9,6 @@ import {
   file,
   host,
   limit,
-  paths,
   path,
   port,
   processSignals,
@@ -17,6 +16,7 @@ import {
   stallLimit,
   type Reading,
 } from '../../src/settings/kinds.ts';
+import { pathPrefixes, paths } from '../../src/settings/path-lists.ts';
 
 function refused(reading: Reading<unknown>): string {
   assert.ok('allowed' in reading, `read as ${JSON.stringify(reading)}`);
@@ -73,6 +73,14 @@ test('/livez is refused with the reason, and /healthz and /readyz are not', () =
   }
   const all = ['/healthz', '/readyz', '/livezone', '/my/livez'];
   assert.deepEqual(paths.fromCode(all), { value: all });
+});
+
+test('path prefixes are paths, and / alone is refused because it names every request', () => {
+  assert.deepEqual(pathPrefixes.fromText('/socket.io/, /livez'), { value: ['/socket.io/', '/livez'] });
+  assert.match(refused(pathPrefixes.fromText('socket.io')), /^one or more paths such as \/socket\.io,\/watch, each/);
+  for (const root of ['/', '//', '/watch,/'])
+    assert.match(refused(pathPrefixes.fromText(root)), /^paths other than \/:/);
+  assert.match(refused(pathPrefixes.fromCode(['/'])), /^paths other than \/:/);
 });
 
 test('a boolean is true or false in code, and also 1 or 0 in text', () => {

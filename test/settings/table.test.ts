@@ -40,6 +40,7 @@ test('the defaults outside a cluster and in one', () => {
     shutdownWatchTerminationGracePeriod: 10_000,
     eventStreamRetry: 3_000,
     eventStreams: 'reconnecting',
+    longRunningPaths: [],
     preShutdownHookTimeout: 5_000,
     destroyHookTimeout: 3_000,
     terminationGracePeriodSeconds: 30,

@@ -87,6 +87,12 @@ export const echo: ServiceDefinition = {
   call: { path: '/Echo/Call', requestStream: false, responseStream: false, ...asText },
 };
 
+/** orders is a service with two streams. */
+export const orders: ServiceDefinition = {
+  watch: { path: '/shop.Orders/Watch', requestStream: false, responseStream: true, ...asText },
+  wait: { path: '/shop.Orders/Wait', requestStream: false, responseStream: true, ...asText },
+};
+
 const EchoClient = makeGenericClientConstructor(echo, 'Echo');
 
 /** callEcho resolves with the answer, or with the code of the error. */

@@ -27,9 +27,11 @@
 {{- if or (not $isAddress) (and (contains "::" $text) (gt (len (compact (splitList ":" $text))) 7)) -}}an IP address such as 0.0.0.0 or ::1{{- end -}}
 {{- else if eq $kind "path" -}}
 {{- if not (or (eq $text "off") (and (regexMatch "^(/[A-Za-z0-9._~-]+)+$" $text) (not (regexMatch "(?i)^/(readyz|livez|healthz)(/|$)" $text)))) -}}a path such as /metrics that is no probe path, or off{{- end -}}
-{{- else if eq $kind "paths" -}}
-{{- if not (or (eq $text "off") (regexMatch "^/[^?#, ]*( *, */[^?#, ]*)*$" $text)) -}}one or more paths such as /health,/ready, each beginning with / and without a query, or off{{- end -}}
-{{- if regexMatch "(?i)(^|,) */livez(/|[, ]|$)" $text -}}paths other than /livez: remove it, since the kubelet kills a container whose liveness probe gets a 503{{- end -}}
+{{- else if has $kind (list "paths" "path prefixes") -}}
+{{- $example := ternary "/health,/ready" "/socket.io,/watch" (eq $kind "paths") -}}
+{{- if not (or (eq $text "off") (regexMatch "^/[^?#, ]*( *, */[^?#, ]*)*$" $text)) -}}one or more paths such as {{ $example }}, each beginning with / and without a query, or off
+{{- else if and (eq $kind "paths") (regexMatch "(?i)(^|,) */livez(/|[, ]|$)" $text) -}}paths other than /livez: remove it, since the kubelet kills a container whose liveness probe gets a 503
+{{- else if and (eq $kind "path prefixes") (regexMatch "(^|,) */+ *(,|$)" $text) -}}paths other than /: remove it, since every path begins with it{{- end -}}
 {{- else if eq $kind "namespace" -}}
 {{- if not (regexMatch "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$" $text) -}}the name of a namespace: at most 63 lower-case letters, digits and "-"{{- end -}}
 {{- else if eq $kind "Lease" -}}

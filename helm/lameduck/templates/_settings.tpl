@@ -7,6 +7,7 @@ shutdownSendRetryAfter: boolean
 shutdownWatchTerminationGracePeriod: duration
 eventStreamRetry: duration
 eventStreams: reconnecting or all or none
+longRunningPaths: path prefixes
 preShutdownHookTimeout: limit
 destroyHookTimeout: limit
 preStopSeconds: seconds
@@ -84,7 +85,7 @@ LAMEDUCK_{{ regexReplaceAll "[A-Z]" . "_${0}" | upper }}
 {{- $text := include "lameduck.text" (index . 1) -}}
 {{- if kindIs "slice" (index . 1) -}}
 {{- join "," (index . 1) -}}
-{{- else if and (has $kind (list "port" "path" "paths" "file" "log file" "on or off")) (eq $text "false") -}}
+{{- else if and (has $kind (list "port" "path" "paths" "path prefixes" "file" "log file" "on or off")) (eq $text "false") -}}
 off
 {{- else if and (eq $kind "on or off") (eq $text "true") -}}
 on

@@ -1,4 +1,4 @@
-// What a program may say of its requests: functions, which exist in code only.
+// What a program may say of its requests: functions, which exist in code only, and the paths of long-running requests.
 import type { IncomingMessage } from 'node:http';
 import { messageOf } from '../../errors.ts';
 import { given, type Request } from '../../message.ts';
@@ -28,6 +28,23 @@ export function guarded({ longRunning, route }: RequestFunctions, warn: (message
   return {
     longRunning: longRunning && guard('longRunning', longRunning, warn),
     route: route && guard('route', route, warn),
+  };
+}
+
+/**
+ * withPaths returns the functions with a `longRunning` that also names each request to one of these paths, or below one of
+ * them. The apiserver recognizes its profiling requests by their path in the same way (A-112).
+ */
+export function withPaths(asked: Asked, paths: readonly string[]): Asked {
+  if (paths.length === 0) return asked;
+  const folders = paths.map((path) => path.replace(/\/*$/, '/'));
+  const { longRunning } = asked;
+  return {
+    ...asked,
+    longRunning(request) {
+      const path = `${request.url?.split('?', 1)[0] ?? ''}/`;
+      return folders.some((folder) => path.startsWith(folder)) || longRunning?.(request);
+    },
   };
 }
 

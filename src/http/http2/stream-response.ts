@@ -9,6 +9,9 @@ import { sendsFile } from '../node-internals.ts';
 const noError = 0;
 const internalError = 2;
 
+// UNAVAILABLE, after which a client of gRPC calls another server. Without a status, the client reports an internal error.
+const grpcTrailers = { 'grpc-status': '14', 'grpc-message': 'the server is shutting down' };
+
 // States of a stream that is over, as nghttp2 counts them: it has forgotten it, or knows it as closed.
 const statesOfTheOver: readonly unknown[] = [1, 7];
 
@@ -136,8 +139,20 @@ export class StreamResponse implements Response {
 
   end(body?: string): this {
     // The answer to a HEAD has ended with its headers.
-    if (!this.stream.writableEnded && !this.stream.destroyed) this.stream.end(body);
+    if (this.stream.writableEnded || this.stream.destroyed) return this;
+    if (/^application\/grpc(\+|;|$)/.test(String(this.#sentHeaders['content-type']))) this.#sendGrpcStatus();
+    this.stream.end(body);
     return this;
+  }
+
+  // Whoever would send the trailers: the program, the compatibility API or Node.
+  #sendGrpcStatus(): void {
+    const { stream } = this;
+    const send = stream.sendTrailers.bind(stream);
+    stream.sendTrailers = () => {
+      stream.sendTrailers = () => undefined;
+      send(grpcTrailers);
+    };
   }
 
   /**
