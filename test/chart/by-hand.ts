@@ -1,7 +1,8 @@
 // What is deployed without the chart: the manifest of docs/kubernetes.md, and examples/kustomize as Kustomize builds it.
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { cpSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { blocksIn, readPage, root } from '../support/markdown.ts';
 import { documentsIn, run, tools, type KubernetesObject } from './chart.ts';
 
@@ -15,12 +16,31 @@ export function only(kind: string, list: readonly KubernetesObject[]): Kubernete
   return found ?? assert.fail(`there is no ${kind}`);
 }
 
-/** kustomized returns the objects of examples/kustomize/shop. */
-export async function kustomized(): Promise<KubernetesObject[]> {
-  const { code, output, errors } = await run(kustomize, ['build', join(root, 'examples', 'kustomize', 'shop')]);
+const examples = join(root, 'examples', 'kustomize');
+
+/** kustomized returns the objects of examples/kustomize/shop, or of another folder. */
+export async function kustomized(folder = join(examples, 'shop')): Promise<KubernetesObject[]> {
+  const { code, output, errors } = await run(kustomize, ['build', folder]);
   assert.equal(code, 0, errors);
   return documentsIn(output);
 }
+
+/** withComponents returns the objects of the Deployment of examples/kustomize/shop with other components. */
+export async function withComponents(names: readonly string[]): Promise<KubernetesObject[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'kustomize-'));
+  try {
+    cpSync(join(examples, 'shop', 'deployment.yaml'), join(folder, 'deployment.yaml'));
+    // Kustomize rejects absolute paths.
+    const components = names.map((name) => relative(realpathSync(folder), join(examples, name)));
+    writeFileSync(join(folder, 'kustomization.yaml'), JSON.stringify({ resources: ['deployment.yaml'], components }));
+    return await kustomized(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** loadBalancers are the names of the components for load balancers and proxies. */
+export const loadBalancers: readonly string[] = readdirSync(join(examples, 'load-balancers'));
 
 /** writtenByHand returns the objects of the one manifest of docs/kubernetes.md. */
 export function writtenByHand(): KubernetesObject[] {

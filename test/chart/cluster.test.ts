@@ -7,8 +7,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { run } from '../support/command-line.ts';
-import { kustomized, writtenByHand } from './by-hand.ts';
+import { kustomized, withComponents, writtenByHand } from './by-hand.ts';
 import { helms, objects, tools, type KubernetesObject } from './chart.ts';
+import { createOwnChart } from './own-chart.ts';
 import { specOf } from './pods.ts';
 import { valueSets } from './value-sets.ts';
 
@@ -71,10 +72,26 @@ describe('before a real API server', { skip }, () => {
   }
 
   it('the manifest of docs/kubernetes.md and examples/kustomize are accepted, and their pods as well', async () => {
-    for (const all of [writtenByHand(), await kustomized()]) {
+    for (const all of [writtenByHand(), await kustomized(), await withComponents(['lifecycle'])]) {
       await accepts(all);
       await accepts(all, '--server-side');
       await accepts(all.flatMap(podOf));
+    }
+  });
+
+  it('a chart of helm create with the library chart is accepted, applied by either side', async () => {
+    for (const helm of helms) {
+      const parent = await createOwnChart(helm);
+      try {
+        const all = await objects({ lameduck: { preStopSeconds: 5 } }, { helm, chart: join(parent, 'shop') });
+        await accepts(all.filter(({ kind }) => kind === 'Deployment'));
+        await accepts(
+          all.filter(({ kind }) => kind === 'Deployment'),
+          '--server-side',
+        );
+      } finally {
+        rmSync(parent, { recursive: true });
+      }
     }
   });
 

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { budgetOf } from '../../src/settings/budget.ts';
 import { completeSettings } from '../../src/settings/complete.ts';
-import { blocksIn, readPage, tablesIn } from '../support/markdown.ts';
-import { kustomized, only, writtenByHand } from './by-hand.ts';
+import { blocksIn, firstColumn, readPage, tablesIn } from '../support/markdown.ts';
+import { kustomized, loadBalancers, only, withComponents, writtenByHand } from './by-hand.ts';
 import { documentsIn, object, type KubernetesObject, type Values } from './chart.ts';
 import { containerOf, environmentOf, specOf, type Container } from './pods.ts';
 
@@ -62,6 +62,22 @@ test('examples/kustomize leaves everything else of the Deployment as it was, and
   };
   assert.deepEqual(rest(patched), rest(plain));
   assert.equal(specOf(patched).template.spec.containers.length, 1);
+});
+
+test('the component lifecycle of examples/kustomize gives pods what the chart gives them', async () => {
+  const patched = only('Deployment', await withComponents(['lifecycle']));
+  assert.deepEqual(lifecycleOf(patched), lifecycleOf(await object('Deployment')));
+});
+
+test('H-056 HC-07 the components for load balancers and proxies have the times of the chart', async () => {
+  const fronts = firstColumn(readPage('docs/load-balancers.md'), '`front`');
+  // The idle timeout of any other proxy is not known.
+  const others = ['none', 'gateway'];
+  assert.deepEqual([...loadBalancers].sort(), fronts.filter((front) => !others.includes(front)).sort());
+  for (const front of loadBalancers) {
+    const patched = only('Deployment', await withComponents(['lifecycle', `load-balancers/${front}`]));
+    assert.deepEqual(lifecycleOf(patched), lifecycleOf(await object('Deployment', { lameduck: { front } })), front);
+  }
 });
 
 test('docs/kubernetes.md shows the kustomization of examples/kustomize', () => {

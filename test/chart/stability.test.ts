@@ -41,10 +41,9 @@ test('H-123 HC-17 nothing in the chart is random, of the time of day, or asked o
 });
 
 function templates(): string {
-  const folder = join(chart, 'templates');
-  const files = readdirSync(folder).filter((file) => /\.(tpl|yaml)$/.test(file));
+  const files = readdirSync(chart, { recursive: true, encoding: 'utf8' }).filter((file) => /\.(tpl|yaml)$/.test(file));
   assert.ok(files.length > 20);
-  return files.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n');
+  return files.map((file) => readFileSync(join(chart, file), 'utf8')).join('\n');
 }
 
 test('H-124 HC-16 switching on or off what is beside the Deployment rolls no pod', async () => {

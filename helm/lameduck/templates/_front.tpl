@@ -28,7 +28,7 @@ left finish. Whatever the values give themselves wins. */}}
 
 {{/* The health check of a load balancer: every 5 s, out after two failures, all in less than the least delay behind one. */}}
 {{- define "lameduck.serviceAnnotations" -}}
-{{- $b := include "lameduck.budget" . | fromJson -}}
+{{- $b := include "lameduck.times" . | fromJson -}}
 {{- $l := .Values.lameduck -}}
 {{- if and (eq $l.front "aws") (eq .Values.service.type "LoadBalancer") }}
 service.beta.kubernetes.io/aws-load-balancer-type: external
@@ -48,7 +48,7 @@ cloud.google.com/backend-config: '{"default": "{{ include "lameduck.fullname" . 
 {{- end -}}
 
 {{- define "lameduck.ingressAnnotations" -}}
-{{- $b := include "lameduck.budget" . | fromJson -}}
+{{- $b := include "lameduck.times" . | fromJson -}}
 {{- if eq .Values.lameduck.front "aws" }}
 alb.ingress.kubernetes.io/target-type: ip
 alb.ingress.kubernetes.io/target-group-attributes: {{ include "lameduck.attributes" (list .Values.ingress.annotations "alb.ingress.kubernetes.io/target-group-attributes" "deregistration_delay.timeout_seconds" $b.frontDrainSeconds) | quote }}

@@ -13,7 +13,7 @@ metadata:
     {{- toYaml . | nindent 4 }}
   {{- end }}
 spec:
-  terminationGracePeriodSeconds: {{ (include "lameduck.budget" . | fromJson).grace | int64 }}
+  terminationGracePeriodSeconds: {{ (include "lameduck.times" . | fromJson).grace | int64 }}
   serviceAccountName: {{ include "lameduck.serviceAccountName" . | quote }}
   automountServiceAccountToken: {{ or .Values.serviceAccount.automount .Values.leaderElection.enabled }}
   # A Service called lameduck would put variables into the pods that look like settings.
@@ -145,20 +145,8 @@ ports:
   - name: {{ .name }}
     containerPort: {{ .containerPort | int64 }}
   {{- end }}
-{{ include "lameduck.probes" . }}
-{{- $preStop := include "lameduck.text" .Values.lameduck.preStopSeconds }}
-{{- if not (has $preStop (list "" "0")) }}
-lifecycle:
-  preStop:
-    sleep:
-      seconds: {{ $preStop }}
-{{- end }}
-terminationMessagePolicy: FallbackToLogsOnError
-{{- with .Values.lameduck.terminationMessagePath }}
-{{- if ne . "off" }}
-terminationMessagePath: {{ . | quote }}
-{{- end }}
-{{- end }}
+{{ include "lameduck.probesOn" (list . (ternary "probes" "http" (ne (include "lameduck.probePort" .) ""))) }}
+{{ include "lameduck.ending" . | trim }}
 {{- with .Values.resources }}
 resources:
   {{- toYaml . | nindent 2 }}
@@ -186,26 +174,3 @@ volumeMounts:
 
 {{/* A volume of the pod, which a restart of the container keeps. */}}
 {{- define "lameduck.runFolder" -}}/run/lameduck{{- end -}}
-
-{{- define "lameduck.probe" -}}
-httpGet: { path: {{ (index . 0).path | quote }}, port: {{ index . 1 }} }
-periodSeconds: {{ (index . 0).periodSeconds | int64 }}
-timeoutSeconds: {{ (index . 0).timeoutSeconds | int64 }}
-failureThreshold: {{ (index . 0).failureThreshold | int64 }}
-successThreshold: 1
-{{- end -}}
-
-{{/* A process that has to be restarted is not given the whole of the drain. */}}
-{{- define "lameduck.probes" -}}
-{{- $port := include "lameduck.probedPort" . -}}
-{{- $grace := (include "lameduck.budget" . | fromJson).grace | int64 -}}
-{{- $probes := .Values.probes -}}
-{{- $own := eq (include "lameduck.isGiven" $probes.liveness.terminationGracePeriodSeconds) "yes" -}}
-readinessProbe:
-  {{- include "lameduck.probe" (list $probes.readiness $port) | nindent 2 }}
-livenessProbe:
-  {{- include "lameduck.probe" (list $probes.liveness $port) | nindent 2 }}
-  terminationGracePeriodSeconds: {{ $own | ternary $probes.liveness.terminationGracePeriodSeconds (min $grace 30) | int64 }}
-startupProbe:
-  {{- include "lameduck.probe" (list $probes.startup $port) | nindent 2 }}
-{{- end -}}

@@ -108,6 +108,11 @@
 {{- if and $v.service.externalTrafficPolicy (eq $v.service.type "ClusterIP") -}}
 {{- include "lameduck.refuse" (list $problems "service.externalTrafficPolicy" $v.service.externalTrafficPolicy "no traffic comes from outside to a Service of type ClusterIP" "leave it out, or set service.type") -}}
 {{- end -}}
+{{- $l := $v.lameduck -}}
+{{- $b := include "lameduck.times" $ | fromJson -}}
+{{- if and (eq $l.front "aws") $v.ingress.enabled (or (lt (int64 $b.idle) 1000) (gt (int64 $b.idle) 4000000)) -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.frontIdleTimeout" $l.frontIdleTimeout "must be from 1s to 4000s: the controller cannot set up an ALB with it" "correct it, or leave it out for 60s") -}}
+{{- end -}}
 {{- if and $v.ingress.enabled (not $v.ingress.hosts) -}}
 {{- include "lameduck.refuse" (list $problems "ingress.hosts" $v.ingress.hosts "must name at least one host: nothing would be routed" "add one") -}}
 {{- end -}}
@@ -129,7 +134,7 @@
 {{- if and $v.podMonitor.enabled $v.serviceMonitor.enabled -}}
 {{- include "lameduck.refuse" (list $problems "serviceMonitor.enabled" true "podMonitor is on as well, and every pod would be scraped twice" "switch one of them off") -}}
 {{- end -}}
-{{- $b := include "lameduck.budget" $ | fromJson -}}
+{{- $b := include "lameduck.times" $ | fromJson -}}
 {{- range $name := list "podMonitor" "serviceMonitor" -}}
 {{- $monitor := get $v $name -}}
 {{- if $monitor.enabled -}}

@@ -1,7 +1,7 @@
 {{/* What loses nothing by itself, but is worth a second look: a list as YAML, for the notes. */}}
 {{- define "lameduck.warnings" -}}
 {{- $v := .Values -}}
-{{- $grace := (include "lameduck.budget" . | fromJson).grace | int64 -}}
+{{- $grace := (include "lameduck.times" . | fromJson).grace | int64 -}}
 {{- if gt $grace 600 }}
 - {{ printf "terminationGracePeriodSeconds (%d) is above 600, which is all that the cluster autoscaler waits for a pod." $grace | quote }}
 {{- end }}
@@ -41,7 +41,7 @@
 - "lameduck.shutdownSignals has no SIGTERM, which the kubelet sends unless the image has another STOPSIGNAL."
 {{- end }}
 {{- if $v.httpRoute.enabled }}
-{{- $longest := (include "lameduck.budget" . | fromJson).longest | int64 }}
+{{- $longest := (include "lameduck.times" . | fromJson).longest | int64 }}
 {{- if gt (include "lameduck.term" (list (get (default dict $v.httpRoute.timeouts) "request") "0") | int64) $longest }}
 - {{ printf "httpRoute.timeouts.request is longer than lameduck.longestRequestDuration (%s): the drain cuts what the Gateway still waits for." (include "lameduck.duration" $longest) | quote }}
 {{- end }}

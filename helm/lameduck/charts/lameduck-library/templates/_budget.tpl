@@ -35,7 +35,7 @@ default, so that nothing else is refused because of it. */}}
 {{- end -}}
 
 {{/* The whole sum in milliseconds, and `grace` in seconds, as JSON. */}}
-{{- define "lameduck.budget" -}}
+{{- define "lameduck.times" -}}
 {{- $l := .Values.lameduck -}}
 {{- $front := include "lameduck.front" . | fromJson -}}
 {{- $preStop := include "lameduck.term" (list (printf "%ss" (include "lameduck.text" $l.preStopSeconds)) "0s") | int64 -}}
@@ -71,7 +71,7 @@ default, so that nothing else is refused because of it. */}}
 
 {{/* The sum in words, for the notes and for refusals. */}}
 {{- define "lameduck.sum" -}}
-{{- $b := include "lameduck.budget" . | fromJson -}}
+{{- $b := include "lameduck.times" . | fromJson -}}
 {{- $stop := "" -}}
 {{- if .Values.leaderElection.enabled -}}{{- $stop = printf ", leaderElection.stopTimeout %s" (include "lameduck.duration" $b.stop) -}}{{- end -}}
 {{- printf "preStopSeconds %s + max(shutdownDelayDuration %s, preShutdownHookTimeout %s%s) + longestRequestDuration %s + destroyHookTimeout %s + marginDuration %s = %ds"

@@ -1,4 +1,4 @@
-{{/* The package's settings as the chart passes them: which there are, of what kind, and the container's environment. */}}
+{{/* The settings of the package: their names, their kinds, and the variables of the container. */}}
 
 {{/* Each setting of the package and its kind. The pod's grace period is one as well, but it is computed. */}}
 {{- define "lameduck.kinds" -}}
@@ -44,23 +44,6 @@ frontIdleTimeout: duration
 frontDrainDuration: duration
 {{- end -}}
 
-{{/* Each setting of an elector and its kind. `leaseName` is none: the program gets it as LEASE_NAME. */}}
-{{- define "lameduck.electionKinds" -}}
-leaseNamespace: namespace
-leaseDuration: whole seconds
-renewDeadline: period
-retryPeriod: period
-stopTimeout: limit
-{{- end -}}
-
-{{- define "lameduck.leaseName" -}}
-{{- default (include "lameduck.fullname" .) .Values.leaderElection.leaseName -}}
-{{- end -}}
-
-{{- define "lameduck.leaseNamespace" -}}
-{{- default .Release.Namespace .Values.leaderElection.leaseNamespace -}}
-{{- end -}}
-
 {{- define "lameduck.variable" -}}
 LAMEDUCK_{{ regexReplaceAll "[A-Z]" . "_${0}" | upper }}
 {{- end -}}
@@ -99,17 +82,14 @@ on
 {{- if not (or (eq $port "off") (eq $port "0") (eq $port "")) -}}{{- $port -}}{{- end -}}
 {{- end -}}
 
-{{/* The name of the container port that the kubelet asks. */}}
-{{- define "lameduck.probedPort" -}}
-{{- ternary "probes" "http" (ne (include "lameduck.probePort" .) "") -}}
-{{- end -}}
-
-{{/* What is given goes to the container, and so does every term of the sum, so that the process and the pod cannot
-disagree. What is left out stays as the program's own code has it: the environment would overrule that. */}}
+{{/* The variables of the container: (list $ defaults). Every value that is given, and every term of the sum, so that the process
+and the pod have the same sum. Other settings stay as the program has them, because the environment wins over code.
+`defaults` are settings that the chart gives if the values do not. */}}
 {{- define "lameduck.settings" -}}
-{{- $b := include "lameduck.budget" . | fromJson -}}
+{{- $ := index . 0 -}}
+{{- $b := include "lameduck.times" $ | fromJson -}}
 {{- $settings := dict "terminationGracePeriodSeconds" (toString (int64 $b.grace)) -}}
-{{- range $name, $kind := include "lameduck.kinds" . | fromYaml -}}
+{{- range $name, $kind := include "lameduck.kinds" $ | fromYaml -}}
 {{- $given := get $.Values.lameduck $name -}}
 {{- if include "lameduck.isGiven" $given -}}{{- $_ := set $settings $name (include "lameduck.settingText" (list $kind $given)) -}}{{- end -}}
 {{- end -}}
@@ -117,59 +97,13 @@ disagree. What is left out stays as the program's own code has it: the environme
 {{- if not (hasKey $settings $name) -}}{{- $_ := set $settings $name (include "lameduck.duration" $milliseconds) -}}{{- end -}}
 {{- end -}}
 {{- if not (hasKey $settings "preStopSeconds") -}}{{- $_ := set $settings "preStopSeconds" "0" -}}{{- end -}}
-{{- /* Probes and load balancers use the probe port, so that the paths of the program's own port are all its own. */ -}}
-{{- if and (include "lameduck.probePort" .) (not .Values.inject.enabled) (not (hasKey $settings "probePaths")) -}}{{- $_ := set $settings "probePaths" "off" -}}{{- end -}}
-{{- if .Values.runFolder.enabled -}}
-{{- range $name, $file := dict "checkpointPath" "checkpoint.json" "debugSocketPath" "lameduck.sock" -}}
-{{- if not (hasKey $settings $name) -}}{{- $_ := set $settings $name (printf "%s/%s" (include "lameduck.runFolder" $) $file) -}}{{- end -}}
-{{- end -}}
-{{- end -}}
-{{- range $name, $text := $settings }}
+{{- range $name, $text := merge $settings (index . 1) }}
 - name: {{ include "lameduck.variable" $name }}
   value: {{ $text | quote }}
 {{- end -}}
 {{- end -}}
 
-{{/* The hook's limit is a term of the sum, so it is passed in any case. */}}
-{{- define "lameduck.electionSettings" -}}
-- name: LEASE_NAME
-  value: {{ include "lameduck.leaseName" . | quote }}
-{{- $stop := include "lameduck.duration" (include "lameduck.budget" . | fromJson).stop -}}
-{{- range $name, $kind := include "lameduck.electionKinds" . | fromYaml -}}
-{{- $given := get $.Values.leaderElection $name -}}
-{{- if eq $name "stopTimeout" -}}{{- $given = $stop -}}{{- end -}}
-{{- if include "lameduck.isGiven" $given }}
-- name: {{ include "lameduck.variable" (printf "leaderElection_%s" $name) }}
-  value: {{ include "lameduck.settingText" (list $kind $given) | quote }}
-{{- end -}}
-{{- end -}}
-{{- end -}}
-
-{{/* The environment of the container: settings first, then the pod's own. */}}
-{{- define "lameduck.environment" -}}
-{{- include "lameduck.settings" . | trim }}
-{{- if .Values.leaderElection.enabled }}
-{{ include "lameduck.electionSettings" . | trim }}
-{{- end }}
-- name: PORT
-  value: {{ .Values.containerPort | int64 | quote }}
-- name: POD_NAME
-  valueFrom: { fieldRef: { fieldPath: metadata.name } }
-- name: POD_NAMESPACE
-  valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
-- name: NODE_NAME
-  valueFrom: { fieldRef: { fieldPath: spec.nodeName } }
-{{- if .Values.inject.enabled }}
-- name: NODE_OPTIONS
-  value: {{ include "lameduck.nodeOptions" . | quote }}
-{{- end }}
-{{- range $name, $value := ternary (omit (default dict .Values.env) "NODE_OPTIONS") .Values.env .Values.inject.enabled }}
-{{- if not (kindIs "invalid" $value) }}
-- name: {{ $name | quote }}
-  value: {{ include "lameduck.text" $value | quote }}
-{{- end }}
-{{- end }}
-{{- with .Values.extraEnv }}
-{{ toYaml . }}
-{{- end }}
+{{/* Probes and load balancers use the probe port. The paths of the program's own port are then all its own. */}}
+{{- define "lameduck.defaultSettings" -}}
+{{- if include "lameduck.probePort" . -}}{{- dict "probePaths" "off" | toJson -}}{{- else -}}{}{{- end -}}
 {{- end -}}

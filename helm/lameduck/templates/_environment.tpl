@@ -1,0 +1,73 @@
+{{/* The environment of the container. */}}
+
+{{/* Each setting of an elector and its kind. `leaseName` is none: the program gets it as LEASE_NAME. */}}
+{{- define "lameduck.electionKinds" -}}
+leaseNamespace: namespace
+leaseDuration: whole seconds
+renewDeadline: period
+retryPeriod: period
+stopTimeout: limit
+{{- end -}}
+
+{{- define "lameduck.leaseName" -}}
+{{- default (include "lameduck.fullname" .) .Values.leaderElection.leaseName -}}
+{{- end -}}
+
+{{- define "lameduck.leaseNamespace" -}}
+{{- default .Release.Namespace .Values.leaderElection.leaseNamespace -}}
+{{- end -}}
+
+{{/* The hook's limit is a term of the sum, so it is passed in any case. */}}
+{{- define "lameduck.electionSettings" -}}
+- name: LEASE_NAME
+  value: {{ include "lameduck.leaseName" . | quote }}
+{{- $stop := include "lameduck.duration" (include "lameduck.times" . | fromJson).stop -}}
+{{- range $name, $kind := include "lameduck.electionKinds" . | fromYaml -}}
+{{- $given := get $.Values.leaderElection $name -}}
+{{- if eq $name "stopTimeout" -}}{{- $given = $stop -}}{{- end -}}
+{{- if include "lameduck.isGiven" $given }}
+- name: {{ include "lameduck.variable" (printf "leaderElection_%s" $name) }}
+  value: {{ include "lameduck.settingText" (list $kind $given) | quote }}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The settings that the chart gives if the values do not. An injected program may be probed on its own port. */}}
+{{- define "lameduck.ownSettings" -}}
+{{- $own := ternary dict (include "lameduck.defaultSettings" . | fromJson) .Values.inject.enabled -}}
+{{- if .Values.runFolder.enabled -}}
+{{- range $name, $file := dict "checkpointPath" "checkpoint.json" "debugSocketPath" "lameduck.sock" -}}
+{{- $_ := set $own $name (printf "%s/%s" (include "lameduck.runFolder" $) $file) -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $own -}}
+{{- end -}}
+
+{{/* Settings, and then the variables of the pod. */}}
+{{- define "lameduck.environment" -}}
+{{- include "lameduck.settings" (list . (include "lameduck.ownSettings" . | fromJson)) | trim }}
+{{- if .Values.leaderElection.enabled }}
+{{ include "lameduck.electionSettings" . | trim }}
+{{- end }}
+- name: PORT
+  value: {{ .Values.containerPort | int64 | quote }}
+- name: POD_NAME
+  valueFrom: { fieldRef: { fieldPath: metadata.name } }
+- name: POD_NAMESPACE
+  valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
+- name: NODE_NAME
+  valueFrom: { fieldRef: { fieldPath: spec.nodeName } }
+{{- if .Values.inject.enabled }}
+- name: NODE_OPTIONS
+  value: {{ include "lameduck.nodeOptions" . | quote }}
+{{- end }}
+{{- range $name, $value := ternary (omit (default dict .Values.env) "NODE_OPTIONS") .Values.env .Values.inject.enabled }}
+{{- if not (kindIs "invalid" $value) }}
+- name: {{ $name | quote }}
+  value: {{ include "lameduck.text" $value | quote }}
+{{- end }}
+{{- end }}
+{{- with .Values.extraEnv }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
