@@ -197,8 +197,14 @@ const modules = ['cli/main', 'fastify', 'grpc', 'index', 'leader-election', 'tes
 const entryPoints = [...modules.map((name) => `src/${name}.ts`), 'src/register.cts'];
 
 export default defineConfig(
-  // Programs of strangers, as they are.
-  globalIgnores(['dist/', 'test/adoption/programs/', 'test/adoption/tools/']),
+  // Programs of strangers, as they are, and examples with packages of their own, which .ci/register-programs checks.
+  globalIgnores([
+    'dist/',
+    'test/adoption/programs/',
+    'test/adoption/tools/',
+    'examples/*/*',
+    '!examples/reference-service/*',
+  ]),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   { files: ['**/*.{js,cjs,mjs,ts}', 'src/**/*.cts'], rules: mistakes },
   { files: ['test/require-node.cjs'], rules: { 'no-var': 'off' } },

@@ -1,4 +1,5 @@
 // One program in a process of its own, with lameduck/register or without, and what became of its clients at its end.
+import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { CommandUnderTest } from '../support/command-under-test.ts';
 import { freePort } from '../support/probe-client.ts';
 import { until } from '../support/until.ts';
 import { ask, Load, type Ended, type Target } from './load.ts';
-import type { Paths, Program } from './program.ts';
+import type { Paths, Startable } from './program.ts';
 
 export const delay = 1_000;
 /** How long a program may take to end; then it is killed, as the kubelet would. */
@@ -25,12 +26,12 @@ export class AdoptedProgram implements AsyncDisposable {
   readonly #folder: string;
   #wasKilled = false;
 
-  static async start(root: string, program: Program, isRegistered: boolean): Promise<AdoptedProgram> {
+  static async start(root: string, program: Startable, isRegistered: boolean): Promise<AdoptedProgram> {
     const ports = await Promise.all([freePort(), freePort(), freePort()]);
     return new AdoptedProgram(root, program, isRegistered, ports);
   }
 
-  constructor(root: string, program: Program, isRegistered: boolean, ports: readonly [number, number, number]) {
+  constructor(root: string, program: Startable, isRegistered: boolean, ports: readonly [number, number, number]) {
     const { protocol = 'http', paths = { quick: '/', slow: '/slow' } } = program;
     const [port, adminPort, probePort] = ports;
     this.targets = [port, ...(program.hasAdminPort === true ? [adminPort] : [])].map((one) => ({
@@ -70,7 +71,7 @@ export class AdoptedProgram implements AsyncDisposable {
   async serving(targets = this.targets, path = this.paths.quick): Promise<void> {
     const deadline = Date.now() + 30_000;
     for (const target of targets) {
-      while ((await ask(target, path))?.status !== 200) {
+      while ((await ask(target, path, this.paths.header))?.status !== 200) {
         const hasEnded = await Promise.race([this.#command.exit.then(() => true), sleep(20, false)]);
         if (hasEnded || Date.now() > deadline) throw new Error(`does not answer ${path}:\n${this.output}`);
       }
@@ -133,14 +134,30 @@ export class AdoptedProgram implements AsyncDisposable {
   }
 }
 
-function argsOf({ isInArguments, args }: Program, isRegistered: boolean): string[] {
+function argsOf({ isInArguments, args }: Startable, isRegistered: boolean): string[] {
   return isRegistered && isInArguments === true ? ['--import', register, ...args] : [...args];
 }
 
-function nodeOptionsOf({ isInArguments, preload }: Program, isRegistered: boolean): string {
+function nodeOptionsOf({ isInArguments, preload }: Startable, isRegistered: boolean): string {
   const accepted = pathToFileURL(join(import.meta.dirname, 'accepted.ts')).href;
   const modules = isRegistered && isInArguments !== true ? [register] : [];
   if (preload?.side === 'before') modules.unshift(preload.module);
   if (preload?.side === 'after') modules.push(preload.module);
   return [...modules, accepted].map((module) => `--import ${module}`).join(' ');
+}
+
+/**
+ * assertRefusedOnlyAtTheEnd fails if a client was refused before the listener closed. A connection that the kernel had made
+ * and the program has not accepted when it stops listening is reset, and counts as refused.
+ */
+export function assertRefusedOnlyAtTheEnd(clients: readonly Ended[], signaledAt: number, output: string): void {
+  const line = /^\{.*"name":"NotAcceptingNewRequest".*\}$/m.exec(output)?.[0];
+  assert.ok(line !== undefined, output);
+  const { time } = JSON.parse(line) as { time: number };
+  assert.ok(time - signaledAt >= delay, 'listens for the whole delay');
+  for (const { account, endedAt } of clients) {
+    const isAllowed = (reason: string): boolean => ['ECONNREFUSED', 'ECONNRESET', 'REFUSED_STREAM'].includes(reason);
+    assert.ok(account.refused.every(isAllowed), account.refused.join(', '));
+    assert.ok(endedAt >= time, `refused ${String(time - endedAt)} ms before the listener closed`);
+  }
 }

@@ -27,13 +27,13 @@ export class Load {
   readonly #stop = new AbortController();
   readonly #clients: Promise<Ended>[] = [];
 
-  constructor(targets: readonly Target[], { quick, slow }: Paths) {
+  constructor(targets: readonly Target[], { quick, slow, header }: Paths) {
     for (let index = 0; index < clientCount; index++) {
       const target = targets[index % targets.length] as Target;
       const isSlow = target === targets[0] && index < slowCount * targets.length;
       const account = newAccount();
       this.#accounts.push(account);
-      this.#clients.push(this.#run(target, isSlow ? slow : quick, account));
+      this.#clients.push(this.#run(target, isSlow ? slow : quick, account, header));
     }
   }
 
@@ -60,16 +60,17 @@ export class Load {
     this.#stop.abort();
   }
 
-  async #run({ port, protocol }: Target, path: string, account: Account): Promise<Ended> {
+  async #run({ port, protocol }: Target, path: string, account: Account, header?: string): Promise<Ended> {
     const stop = this.#stop.signal;
     if (protocol === 'http2') await runHttp2Client(port, path, account, stop);
-    else await runClient({ port, isSecure: protocol === 'https', request: get(path), account, stop });
+    else await runClient({ port, isSecure: protocol === 'https', request: get(path, header), account, stop });
     return { account, endedAt: Date.now() };
   }
 }
 
-function get(path: string, header = ''): string {
-  return `GET ${path} HTTP/1.1\r\nHost: localhost\r\n${header}\r\n`;
+function get(path: string, ...headers: (string | undefined)[]): string {
+  const lines = [`GET ${path} HTTP/1.1`, 'Host: localhost', ...headers.filter((header) => header !== undefined)];
+  return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
 async function runHttp2Client(port: number, path: string, account: Account, stop: AbortSignal): Promise<void> {
@@ -95,12 +96,35 @@ async function runHttp2Client(port: number, path: string, account: Account, stop
 }
 
 /** ask sends one request on a connection of its own; undefined stands for no whole answer. */
-export async function ask({ port, protocol }: Target, path: string): Promise<Response | undefined> {
+export async function ask({ port, protocol }: Target, path: string, header?: string): Promise<Response | undefined> {
   const options = { port, host: '127.0.0.1', rejectUnauthorized: false };
   const socket: Socket = protocol === 'http' ? connect(options) : connectSecure(options);
   const reader = new ResponseReader(socket);
-  socket.write(get(path, 'Connection: close\r\n'));
+  socket.write(get(path, 'Connection: close', header));
   const response = await reader.next();
   socket.destroy();
   return response;
+}
+
+/** failedOf counts the answers that say that the server failed, or a server that it called itself. */
+export function failedOf(clients: readonly Ended[]): number {
+  return clients.reduce((sum, { account }) => sum + account.failed, 0);
+}
+
+/** openWebSockets opens three sockets of Socket.IO, each in the default namespace. */
+export async function openWebSockets({ port }: Target): Promise<WebSocket[]> {
+  const sockets = Array.from({ length: 3 }, () => {
+    return new WebSocket(`ws://127.0.0.1:${String(port)}/socket.io/?EIO=4&transport=websocket`);
+  });
+  await Promise.all(
+    sockets.map(async (socket) => {
+      await new Promise((resolve, reject) => {
+        socket.addEventListener('message', resolve, { once: true });
+        socket.addEventListener('error', reject, { once: true });
+      });
+      // Joins the default namespace, as the client of Socket.IO does.
+      socket.send('40');
+    }),
+  );
+  return sockets;
 }

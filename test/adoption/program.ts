@@ -4,6 +4,8 @@
 export interface Paths {
   readonly quick: string;
   readonly slow: string;
+  /** A header without which the program rejects both. */
+  readonly header?: string;
 }
 
 /** Program is one of the folders of programs/, or one way of starting it. */
@@ -42,3 +44,6 @@ export interface Program {
 
 /** usual is what most programs have in common. */
 export const usual = { args: ['main.mjs'], cleanup: ['pool closed'], end: '0' } as const;
+
+/** Startable is what is needed to start one. */
+export type Startable = Omit<Program, 'title' | 'handling' | 'cleanup' | 'end'>;

@@ -6,8 +6,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test, type TestContext } from 'node:test';
 import { disposed } from '../support/disposed.ts';
-import { AdoptedProgram, delay, gracePeriod } from './adopted-program.ts';
-import { ask, clientCount, type Ended, type Target } from './load.ts';
+import { AdoptedProgram, assertRefusedOnlyAtTheEnd, delay, gracePeriod } from './adopted-program.ts';
+import { ask, clientCount, failedOf, openWebSockets, type Target } from './load.ts';
 import type { Program } from './program.ts';
 import { programs } from './programs.ts';
 import { folderOf, lockedPackage, type Measured, type Row } from '../../scripts/docs/register-table.ts';
@@ -132,47 +132,12 @@ async function assertRedWhileItServes(adopted: AdoptedProgram): Promise<void> {
   }
 }
 
-// A program that calls itself answers its client by 500 or 504 when that fails.
-function failedOf(clients: readonly Ended[]): number {
-  return clients.reduce((sum, { account }) => sum + account.failed, 0);
-}
-
-// A connection that the kernel had made and the program has not accepted when it stops listening is reset, and counts so, too.
-function assertRefusedOnlyAtTheEnd(clients: readonly Ended[], signaledAt: number, output: string): void {
-  const line = /^\{.*"name":"NotAcceptingNewRequest".*\}$/m.exec(output)?.[0];
-  assert.ok(line !== undefined, output);
-  const { time } = JSON.parse(line) as { time: number };
-  assert.ok(time - signaledAt >= delay, 'listens for the whole delay');
-  for (const { account, endedAt } of clients) {
-    const isAllowed = (reason: string): boolean => ['ECONNREFUSED', 'ECONNRESET', 'REFUSED_STREAM'].includes(reason);
-    assert.ok(account.refused.every(isAllowed), account.refused.join(', '));
-    assert.ok(endedAt >= time, `refused ${String(time - endedAt)} ms before the listener closed`);
-  }
-}
-
 /** openStream resolves when an event stream has begun, with the promise of all of it. */
 async function openStream({ port }: Target, { stream }: Program): Promise<{ readonly whole: Promise<string> }> {
   if (stream === undefined) return { whole: Promise.resolve('\n\n') };
   const response = await fetch(`http://127.0.0.1:${String(port)}${stream.path}`, { method: 'POST' });
   assert.equal(response.headers.get('content-type'), 'text/event-stream');
   return { whole: response.text() };
-}
-
-async function openWebSockets({ port }: Target): Promise<WebSocket[]> {
-  const sockets = Array.from({ length: 3 }, () => {
-    return new WebSocket(`ws://127.0.0.1:${String(port)}/socket.io/?EIO=4&transport=websocket`);
-  });
-  await Promise.all(
-    sockets.map(async (socket) => {
-      await new Promise((resolve, reject) => {
-        socket.addEventListener('message', resolve, { once: true });
-        socket.addEventListener('error', reject, { once: true });
-      });
-      // Joins the default namespace, as the client of Socket.IO does.
-      socket.send('40');
-    }),
-  );
-  return sockets;
 }
 
 /** installedPackage returns the name and the version of the package that a program is about, as it is installed. */

@@ -8,9 +8,12 @@ import { settingsTable, type SettingName } from '../../src/settings/table.ts';
 import { disabledVariable } from '../../src/settings/environment.ts';
 import { linksIn, readPage, root, tablesIn } from '../support/markdown.ts';
 
-const pages = ['README.md', 'CONTRIBUTING.md', ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`)].filter(
-  (file) => file.endsWith('.md'),
-);
+const pages = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'examples/README.md',
+  ...readdirSync(join(root, 'docs')).map((file) => `docs/${file}`),
+].filter((file) => file.endsWith('.md'));
 const isGenerated = (file: string): boolean => readPage(file).includes('Written by `npm run docs`');
 
 for (const file of pages) {

@@ -1,0 +1,22 @@
+const { createServer } = require('node:http');
+const { setTimeout: sleep } = require('node:timers/promises');
+const express = require('express');
+const { lameduck } = require('lameduck');
+
+const app = express();
+app.get('/', (_request, response) => {
+  response.send('hello\n');
+});
+app.get('/slow', async (_request, response) => {
+  await sleep(200);
+  response.send('slow\n');
+});
+
+// Not app.listen(): lameduck needs the server before it listens.
+const server = createServer(app);
+const duck = lameduck(server);
+duck.addDestroyHook('database', () => {
+  console.log('pool closed'); // close pools here: the last response has been sent
+});
+
+server.listen(Number(process.env.PORT ?? 8080));

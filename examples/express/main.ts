@@ -1,0 +1,22 @@
+import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import express from 'express';
+import { lameduck } from 'lameduck';
+
+const app = express();
+app.get('/', (_request, response) => {
+  response.send('hello\n');
+});
+app.get('/slow', async (_request, response) => {
+  await sleep(200);
+  response.send('slow\n');
+});
+
+// Not app.listen(): lameduck needs the server before it listens.
+const server = createServer(app);
+const duck = lameduck(server);
+duck.addDestroyHook('database', () => {
+  console.log('pool closed'); // close pools here: the last response has been sent
+});
+
+server.listen(Number(process.env.PORT ?? 8080));

@@ -1,0 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import Fastify from 'fastify';
+import fastifyLameduck from 'lameduck/fastify';
+
+const app = Fastify({ logger: true });
+// On the root and before the routes, so that it sees every request.
+await app.register(fastifyLameduck);
+
+app.get('/', async () => 'hello\n');
+app.get('/slow', async () => {
+  await sleep(200);
+  return 'slow\n';
+});
+app.addHook('onClose', () => {
+  console.log('pool closed'); // close pools here: the last response has been sent
+});
+
+// 0.0.0.0, because the kubelet connects to the pod's address. Fastify listens on localhost by default.
+await app.listen({ host: '0.0.0.0', port: Number(process.env.PORT ?? 8080) });

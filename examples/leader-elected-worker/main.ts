@@ -1,0 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lameduck } from 'lameduck';
+import { createElector } from 'lameduck/leader-election';
+
+const duck = lameduck([], { shutdownDelayDuration: 0 });
+// At SIGTERM, the job's signal aborts, and another replica leads as soon as the job has ended.
+const elector = createElector({ leaseName: 'shop-worker', lifecycle: duck });
+
+await elector.run(async ({ signal, token, assertLeader }) => {
+  while (!signal.aborted) {
+    assertLeader(); // before each write; only a check of the token at the database excludes a late one
+    console.log(`job done with token ${token}`);
+    await sleep(1_000, undefined, { signal });
+  }
+});
