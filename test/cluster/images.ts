@@ -1,6 +1,7 @@
 // The images that the suites deploy, built from this repository and brought into the cluster.
 //
 //   CLUSTER_IMAGE_IMPORT  a command that imports the image archive which is appended (kind load image-archive)
+//   IMPORTED_IMAGES       the scripts whose images are in the cluster already, separated by commas; set by run.ts
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { run } from '../support/command-line.ts';
 
 const imageImport = process.env['CLUSTER_IMAGE_IMPORT'];
+const imported = process.env['IMPORTED_IMAGES']?.split(',') ?? [];
 
 /** The image of the reference service, which has the package. */
 export const referenceImage = 'localhost/lameduck-reference-service:dev';
@@ -25,6 +27,7 @@ export async function importImages(
   try {
     for (const [index, one] of scripts.entries()) {
       const [script, ...args] = typeof one === 'string' ? [one] : one;
+      if (args.length === 0 && imported.includes(script)) continue;
       const archive = join(folder, `${String(index)}.tar`);
       await run('bash', fileURLToPath(new URL(script, import.meta.url)), archive, ...args);
       await run(imageImport, archive);
