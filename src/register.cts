@@ -46,12 +46,8 @@ function onListening(message: unknown): void {
   const { server } = message as Message;
   if (!isHttp(message as Message)) return;
   diagnostics().unsubscribe(requests, onRequest);
-  // After the program's own callbacks, which may give the server a lifecycle, or close it again.
-  setImmediate(() => {
-    if (!server.listening) return;
-    guarded(() => {
-      defer()?.add(server);
-    });
+  guarded(() => {
+    defer()?.add(server);
   });
 }
 

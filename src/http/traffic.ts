@@ -129,7 +129,7 @@ export class Traffic implements SeamEvents, Records, Ended {
   }
 
   onUpgrade(request: IncomingMessage, socket: Duplex): boolean {
-    const connection = connectionOf(request.socket);
+    const connection = connectionOf(request.socket) ?? this.adopt(request.socket);
     // Fastify listens on a second address with a second server, and emits its events on the first server, too.
     if (connection === undefined || connection.isUpgraded) return false;
     connection.isUpgraded = true;

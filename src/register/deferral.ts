@@ -19,40 +19,64 @@ export interface DeferralSteps {
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Deferral loads the lifecycle after the first response, and at a process signal at once. */
+/** Deferral loads the lifecycle after the first response, and at a process signal or an upgrade at once. */
 export class Deferral {
-  readonly #servers: Server[] = [];
+  readonly #servers = new Set<Server>();
+  /** Each gives a server its own `emit` back. */
+  #restore: (() => void)[] = [];
   readonly #accommodate: (server: Server) => void;
   readonly #onFailure: (error: unknown) => void;
-  readonly #stopIntercepting: () => void;
-  readonly #timer: NodeJS.Timeout;
   #rest: (() => void)[];
+  #timer: NodeJS.Timeout | undefined;
+  #stopIntercepting: (() => void) | undefined;
 
   constructor({ load, accommodate, onFailure }: DeferralSteps) {
     this.#accommodate = accommodate;
     this.#onFailure = onFailure;
     const last = (): void => {
+      this.#restoreEmits();
       for (const server of this.#servers) if (server.listening) accommodate(server);
     };
     this.#rest = [...load, last];
-    this.#stopIntercepting = interceptLater(['SIGTERM', 'SIGINT'], () => {
-      while (this.#rest.length > 0) this.#runNext();
+  }
+
+  /**
+   * add gives a server its lifecycle when everything is loaded. It is called in `listen()`, so that a process signal that
+   * arrives next does not end the process.
+   */
+  add(server: Server): void {
+    if (this.#rest.length > 0) this.#await(server);
+    // After the program's own callbacks, which may give the server a lifecycle, or close it again.
+    setImmediate(() => {
+      this.#try(() => {
+        this.#look(server);
+      });
     });
+  }
+
+  #await(server: Server): void {
+    this.#servers.add(server);
+    if (this.#stopIntercepting !== undefined) return;
+    this.#stopIntercepting = interceptLater(['SIGTERM', 'SIGINT'], this.#hurry);
     // src/clock.ts is among what is loaded later.
     // eslint-disable-next-line no-restricted-syntax
     this.#timer = setTimeout(this.#begin, patience).unref();
     subscribe(responses, this.#begin);
   }
 
-  /** add gives a server its lifecycle when everything is loaded. */
-  add(server: Server): void {
-    if (this.#rest.length === 0) {
-      this.#accommodate(server);
-      return;
+  #look(server: Server): void {
+    if (this.#rest.length === 0) this.#accommodate(server);
+    else if (!server.listening) this.#forget(server);
+    else {
+      this.#restore.push(beforeUpgrades(server, this.#hurry));
+      // Before Node 24, a server does not tell which sessions of HTTP/2 it has. The lifecycle has to see them begin.
+      if ('updateSettings' in server) this.#begin();
     }
-    this.#servers.push(server);
-    // Before Node 24, a server does not tell which sessions of HTTP/2 it has. The lifecycle has to see them begin.
-    if ('updateSettings' in server) this.#begin();
+  }
+
+  #forget(server: Server): void {
+    this.#servers.delete(server);
+    if (this.#servers.size === 0) this.#stop();
   }
 
   readonly #begin = (): void => {
@@ -66,18 +90,65 @@ export class Deferral {
     if (this.#rest.length > 0) setImmediate(this.#step);
   };
 
+  readonly #hurry = (): void => {
+    while (this.#rest.length > 0) this.#runNext();
+  };
+
   #runNext(): void {
+    const next = this.#rest.shift();
+    // A signal that is pending would get lost if it lost its listener after a failure.
+    if (next !== undefined && this.#try(next) && this.#rest.length === 0) this.#stop();
+  }
+
+  #try(step: () => void): boolean {
     try {
-      this.#rest.shift()?.();
+      step();
+      return true;
     } catch (error) {
       this.#rest = [];
+      this.#restoreEmits();
       this.#onFailure(error);
-      // A signal that is pending would get lost if it lost its listener now.
-      return;
+      return false;
     }
-    if (this.#rest.length > 0) return;
-    this.#stopIntercepting();
+  }
+
+  #restoreEmits(): void {
+    for (const restore of this.#restore) restore();
+    this.#restore = [];
+  }
+
+  #stop(): void {
+    this.#stopIntercepting?.();
+    this.#stopIntercepting = undefined;
     clearTimeout(this.#timer);
     unsubscribe(responses, this.#begin);
   }
+}
+
+type Emit = (this: Server, event: string | symbol, ...args: unknown[]) => boolean;
+
+/**
+ * beforeUpgrades calls `hurry` before the program sees an upgrade of a server, until the returned function is called. After the
+ * upgrade, Node no longer lists the socket, and the lifecycle could not find it.
+ */
+function beforeUpgrades(server: Server, hurry: () => void): () => void {
+  // Called below on the server that it was taken from.
+  // eslint-disable-next-line @typescript-eslint/unbound-method
+  const emit = server.emit as Emit;
+  const isOwn = Object.hasOwn(server, 'emit');
+  let isOver = false;
+  const hurrying: Emit = function (event, ...args) {
+    if (isOver || (event !== 'upgrade' && event !== 'connect')) return emit.call(this, event, ...args);
+    hurry();
+    // By the seam, which is there now.
+    return this.emit(event, ...args);
+  };
+  server.emit = hurrying as Server['emit'];
+  return () => {
+    isOver = true;
+    // Not if a library has replaced it in the meantime.
+    if (server.emit !== hurrying) return;
+    if (isOwn) server.emit = emit as Server['emit'];
+    else Reflect.deleteProperty(server, 'emit');
+  };
 }

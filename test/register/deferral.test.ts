@@ -93,3 +93,67 @@ test('a request that is complete after the listener has closed causes no warning
     [],
   );
 });
+
+test('P-039 a WebSocket that arrives before the lifecycle is loaded ends with it', async (t) => {
+  const command = started(
+    t,
+    `
+    const { createServer } = require('node:http');
+    const { connect } = require('node:net');
+    const say = (msg) => console.log(JSON.stringify({ msg }));
+    const server = createServer();
+    server.on('upgrade', (request, socket) => {
+      socket.write('HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: tunnel\\r\\n\\r\\n');
+      socket.on('end', () => say('client has left'));
+    });
+    server.listen(0, '127.0.0.1', () => {
+      const client = connect(server.address().port, '127.0.0.1');
+      client.write('GET / HTTP/1.1\\r\\nHost: a\\r\\nConnection: Upgrade\\r\\nUpgrade: tunnel\\r\\n\\r\\n');
+      client.once('data', () => process.kill(process.pid, 'SIGTERM'));
+      client.on('end', () => say('server has left'));
+    });`,
+  );
+  assert.deepEqual(await command.exit, { code: 0, signal: null });
+  assert.ok(messages(command.lines).includes('server has left'));
+  const { longRunningEnded } = await command.finalLine();
+  assert.equal(longRunningEnded, 1);
+});
+
+const signal = "process.kill(process.pid, 'SIGTERM');";
+for (const [when, code] of [
+  ['in the callback of listen()', `server.listen(0, '127.0.0.1', () => { ${signal} });`],
+  ['right after listen()', `server.listen(0); ${signal}`],
+] as const) {
+  test(`a process signal ${when} begins the shutdown`, async (t) => {
+    const command = started(t, `const server = require('node:http').createServer(); setImmediate(() => { ${code} });`);
+    assert.deepEqual(await command.exit, { code: 0, signal: null });
+    assert.equal((await command.finalLine())['reason'], 'SIGTERM');
+  });
+}
+
+test('a server that the program closes in the callback of listen() leaves a process signal its default action', async (t) => {
+  const command = started(
+    t,
+    `
+    const server = require('node:http').createServer();
+    server.listen(0, '127.0.0.1', () => {
+      server.close();
+      setTimeout(() => process.kill(process.pid, 'SIGTERM'), 200);
+    });`,
+  );
+  assert.deepEqual(await command.exit, { code: null, signal: 'SIGTERM' });
+  assert.deepEqual(command.lines, []);
+});
+
+test('a second server that listens after the first has been closed again gets the lifecycle', async (t) => {
+  const command = started(
+    t,
+    `
+    const { createServer } = require('node:http');
+    const first = createServer().listen(0, '127.0.0.1', () => first.close());
+    setTimeout(() => {
+      createServer().listen(0, '127.0.0.1', () => process.kill(process.pid, 'SIGTERM'));
+    }, 100);`,
+  );
+  assert.deepEqual(await command.exit, { code: 0, signal: null });
+});
