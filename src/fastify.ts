@@ -56,7 +56,7 @@ function install(app: FastifyInstance, options: LameduckOptions): void {
   checkOptions('fastifyLameduck', options);
   const given = { ...options, logger: options.logger ?? loggerOf(app), route: options.route ?? routeOf };
   // Fastify reads these from the options of any plugin.
-  for (const name of ['prefix', 'logLevel', 'logSerializers']) Reflect.deleteProperty(given, name);
+  for (const name of ['prefix', 'logSerializers']) Reflect.deleteProperty(given, name);
   const { parts } = manage([app.server], given, process.env);
   app.decorate('lameduck', parts.handle);
   if (isDisabled(process.env) === true) return;

@@ -14,6 +14,8 @@ import type { Work } from './leader-election/term.ts';
 import { lifecycleOf } from './manage.ts';
 import { createLogging } from './observers/logging.ts';
 import { endAfterLoss } from './process/ending.ts';
+import { electionTable } from './settings/election-table.ts';
+import { settingTexts } from './settings/text.ts';
 
 export { isLameduckError, LameduckError, type LameduckErrorCode } from './errors.ts';
 export type { ApiServer } from './leader-election/api-server.ts';
@@ -55,7 +57,7 @@ export function createElector(options: ElectorOptions): Elector {
   const { election, settings, sources, code, isAlone, warnings } = completed;
   const { lifecycle, onLeaderChange, onLoss } = code;
   const managed = lifecycle === undefined ? undefined : lifecycleOf(lifecycle);
-  const logging = createLogging(code.logger ?? managed?.log);
+  const logging = createLogging(code.logger ?? managed?.log, completed.log);
   const log = new ElectionLog(logging.log, election, onLeaderChange);
   const open = isAlone ? () => Promise.resolve(aloneApi(wallTime())) : connection(completed, environment);
   const events = new ElectionEvents(election, systemClock, wallTime);
@@ -65,7 +67,7 @@ export function createElector(options: ElectorOptions): Elector {
     connect() {
       // A lifecycle reports them in its own start line.
       if (managed === undefined) for (const warning of warnings) logging.onWarning(warning);
-      log.started(settings, sources);
+      log.started(settingTexts(electionTable, { ...settings }, sources));
       return open();
     },
     record: (api, message) => {

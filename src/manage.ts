@@ -10,7 +10,7 @@ import { checkDistinct, checkServer, type Server } from './http/server.ts';
 import type { RequestFunctions } from './http/admission/request-functions.ts';
 import type { Observer, PreviousRun } from './observer.ts';
 import { loggerAllowed, quiet, type Logger } from './observers/logger.ts';
-import { createLogging, silent, type Logging, type StartReport } from './observers/logging.ts';
+import { createLogging, silent, type Logging } from './observers/logging.ts';
 import { registryAllowed, type MetricsRegistry } from './observers/metrics/registry.ts';
 import { createRecords } from './observers/records.ts';
 import { several } from './observers/several.ts';
@@ -24,8 +24,8 @@ import { errorText, terminationText, writeTerminationMessage } from './process/t
 import { runsTests } from './process/test-runner.ts';
 import { processWarnings } from './process/warnings.ts';
 import { checkOptions } from './registration.ts';
-import { checkBudget, explainBudget, withoutDelay } from './settings/budget.ts';
-import { completeSettings, type CompletedSettings } from './settings/complete.ts';
+import { checkBudget, explainBudget, inStartLine, withoutDelay } from './settings/budget.ts';
+import { completeSettings, type CompletedSettings, type Sources } from './settings/complete.ts';
 import { functionAllowed } from './settings/kinds.ts';
 import { relationWarnings } from './settings/relations.ts';
 import { isDisabled, type Environment } from './settings/environment.ts';
@@ -82,7 +82,7 @@ export function install(
 ): ManagedLifecycle {
   const isDeveloped = isDevelopment(environment);
   const { settings, sources, functions, warnings } = isDeveloped ? withoutDelay(completed) : completed;
-  const logging = createLogging(functions.logger ?? (runsTests(environment) ? quiet : undefined));
+  const logging = createLogging(functions.logger ?? (runsTests(environment) ? quiet : undefined), settings);
   const previousRun = (): PreviousRun | undefined => checkpoint?.previousRun;
   const isGuest = guest !== undefined;
   const thread = createProbePort({ settings, sources, logging, isGuest, parts: () => parts, previousRun });
@@ -142,16 +142,22 @@ function observerOf(checkpoint: Checkpoint | undefined): Observer | undefined {
   };
 }
 
+interface Start {
+  readonly addresses: readonly string[];
+  readonly sources: Sources;
+  readonly warnings: readonly string[];
+}
+
 function logStart(
-  { settings, budget: budgetOf }: Parts,
+  { settings, budget: budgetOf, hooks }: Parts,
   logging: Logging,
-  start: Pick<StartReport, 'addresses' | 'sources'> & { readonly warnings: readonly string[] },
+  start: Start,
   environment: Environment,
   guest: Guest | undefined,
 ): void {
   const { addresses, sources, warnings } = start;
   const budget = budgetOf();
-  logging.onStart({ addresses, budgetSum: budget.sum, sources });
+  logging.onStart({ addresses, ...inStartLine(settings, sources, hooks.longestPreShutdown) });
   if (guest?.problem !== undefined) logging.onError(guest.problem);
   const ofProcess = processWarnings(settings, environment, budget.total);
   for (const one of [...warnings, ...relationWarnings(settings, sources, budget), ...ofProcess]) logging.onWarning(one);
@@ -276,6 +282,6 @@ function disabled(): ManagedLifecycle {
     functions: {},
     onStart: () => undefined,
   });
-  const { log } = createLogging();
+  const { log } = createLogging(undefined, settings);
   return { parts, servers: [], leave: () => undefined, log, releaseProbePort: () => Promise.resolve() };
 }

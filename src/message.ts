@@ -17,6 +17,24 @@ export interface Request {
   resume(): unknown;
 }
 
+/** RequestIdentifiers is the headers that connect a request with those that other services log. */
+export interface RequestIdentifiers {
+  readonly traceparent?: string;
+  readonly 'x-request-id'?: string;
+}
+
+// The most characters of each.
+const longestIdentifier = 128;
+
+/** identifiersOf returns the headers that connect a request with those that other services log. */
+export function identifiersOf({ headers }: Request): RequestIdentifiers {
+  const { traceparent, 'x-request-id': requestId } = headers as Partial<Record<string, unknown>>;
+  return {
+    ...(typeof traceparent === 'string' && { traceparent: traceparent.slice(0, longestIdentifier) }),
+    ...(typeof requestId === 'string' && { 'x-request-id': requestId.slice(0, longestIdentifier) }),
+  };
+}
+
 interface Face {
   readonly stream?: Face;
   readonly session?: { readonly socket: Socket };

@@ -1,6 +1,6 @@
 // What the core reports, and to whom: the one interface between it and logs, metrics or whatever else watches.
 import type { SignalName } from './lifecycle/graph.ts';
-import type { Request, Response } from './message.ts';
+import type { Request, RequestIdentifiers, Response } from './message.ts';
 
 /** TrafficCounts is what a server is doing at a moment. */
 export interface TrafficCounts {
@@ -11,7 +11,7 @@ export interface TrafficCounts {
 }
 
 /** UnfinishedRequest is a request that had no answer when the budget ran out or the process was ended. */
-export interface UnfinishedRequest {
+export interface UnfinishedRequest extends RequestIdentifiers {
   readonly method: string;
   readonly route: string;
   readonly ageMs: number;
@@ -120,7 +120,8 @@ export interface ElectorCounts {
 
 /** Observer is told what happens. It must not throw; nothing it returns is used. */
 export interface Observer {
-  onWarning(message: string): void;
+  /** `details` are about the request of the warning, if it is about one. */
+  onWarning(message: string, details?: object): void;
   onSignal(event: SignalEvent): void;
   onHookEnd(end: HookEnd): void;
   /** Called behind onHookEnd, for a hook that did not end well. */

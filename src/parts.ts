@@ -76,8 +76,8 @@ export interface Parts {
 export function createParts(options: PartsOptions): Parts {
   const { settings, sources, clock, metrics, audit, onStart } = options;
   const observer = metrics === undefined ? options.observer : several([options.observer, metrics.observer]);
-  const warn = (message: string): void => {
-    observer.onWarning(message);
+  const warn = (message: string, details?: object): void => {
+    observer.onWarning(message, details);
   };
   const functions = withPaths(guarded(options.functions, warn), settings.longRunningPaths);
   const servers = [...options.servers];

@@ -5,9 +5,9 @@ import { Writable } from 'node:stream';
 import { test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import fastifyLameduck, { fastifyLameduck as namedExport, type LameduckOptions } from '../src/fastify.ts';
+import fastifyLameduck, { fastifyLameduck as namedExport } from '../src/fastify.ts';
 import { lameduck } from '../src/index.ts';
-import { createApp, Fastify, listen, silentLogger } from './support/fastify.ts';
+import { createApp, Fastify, listen, silentLogger, type PluginOptions } from './support/fastify.ts';
 
 const logger = silentLogger;
 
@@ -127,13 +127,13 @@ for (const options of [
 ]) {
   test(`the options ${JSON.stringify(options)} are refused as by lameduck()`, async () => {
     await refused('LAMEDUCK_ERR_SETTINGS_INVALID', (app) =>
-      app.register(fastifyLameduck, { logger, ...options } as LameduckOptions),
+      app.register(fastifyLameduck, { logger, ...options } as PluginOptions),
     );
   });
 }
 
 test('options that are no object are refused', async () => {
-  await refused('LAMEDUCK_ERR_OPTIONS_INVALID', (app) => app.register(fastifyLameduck, 7 as LameduckOptions));
+  await refused('LAMEDUCK_ERR_OPTIONS_INVALID', (app) => app.register(fastifyLameduck, 7 as PluginOptions));
 });
 
 test('what Fastify itself reads from the options of a plugin is left to it, and the options are not written to', async (t) => {

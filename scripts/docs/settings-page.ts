@@ -5,6 +5,7 @@ import ts from 'typescript';
 import { electionTable, electionVariableOf } from '../../src/settings/election-table.ts';
 import { limit, period, stallLimit, wholeSeconds, type Kind } from '../../src/settings/kinds.ts';
 import type { Row } from '../../src/settings/row.ts';
+import { logRows } from '../../src/settings/log-table.ts';
 import { metricsRows } from '../../src/settings/metrics-table.ts';
 import { settingsTable, variableOf } from '../../src/settings/table.ts';
 
@@ -21,6 +22,7 @@ export interface SettingComment {
 export function settingComments(): Map<string, SettingComment> {
   return new Map([
     ...commentsIn('table.ts', settingsTable),
+    ...commentsIn('log-table.ts', logRows),
     ...commentsIn('metrics-table.ts', metricsRows),
     ...commentsIn('election-table.ts', electionTable),
   ]);
@@ -149,7 +151,7 @@ const opening = [
   '- An unknown `LAMEDUCK_` variable causes a warning with the nearest name. Variables that Kubernetes injects for a Service named',
   '  `lameduck…` are ignored.',
   '',
-  'Written by `npm run docs` from `src/settings/table.ts`, `metrics-table.ts` and `election-table.ts`: do not edit it.',
+  'Written by `npm run docs` from `src/settings/table.ts`, `log-table.ts`, `metrics-table.ts` and `election-table.ts`: do not edit it.',
   '',
 ];
 

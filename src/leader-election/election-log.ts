@@ -25,8 +25,8 @@ export class ElectionLog {
     return this.#leader;
   }
 
-  started(settings: object, sources: object): void {
-    this.#info('leader election started', { identity: this.#election.identity, settings, sources });
+  started(settings: Readonly<Record<string, string>>): void {
+    this.#info('leader election started', { identity: this.#election.identity, settings });
   }
 
   becameLeader(token: string): void {

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { LameduckError, quoted } from '../errors.ts';
 import { loggerAllowed, type Logger } from '../observers/logger.ts';
+import type { LogSettings } from '../observers/logging.ts';
 import { checkOptions } from '../registration.ts';
 import { aloneVariable, readTable, type FunctionOptions, type Table } from '../settings/complete.ts';
 import { formatDuration } from '../settings/duration.ts';
@@ -11,6 +12,7 @@ import { electionTable, electionVariableOf } from '../settings/election-table.ts
 import type { ElectionSettings, ElectionSettingsOptions } from '../settings/election-table.ts';
 import { boolean, functionAllowed } from '../settings/kinds.ts';
 import { valueOf, type Environment } from '../settings/environment.ts';
+import { settingsTable, variableOf } from '../settings/table.ts';
 import { namespaceOf, type ApiServer } from './api-server.ts';
 import type { Election } from './state.ts';
 
@@ -55,12 +57,17 @@ export interface CompletedOptions<Lifecycle> {
   readonly election: Election;
   readonly settings: ElectionSettings;
   readonly sources: Readonly<Record<string, string>>;
+  /** The settings of the log, which an elector reads only from the environment. */
+  readonly log: LogSettings;
   readonly code: CodeOptions<Lifecycle>;
   readonly isAlone: boolean;
   readonly warnings: readonly string[];
 }
 
 const table: Table = { rows: electionTable, variableOf: electionVariableOf };
+
+const { logLevel, logFormat } = settingsTable;
+const logTable: Table = { rows: { logLevel, logFormat }, variableOf };
 
 const subdomain = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
@@ -93,8 +100,10 @@ export function readOptions<Lifecycle>(
   const code = functions as Partial<CodeOptions<Lifecycle>> & object;
   const isAlone = readAlone(environment);
   const namespace = settings.leaseNamespace ?? namespaceOf(folder) ?? (isAlone === true ? 'default' : undefined);
+  const log = readTable<LogSettings, object>(logTable, {}, environment, {});
   const problems = [
     ...reading.problems,
+    ...log.problems,
     ...(code.leaseName === undefined ? [`leaseName must be given: ${nameAllowed}`] : []),
     ...relationProblems(settings),
     ...aloneProblems(isAlone, environment),
@@ -118,6 +127,7 @@ export function readOptions<Lifecycle>(
     election,
     settings,
     sources,
+    log: log.settings,
     code: { ...code, leaseName: code.leaseName },
     isAlone: isAlone === true,
     warnings,

@@ -10,8 +10,8 @@ import type {
   TrafficCounts,
   UnfinishedRequest,
 } from '../observer.ts';
-import type { Kind } from '../settings/kinds.ts';
 import { settingsTable, type SettingName, type Settings } from '../settings/table.ts';
+import { textOf } from '../settings/text.ts';
 import { version } from '../version.ts';
 
 // The most requests that are listed.
@@ -43,9 +43,8 @@ export class Inspector {
     this.#clock = clock;
     this.#settings = Object.fromEntries(
       (Object.keys(settingsTable) as SettingName[]).map((name) => {
-        const kind = settingsTable[name].kind as Kind<unknown>;
-        const value = settings[name];
-        return [name, { value: value === undefined ? 'unset' : kind.format(value), source: sources[name] }];
+        const value = textOf(settingsTable[name].kind, settings[name]);
+        return [name, { value, source: sources[name] }];
       }),
     );
   }

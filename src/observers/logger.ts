@@ -1,7 +1,10 @@
 // What a logger has to have, the program's own or pino.
+import { isLogged, type LogLevel } from '../settings/log-level.ts';
 
 /** Logger is the part of pino's interface that is used; any logger that has it will do. */
 export interface Logger {
+  /** Called only at `logLevel: 'debug'`. */
+  debug?(details: object, message: string): void;
   info(details: object, message: string): void;
   warn(details: object, message: string): void;
   error(details: object, message: string): void;
@@ -14,6 +17,16 @@ export interface Logger {
 
 /** quiet is a Logger that drops every line. */
 export const quiet: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** fromLevel is a Logger without the lines that `logLevel` leaves out. */
+export function fromLevel(logger: Logger, logLevel: LogLevel): Logger {
+  return {
+    ...logger,
+    ...(!isLogged('debug', logLevel) && { debug: () => undefined }),
+    ...(!isLogged('info', logLevel) && { info: () => undefined }),
+    ...(!isLogged('warn', logLevel) && { warn: () => undefined }),
+  };
+}
 
 /** loggerAllowed says what is allowed instead of a logger that cannot log. */
 export function loggerAllowed(logger: unknown): string | undefined {

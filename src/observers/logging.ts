@@ -1,16 +1,11 @@
 // The log: one line for each thing that happens, on standard output or through the program's own logger.
 import { formatDuration } from '../settings/duration.ts';
+import type { LineLevel, LogFormat, LogLevel } from '../settings/log-level.ts';
 import type { Observer, PreviousRun } from '../observer.ts';
 import { flushOf } from './flush.ts';
-import { checkRead, lineWriter } from './line-writer.ts';
-import type { Logger } from './logger.ts';
-
-/** StartReport is what is said once, when the lifecycle starts. */
-export interface StartReport {
-  readonly budgetSum: string;
-  readonly sources: Readonly<Record<string, string>>;
-  readonly addresses: readonly string[];
-}
+import { checkRead, createLineWriter, lineText } from './line-writer.ts';
+import { fromLevel, quiet, type Logger } from './logger.ts';
+import { startDetails, type StartReport } from './start-line.ts';
 
 /** Logging is the Observer that writes the log, and what else has a line there. */
 export interface Logging extends Observer, ProcessLines, ProbePortLines, CheckpointLines {
@@ -59,17 +54,28 @@ interface CheckpointLines {
   onCheckpointFailure(checkpointPath: string, error: Error): void;
 }
 
-/** createLogging logs to `logger` when one is given, and otherwise writes lines to standard output. */
-export function createLogging(logger?: Logger): Logging {
-  const log: Logger = logger === undefined ? lineWriter : withFallback(logger);
+/** LogSettings is the settings of the log. */
+export interface LogSettings {
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
+}
+
+/** createLogging logs to `given` when there is one, and otherwise writes lines to standard output. */
+export function createLogging(given: Logger | undefined, { logLevel, logFormat }: LogSettings): Logging {
+  const logger = logLevel === 'silent' ? quiet : given;
+  const output = createLineWriter(logFormat);
+  const all: Logger = logger === undefined ? output : withFallback(logger, output);
+  const log = fromLevel(all, logLevel);
   let hasEnded = false;
   return {
     log,
-    onStart({ budgetSum, sources, addresses }) {
-      log.info({ addresses, sources }, `lifecycle started: ${budgetSum}`);
+    onStart({ budgetSum, ...report }) {
+      const message = `lifecycle started: ${budgetSum}`;
+      const bytesOf = (details: object): number => Buffer.byteLength(lineText(logFormat, 'info', details, message));
+      log.info(startDetails(report, bytesOf), message);
     },
-    onWarning(message) {
-      log.warn({}, message);
+    onWarning(message, details = {}) {
+      log.warn(details, message);
     },
     onError(message) {
       log.error({}, message);
@@ -78,9 +84,7 @@ export function createLogging(logger?: Logger): Logging {
       const isBeforeShutdown = event.name === 'MuxAndDiscoveryComplete' || event.name === 'HasBeenReady';
       log.info(event, isBeforeShutdown ? 'lifecycle event' : 'shutdown event');
     },
-    // The phases have their lengths in the log; of hooks only those that failed are told.
-    onHookEnd: () => undefined,
-    ...failureLines(log),
+    ...hookLines(log),
     onCheckChange(endpoint, check, reason) {
       // A probe that comes during the exit finds closed what the destroy hooks have closed.
       if (hasEnded) return;
@@ -109,10 +113,11 @@ export function createLogging(logger?: Logger): Logging {
     },
     onEnd(record) {
       hasEnded = true;
-      log[record.exitCode === 0 ? 'info' : 'error'](record, 'shutdown ended');
-      log.flush?.();
+      // Of a pod that is gone nothing else remains, so that no level but `silent` leaves it out.
+      all[record.exitCode === 0 ? 'info' : 'error'](record, 'shutdown ended');
+      all.flush?.();
     },
-    flushed: logger === undefined ? checkRead : flushOf(logger),
+    flushed: logger === undefined ? checkRead.bind(undefined, output) : flushOf(logger),
   };
 }
 
@@ -140,8 +145,11 @@ const eventStreamHint =
   '; it is an event stream: if its client reconnects on its own, as GraphQL subscriptions over POST do, set' +
   ' LAMEDUCK_EVENT_STREAMS=all';
 
-function failureLines(log: Logger): Pick<Observer, 'onHookFailure' | 'onStepFailure'> {
+function hookLines(log: Logger): Pick<Observer, 'onHookEnd' | 'onHookFailure' | 'onStepFailure'> {
   return {
+    onHookEnd(end) {
+      log.debug?.(end, 'hook ended');
+    },
     onHookFailure({ kind, name, error }) {
       log.error({ kind, name, err: error }, 'hook failed');
     },
@@ -203,7 +211,7 @@ const previousRuns = {
 } as const;
 
 // A logger that throws must not stop a shutdown: its line goes to standard output instead.
-function withFallback(logger: Logger): Logger {
+function withFallback(logger: Logger, output: ReturnType<typeof createLineWriter>): Logger {
   const attempt = (log: () => void, instead: () => void): void => {
     try {
       log();
@@ -211,17 +219,18 @@ function withFallback(logger: Logger): Logger {
       instead();
     }
   };
-  const level = (name: 'info' | 'warn' | 'error') => (details: object, message: string) => {
+  const level = (name: LineLevel) => (details: object, message: string) => {
     const instead = (): void => {
-      lineWriter[name](details, message);
+      output[name](details, message);
     };
     attempt(() => {
-      const outcome: unknown = logger[name](details, message);
+      const outcome: unknown = logger[name]?.(details, message);
       // A logger that is asynchronous fails later, and as little as any other may that end the program.
       if (outcome instanceof Promise) outcome.catch(instead);
     }, instead);
   };
   return {
+    debug: level('debug'),
     info: level('info'),
     warn: level('warn'),
     error: level('error'),

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import { killed } from '../exit-codes.ts';
 import type { ShutdownRecord } from '../observer.ts';
 import { lineText } from '../observers/line-writer.ts';
+import type { LogFormat } from '../settings/log-level.ts';
 import {
   takeBackTerminationMessage,
   terminationText,
@@ -39,6 +40,7 @@ export interface LastWordsOptions {
   /** Writes a line, and returns false if the line could not be written now. */
   readonly write: (line: string) => boolean;
   readonly terminationMessagePath: string;
+  readonly logFormat: LogFormat;
   /** Tells whether a debugger is attached to the inspector that the main thread last reported. */
   readonly isAttached: () => boolean;
   /** Tells whether a debugger has paused the main thread. It takes longestReply at most. */
@@ -110,14 +112,14 @@ export class LastWords {
   }
 
   #say(): void {
-    const { clock, state, write } = this.#options;
+    const { clock, state, write, logFormat } = this.#options;
     const { soFar, at } = this.#last as Last;
     const now = clock.now();
     const durationMs = soFar.record.durationMs + Math.round(now - at);
     const final: ShutdownRecord = { ...soFar.record, exitCode: killed, durationMs, heldBy: ['event loop'] };
     // Before the line, whose write may have to be repeated. The file takes one message only.
     this.#leaveMessage(terminationText(final, soFar.uncaughtError));
-    if (state.get('isReported') === 0) this.#isSaid = write(lastLine(final));
+    if (state.get('isReported') === 0) this.#isSaid = write(lastLine(final, logFormat));
   }
 
   // `isSpeaking` makes `takeBackLastWords` wait until the message has been written. `isReported` is read again after that is
@@ -145,6 +147,6 @@ export function takeBackLastWords(state: SharedState, terminationMessagePath: st
 }
 
 /** lastLine is the final line of a process that cannot write it itself. */
-export function lastLine(record: ShutdownRecord): string {
-  return lineText('error', record, 'shutdown cannot end');
+export function lastLine(record: ShutdownRecord, logFormat: LogFormat): string {
+  return lineText(logFormat, 'error', record, 'shutdown cannot end');
 }

@@ -2,6 +2,7 @@
 import type { Action, MainThreadFacts } from '../inspection.ts';
 import type { Answer } from '../message.ts';
 import type { ShutdownRecord } from '../observer.ts';
+import type { LogFormat, LogLevel } from '../settings/log-level.ts';
 
 /** ThreadData is what the probe thread is started with. Lengths of time are in milliseconds, and 0 is no limit. */
 export interface ThreadData {
@@ -14,6 +15,8 @@ export interface ThreadData {
   readonly livezStallLimit: number;
   readonly checkTimeout: number;
   readonly terminationMessagePath: string;
+  readonly logLevel: LogLevel;
+  readonly logFormat: LogFormat;
   /** The empty string is no debug socket. */
   readonly debugSocketPath: string;
   readonly debugSocketStack: boolean;

@@ -30,6 +30,8 @@ export interface ProbePortOptions {
     | 'livezEventLoopStallLimit'
     | 'healthCheckTimeout'
     | 'terminationMessagePath'
+    | 'logLevel'
+    | 'logFormat'
     | 'debugSocketPath'
     | 'debugSocketStack'
   >;
@@ -194,6 +196,8 @@ export class ProbePort {
       livezStallLimit: port === 0 ? 0 : settings.livezEventLoopStallLimit,
       checkTimeout: settings.healthCheckTimeout,
       terminationMessagePath: settings.terminationMessagePath,
+      logLevel: settings.logLevel,
+      logFormat: settings.logFormat,
       debugSocketPath: settings.debugSocketPath,
       debugSocketStack: settings.debugSocketStack,
     };

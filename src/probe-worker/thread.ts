@@ -6,6 +6,7 @@ import { systemClock, threadTime } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import { notFound } from '../health/endpoint.ts';
 import { kill } from '../process/kill.ts';
+import { isLogged } from '../settings/log-level.ts';
 import { isAttached, isPaused } from './debugger.ts';
 import { beatInterval } from './heartbeat.ts';
 import { LastWords } from './last-words.ts';
@@ -42,7 +43,7 @@ const watch = new StallWatch({
   isAttached: hasDebugger,
   threshold: Math.min(readyzStallLimit || Infinity, livezStallLimit || Infinity),
   onStall: (stalledMs) => {
-    unsaid = stallLine(stalledMs, data);
+    if (isLogged('warn', data.logLevel)) unsaid = stallLine(stalledMs, data);
     tellOfStall();
   },
   onStallEnd: (stalledMs) => {
@@ -74,8 +75,10 @@ const debugServer = createListener((url, method) => debugSocket.respond(url, met
 let removeSocket = (): void => undefined;
 
 const lastWords = new LastWords({
-  ...{ clock: systemClock, state, stalledMs: () => watch.stalledMs, write: writeBeside },
-  ...{ terminationMessagePath: data.terminationMessagePath, isAttached: hasDebugger, isPaused, kill },
+  ...{ clock: systemClock, state, stalledMs: () => watch.stalledMs },
+  write: (line) => data.logLevel === 'silent' || writeBeside(line),
+  ...{ terminationMessagePath: data.terminationMessagePath, logFormat: data.logFormat },
+  ...{ isAttached: hasDebugger, isPaused, kill },
 });
 
 let isPinged = false;

@@ -2,8 +2,8 @@
 import { LameduckError } from '../errors.ts';
 import type { CompletedSettings, Sources } from './complete.ts';
 import { formatDuration } from './duration.ts';
-import type { Kind } from './kinds.ts';
 import { settingsTable, type SettingName, type Settings } from './table.ts';
+import { settingTexts, sourceWord, textOf } from './text.ts';
 
 // What is kept back for the end of the process itself, since the kubelet's clock started before ours.
 const exitMargin = 2_000;
@@ -43,10 +43,22 @@ export function explainBudget(settings: Settings, longestHook: number, sources: 
   return { total, drain, sum };
 }
 
+/** inStartLine returns the sum of the budget, and the settings that are set and not in the sum, with short sources. */
+export function inStartLine(
+  settings: Settings,
+  sources: Sources,
+  longestHook: number,
+): { readonly budgetSum: string; readonly settings: Readonly<Record<string, string>> } {
+  const words = Object.fromEntries(Object.entries(sources).map(([name, source]) => [name, sourceWord(source)]));
+  const { sum } = explainBudget(settings, longestHook, words as Sources);
+  const texts = Object.entries(settingTexts(settingsTable, settings, sources));
+  const set = texts.filter(([name]) => words[name] !== 'default' && !sum.includes(`${name} `));
+  return { budgetSum: sum, settings: Object.fromEntries(set) };
+}
+
 /** settingWithSource writes a setting for a sum: its name, its value and where that came from. */
 export function settingWithSource(settings: Settings, sources: Sources, name: SettingName): string {
-  const kind: Kind<unknown> = settingsTable[name].kind;
-  return `${name} ${kind.format(settings[name])} (${sources[name]})`;
+  return `${name} ${textOf(settingsTable[name].kind, settings[name])} (${sources[name]})`;
 }
 
 /**

@@ -16,6 +16,7 @@ import {
   stallLimit,
 } from './kinds.ts';
 import type { Duration } from './duration.ts';
+import { logRows } from './log-table.ts';
 import { metricsRows } from './metrics-table.ts';
 import { pathPrefixes, paths } from './path-lists.ts';
 import { row, type GivenOf, type ValuesOf } from './row.ts';
@@ -279,7 +280,7 @@ const ownRows = {
 } as const;
 
 /** settingsTable has one row for each setting. */
-export const settingsTable = { ...ownRows, ...metricsRows } as const;
+export const settingsTable = { ...ownRows, ...logRows, ...metricsRows } as const;
 
 /** SettingName is the name of a setting, as an option spells it. */
 export type SettingName = keyof typeof settingsTable;
@@ -288,7 +289,7 @@ export type SettingName = keyof typeof settingsTable;
 export type Settings = ValuesOf<typeof settingsTable>;
 
 /** SettingsOptions is what code may pass; the environment has the last word. */
-export type SettingsOptions = GivenOf<typeof ownRows> & GivenOf<typeof metricsRows>;
+export type SettingsOptions = GivenOf<typeof ownRows> & GivenOf<typeof logRows> & GivenOf<typeof metricsRows>;
 
 /** variableOf returns the environment variable of a setting: `LAMEDUCK_SHUTDOWN_DELAY_DURATION`. */
 export function variableOf(name: string): string {

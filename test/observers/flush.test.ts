@@ -5,6 +5,7 @@ import { flushOf } from '../../src/observers/flush.ts';
 import type { Logger } from '../../src/observers/logger.ts';
 import { createLogging } from '../../src/observers/logging.ts';
 import { settled } from '../support/fake-clock.ts';
+import { usualLog } from '../support/usual-log.ts';
 
 const levels = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
@@ -34,7 +35,7 @@ const failing = new Error('disk full');
 test('A-077 a logger that cannot be flushed has no flush', () => {
   for (const logger of [levels, { ...levels, flush: undefined }, { ...levels, flush: true }]) {
     assert.equal(flushOf(logger as Logger), undefined);
-    assert.equal(createLogging(logger as Logger).flushed, undefined);
+    assert.equal(createLogging(logger as Logger, usualLog).flushed, undefined);
   }
 });
 
@@ -139,7 +140,7 @@ test('A-077 a logger is flushed as its own method', async () => {
     }
   }
   const logger = new Own();
-  assert.equal(await stateOf(() => createLogging(logger).flushed?.()), 'done');
+  assert.equal(await stateOf(() => createLogging(logger, usualLog).flushed?.()), 'done');
   assert.deepEqual(logger.flushes, ['flushed']);
 });
 
@@ -164,5 +165,5 @@ test('A-077 pino is flushed through its callback, whatever it writes to', async 
 });
 
 test('A-077 our own log is flushed at once while standard output is read', () => {
-  assert.equal(createLogging().flushed?.(), undefined);
+  assert.equal(createLogging(undefined, usualLog).flushed?.(), undefined);
 });

@@ -3,6 +3,8 @@ import { test } from 'node:test';
 import type { Logger } from '../../src/observers/logger.ts';
 import { createLogging, silent } from '../../src/observers/logging.ts';
 import type { ShutdownRecord } from '../../src/observer.ts';
+import { version } from '../../src/version.ts';
+import { usualLog } from '../support/usual-log.ts';
 
 type Call = readonly [string, ...unknown[]];
 
@@ -32,17 +34,21 @@ const record: ShutdownRecord = {
   heldBy: [],
 };
 
-test('the start is one line with the sum of the budget, the addresses and the sources', () => {
+test('the start is one line with the version, the sum of the budget, the addresses and the settings that are set', () => {
   const { logger, calls } = recordedLogger();
-  createLogging(logger).onStart({ budgetSum: 'a - b = c', sources: { a: 'code' }, addresses: ['127.0.0.1:80'] });
+  createLogging(logger, usualLog).onStart({
+    budgetSum: 'a - b = c',
+    settings: { a: '1 (code)' },
+    addresses: ['127.0.0.1:80'],
+  });
   assert.deepEqual(calls, [
-    ['info', { addresses: ['127.0.0.1:80'], sources: { a: 'code' } }, 'lifecycle started: a - b = c'],
+    ['info', { version, addresses: ['127.0.0.1:80'], settings: { a: '1 (code)' } }, 'lifecycle started: a - b = c'],
   ]);
 });
 
 test('P-101 each signal is one line at info level with its name, duration and counts', () => {
   const { logger, calls } = recordedLogger();
-  const logging = createLogging(logger);
+  const logging = createLogging(logger, usualLog);
   const counts = { durationMs: 7, connections: 2, requestsInFlight: 1, longRunningRequests: 0 };
   logging.onSignal({ name: 'HasBeenReady', ...counts });
   logging.onSignal({ name: 'ShutdownInitiated', ...counts });
@@ -54,7 +60,7 @@ test('P-101 each signal is one line at info level with its name, duration and co
 
 test('a warning, a failed hook and an uncaught error are one line each', () => {
   const { logger, calls } = recordedLogger();
-  const logging = createLogging(logger);
+  const logging = createLogging(logger, usualLog);
   const error = new Error('no');
   logging.onWarning('look here');
   logging.onHookFailure({ kind: 'destroy', name: 'pool', error });
@@ -68,7 +74,7 @@ test('a warning, a failed hook and an uncaught error are one line each', () => {
 
 test('P-083 a check that fails is a warning with the reason, and one that passes again is said, too', () => {
   const { logger, calls } = recordedLogger();
-  const logging = createLogging(logger);
+  const logging = createLogging(logger, usualLog);
   logging.onCheckChange('readyz', 'database', new Error('refused'));
   logging.onCheckChange('readyz', 'database', undefined);
   assert.deepEqual(calls, [
@@ -80,7 +86,7 @@ test('P-083 a check that fails is a warning with the reason, and one that passes
 test('P-023, P-027 each request that is cut is one line with its method, route, age and peer', () => {
   const { logger, calls } = recordedLogger();
   const request = { method: 'POST', route: '/orders', ageMs: 26_000, peer: '10.0.0.9:4711' };
-  createLogging(logger).onUnfinished([request, { ...request, route: '/b' }]);
+  createLogging(logger, usualLog).onUnfinished([request, { ...request, route: '/b' }]);
   assert.deepEqual(calls[0], [
     'error',
     request,
@@ -92,26 +98,26 @@ test('P-023, P-027 each request that is cut is one line with its method, route, 
 test('P-025 each response that its client has not acknowledged is one line with its peer and its bytes', () => {
   const { logger, calls } = recordedLogger();
   const facts = { ageMs: 28_000, peer: '10.0.0.9:4711', unacknowledgedBytes: 4096 };
-  createLogging(logger).onUnfinished([{ method: '*', route: '*', ...facts }]);
+  createLogging(logger, usualLog).onUnfinished([{ method: '*', route: '*', ...facts }]);
   assert.deepEqual(calls, [['error', facts, 'response not acknowledged']]);
 });
 
 test('the final line is the record, and the logger is flushed after it', () => {
   const { logger, calls } = recordedLogger();
-  createLogging(logger).onEnd(record);
+  createLogging(logger, usualLog).onEnd(record);
   assert.deepEqual(calls, [['info', record, 'shutdown ended'], ['flush']]);
 });
 
 test('the final line of a shutdown that did not end well is an error, so that no level leaves it out', () => {
   const { logger, calls } = recordedLogger();
-  createLogging(logger).onEnd({ ...record, exitCode: 80 });
+  createLogging(logger, usualLog).onEnd({ ...record, exitCode: 80 });
   assert.equal(calls[0]?.[0], 'error');
 });
 
 test('a logger without flush will do', () => {
   const { logger, calls } = recordedLogger();
   delete logger.flush;
-  const logging = createLogging(logger);
+  const logging = createLogging(logger, usualLog);
   logging.onEnd(record);
   assert.equal(calls.length, 1);
 });
@@ -122,7 +128,7 @@ test('the silent observer says nothing', () => {
 
 test('the final line is the last: a check that a probe finds failed after it has no line', () => {
   const { logger, calls } = recordedLogger();
-  const logging = createLogging(logger);
+  const logging = createLogging(logger, usualLog);
   logging.onEnd(record);
   logging.onCheckChange('readyz', 'database', new Error('the client is destroyed'));
   assert.deepEqual(calls, [['info', record, 'shutdown ended'], ['flush']]);

@@ -7,6 +7,7 @@ import { createLogging } from '../../src/observers/logging.ts';
 import { lastLine } from '../../src/probe-worker/last-words.ts';
 import { stallLine } from '../../src/probe-worker/stall-report.ts';
 import { blocksIn, firstColumn, readPage, tablesIn } from '../support/markdown.ts';
+import { usualLog } from '../support/usual-log.ts';
 
 const page = readPage('docs/log.md');
 
@@ -18,6 +19,7 @@ interface ThreadLine {
 /** A logger that keeps the level of each message; what a message says after its colon differs from case to case. */
 class Recorder implements Logger {
   readonly levels = new Map<string, string>();
+  readonly debug = this.#keep('debug');
   readonly info = this.#keep('info');
   readonly warn = this.#keep('warn');
   readonly error = this.#keep('error');
@@ -35,9 +37,10 @@ test('the messages of docs/log.md and their levels are those that an observer wr
   await duck.signals.hasBeenReady.signaled;
   const record = await duck.shutdown('the log is documented');
   const error = new Error('broken');
-  const logging = createLogging(recorder);
+  const logging = createLogging(recorder, { ...usualLog, logLevel: 'debug' });
   logging.onCheckChange('readyz', 'database', error);
   logging.onCheckChange('readyz', 'database', undefined);
+  logging.onHookEnd({ kind: 'destroy', name: 'pool', durationMs: 1 });
   logging.onHookFailure({ kind: 'destroy', name: 'pool', error });
   logging.onStepFailure({ step: 'stop listening', error });
   logging.onUncaughtError(error);
@@ -59,7 +62,10 @@ test('the messages of docs/log.md and their levels are those that an observer wr
   logging.onCheckpointFailure('/run/lameduck/checkpoint.json', error);
   logging.onEnd(record);
   // Written beside every logger.
-  for (const text of [stallLine(1, { readyzStallLimit: 1, livezStallLimit: 2 }), lastLine(record)]) {
+  for (const text of [
+    stallLine(1, { readyzStallLimit: 1, livezStallLimit: 2, logFormat: 'json' }),
+    lastLine(record, 'json'),
+  ]) {
     const { level, msg } = JSON.parse(text) as ThreadLine;
     recorder[level === 40 ? 'warn' : 'error']({}, msg);
   }

@@ -25,7 +25,7 @@ class WordsUnderTest {
   constructor(terminationMessagePath = '', state = new SharedState()) {
     this.state = state;
     this.words = new LastWords({
-      ...{ clock: this.clock, state, terminationMessagePath },
+      ...{ clock: this.clock, state, terminationMessagePath, logFormat: 'json' as const },
       stalledMs: () => this.stalledMs,
       isAttached: () => this.isAttached,
       isPaused: () => this.paused(),

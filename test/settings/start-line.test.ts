@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { test, type TestContext } from 'node:test';
 import { lameduck, type LameduckOptions, type Logger } from '../../src/index.ts';
+import { version } from '../../src/version.ts';
 
 interface Line {
   readonly message: string;
@@ -37,7 +38,7 @@ async function startLines(
   return { start, warnings };
 }
 
-test('P-075 the start line has the sum, each number with where it came from, and the source of every setting', async (t) => {
+test('P-075 the start line has the sum, each number with where it came from', async (t) => {
   const { start } = await startLines(
     t,
     { destroyHookTimeout: '2s' },
@@ -45,15 +46,23 @@ test('P-075 the start line has the sum, each number with where it came from, and
   );
   assert.equal(
     start.message,
-    'lifecycle started: terminationGracePeriodSeconds 40s (LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS)' +
+    'lifecycle started: terminationGracePeriodSeconds 40s (env)' +
       ' - preStopSeconds 0s (default) - margin 2s = budget 38s;' +
-      ' - max(shutdownDelayDuration 5s (LAMEDUCK_SHUTDOWN_DELAY_DURATION), pre-shutdown hooks 12s)' +
+      ' - max(shutdownDelayDuration 5s (env), pre-shutdown hooks 12s)' +
       ' - destroyHookTimeout 2s (code) = drain 24s',
   );
-  const sources = start.details['sources'] as Readonly<Record<string, string>>;
-  assert.equal(sources['shutdownDelayDuration'], 'LAMEDUCK_SHUTDOWN_DELAY_DURATION');
-  assert.equal(sources['destroyHookTimeout'], 'code');
-  assert.equal(sources['healthCheckTimeout'], 'default');
+  assert.deepEqual(start.details['settings'], {}, 'what the sum has is not repeated');
+});
+
+test('P-107 the start line has the version, and each setting that is set with its value and source', async (t) => {
+  const readinessPaths = ['/health', '/ready'];
+  const { start } = await startLines(t, { requestTimeout: 5_000, readinessPaths }, { LAMEDUCK_GOAWAY_CHANCE: '0.01' });
+  assert.equal(start.details['version'], version);
+  assert.deepEqual(start.details['settings'], {
+    readinessPaths: '/health,/ready (code)',
+    requestTimeout: '5s (code)',
+    goawayChance: '0.01 (env)',
+  });
 });
 
 test('P-107 the start line says of a delay that nobody has set that it is the default', async (t) => {

@@ -56,6 +56,8 @@ test('the defaults outside a cluster and in one', () => {
     readyzEventLoopStallLimit: 5_000,
     livezEventLoopStallLimit: 30_000,
     metricsPath: '',
+    logLevel: 'info',
+    logFormat: 'json',
     auditLogPath: '',
     requestDurationBuckets: [
       ...[5, 10, 25, 50, 75, 100, 250, 500, 750, 1_000, 2_500, 5_000, 7_500, 10_000],

@@ -13,10 +13,13 @@ export { Fastify };
 /** silentLogger keeps the log out of what the tests print. */
 export const silentLogger: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
+/** PluginOptions is the options as Fastify takes them: with `exactOptionalPropertyTypes`, its own `logLevel` is not undefined. */
+export type PluginOptions = Omit<LameduckOptions, 'logLevel'>;
+
 /** createApp makes an application with the plugin; it is closed when the test ends. */
 export async function createApp(
   test: TestContext,
-  options: LameduckOptions = {},
+  options: PluginOptions = {},
   serverOptions: FastifyServerOptions = {},
 ): Promise<FastifyInstance> {
   const app = Fastify(serverOptions);

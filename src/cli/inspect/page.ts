@@ -22,6 +22,7 @@ export function pageOf(found: Inspection): string[] {
       'leadership',
       leadership.map(({ name, isLeader }) => `${name}: ${isLeader ? 'leader' : 'follower'}`),
     ),
+    ...list('settings', settingLines(found)),
     ...(previousRun === undefined ? [] : [row('previous run', `${previousRun.outcome} ${previousRun.phase}`.trim())]),
     ...list('signals', signalLines(found)),
   ];
@@ -31,6 +32,11 @@ export function pageOf(found: Inspection): string[] {
 /** signalLines has one line for each signal that has fired. */
 export function signalLines({ signals }: Inspection): string[] {
   return signals.map(({ name, at, durationMs }) => `${at}  ${name}, after ${formatDuration(durationMs)}`);
+}
+
+function settingLines({ settings }: Inspection): string[] {
+  const set = Object.entries(settings).filter(([, { source }]) => source !== 'default');
+  return set.map(([name, { value, source }]) => `${name} ${value} (${source})`);
 }
 
 function stateOf({ signals, shutdown, isHeldUnready }: Inspection): string {

@@ -1,7 +1,7 @@
 // What a program may say of its requests: functions, which exist in code only, and the paths of long-running requests.
 import type { IncomingMessage } from 'node:http';
 import { messageOf } from '../../errors.ts';
-import { given, type Request } from '../../message.ts';
+import { given, identifiersOf, type Request } from '../../message.ts';
 
 /** RequestFunctions is what a program may say of its requests. */
 export interface RequestFunctions {
@@ -24,7 +24,10 @@ export interface Asked {
  * guarded returns functions that cannot break the request which they are asked about: one that throws has said nothing,
  * and is warned of once.
  */
-export function guarded({ longRunning, route }: RequestFunctions, warn: (message: string) => void): Asked {
+export function guarded(
+  { longRunning, route }: RequestFunctions,
+  warn: (message: string, details: object) => void,
+): Asked {
   return {
     longRunning: longRunning && guard('longRunning', longRunning, warn),
     route: route && guard('route', route, warn),
@@ -51,7 +54,7 @@ export function withPaths(asked: Asked, paths: readonly string[]): Asked {
 function guard<Result>(
   name: string,
   ask: (request: IncomingMessage) => Result,
-  warn: (message: string) => void,
+  warn: (message: string, details: object) => void,
 ): (request: Request) => Result | undefined {
   let hasFailed = false;
   return (request) => {
@@ -60,7 +63,8 @@ function guard<Result>(
       // may look for what the program has put on the request that it was given.
       return ask((request[given] ?? request) as IncomingMessage);
     } catch (error) {
-      if (!hasFailed) warn(`${name} has thrown, which counts as if it had said nothing: ${messageOf(error)}`);
+      const message = `${name} has thrown, which counts as if it had said nothing: ${messageOf(error)}`;
+      if (!hasFailed) warn(message, identifiersOf(request));
       hasFailed = true;
       return undefined;
     }

@@ -5,7 +5,7 @@ import type { Connection } from '../connection.ts';
 import type { Exchange, HttpExchange } from '../exchange.ts';
 import { isEventStream } from '../responses/head.ts';
 import type { Asked } from '../admission/request-functions.ts';
-import type { Request } from '../../message.ts';
+import { identifiersOf, type Request } from '../../message.ts';
 
 /** describeUnfinished lists the requests that have no complete answer, and the upgraded connections, oldest first. */
 export function describeUnfinished(
@@ -20,6 +20,7 @@ export function describeUnfinished(
         route: route?.(exchange.request) ?? pathOf(exchange.request),
         ageMs: Math.round(now - exchange.arrivedAt),
         peer: peerOf(exchange.request),
+        ...identifiersOf(exchange.request),
         ...(isOrdinaryStream(exchange) && { isEventStream: true as const }),
       })),
     )

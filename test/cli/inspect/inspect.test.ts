@@ -114,7 +114,10 @@ test('the page names what is waited for, and no character of a route reaches the
     oldestRequests: [{ method: 'GET', route: '/\x1b[2J', ageMs: 31_000, peer: '10.0.3.17:40022' }],
     runningHooks: [{ kind: 'destroy', name: 'pool', ageMs: 500 }],
     connections: { http1: 1, http2: 2, upgraded: 3 },
-    settings: {},
+    settings: {
+      probePort: { value: '8081', source: 'LAMEDUCK_PROBE_PORT' },
+      probePaths: { value: 'on', source: 'default' },
+    },
     leadership: [{ name: 'shop-worker', isLeader: true, slowpaths: 0, attemptMs: undefined, renewalAgeMs: undefined }],
     previousRun: { outcome: 'killed', phase: 'HasBeenReady' },
   };
@@ -129,6 +132,7 @@ test('the page names what is waited for, and no character of a route reaches the
     'requests      1 in flight, 0 long-running',
     'connections   1 HTTP/1.1, 2 HTTP/2, 3 upgraded',
     'leadership    shop-worker: leader',
+    'settings      probePort 8081 (LAMEDUCK_PROBE_PORT)',
     'previous run  killed HasBeenReady',
     'signals       2026-01-01T00:00:00.000Z  ShutdownInitiated, after 5s',
   ]);

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import type { Connection } from '../../../src/http/connection.ts';
 import { describeUnfinished } from '../../../src/http/in-flight/unfinished.ts';
 
-function connectionOf(url: string, socket: object, arrivedAt: number): Connection {
-  const request = { method: 'GET', url, socket };
+function connectionOf(url: string, socket: object, arrivedAt: number, headers = {}): Connection {
+  const request = { method: 'GET', url, socket, headers };
   return { unfinished: () => [{ state: { is: 'serving' }, request, arrivedAt, head: '' }] } as unknown as Connection;
 }
 
@@ -20,6 +20,14 @@ test('P-027 what has no answer is named by method, path, age and peer, oldest fi
     { method: 'GET', route: '/b', ageMs: 100, peer: '10.0.3.17:40022' },
     { method: 'GET', route: '/c', ageMs: 0, peer: 'unix:' },
   ]);
+});
+
+test('P-027 a request has its traceparent and its x-request-id, 128 characters of each at most', () => {
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+  const headers = { traceparent, 'x-request-id': 'r'.repeat(200), cookie: 'secret' };
+  const [described] = describeUnfinished([connectionOf('/a', {}, 0, headers)], 1, undefined);
+  const named = { method: 'GET', route: '/a', ageMs: 1, peer: 'unix:' };
+  assert.deepEqual(described, { ...named, traceparent, 'x-request-id': 'r'.repeat(128) });
 });
 
 test('P-027 what route() says stands in the place of the path', () => {

@@ -29,6 +29,8 @@ keepAliveTimeout: limit
 requestTimeout: duration
 maxRequestsInflight: count
 goawayChance: chance
+logLevel: silent or error or warn or info or debug
+logFormat: json or gcp
 auditLogPath: log file
 terminationMessagePath: file
 checkpointPath: file
