@@ -115,8 +115,11 @@ export class Http1Exchange implements HttpExchange {
     response.writeHead = patched as ServerResponse['writeHead'];
   }
 
-  // Whether the drawn moment has come and no other response is queued after this one (P-001, P-010).
+  // Whether the drawn moment has come and nothing is sent after this response: neither another one (P-001, P-010), nor the
+  // answer to an upgrade (P-041).
   #isToClose(): boolean {
-    return this.#now !== undefined && this.connection.isLast(this) && this.#now() >= this.connection.leaveAt;
+    const { connection } = this;
+    if (this.#now === undefined || connection.isUpgraded || !connection.isLast(this)) return false;
+    return this.#now() >= connection.leaveAt;
   }
 }

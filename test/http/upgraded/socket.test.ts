@@ -213,6 +213,39 @@ test('P-009, P-041 an upgrade that is pipelined after a request does not take it
   assert.deepEqual([record.exitCode, record.requests.cut], [0, 0]);
 });
 
+test('P-009, P-041 a response says close to no client that has pipelined an upgrade after its request', async (t) => {
+  const held: ServerResponse[] = [];
+  let given: Duplex | undefined;
+  const serving = await onUpgrade(t, (socket) => (given = socket), {
+    listener: (_, response) => held.push(response),
+    shutdownDelayDuration: '60s',
+  });
+  const [early, late] = [await serving.dial(), await serving.dial()];
+  for (const [index, client] of [early, late].entries()) {
+    client.get('/');
+    await until(() => held.length === index + 1);
+  }
+  void serving.handle.shutdown('test');
+  for (const connection of serving.traffic.connections) connection.draw({ since: 0, window: 0 });
+  early.get('/', upgrade);
+  await until(() => serving.traffic.counts.longRunningRequests === 1);
+  serving.traffic.stopAccepting(false);
+  late.get('/', upgrade);
+  await until(() => [...serving.traffic.connections].every(({ isUpgraded }) => isUpgraded));
+  for (const response of held) response.end('served');
+  for (const [client, status, isClose] of [
+    [early, 101, false],
+    [late, 503, true],
+  ] as const) {
+    const before = await client.reader.next();
+    assert.deepEqual([before?.status, before?.isClose], [200, false]);
+    if (client === early) given?.write(switching);
+    const answer = await client.reader.next();
+    assert.deepEqual([answer?.status, answer?.isClose], [status, isClose]);
+  }
+  await serving.handle.shutdown('test', { budget: '4s' });
+});
+
 for (const [how, functions] of [
   ['counted when it arrives', { longRunning: () => false }],
   ['only noted', {}],
