@@ -56,8 +56,7 @@ export function isLongRunning({ state }: Exchange): boolean {
 /** HttpExchange is a request and its response. HTTP/1.1 and HTTP/2 have one implementation each. */
 export interface HttpExchange extends Exchange {
   readonly response: Response;
-  /** The record of the socket; it changes when an upgrade is pipelined after this request. */
-  connection: Connection;
+  readonly connection: Connection;
   /** Cancels the timer of `requestTimeout`. */
   cancelTimeout: (() => void) | undefined;
   /** The headers of the response as they were sent, a line each; empty before that. */

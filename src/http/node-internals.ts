@@ -33,9 +33,9 @@ export function serverOf(socket: Socket): Server | undefined {
   return (socket as { server?: Server }).server;
 }
 
-/** isAnswering tells whether a request on a socket has no whole response yet. */
-export function isAnswering(socket: Socket): boolean {
-  return ((socket as { _httpMessage?: unknown })._httpMessage ?? null) !== null;
+/** responseOn returns the response that a socket sends, or waits for: Node's own note of it, as old as node:http. */
+export function responseOn(socket: Socket): ServerResponse | undefined {
+  return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
 }
 
 /** sentHead returns the head of a response as it was sent; undefined before that. Nothing public tells it in every case. */

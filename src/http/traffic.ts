@@ -6,7 +6,8 @@ import type { Duplex } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import { socketOf } from '../message.ts';
 import type { TrafficCounts, UnfinishedRequest } from '../observer.ts';
-import { Connection, connectionOf, type Leaving } from './connection.ts';
+import { Connection, connectionOf } from './connection.ts';
+import { handshake, http, type Spoken } from './connection-state.ts';
 import { socketUnder, tcpSocketOf } from './node-internals.ts';
 import { Admission, type AdmissionOptions, type Records } from './admission/admission.ts';
 import type { Hold } from './admission/hold.ts';
@@ -15,12 +16,19 @@ import type { HttpExchange } from './exchange.ts';
 import { Requests, type Ended, type RequestsOptions } from './in-flight/requests.ts';
 import type { Proceed, SeamEvents } from './seam.ts';
 import type { Server } from './server.ts';
-import { Session, sessionOn } from './http2/session.ts';
+import { Session } from './http2/session.ts';
 import { describeUnfinished } from './in-flight/unfinished.ts';
 import { Upgraded } from './upgraded/socket.ts';
 
 // The fewest connections at which one more makes Traffic look for those that have ended.
 const fewestToLookAt = 100;
+
+/** Leaving is when connections ask their clients to leave, from ShutdownInitiated on. */
+export interface Leaving {
+  readonly since: number;
+  /** Each moment is drawn from this many milliseconds after `since`; 0 is at once. */
+  readonly window: number;
+}
 
 /** TrafficOptions is what Traffic reads and calls. */
 export interface TrafficOptions extends RequestsOptions, Pick<AdmissionOptions, 'answer'> {
@@ -82,8 +90,8 @@ export class Traffic implements SeamEvents, Records, Ended {
   leave(leaving: Leaving): Promise<void> {
     this.#leaving = leaving;
     for (const connection of this.connections) {
-      connection.draw(leaving);
-      connection.beginLeaving(leaving.since);
+      draw(connection, leaving);
+      connection.beginSilence(leaving.since);
     }
     this.requests.leave(this.connections);
     return this.recognize();
@@ -105,19 +113,23 @@ export class Traffic implements SeamEvents, Records, Ended {
 
   onConnection(socket: Socket): void {
     this.connectionsAccepted++;
-    this.#track(socket);
+    this.#track(socket, http);
   }
 
   onHandshake(socket: Socket): void {
     this.connectionsAccepted++;
-    this.#track(socket).isHandshake = true;
+    this.#track(socket, handshake);
   }
 
+  // From now on the record belongs to the TLS socket, not to the TCP socket under it.
   onSecureConnection(socket: Socket): void {
-    // From now on the record belongs to the TLS socket, not to the TCP socket under it (P-049).
-    const raw = connectionOf(tcpSocketOf(socket));
-    if (raw !== undefined) this.connections.delete(raw);
-    this.#track(socket);
+    const connection = connectionOf(tcpSocketOf(socket));
+    if (connection === undefined) {
+      this.#track(socket, http);
+      return;
+    }
+    connection.secure(socket, this.#clock.now(), this.#isLate(socket));
+    this.#watch(connection);
   }
 
   onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean {
@@ -131,28 +143,29 @@ export class Traffic implements SeamEvents, Records, Ended {
   onUpgrade(request: IncomingMessage, socket: Duplex): boolean {
     const connection = connectionOf(request.socket) ?? this.adopt(request.socket);
     // Fastify listens on a second address with a second server, and emits its events on the first server, too.
-    if (connection === undefined || connection.isUpgraded) return false;
-    connection.isUpgraded = true;
+    if (connection === undefined || connection.upgraded !== undefined) return false;
     if (this.#admission.onUpgrade(connection)) return true;
-    this.connections.delete(connection);
-    this.requests.upgrade(this.#add(new Upgraded(connection, request, socket, this.#clock.now())), socket);
+    const upgraded = new Upgraded(connection, request, socket, this.#clock.now());
+    if (connection.enter({ is: 'upgraded', upgraded })) this.requests.upgrade(upgraded, socket);
     return false;
   }
 
-  // The record of the connection is replaced by that of its session. A session that is older than the seam has no record yet.
+  // A session that is older than the seam has no record yet.
   onSession(session: ServerHttp2Session): Session {
     const socket = socketUnder(session);
-    const before = connectionOf(socket);
-    if (before !== undefined) this.connections.delete(before);
-    return this.#add(new Session(session, socket, this.#clock), before);
+    const connection = connectionOf(socket) ?? this.#track(socket, http);
+    const begun = connection.session ?? new Session(connection, session, this.#clock);
+    connection.enter({ is: 'session', session: begun });
+    return begun;
   }
 
   onCompatible(request: object, response: object): void {
-    sessionOn(socketOf(request))?.exchangeFor(request)?.noteCompatible(request, response);
+    connectionOf(socketOf(request))?.session?.noteCompatible(request, response);
   }
 
   /** forget drops a connection with everything on it. */
   forget(connection: Connection): void {
+    connection.enter({ is: 'closed' });
     this.requests.releaseAll(connection);
     this.connections.delete(connection);
     if (this.#leaving !== undefined) this.onIdle();
@@ -181,32 +194,43 @@ export class Traffic implements SeamEvents, Records, Ended {
 
   /** adopt returns undefined for what is no real socket: a request on it was injected in the process, and is not drained. */
   adopt(socket: unknown): Connection | undefined {
-    return socket instanceof Socket ? this.#track(socket) : undefined;
+    return socket instanceof Socket ? this.#track(socket, http) : undefined;
   }
 
-  #track(socket: Socket): Connection {
-    return this.#add(new Connection(socket, this.#clock.now()));
-  }
-
-  #add<Added extends Connection>(connection: Added, before?: Connection): Added {
+  #track(socket: Socket, spoken: Spoken): Connection {
     // A program that removes `close` listeners from all its sockets would otherwise leak a record for each.
     if (this.connections.size >= this.#lookAt) {
       this.forgetEnded();
       this.#lookAt = Math.max(fewestToLookAt, 2 * this.connections.size);
     }
+    const connection = new Connection(socket, spoken, this.#clock.now(), this.#isLate(socket));
     this.connections.add(connection);
-    if (this.#leaving !== undefined) connection.draw(this.#leaving);
-    connection.isLate = before?.isLate ?? (this.#refusesLate && !this.own.has(connection.socket));
-    connection.socket.on('close', () => {
-      this.forget(connection);
-    });
+    if (this.#leaving !== undefined) draw(connection, this.#leaving);
+    this.#watch(connection);
     return connection;
+  }
+
+  #isLate(socket: Socket): boolean {
+    return this.#refusesLate && !this.own.has(socket);
+  }
+
+  // A TCP socket may close before the TLS socket on it, which has the requests.
+  #watch(connection: Connection): void {
+    const { socket } = connection;
+    socket.on('close', () => {
+      if (connection.socket === socket) this.forget(connection);
+    });
   }
 
   /** onEnd releases a request whose response has ended. */
   onEnd(exchange: HttpExchange): void {
     if (!this.requests.release(exchange) || this.#leaving === undefined) return;
-    exchange.connection.quietSince = this.#clock.now();
+    exchange.connection.beginSilence(this.#clock.now());
     this.onIdle();
   }
+}
+
+// Each connection draws its moment once, so that clients do not leave together.
+function draw(connection: Connection, { since, window }: Leaving): void {
+  connection.leaveFrom(since + Math.random() * window, since + window);
 }

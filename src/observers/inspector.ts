@@ -14,6 +14,9 @@ import { settingsTable, type SettingName, type Settings } from '../settings/tabl
 import { textOf } from '../settings/text.ts';
 import { version } from '../version.ts';
 
+// The kind of a connection by the protocol that is spoken on it.
+const kinds = { handshake: 'http1', http: 'http1', session: 'http2', upgraded: 'upgraded' } as const;
+
 // The most requests that are listed.
 const mostRequests = 20;
 
@@ -23,7 +26,7 @@ export interface Inspected {
   readonly shutdown: { readonly endsAt: number | undefined };
   readonly traffic: {
     readonly counts: TrafficCounts;
-    readonly connections: Iterable<{ readonly protocol: 'http1' | 'http2'; readonly isUpgraded: boolean }>;
+    readonly connections: Iterable<{ readonly spoken: { readonly is: keyof typeof kinds } }>;
     unfinished(): readonly UnfinishedRequest[];
   };
   readonly hooks: {
@@ -79,6 +82,6 @@ export class Inspector {
 
 function countByKind(connections: Inspected['traffic']['connections']): MainThreadFacts['connections'] {
   const counts = { http1: 0, http2: 0, upgraded: 0 };
-  for (const { isUpgraded, protocol } of connections) counts[isUpgraded ? 'upgraded' : protocol]++;
+  for (const { spoken } of connections) counts[kinds[spoken.is]]++;
   return counts;
 }

@@ -65,7 +65,7 @@ describeAdapters((adapter) => {
     void serving.handle.shutdown('test');
     const isClose: (boolean | undefined)[] = [];
     for (const leaveAt of [Infinity, 0]) {
-      for (const connection of serving.traffic.connections) connection.leaveAt = leaveAt;
+      for (const connection of serving.traffic.connections) connection.leaveFrom(leaveAt, leaveAt);
       client.get('/health');
       isClose.push((await client.reader.next())?.isClose);
     }
@@ -87,7 +87,7 @@ describeKinds((kind) => {
     const client = await serving.dial();
     assert.equal((await client.request('/health')).body, 'own');
     void serving.handle.shutdown('test');
-    for (const connection of serving.traffic.connections) connection.leaveAt = Infinity;
+    for (const connection of serving.traffic.connections) connection.leaveFrom(Infinity, Infinity);
     const red = await client.request('/health?x=1');
     assert.deepEqual([red.status, red.isWhole], [503, true]);
     assert.equal((await client.request('/health', { ':method': 'HEAD' })).status, 503);

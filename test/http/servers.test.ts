@@ -129,7 +129,7 @@ describeAdapters((adapter) => {
   it('P-007 idle connections are ended over a time, not all at once', async (t) => {
     const serving = await serve(t, { adapter, listener: () => undefined });
     const clients = await Promise.all(Array.from({ length: 40 }, async () => serving.dial()));
-    await until(() => [...serving.traffic.connections].filter(({ isHandshake }) => !isHandshake).length === 40);
+    await until(() => [...serving.traffic.connections].filter(({ spoken }) => spoken.is === 'http').length === 40);
     const sweeps: number[] = [];
     let isInSweep = false;
     const noteEnd = (): void => {

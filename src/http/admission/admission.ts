@@ -4,9 +4,10 @@ import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Clock } from '../../clock.ts';
 import type { Answer } from '../../message.ts';
 import { connectionOf, type Connection } from '../connection.ts';
+import { told } from '../connection-state.ts';
 import type { HttpExchange } from '../exchange.ts';
 import { Http2Exchange } from '../http2/exchange.ts';
-import { sessionOn, type Session } from '../http2/session.ts';
+import type { Session } from '../http2/session.ts';
 import type { Requests } from '../in-flight/requests.ts';
 import { refuseUpgrade } from '../responses/rejection.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
@@ -55,7 +56,7 @@ export class Admission {
     const connection = connectionOf(request.socket) ?? this.#records.adopt(request.socket);
     // A program may emit a request again, as another event, and perhaps after the client has left.
     if (connection?.exchangeOf(response) !== undefined) return false;
-    if (connection?.isOver === true) {
+    if (connection?.isLeaving === true) {
       request.resume();
       return true;
     }
@@ -82,22 +83,25 @@ export class Admission {
       stream.on('error', () => undefined);
       return true;
     }
-    const connection = sessionOn(session.socket) ?? this.#records.onSession(session);
+    const { connection, hold } = connectionOf(session.socket)?.session ?? this.#records.onSession(session);
     const exchange = new Http2Exchange(connection, stream, headers, this.#options.clock.now());
     const answer = this.#options.answer(exchange.request.url, exchange.request.method);
     if (answer !== undefined) exchange.response.ignoreErrors();
     this.#requests.enrol(exchange, answer !== undefined);
     if (exchange.request.method === 'CONNECT') this.#requests.markLongRunning(stream);
     if (Math.random() < this.#options.goawayChance) connection.end();
-    const decision = this.#decide(exchange, answer, connection.hold);
-    if (decision === 'held') this.#holdBack(exchange, connection.hold, proceed);
+    const decision = this.#decide(exchange, answer, hold);
+    if (decision === 'held') this.#holdBack(exchange, hold, proceed);
     return decision !== 'passed on';
   }
 
   /** onUpgrade decides of an upgrade; it returns true unless the program gets the socket. */
   onUpgrade(connection: Connection): boolean {
-    if (!connection.isOver && !this.#refusesUpgrades) return false;
-    this.#refuseUpgrade(connection);
+    const { socket, isLeaving } = connection;
+    if (!isLeaving && !this.#refusesUpgrades) return false;
+    ignoreResets(socket);
+    socket.resume();
+    if (!isLeaving) this.#refuseUpgrade(connection);
     return true;
   }
 
@@ -132,13 +136,11 @@ export class Admission {
     }
   }
 
-  // Refuses after earlier pipelined responses have been sent. If one of those says `Connection: close`, no answer is sent.
+  // Refuses after earlier pipelined responses have been sent.
   #refuseUpgrade(connection: Connection): void {
     const { socket, exchanges, isLate } = connection;
-    ignoreResets(socket);
-    socket.resume();
+    connection.enter(told);
     const refuse = (): void => {
-      if (connection.isOver) return;
       this.#requests.inFlight.refused++;
       refuseUpgrade(socket, isLate);
       connection.end();

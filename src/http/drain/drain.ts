@@ -4,6 +4,7 @@ import type { Deadline } from '../../deadline.ts';
 import { leastPerSecond } from '../../settings/pace.ts';
 import { Acknowledgement } from './acknowledgement.ts';
 import type { Connection } from '../connection.ts';
+import { HalfOpen } from '../http1/half-open.ts';
 import { AnsweredUploads, isHalfHead } from '../http1/half-request.ts';
 import type { LongRunningDrainOptions } from '../long-running/queue.ts';
 import type { ReadSocketTable } from './read-socket-table.ts';
@@ -55,6 +56,7 @@ export class Drain {
   #isStopped = false;
   #deadline: Deadline | undefined;
   #idlesPerSweep = 0;
+  readonly #halfOpen = new HalfOpen();
   readonly #uploads = new AnsweredUploads();
   #whenEmpty: (() => void) | undefined;
   readonly #acknowledgement: Acknowledgement;
@@ -110,7 +112,7 @@ export class Drain {
     const unfinished: Connection[] = [];
     for (const connection of this.#traffic.connections) {
       if (connection.isBusy || connection.unfinished().length > 0) unfinished.push(connection);
-      else if (!connection.isOver) connection.end();
+      else if (!connection.isLeaving) connection.end();
     }
     for (const { socket } of unfinished) this.#acknowledgement.abandon(socket);
     this.#resolve();
@@ -187,9 +189,8 @@ export class Drain {
     for (const connection of this.#traffic.connections) {
       try {
         if (this.#look(connection, now)) silent.push(connection);
-        else if (!connection.isGone && connection.isOver && connection.isStale(now, this.#isHurried ? 0 : patience)) {
+        else if (connection.isLeaving && connection.isStale(now, this.#isHurried ? 0 : patience))
           stale.push(connection);
-        }
       } catch (error) {
         this.#giveUp(connection, error);
       }
@@ -209,8 +210,9 @@ export class Drain {
   /** Moves a connection on, and tells whether it can be ended now, since it is silent. */
   #look(connection: Connection, now: number): boolean {
     this.#traffic.forgetIfEnded(connection);
-    if (connection.isGone) return false;
+    if (connection.state.is === 'closed') return false;
     if (!connection.isBusy) connection.hear(now);
+    this.#halfOpen.askWhetherGone(connection, now);
     connection.look(now, this.#deadline !== undefined);
     return this.#canEnd(connection, now);
   }
@@ -259,8 +261,7 @@ export class Drain {
   }
 
   #canEnd(connection: Connection, now: number): boolean {
-    if (this.#deadline === undefined || connection.isOver || connection.isBusy) return false;
-    if (!connection.endsBySilence) return false;
+    if (this.#deadline === undefined || connection.isBusy || !connection.endsBySilence) return false;
     if (this.#uploads.isTooLong(connection, now)) return true;
     if (now - connection.quietSince < this.#linger) return false;
     return this.#isLastCall(now) || (this.#isIdle && (this.#isHurried || !isHalfHead(connection)));
@@ -278,7 +279,7 @@ export class Drain {
     const { connections } = this.#traffic;
     if (connections.size === 0) this.#whenEmpty?.();
     if (this.#deadline === undefined || !this.#isIdle) return;
-    for (const { isOver, isLate } of connections) if (!isOver && !isLate) return;
+    for (const { isLeaving, isLate } of connections) if (!isLeaving && !isLate) return;
     this.#resolve();
   }
 }

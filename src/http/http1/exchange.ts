@@ -15,7 +15,7 @@ export class Http1Exchange implements HttpExchange {
   state: State = noted;
   readonly response: ServerResponse;
   readonly arrivedAt: number;
-  connection: Connection;
+  readonly connection: Connection;
   cancelTimeout: (() => void) | undefined;
   #onHead: ((exchange: HttpExchange) => void) | undefined;
   /** The clock, from the beginning of the shutdown on. */
@@ -119,7 +119,7 @@ export class Http1Exchange implements HttpExchange {
   // answer to an upgrade (P-041).
   #isToClose(): boolean {
     const { connection } = this;
-    if (this.#now === undefined || connection.isUpgraded || !connection.isLast(this)) return false;
+    if (this.#now === undefined || connection.state.is !== 'http' || !connection.isLast(this)) return false;
     return this.#now() >= connection.leaveAt;
   }
 }

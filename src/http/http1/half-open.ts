@@ -17,16 +17,22 @@ export function allowHalfOpen(server: Server): void {
 }
 
 /**
- * askWhetherGone makes sure that a peer that is gone does not hold the drain (P-021). After the peer's FIN it sends a 102. A
- * client that waits must skip the 102 (RFC 9110 section 15.2); the kernel of a client that is gone answers it by a reset. After
- * the headers of a response no 102 can be sent, but the next write of the handler has the same effect.
+ * HalfOpen makes sure that a peer that is gone does not hold the drain (P-021). After the peer's FIN it sends a 102. A client
+ * that waits must skip the 102 (RFC 9110 section 15.2); the kernel of a client that is gone answers it by a reset. After the
+ * headers of a response no 102 can be sent, but the next write of the handler has the same effect.
  */
-export function askWhetherGone(connection: Connection, now: number): void {
-  const [first] = connection.exchanges;
-  if (first === undefined || !connection.socket.readableEnded || first.response.headersSent) return;
-  if (first.request.httpVersion !== '1.1') return;
-  if (now - connection.askedAt < askAgainAfter) return;
-  connection.askedAt = now;
-  ignoreResets(connection.socket);
-  (first.response as ServerResponse).writeProcessing();
+export class HalfOpen {
+  readonly #askedAt = new WeakMap<Connection, number>();
+
+  /** askWhetherGone sends a 102 if it is due. The drain calls it in each sweep. */
+  askWhetherGone(connection: Connection, now: number): void {
+    const { exchanges, socket } = connection;
+    const [first] = exchanges;
+    if (first === undefined || !socket.readableEnded || first.response.headersSent) return;
+    if (first.request.httpVersion !== '1.1') return;
+    if (now - (this.#askedAt.get(connection) ?? -Infinity) < askAgainAfter) return;
+    this.#askedAt.set(connection, now);
+    ignoreResets(socket);
+    (first.response as ServerResponse).writeProcessing();
+  }
 }

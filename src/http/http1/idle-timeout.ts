@@ -2,7 +2,7 @@
 // the event loop it would reset a connection whose next request waits in the kernel.
 import type { Socket } from 'node:net';
 import { startImmediate } from '../../clock.ts';
-import { isAnswering, isInBody } from '../node-internals.ts';
+import { isInBody, responseOn } from '../node-internals.ts';
 import type { Server } from '../server.ts';
 
 /**
@@ -10,7 +10,7 @@ import type { Server } from '../server.ts';
  * returns false if Node or the program has to deal with the timeout.
  */
 export function endUnlessRead(server: Server, socket: Socket): boolean {
-  if (server.listenerCount('timeout') > 0 || isAnswering(socket) || isInBody(socket)) return false;
+  if (server.listenerCount('timeout') > 0 || responseOn(socket) !== undefined || isInBody(socket)) return false;
   const { bytesRead } = socket;
   startImmediate(() => {
     if (socket.bytesRead === bytesRead) socket.destroy();

@@ -3,10 +3,10 @@ import type { EventEmitter } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { given, type Response } from '../../message.ts';
+import type { Connection } from '../connection.ts';
 import { noted, type HttpExchange, type State } from '../exchange.ts';
 import { isDestroyedHere, isOfPeer } from '../in-flight/aborted.ts';
 import { answerRetryAfter } from '../responses/rejection.ts';
-import type { Session } from './session.ts';
 import { StreamResponse, type StreamRequest } from './stream-response.ts';
 
 type Event = [name: string | symbol, ...args: unknown[]];
@@ -16,7 +16,7 @@ export class Http2Exchange implements HttpExchange {
   state: State = noted;
   readonly response: StreamResponse;
   readonly arrivedAt: number;
-  readonly connection: Session;
+  readonly connection: Connection;
   cancelTimeout: (() => void) | undefined;
   /** What the program was given by the compatibility API, if it uses that. */
   #compatible: object | undefined;
@@ -26,7 +26,7 @@ export class Http2Exchange implements HttpExchange {
   /** Since when the client goes on sending after the whole response. */
   #uploadsSince: number | undefined;
 
-  constructor(connection: Session, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, arrivedAt: number) {
+  constructor(connection: Connection, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, arrivedAt: number) {
     this.connection = connection;
     this.response = new StreamResponse(stream, headers, connection.socket);
     this.arrivedAt = arrivedAt;

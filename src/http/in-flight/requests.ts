@@ -112,7 +112,7 @@ export class Requests {
 
   /** enrol counts a request. */
   enrol(exchange: HttpExchange, isOurs: boolean): void {
-    exchange.connection.add(exchange, exchange.arrivedAt);
+    exchange.connection.add(exchange);
     this.#begin(exchange, isOurs);
     if (!isOurs && this.#functions.longRunning?.(exchange.request) === true) this.#beginLongRunning(exchange);
     if (this.#isLeaving) this.#beginLeaving(exchange);
@@ -140,8 +140,8 @@ export class Requests {
   }
 
   /** upgrade counts a connection that has left HTTP as one long-running request. The program gets `socket`. */
-  upgrade({ upgraded, ending }: Upgraded, socket: Duplex): void {
-    this.longRunning.add(upgraded, ending);
+  upgrade(upgraded: Upgraded, socket: Duplex): void {
+    this.longRunning.add(upgraded, upgraded.ending);
     const audit = this.#audit;
     if (audit === undefined) return;
     audit.onReceived(upgraded, upgraded.request);
@@ -204,8 +204,7 @@ export class Requests {
 
   /** releaseAll sees everything out that was on a connection which has closed. */
   releaseAll(connection: Connection): void {
-    for (const exchange of connection.exchanges) this.#release(exchange);
-    connection.exchanges.length = 0;
+    for (const exchange of connection.removeAll()) this.#release(exchange);
     const { upgraded } = connection;
     if (upgraded === undefined || !this.longRunning.delete(upgraded)) return;
     this.#ends?.noteUpgraded(upgraded);

@@ -30,8 +30,8 @@ export class OwnConnections {
   endLast(silent: readonly Connection[], all: Iterable<Connection>): readonly Connection[] {
     const others = silent.filter(({ socket }) => !this.has(socket));
     if (others.length > 0) return others;
-    for (const { isOver, isBusy, isLate, isGone, socket } of all) {
-      if ((!isOver || isBusy) && !isLate && !isGone && !this.has(socket)) return others;
+    for (const { isLeaving, isBusy, isLate, isGone, socket } of all) {
+      if ((!isLeaving || isBusy) && !isLate && !isGone && !this.has(socket)) return others;
     }
     return silent;
   }

@@ -97,8 +97,8 @@ export class SelfRequests {
   // Whether another process waits for a request, or uses an upgraded connection.
   get #servesOthers(): boolean {
     const { connections, own } = this.#traffic;
-    for (const { socket, isUpgraded, unansweredCount } of connections) {
-      if ((isUpgraded || unansweredCount > 0) && !own.has(socket)) return true;
+    for (const { socket, upgraded, unansweredCount } of connections) {
+      if ((upgraded !== undefined || unansweredCount > 0) && !own.has(socket)) return true;
     }
     return false;
   }

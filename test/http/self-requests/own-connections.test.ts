@@ -13,7 +13,7 @@ describeAdapters((adapter) => {
     const isOwn = ({ remotePort }: { remotePort?: number | undefined }): boolean => remotePort === own.socket.localPort;
     serving.traffic.own.recognize(isOwn);
     for (const connection of serving.traffic.connections) {
-      if (isOwn(connection.socket)) connection.quietSince = -Infinity;
+      if (isOwn(connection.socket)) connection.beginSilence(-Infinity);
     }
     const order: string[] = [];
     await Promise.all([

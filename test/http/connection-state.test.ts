@@ -1,0 +1,46 @@
+// The table of the states of a connection.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  handshake,
+  http,
+  next,
+  spokenIn,
+  type ConnectionEvent,
+  type ConnectionState,
+  type Spoken,
+} from '../../src/http/connection-state.ts';
+import type { Session } from '../../src/http/http2/session.ts';
+import type { Upgraded } from '../../src/http/upgraded/socket.ts';
+
+const session = { is: 'session', session: {} as Session } as const;
+const upgraded = { is: 'upgraded', upgraded: {} as Upgraded } as const;
+const spoken: readonly Spoken[] = [handshake, http, session, upgraded];
+const events: readonly ConnectionEvent[] = [{ is: 'secured' }, session, upgraded, { is: 'told' }, { is: 'closed' }];
+
+const leaving = (after: Spoken): ConnectionState => ({ is: 'leaving', after });
+const closed = (after: Spoken): ConnectionState => ({ is: 'closed', after });
+
+/** What each event makes of a state; an event that is left out changes nothing. */
+function check(state: ConnectionState, changes: { readonly [Event in ConnectionEvent['is']]?: ConnectionState }): void {
+  for (const event of events) {
+    const after = next(state, event);
+    assert.deepEqual(after, changes[event.is] ?? state, `${state.is}, ${event.is}`);
+    if (!(event.is in changes)) assert.equal(after, state, 'the same object');
+  }
+}
+
+test('a TLS handshake is followed by HTTP/1.1, and that by a session or an upgrade', () => {
+  check(handshake, { secured: http, told: leaving(handshake), closed: closed(handshake) });
+  check(http, { session, upgraded, told: leaving(http), closed: closed(http) });
+  check(session, { told: leaving(session), closed: closed(session) });
+  check(upgraded, { told: leaving(upgraded), closed: closed(upgraded) });
+});
+
+test('a connection whose client was told to leave can only close, and a closed one changes no more', () => {
+  for (const one of spoken) {
+    check(leaving(one), { closed: closed(one) });
+    check(closed(one), {});
+    for (const state of [one, leaving(one), closed(one)]) assert.equal(spokenIn(state), one);
+  }
+});

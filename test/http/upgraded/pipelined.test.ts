@@ -1,0 +1,99 @@
+// An upgrade that a client sends before its earlier requests are answered.
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { test } from 'node:test';
+import { serve, shutdownOf } from '../../support/serving.ts';
+import { until } from '../../support/until.ts';
+
+const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n';
+const upgrade = 'Connection: Upgrade\r\nUpgrade: echo\r\n';
+
+test('P-009, P-041 an upgrade that is pipelined after a request does not take its answer away', async (t) => {
+  const held: ServerResponse[] = [];
+  const serving = await serve(t, {
+    listener: (_, response) => {
+      response.write('first ');
+      held.push(response);
+    },
+    prepare: (server) => {
+      server.on('upgrade', () => {
+        assert.fail('never reaches the program');
+      });
+    },
+  });
+  const [one, two] = [await serving.dial(), await serving.dial()];
+  one.get('/');
+  two.get('/');
+  await until(() => held.length === 2);
+  const { ended } = shutdownOf(serving);
+  await serving.handle.signals.httpServerStoppedListening.signaled;
+  one.get('/', upgrade);
+  two.get('/');
+  await until(() => held.length === 3);
+  two.get('/', upgrade);
+  for (const response of held) response.end('last');
+  assert.match((await one.reader.next())?.body ?? '', /last/);
+  assert.equal((await one.reader.next())?.status, 503, 'nothing had said close');
+  assert.match((await two.reader.next())?.body ?? '', /last/);
+  assert.match((await two.reader.next())?.body ?? '', /last/);
+  const record = await ended;
+  assert.deepEqual([record.exitCode, record.requests.cut], [0, 0]);
+});
+
+test('P-009, P-041 a response says close to no client that has pipelined an upgrade after its request', async (t) => {
+  const held: ServerResponse[] = [];
+  let given: Duplex | undefined;
+  const serving = await serve(t, {
+    listener: (_, response) => held.push(response),
+    prepare: (server) => server.on('upgrade', (_, socket) => (given = socket)),
+    shutdownDelayDuration: '60s',
+  });
+  const [early, late] = [await serving.dial(), await serving.dial()];
+  for (const [index, client] of [early, late].entries()) {
+    client.get('/');
+    await until(() => held.length === index + 1);
+  }
+  void serving.handle.shutdown('test');
+  for (const connection of serving.traffic.connections) connection.leaveFrom(0, 0);
+  early.get('/', upgrade);
+  await until(() => serving.traffic.counts.longRunningRequests === 1);
+  serving.traffic.stopAccepting(false);
+  late.get('/', upgrade);
+  await until(() => [...serving.traffic.connections].some(({ isLeaving }) => isLeaving));
+  for (const response of held) response.end('served');
+  for (const [client, status, isClose] of [
+    [early, 101, false],
+    [late, 503, true],
+  ] as const) {
+    const before = await client.reader.next();
+    assert.deepEqual([before?.status, before?.isClose], [200, false]);
+    if (client === early) given?.write(switching);
+    const answer = await client.reader.next();
+    assert.deepEqual([answer?.status, answer?.isClose], [status, isClose]);
+  }
+  await serving.handle.shutdown('test', { budget: '4s' });
+});
+
+for (const [how, functions] of [
+  ['counted when it arrives', { longRunning: () => false }],
+  ['only noted', {}],
+] as const) {
+  test(`P-009, P-040 a request that waits when its socket is upgraded is counted until its answer is out, one ${how}`, async (t) => {
+    const held: ServerResponse[] = [];
+    const serving = await serve(t, {
+      functions,
+      listener: (_, response) => held.push(response),
+      prepare: (server) => server.on('upgrade', (_, socket) => socket.resume().write(switching)),
+    });
+    const client = await serving.dial();
+    client.get('/');
+    await until(() => held.length === 1);
+    client.get('/', upgrade);
+    await until(() => serving.traffic.requests.inFlight.longRunning === 1);
+    assert.equal(serving.traffic.counts.requestsInFlight, 1);
+    held[0]?.end('served');
+    await until(() => serving.traffic.counts.requestsInFlight === 0);
+    assert.equal((await shutdownOf(serving).ended).exitCode, 0);
+  });
+}
