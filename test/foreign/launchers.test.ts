@@ -1,13 +1,14 @@
 // PM2, throng, Bun and Deno as they are: requests in flight finish, and no runtime throws.
 // `.ci/launchers` runs it: PROGRAMS is the folder in which they are installed, with the packed package among them.
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test, type TestContext } from 'node:test';
 import { CommandUnderTest } from '../support/command-under-test.ts';
 import { disposed } from '../support/disposed.ts';
 import { HeldRequest } from '../support/held-request.ts';
+import { blocksIn, readPage } from '../support/markdown.ts';
 
 const cwd = process.env['PROGRAMS'] ?? '';
 const bin = (name: string): string => join(cwd, 'node_modules', '.bin', name);
@@ -25,18 +26,28 @@ async function portOf(command: CommandUnderTest): Promise<number> {
   return Number(port);
 }
 
+// The configuration of the page, with any free port. It names server.js too.
+const [, , , , { text: ecosystem = '' } = {}] = blocksIn(readPage('docs/outside-kubernetes.md'));
+writeFileSync(join(cwd, 'ecosystem.config.cjs'), ecosystem.replace("'8080'", "'0'"));
+
 for (const [how, options, reason, isWarned] of [
-  ['SIGINT', [], 'SIGINT', true],
-  ['its message shutdown', ['--shutdown-with-message', '--kill-timeout', '30000'], 'shutdown message', false],
+  ['SIGINT', ['server.js', '--name', 'shop'], 'SIGINT', true],
+  [
+    'its message shutdown',
+    ['server.js', '--name', 'shop', '--shutdown-with-message', '--kill-timeout', '30000'],
+    'shutdown message',
+    false,
+  ],
+  ['SIGINT, with the configuration of docs/outside-kubernetes.md', ['ecosystem.config.cjs'], 'SIGINT', false],
 ] as const) {
   test(`P-068 PM2 stops the program by ${how}, and the request in flight is answered`, async (t) => {
-    const env = { PM2_HOME: join(home, reason.replace(' ', '-')) };
+    const env = { PM2_HOME: mkdtempSync(join(home, 'pm2-')) };
     const pm2 = (...args: string[]): CommandUnderTest => start(t, bin('pm2'), args, env);
     t.after(() => pm2('kill').exit);
-    await pm2('start', 'server.js', ...options).exit;
+    await pm2('start', ...options).exit;
     const logs = start(t, bin('pm2'), ['logs', '--raw', '--lines', '50'], env);
     const request = await HeldRequest.open(t, await portOf(logs));
-    const stopped = pm2('stop', 'server');
+    const stopped = pm2('stop', 'shop');
     await logs.printed(/"name":"HTTPServerStoppedListening"/);
     assert.equal(await request.release(), 'served');
     await stopped.exit;

@@ -1,0 +1,124 @@
+// docs/outside-kubernetes.md: each configuration is valid where its tool is installed, and its variables give its sum.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { runInNewContext } from 'node:vm';
+import { parse } from 'yaml';
+import { disposed } from '../support/disposed.ts';
+import { blocksIn, readPage } from '../support/markdown.ts';
+import { ProcessUnderTest } from '../support/process-under-test.ts';
+
+type Variables = Readonly<Record<string, string>>;
+type Pairs = readonly { readonly name: string; readonly value: string }[];
+
+/** A platform's section of the page: what it sets, when it sends SIGKILL, and the sum that the page prints. */
+interface Section {
+  readonly config: string;
+  readonly sum: string;
+}
+
+const page = readPage('docs/outside-kubernetes.md');
+const sections = new Map(
+  page
+    .split(/^## /m)
+    .slice(1)
+    .map((text) => {
+      const [{ text: config = '' } = {}] = blocksIn(text);
+      const [sum = ''] = /^\d+ s - 2 s = budget .*$/m.exec(text) ?? [];
+      return [text.split('\n', 1)[0] ?? '', { config, sum }] as const;
+    }),
+);
+const section = (name: string): Section => sections.get(name) as Section;
+const fromPairs = (pairs: Pairs): Variables => Object.fromEntries(pairs.map(({ name, value }) => [name, value]));
+
+interface Task {
+  readonly containerDefinitions: readonly [{ readonly stopTimeout: number; readonly environment: Pairs }];
+}
+interface Knative {
+  readonly spec: { readonly template: { readonly spec: { readonly containers: readonly [{ readonly env: Pairs }] } } };
+}
+interface Compose {
+  readonly services: {
+    readonly shop: { readonly stop_grace_period: string; readonly environment: Variables };
+  };
+}
+interface Ecosystem {
+  readonly apps: readonly [{ readonly kill_timeout: number; readonly env: Variables }];
+}
+
+const platforms: Readonly<Record<string, (config: string) => { seconds: number; variables: Variables }>> = {
+  systemd: (config) => ({
+    seconds: Number(/^TimeoutStopSec=(\d+)$/m.exec(config)?.[1]),
+    variables: Object.fromEntries(
+      [...config.matchAll(/^Environment=(\w+)=(.*)$/gm)].map(([, name = '', value = '']) => [name, value]),
+    ),
+  }),
+  'Amazon ECS': (config) => {
+    const [{ stopTimeout, environment }] = (JSON.parse(config) as Task).containerDefinitions;
+    return { seconds: stopTimeout, variables: fromPairs(environment) };
+  },
+  'Cloud Run': (config) => {
+    const [{ env }] = (parse(config) as Knative).spec.template.spec.containers;
+    return { seconds: 10, variables: fromPairs(env) };
+  },
+  'Docker Compose': (config) => {
+    const { stop_grace_period: grace, environment } = (parse(config) as Compose).services.shop;
+    return { seconds: Number.parseInt(grace, 10), variables: environment };
+  },
+  PM2: (config) => {
+    const module = { exports: {} as Ecosystem };
+    runInNewContext(config, { module });
+    const [{ kill_timeout: milliseconds, env }] = module.exports.apps;
+    return { seconds: milliseconds / 1_000, variables: { ...env } };
+  },
+};
+
+// From the start line, as the page prints it.
+function sumIn(message: string): string {
+  const [, grace = '', budget = ''] =
+    /SECONDS|terminationGracePeriodSeconds (\S+) .*= budget (\S+);/.exec(message) ?? [];
+  const [, delay = '', destroy = '', drain = ''] =
+    /max\(shutdownDelayDuration (\S+) .*destroyHookTimeout (\S+) .*= drain (\S+)$/.exec(message) ?? [];
+  const inWords = (text: string): string => text.replace(/s$/, ' s');
+  const after = delay === '0s' ? '' : ` - ${inWords(delay)} delay`;
+  return `${inWords(grace)} - 2 s = budget ${inWords(budget)};${after} - ${inWords(destroy)} for destroy hooks = drain ${inWords(drain)}.`;
+}
+
+describe('docs/outside-kubernetes.md', { concurrency: 5 }, () => {
+  for (const [name, read] of Object.entries(platforms)) {
+    test(`P-075 ${name}: the grace period of the platform is that of lameduck, and the sum is that of the start line`, async (t) => {
+      const { config, sum } = section(name);
+      const { seconds, variables } = read(config);
+      assert.equal(variables['LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS'], String(seconds));
+      const program = disposed(t, new ProcessUnderTest('listens.ts', { ...variables, LAMEDUCK_LOG_FORMAT: 'json' }));
+      const start = await program.line('the start', ({ msg = '' }) => msg.startsWith('lifecycle started'));
+      assert.equal(sumIn(start.msg ?? ''), sum);
+      await program.signaled('HasBeenReady');
+      program.kill('SIGKILL');
+      await program.exit;
+      assert.deepEqual(
+        program.lines.filter(({ level }) => Number(level) > 30),
+        [],
+      );
+    });
+  }
+
+  test('systemd accepts the unit', (t: TestContext) => {
+    if (spawnSync('systemd-analyze', ['--version']).status !== 0) {
+      t.skip('needs systemd-analyze');
+      return;
+    }
+    const folder = mkdtempSync(join(tmpdir(), 'unit-'));
+    t.after(() => {
+      rmSync(folder, { recursive: true });
+    });
+    const unit = join(folder, 'shop.service');
+    writeFileSync(unit, section('systemd').config);
+    const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', unit], { encoding: 'utf8' });
+    const about = `${stdout}${stderr}`.split('\n').filter((line) => line.includes('shop.service'));
+    assert.deepEqual([status, about], [0, []]);
+  });
+});
