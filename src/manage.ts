@@ -7,7 +7,7 @@ import { watchForHandedSockets } from './http/http1/handed-sockets.ts';
 import { installSeam } from './http/seam.ts';
 import { SelfRequests } from './http/self-requests/self-requests.ts';
 import { checkDistinct, checkServer, type Server } from './http/server.ts';
-import type { RequestFunctions } from './http/admission/request-functions.ts';
+import type { RequestFunctions } from './http/in-flight/request-functions.ts';
 import type { Observer, PreviousRun } from './observer.ts';
 import { loggerAllowed, quiet, type Logger } from './observers/logger.ts';
 import { createLogging, silent, type Logging } from './observers/logging.ts';

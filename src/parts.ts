@@ -9,7 +9,7 @@ import { Hooks } from './hooks/hooks.ts';
 import { Drain, type DrainOptions } from './http/drain/drain.ts';
 import { ProgramCloses } from './http/drain/program-close.ts';
 import { applyKeepAliveTimeout } from './http/http1/keep-alive-timeout.ts';
-import { guarded, withPaths, type RequestFunctions } from './http/admission/request-functions.ts';
+import { guarded, withPaths, type RequestFunctions } from './http/in-flight/request-functions.ts';
 import type { Server } from './http/server.ts';
 import { Traffic, type TrafficOptions } from './http/traffic.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle/signals.ts';

@@ -10,7 +10,8 @@ import { Connection, connectionOf } from './connection.ts';
 import { handshake, http, type Spoken } from './connection-state.ts';
 import { socketUnder, tcpSocketOf } from './node-internals.ts';
 import { Admission, type AdmissionOptions, type Records } from './admission/admission.ts';
-import type { Hold } from './admission/hold.ts';
+import { isLimited, type Overload } from './admission/overload.ts';
+import type { Hold } from './in-flight/hold.ts';
 import { OwnConnections } from './self-requests/own-connections.ts';
 import type { HttpExchange } from './exchange.ts';
 import { Requests, type Ended, type RequestsOptions } from './in-flight/requests.ts';
@@ -18,7 +19,7 @@ import type { Proceed, SeamEvents } from './seam.ts';
 import type { Server } from './server.ts';
 import { Session } from './http2/session.ts';
 import { describeUnfinished } from './in-flight/unfinished.ts';
-import { Upgraded } from './upgraded/socket.ts';
+import { takeUpgrade } from './upgraded/upgrade.ts';
 
 // The fewest connections at which one more makes Traffic look for those that have ended.
 const fewestToLookAt = 100;
@@ -31,7 +32,8 @@ export interface Leaving {
 }
 
 /** TrafficOptions is what Traffic reads and calls. */
-export interface TrafficOptions extends RequestsOptions, Pick<AdmissionOptions, 'answer'> {
+export interface TrafficOptions
+  extends Omit<RequestsOptions, 'isLimited'>, Pick<AdmissionOptions, 'answer' | 'limits'> {
   readonly onListening: (server: Server) => void;
   /** Returns true to keep the event `close` of a server from the program for now. */
   readonly onClose: (server: Server) => boolean;
@@ -61,14 +63,14 @@ export class Traffic implements SeamEvents, Records, Ended {
     this.#clock = options.clock;
     this.onListening = options.onListening;
     this.onClose = options.onClose;
-    this.requests = new Requests(options, this);
+    this.requests = new Requests({ ...options, isLimited: isLimited(options.limits) }, this);
     this.onThrow = options.audit && this.requests.noteThrow.bind(this.requests);
-    const { answer, limits } = options;
-    this.#admission = new Admission(
-      { clock: this.#clock, answer, goawayChance: limits.goawayChance },
-      this.requests,
-      this,
-    );
+    this.#admission = new Admission(options, this.requests, this);
+  }
+
+  /** The limits of requests in flight, with what was rejected. */
+  get overload(): Overload | undefined {
+    return this.#admission.overload;
   }
 
   /** Holds requests while the listener closes. */
@@ -145,8 +147,11 @@ export class Traffic implements SeamEvents, Records, Ended {
     // Fastify listens on a second address with a second server, and emits its events on the first server, too.
     if (connection === undefined || connection.upgraded !== undefined) return false;
     if (this.#admission.onUpgrade(connection)) return true;
-    const upgraded = new Upgraded(connection, request, socket, this.#clock.now());
-    if (connection.enter({ is: 'upgraded', upgraded })) this.requests.upgrade(upgraded, socket);
+    takeUpgrade(connection, request, socket, {
+      now: this.#clock.now(),
+      count: this.requests.longRunning.add.bind(this.requests.longRunning),
+      audit: this.#options.audit,
+    });
     return false;
   }
 

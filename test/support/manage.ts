@@ -2,7 +2,7 @@
 import { systemClock, type Clock } from '../../src/clock.ts';
 import { createParts, type Parts, type PartsOptions } from '../../src/parts.ts';
 import { installSeam } from '../../src/http/seam.ts';
-import type { RequestFunctions } from '../../src/http/admission/request-functions.ts';
+import type { RequestFunctions } from '../../src/http/in-flight/request-functions.ts';
 import type { Server } from '../../src/http/server.ts';
 import type { AuditLog, Observer } from '../../src/observer.ts';
 import { silent } from '../../src/observers/logging.ts';

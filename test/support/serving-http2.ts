@@ -13,7 +13,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import { systemClock, type Clock } from '../../src/clock.ts';
-import type { RequestFunctions } from '../../src/http/admission/request-functions.ts';
+import type { RequestFunctions } from '../../src/http/in-flight/request-functions.ts';
 import type { AuditLog } from '../../src/observer.ts';
 import type { Parts } from '../../src/parts.ts';
 import type { SettingsOptions } from '../../src/settings/table.ts';

@@ -6,7 +6,7 @@ import { describe } from 'node:test';
 import { connect as connectSecure } from 'node:tls';
 import { systemClock, type Clock } from '../../src/clock.ts';
 import type { Parts } from '../../src/parts.ts';
-import type { RequestFunctions } from '../../src/http/admission/request-functions.ts';
+import type { RequestFunctions } from '../../src/http/in-flight/request-functions.ts';
 import type { Http1Server, Server } from '../../src/http/server.ts';
 import type { AuditLog, Observer, ShutdownRecord, UnfinishedRequest } from '../../src/observer.ts';
 import { silent } from '../../src/observers/logging.ts';

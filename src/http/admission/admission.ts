@@ -8,11 +8,12 @@ import { told } from '../connection-state.ts';
 import type { HttpExchange } from '../exchange.ts';
 import { Http2Exchange } from '../http2/exchange.ts';
 import type { Session } from '../http2/session.ts';
+import { Hold } from '../in-flight/hold.ts';
 import type { Requests } from '../in-flight/requests.ts';
 import { refuseUpgrade } from '../responses/rejection.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 import type { Proceed } from '../seam.ts';
-import { Hold } from './hold.ts';
+import { createOverload, type Overload, type OverloadLimits } from './overload.ts';
 import { answerProbe } from './probe.ts';
 
 /** AdmissionOptions is what decides of requests that arrive. */
@@ -20,8 +21,7 @@ export interface AdmissionOptions {
   readonly clock: Clock;
   /** Answers a request for an endpoint of lameduck. The drain neither waits for it nor rejects it (P-078). */
   readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
-  /** The probability with which a request on HTTP/2 makes its session end. */
-  readonly goawayChance: number;
+  readonly limits: OverloadLimits;
 }
 
 /** Records makes the record of a connection that is older than the seam, and is found only by its first request (P-053). */
@@ -35,12 +35,15 @@ export interface Records {
 export class Admission {
   /** Holds requests, but no probes, while the listener closes: a client that waits for its answer opens no connection. */
   readonly hold = new Hold();
+  /** Undefined when there is no limit, so that nothing is paid for it. */
+  readonly overload: Overload | undefined;
   readonly #options: AdmissionOptions;
   readonly #requests: Requests;
   readonly #records: Records;
   #refusesUpgrades = false;
 
   constructor(options: AdmissionOptions, requests: Requests, records: Records) {
+    this.overload = createOverload(options.clock, options.limits, requests);
     this.#options = options;
     this.#requests = requests;
     this.#records = records;
@@ -89,7 +92,7 @@ export class Admission {
     if (answer !== undefined) exchange.response.ignoreErrors();
     this.#requests.enrol(exchange, answer !== undefined);
     if (exchange.request.method === 'CONNECT') this.#requests.markLongRunning(stream);
-    if (Math.random() < this.#options.goawayChance) connection.end();
+    if (Math.random() < this.#options.limits.goawayChance) connection.end();
     const decision = this.#decide(exchange, answer, hold);
     if (decision === 'held') this.#holdBack(exchange, hold, proceed);
     return decision !== 'passed on';
@@ -115,7 +118,16 @@ export class Admission {
       return 'answered';
     }
     if (this.hold.isOn || own?.isOn === true || exchange.connection.isLate) return 'held';
-    return this.#requests.isRejected(exchange) ? 'answered' : 'passed on';
+    return this.#isRejected(exchange) ? 'answered' : 'passed on';
+  }
+
+  // Every request that is not rejected goes to the program next.
+  #isRejected(exchange: HttpExchange): boolean {
+    this.#requests.watch(exchange);
+    const isRejected = this.overload?.rejects(exchange) === true;
+    if (isRejected) this.#requests.setApart(exchange);
+    else this.#requests.noteReceived(exchange);
+    return isRejected;
   }
 
   #holdBack(exchange: HttpExchange, own: Hold | undefined, proceed: () => void): void {
@@ -125,7 +137,7 @@ export class Admission {
       // If the client has left in the meantime, its request is not executed.
       if (!isAwaited()) return;
       if (isLate) this.#requests.refuse(exchange);
-      else if (!this.#requests.isRejected(exchange)) proceed();
+      else if (!this.#isRejected(exchange)) proceed();
     };
     // First until the session has been told to leave, and then until the listener has closed.
     if (own === undefined) this.hold.pass(goOn);

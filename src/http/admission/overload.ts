@@ -26,10 +26,14 @@ export interface Load {
   isLongRunning(exchange: HttpExchange): boolean;
 }
 
+/** isLimited tells whether there is a limit. */
+export function isLimited({ requestTimeout, maxRequestsInflight }: OverloadLimits): boolean {
+  return requestTimeout > 0 || maxRequestsInflight > 0;
+}
+
 /** createOverload returns undefined when there is no limit, so that nothing is paid for it. */
 export function createOverload(clock: Clock, limits: OverloadLimits, load: Load): Overload | undefined {
-  const isLimited = limits.requestTimeout > 0 || limits.maxRequestsInflight > 0;
-  return isLimited ? new Overload(clock, limits, load) : undefined;
+  return isLimited(limits) ? new Overload(clock, limits, load) : undefined;
 }
 
 /** Overload holds a server's requests to its limits; long-running ones have none. */

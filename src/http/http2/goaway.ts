@@ -2,7 +2,7 @@
 import type { ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import { wait, type Clock } from '../../clock.ts';
-import { Hold } from '../admission/hold.ts';
+import { Hold } from '../in-flight/hold.ts';
 import { queuedBytes } from '../node-internals.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 

@@ -4,7 +4,7 @@ import { type Clock, startImmediate } from '../../clock.ts';
 import type { Connection } from '../connection.ts';
 import type { Exchange, HttpExchange } from '../exchange.ts';
 import { longestBehindAnswer } from '../http1/half-request.ts';
-import type { Hold } from '../admission/hold.ts';
+import type { Hold } from '../in-flight/hold.ts';
 import type { Http2Exchange } from './exchange.ts';
 import { Goaway, quiet } from './goaway.ts';
 import { Unsent } from './unsent.ts';

@@ -1,20 +1,16 @@
 // The requests of one lifecycle, over every protocol: which are counted, from when on, and when they are released.
-import type { Duplex } from 'node:stream';
 import { startImmediate, type Clock } from '../../clock.ts';
 import { socketOf, type Response } from '../../message.ts';
 import type { AuditLog, RequestObserver } from '../../observer.ts';
-import { createOverload, type Overload, type OverloadLimits } from '../admission/overload.ts';
-import type { Asked } from '../admission/request-functions.ts';
 import { connectionOf, type Connection } from '../connection.ts';
-import { isLongRunning, ours, serving, type HttpExchange } from '../exchange.ts';
+import { isLongRunning, ours, serving, type Exchange, type HttpExchange } from '../exchange.ts';
 import { Http1Exchange } from '../http1/exchange.ts';
 import { LongRunning } from '../long-running/queue.ts';
 import { ResponseEnding } from '../long-running/response-ending.ts';
 import { watchedStreams, type WatchedStreams } from '../long-running/watched-streams.ts';
-import { onFirstStatus } from '../upgraded/first-status.ts';
-import type { Upgraded } from '../upgraded/socket.ts';
 import { InFlight } from './in-flight.ts';
 import { RequestEnds } from './request-ends.ts';
+import type { Asked } from './request-functions.ts';
 import { abortRequest, abortSignalOf } from './request-signal.ts';
 
 const recognizedPerTurn = 1_000;
@@ -26,7 +22,8 @@ const pauseFactor = 10;
 export interface RequestsOptions {
   readonly clock: Clock;
   readonly functions: Asked;
-  readonly limits: OverloadLimits;
+  /** Whether requests are held to limits, so that each has to be counted when it arrives. */
+  readonly isLimited: boolean;
   readonly eventStreams: WatchedStreams;
   /** Told of each of the program's requests that has ended; there is none when nobody counts them. */
   readonly observer: RequestObserver | undefined;
@@ -46,8 +43,6 @@ export interface Ended {
 export class Requests {
   readonly inFlight = new InFlight();
   readonly longRunning: LongRunning;
-  /** Undefined when there is no limit, so that nothing is paid for it. */
-  readonly overload: Overload | undefined;
   readonly #clock: Clock;
   readonly #functions: Asked;
   readonly #ends: RequestEnds | undefined;
@@ -56,15 +51,16 @@ export class Requests {
   readonly #now: () => number;
   readonly #onHead: (exchange: HttpExchange) => void;
   readonly #onEnd: (this: Response) => void;
+  /** Whether it matters at once that a watched event stream is no ordinary request. */
+  readonly #isWatched: boolean;
   /** Whether each request is counted when it arrives; from ShutdownInitiated on it is. */
   #isListed: boolean;
   #isLeaving = false;
   readonly #ended: Ended;
   #recountAt = -Infinity;
 
-  constructor({ clock, functions, limits, eventStreams, observer, audit }: RequestsOptions, ended: Ended) {
+  constructor({ clock, functions, isLimited, eventStreams, observer, audit }: RequestsOptions, ended: Ended) {
     this.longRunning = new LongRunning(clock, this.inFlight);
-    this.overload = createOverload(clock, limits, this);
     this.#clock = clock;
     this.#functions = functions;
     const isReported = observer !== undefined || audit !== undefined;
@@ -79,7 +75,8 @@ export class Requests {
       const exchange = connectionOf(this.req.socket)?.exchangeOf(this);
       if (exchange !== undefined) ended.onEnd(exchange);
     };
-    this.#isListed = this.overload !== undefined || isReported || functions.longRunning !== undefined;
+    this.#isWatched = isLimited || audit !== undefined;
+    this.#isListed = isLimited || isReported || functions.longRunning !== undefined;
     this.#onHead = (exchange) => {
       if (this.#isWatchedStream(exchange)) this.#beginLongRunning(exchange);
       const { state } = exchange;
@@ -139,28 +136,14 @@ export class Requests {
     if (exchange !== undefined) this.#begin(exchange, false);
   }
 
-  /** upgrade counts a connection that has left HTTP as one long-running request. The program gets `socket`. */
-  upgrade(upgraded: Upgraded, socket: Duplex): void {
-    this.longRunning.add(upgraded, upgraded.ending);
-    const audit = this.#audit;
-    if (audit === undefined) return;
-    audit.onReceived(upgraded, upgraded.request);
-    onFirstStatus(socket, (status) => {
-      audit.onStarted(upgraded, status);
-    });
+  /** watch lets an event stream be recognized as soon as its headers are sent, where that matters at once. */
+  watch(exchange: HttpExchange): void {
+    if (this.#isWatched && !this.#isLeaving) exchange.onHead(this.#onHead);
   }
 
-  /** isRejected answers an admitted request that is one too many. Every other request goes to the program next. */
-  isRejected(exchange: HttpExchange): boolean {
-    if (this.overload === undefined && this.#audit === undefined) return false;
-    // Only here does it matter at once that a watched event stream is no ordinary request.
-    if (!this.#isLeaving) exchange.onHead(this.#onHead);
-    if (this.overload?.rejects(exchange) === true) {
-      this.#setApart(exchange);
-      return true;
-    }
+  /** noteReceived reports that a request goes to the program. */
+  noteReceived(exchange: Exchange): void {
     this.#audit?.onReceived(exchange, exchange.request);
-    return false;
   }
 
   /** noteThrow reports that the program's listener has thrown when it got a request. */
@@ -185,11 +168,12 @@ export class Requests {
   /** refuse answers an admitted request in the place of its handler, and waits for it no more. */
   refuse(exchange: HttpExchange): void {
     this.inFlight.refused++;
-    this.#setApart(exchange);
+    this.setApart(exchange);
     exchange.refuse();
   }
 
-  #setApart(exchange: HttpExchange): void {
+  /** setApart no longer counts a request as the program's, because lameduck answers it. */
+  setApart(exchange: HttpExchange): void {
     this.longRunning.delete(exchange);
     this.inFlight.move(exchange, ours);
   }

@@ -4,7 +4,7 @@ import type { UnfinishedRequest } from '../../observer.ts';
 import type { Connection } from '../connection.ts';
 import type { Exchange, HttpExchange } from '../exchange.ts';
 import { isEventStream } from '../responses/head.ts';
-import type { Asked } from '../admission/request-functions.ts';
+import type { Asked } from './request-functions.ts';
 import { identifiersOf, type Request } from '../../message.ts';
 
 /** describeUnfinished lists the requests that have no complete answer, and the upgraded connections, oldest first. */

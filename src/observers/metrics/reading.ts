@@ -30,10 +30,8 @@ export interface Watched {
     readonly counts: TrafficCounts;
     readonly connections: Iterable<{ readonly exchanges: readonly Counted[] }>;
     readonly connectionsAccepted: number;
-    readonly requests: {
-      readonly inFlight: { readonly answered: number; readonly refused: number };
-      readonly overload: { readonly requestsRejected: number; readonly requestsTimedOut: number } | undefined;
-    };
+    readonly requests: { readonly inFlight: { readonly answered: number; readonly refused: number } };
+    readonly overload: { readonly requestsRejected: number; readonly requestsTimedOut: number } | undefined;
     recognize(): void | Promise<void>;
   };
 }

@@ -39,7 +39,7 @@ describeAdapters((adapter) => {
     await until(() => answer.has('/second'));
     answer.get('/second')?.();
     assert.equal((await second.reader.next())?.body, '/second');
-    assert.equal(serving.traffic.requests.overload?.requestsRejected, 3);
+    assert.equal(serving.traffic.overload?.requestsRejected, 3);
     await until(() => serving.traffic.counts.requestsInFlight === 0);
   });
 
@@ -90,7 +90,7 @@ describeAdapters((adapter) => {
     response?.writeHead(200, { 'X-Late': 'yes' });
     response?.end('too late');
     assert.equal(answer?.isClose, true, 'the handler may still do something to the socket');
-    assert.equal(serving.traffic.requests.overload?.requestsTimedOut, 1);
+    assert.equal(serving.traffic.overload?.requestsTimedOut, 1);
   });
 
   it('A-172 an answer that has begun at its timeout is broken off, and never looks whole', async (t) => {
@@ -185,7 +185,7 @@ test('A-174 what is rejected at one moment takes no room from what comes next', 
 
 test('without a limit there is nothing that watches over the load', async (t) => {
   const serving = await serve(t, { listener: (_, response) => response.end() });
-  assert.equal(serving.traffic.requests.overload, undefined);
+  assert.equal(serving.traffic.overload, undefined);
 });
 
 test('A-173 a shutdown does not wait for the handler of a request that was answered for it', async (t) => {
@@ -214,7 +214,7 @@ test('A-171 a handler that answers when its time is up has answered', async (t) 
   const client = await serving.dial();
   client.get('/');
   assert.equal((await client.reader.next())?.body, 'just in time');
-  assert.equal(serving.traffic.requests.overload?.requestsTimedOut, 0);
+  assert.equal(serving.traffic.overload?.requestsTimedOut, 0);
 });
 
 test('A-173 a handler that goes on writing is told to stop, so that it does not spin', async (t) => {

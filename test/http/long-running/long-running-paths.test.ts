@@ -1,7 +1,7 @@
 // The paths of long-running requests, for programs that cannot name these requests in code.
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
-import { withPaths } from '../../../src/http/admission/request-functions.ts';
+import { withPaths } from '../../../src/http/in-flight/request-functions.ts';
 import type { Request } from '../../../src/message.ts';
 import { guest } from '../../support/guest.ts';
 import { describeAdapters, serve, shutdownOf } from '../../support/serving.ts';

@@ -124,7 +124,7 @@ describe('an event stream', { concurrency: true }, () => {
     second.send(post);
     assert.equal((await second.reader.next())?.status, 429);
     assert.equal(await client.reader.next(), undefined);
-    assert.equal(serving.traffic.requests.overload?.requestsTimedOut, 1);
+    assert.equal(serving.traffic.overload?.requestsTimedOut, 1);
   });
 });
 

@@ -1,0 +1,33 @@
+// What happens when a connection leaves HTTP: its record changes, and the audit log learns the status of the response.
+import type { Duplex } from 'node:stream';
+import type { Request } from '../../message.ts';
+import type { AuditLog } from '../../observer.ts';
+import type { Connection } from '../connection.ts';
+import type { Ending } from '../exchange.ts';
+import { onFirstStatus } from './first-status.ts';
+import { Upgraded } from './socket.ts';
+
+/** UpgradeOptions is what `takeUpgrade` reads and calls. */
+export interface UpgradeOptions {
+  readonly now: number;
+  /** Counts the connection as one long-running request. */
+  readonly count: (upgraded: Upgraded, ending: Ending) => void;
+  readonly audit: AuditLog | undefined;
+}
+
+/** takeUpgrade makes a connection an upgraded one. The program gets `duplex`. */
+export function takeUpgrade(
+  connection: Connection,
+  request: Request,
+  duplex: Duplex,
+  { now, count, audit }: UpgradeOptions,
+): void {
+  const upgraded = new Upgraded(connection, request, duplex, now);
+  if (!connection.enter({ is: 'upgraded', upgraded })) return;
+  count(upgraded, upgraded.ending);
+  if (audit === undefined) return;
+  audit.onReceived(upgraded, request);
+  onFirstStatus(duplex, (status) => {
+    audit.onStarted(upgraded, status);
+  });
+}
