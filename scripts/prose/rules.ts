@@ -1,0 +1,62 @@
+// The rules for every sentence of a page or a comment.
+import type { TextlintRuleModule } from '@textlint/kernel';
+import { split } from 'sentence-splitter';
+
+/** The most words of a sentence. */
+const mostWords = 25;
+
+/** A sentence begins with its actor. A question may begin with any word. */
+const opener = /^(?:Who|Whoever|What|Of|One that|Nor)\b(?!.*\?$)/;
+
+/** Words that readers take for another meaning, and what to write instead. */
+const unclear: readonly (readonly [words: RegExp, instead: string])[] = [
+  [/\bahead of\b/i, '"before"'],
+  [
+    /\bbehind\b(?! (?:an?|the|its|another|your|some) (?:[\w-]+ )?(?:proxy|load balancer|gateway|service|firewall|NAT))/i,
+    '"after"',
+  ],
+  [/\b(?:is|are|was|were|be|been|being) told\b/i, '"notified" or "receives"'],
+  [/\b(?:asks?|asked|asking)\b/i, '"probes", "requests", "calls" or "reads"'],
+  [/\bwhoever\b/i, '"the client", "the caller" or "the user"'],
+  [/\bnobody[’']s\b/i, '"no client" or "no process"'],
+  [/\banew\b/i, '"again"'],
+  [/\b(?:come|comes|came|coming) back\b/i, '"reconnects" or "returns"'],
+  [/\b(?:go|goes|went) out\b/i, '"is sent"'],
+  [/\bbrought back\b/i, '"added back"'],
+  [/\bstands? over\b/i, '"covers"'],
+  [/\brefuses? to start\b/i, '"is invalid"'],
+];
+
+/** sentences checks the length, the beginning and the words of each sentence. Text in backticks counts as one word. */
+export const sentences: TextlintRuleModule = ({ Syntax, RuleError, report, getSource, locator }) => {
+  const check = (node: Parameters<typeof getSource>[0] & object): void => {
+    const source = getSource(node);
+    const text = source.replace(/`[^`]*`/g, (code) => `\`${'x'.repeat(code.length - 2)}\``);
+    for (const sentence of split(text)) {
+      if (sentence.type !== 'Sentence') continue;
+      const [start, end] = sentence.range;
+      for (const problem of problemsOf(text.slice(start, end))) {
+        report(node, new RuleError(problem, { padding: locator.range([start, end]) }));
+      }
+    }
+  };
+  return { [Syntax.Paragraph]: check, [Syntax.TableCell]: check };
+};
+
+/** problemsOf returns what is wrong with a sentence. */
+export function problemsOf(sentence: string): string[] {
+  const plain = sentence
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/[*_]+(?=\S)|(?<=\S)[*_]+/g, '')
+    .trim();
+  const words = plain.split(/\s+/).filter((word) => /[\p{L}\p{N}`]/u.test(word)).length;
+  const first = opener.exec(plain)?.[0];
+  return [
+    ...(words > mostWords ? [`${String(words)} words, at most ${String(mostWords)}: split the sentence`] : []),
+    ...(first === undefined ? [] : [`begins with "${first}": begin with who or what acts`]),
+    ...unclear.flatMap(([pattern, instead]) => {
+      const found = pattern.exec(plain)?.[0];
+      return found === undefined ? [] : [`"${found}": write ${instead}`];
+    }),
+  ];
+}

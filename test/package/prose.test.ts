@@ -1,0 +1,44 @@
+// The rules of `npm run prose`, and which text of a file they see.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { proseOf } from '../../scripts/prose/comments.ts';
+import { problemsOf } from '../../scripts/prose/rules.ts';
+
+const long = `The drain ${'really '.repeat(23)}waits.`;
+
+for (const [sentence, problems] of [
+  ['The drain waits for `a b c d e f` and [one more](https://example.com/a) response.', []],
+  [long.replace('really ', ''), []],
+  [long, ['26 words, at most 25: split the sentence']],
+  ['What a handler writes arrives.', ['begins with "What": begin with who or what acts']],
+  ['What does a handler write?', []],
+  ['The server is behind a load balancer.', []],
+  ['The server sends a FIN behind the response.', ['"behind": write "after"']],
+] as const) {
+  test(`${JSON.stringify(sentence)} has ${String(problems.length)} problems`, () => {
+    assert.deepEqual(problemsOf(sentence), problems);
+  });
+}
+
+test('the comments of a file stay on their lines, and its code and usage are no prose', () => {
+  const code = [
+    '// Why.',
+    '//   usage [PATH]',
+    "const text = '// no comment';",
+    '/**',
+    ' * Meaning.',
+    ' */',
+    'go(); // At once.',
+  ];
+  assert.deepEqual(proseOf('a.ts', code.join('\n')).split('\n'), [
+    'Why.',
+    '       usage [PATH]',
+    '',
+    '',
+    'Meaning.',
+    '',
+    'At once.',
+  ]);
+  assert.deepEqual(proseOf('a.yaml', '#!sh\n# Why.\na: b').split('\n'), ['', 'Why.', '']);
+  assert.equal(proseOf('a.md', '# Title'), '# Title');
+});
