@@ -34,13 +34,13 @@ export interface Elector {
    */
   run(work: Work): Promise<void>;
   /**
-   * stop ends the term for good. The work is told to stop, renewals go on until it has settled, and the Lease is released
-   * if it is still this elector's. Resolves with whether it was released.
+   * stop aborts the work, and ends the elector. Renewals continue until the work has settled. If this elector still holds
+   * the Lease then, it releases the Lease. Resolves with whether it has released the Lease.
    */
   stop(): Promise<boolean>;
   /** isLeader tells from the clock whether this process leads at this moment. */
   isLeader(): boolean;
-  /** remainingMs is for how long this process leads unless it renews the Lease, in milliseconds. */
+  /** remainingMs returns how long this process still leads if it does not renew the Lease, in milliseconds. */
   remainingMs(): number;
   /** The identity of the leader that was seen last; undefined before the first. */
   readonly leader: string | undefined;

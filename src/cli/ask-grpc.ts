@@ -1,4 +1,4 @@
-// One question to a gRPC health service, on `node:http2` in clear text. Only who asks it loads this, since that takes its time.
+// One request to a gRPC health service over `node:http2` in clear text. It is imported when needed, since loading `node:http2` is slow.
 import { connect, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
 import { connect as connectSocket } from 'node:net';
 import { hostAndPort } from '../address.ts';
@@ -6,12 +6,12 @@ import { systemClock } from '../clock.ts';
 import { inTurn, longestAnswer, type Place, type Unanswered } from './ask.ts';
 import { requestOf, statusIn } from './health-message.ts';
 
-/** GrpcOutcome is what was said, with the reason where that is a failure, or why nothing was. */
+/** GrpcOutcome is the health service's answer, with the reason if it is a failure, or the reason why there is no answer. */
 export type GrpcOutcome = { readonly kind: 'said'; readonly failure: string | undefined } | Unanswered;
 
 type Headers = IncomingHttpHeaders & { readonly ':status'?: number | undefined };
 
-/** GrpcQuestion is which service to ask for. */
+/** GrpcQuestion is a request for the status of one service. */
 export interface GrpcQuestion extends Place {
   readonly service: string;
   /** Default: `lameduck-probe`. */
@@ -30,7 +30,7 @@ function askHost(
   return new Promise((resolve) => {
     let isReached = false;
     const socket = connectSocket({ host, port });
-    // Before the session, which wraps what it is told by its socket.
+    // Listen before the session does, because the session wraps the errors of its socket.
     socket.on('error', ({ message }) => {
       fail(message, message);
     });
@@ -46,7 +46,7 @@ function askHost(
     const cancel = systemClock.after(Math.max(0, limit - systemClock.now()), () => {
       end({ kind: 'late' });
     });
-    // Settings are the first that a peer says.
+    // A peer that speaks HTTP/2 sends its SETTINGS first.
     session.once('remoteSettings', () => {
       isReached = true;
     });
@@ -96,7 +96,7 @@ function readAnswer(
   stream.on('error', ({ message }: Error) => {
     fail(message);
   });
-  // Only now it is known whether the end was a reset.
+  // Until now, the end of the stream could also have been a reset.
   stream.on('close', () => {
     if (isWhole && stream.rstCode === 0 && headers[':status'] !== undefined) judge(failureIn(headers, trailers, body));
     else fail('it ended without an answer');
@@ -107,7 +107,7 @@ function failureIn(headers: Headers, trailers: Headers, body: Buffer): string | 
   const { ':status': status, 'content-type': type = '' } = headers;
   if (status !== 200) return `status ${String(status)}`;
   if (!/^application\/grpc(\+proto)?\s*(;|$)/i.test(type)) return 'what answers is no gRPC';
-  // A server that has no more to say than this says it in its only headers.
+  // A response without a body has its gRPC status in its only headers.
   const code = (body.length === 0 ? { ...headers, ...trailers } : trailers)['grpc-status'];
   if (typeof code !== 'string' || !/^\d{1,3}$/.test(code)) return 'the answer is malformed';
   if (Number(code) !== 0) return meanings[Number(code)] ?? `grpc-status ${code}`;
@@ -115,5 +115,5 @@ function failureIn(headers: Headers, trailers: Headers, body: Buffer): string | 
   return said === 'SERVING' ? undefined : said;
 }
 
-// What a health service says by its code, and what a server without one does. Others have their number in gRPC's list.
+// The reasons for gRPC status codes: 5 is NOT_FOUND, 12 is UNIMPLEMENTED. Other codes are shown as numbers.
 const meanings: Readonly<Record<number, string>> = { 5: 'unknown service', 12: 'there is no health service' };

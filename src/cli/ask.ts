@@ -1,4 +1,4 @@
-// One question over HTTP on a plain socket: the client of `node:http` takes longer to load than the answer to come.
+// One HTTP request on a plain socket. Loading the client of `node:http` would take longer than the whole request.
 import { connect } from 'node:net';
 import { hostAndPort } from '../address.ts';
 import { systemClock } from '../clock.ts';
@@ -11,28 +11,28 @@ export type Outcome =
   | { readonly kind: 'answered'; readonly status: number; readonly age: string | undefined; readonly body: string }
   | Unanswered;
 
-/** Place is where to ask, and until when, in milliseconds since the process was started. */
+/** Place is where a request is sent. `limit` is when it fails, in milliseconds since the process was started. */
 export interface Place {
   readonly port: number;
-  /** Asked one after another, until one can be reached. */
+  /** The hosts are tried in this order until one can be reached. */
   readonly hosts: readonly string[];
   readonly limit: number;
 }
 
-/** Question is which endpoint to ask for. */
+/** Question is a request for one endpoint. */
 export interface Question extends Place {
   readonly target: string;
 }
 
-/** longestAnswer is as much of an answer as the kubelet reads (K-016), in bytes. */
+/** longestAnswer is how many bytes of an answer the kubelet reads at most (K-016). */
 export const longestAnswer = 10_240;
 
-/** ask resolves within its limit. It never rejects. */
+/** Sends the request, and resolves within its limit. It never rejects. */
 export function ask({ hosts, ...question }: Question): Promise<Outcome> {
   return inTurn(hosts, (host) => askHost(host, question));
 }
 
-/** inTurn asks one host after another, until one can be reached; when none can, it says why the first could not. */
+/** inTurn calls `askOne` for each host until a host can be reached. If none can, it returns the outcome of the first host. */
 export async function inTurn<Answer extends { readonly kind: string }>(
   hosts: readonly string[],
   askOne: (host: string) => Promise<Answer>,
@@ -77,14 +77,14 @@ function askHost(host: string, { target, port, limit }: Omit<Question, 'hosts'>)
   });
 }
 
-// A server may say several times that its answer will come, and none of that is the answer.
+// A server may send several interim responses (1xx) before the final response.
 const interim = /^(?:HTTP\/1\.1 1(?!01)\d\d\b[^]*?\r\n\r\n)+/;
 
 interface Said {
   readonly head: string;
   readonly status: number;
   readonly body: string;
-  /** How much is still to come, in bytes; undefined where only the end of the connection will tell. */
+  /** Bytes that are missing in the body; undefined if the body ends with the connection. */
   readonly lacking: number | undefined;
 }
 

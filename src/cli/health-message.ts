@@ -8,7 +8,7 @@ const fixed32Type = 5;
 
 const names: readonly string[] = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
 
-/** requestOf returns the frame that asks for a service; the one without a name is an empty message. */
+/** requestOf returns the frame of a HealthCheckRequest. The message is empty if the service has no name. */
 export function requestOf(service: string): Buffer {
   const name = Buffer.from(service);
   const message = name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a, ...varint(name.length)]), name]);
@@ -17,16 +17,16 @@ export function requestOf(service: string): Buffer {
   return Buffer.concat([head, message]);
 }
 
-/** statusIn returns what the one frame of an answer says, or undefined when it is anything else than such a frame. */
+/** statusIn returns the status in an answer, or undefined if the answer is not exactly one frame of HealthCheckResponse. */
 export function statusIn(answer: Buffer): string | undefined {
   const isOneFrame = answer.length >= frameHead && answer.readUInt32BE(1) === answer.length - frameHead;
-  // Nobody was told that it might be compressed, which the first byte would say.
+  // The first byte is 1 if the message is compressed. The request accepted no compression.
   if (!isOneFrame || answer[0] !== 0) return undefined;
   const status = statusField(answer.subarray(frameHead));
   return status === undefined ? undefined : (names[status] ?? `ServingStatus ${String(status)}`);
 }
 
-// A field that is not there is 0, the last of several counts, and those of another number are for readers yet to come.
+// In Protocol Buffers, a missing field is 0, the last of several equal fields counts, and unknown fields are ignored.
 function statusField(message: Buffer): number | undefined {
   let status = 0;
   let at = 0;
@@ -44,7 +44,7 @@ function statusField(message: Buffer): number | undefined {
   return at === message.length ? status : undefined;
 }
 
-// No more than ten bytes, of which the last are beyond what a number has exactly, and what an enum has.
+// A varint has at most ten bytes. A number cannot hold the last ones exactly, but no enum value needs them.
 function readVarint(message: Buffer, from: number): { value: number; next: number } | undefined {
   let value = 0;
   for (let index = 0; index < 10; index++) {

@@ -9,7 +9,7 @@ import { ask, type Outcome, type Place } from './ask.ts';
 import type { GrpcOutcome } from './ask-grpc.ts';
 import { say } from './command.ts';
 
-// Ahead of the second that the kubelet gives a probe which does not say, in milliseconds since the process was started.
+// The default limit, in milliseconds since the process was started. The kubelet's default timeout is one second.
 const usualLimit = 900;
 
 const usage =
@@ -17,18 +17,18 @@ const usage =
 
 const options: readonly string[] = ['--port', '--service', '--timeout'];
 
-// A HEALTHCHECK knows these two and no third.
+// Docker's HEALTHCHECK defines only these two exit codes.
 const passed = 0;
 const failed = 1;
 
 interface Asked extends Place {
   /** The endpoint, or `grpc` with its service. */
   readonly target: string;
-  /** Of the gRPC health service; undefined for an endpoint. */
+  /** The name of the service in the gRPC health protocol; undefined for an endpoint. */
   readonly service: string | undefined;
 }
 
-/** probe exits with 0 when the endpoint passes, and with 1 when it fails, does not answer, or cannot be asked for. */
+/** probe resolves with 0 if the endpoint passes, and with 1 if it fails or does not answer, or if the arguments are invalid. */
 export async function probe(args: readonly string[], environment: Environment): Promise<number> {
   if (args.includes('--help')) {
     say(standardOutput, usage);
@@ -72,7 +72,7 @@ function verdict({ target, port, limit }: Asked, outcome: Outcome | GrpcOutcome)
   return { text: `${target}: ${isPassed ? 'ok' : `failed: ${why}`}${aged}`, isPassed };
 }
 
-/** read returns what is to be asked, or what is wrong with how it was said. */
+/** read returns the probe that the arguments describe, or what is wrong with the arguments. */
 function read(args: readonly string[], environment: Environment): Asked | string {
   const given: Record<string, string> = {};
   let target: string | undefined;
@@ -99,7 +99,7 @@ function read(args: readonly string[], environment: Environment): Asked | string
   return { target: `${(target ?? 'readyz').replace(/^\//, '')}${named}`, service, port, hosts, limit };
 }
 
-// No variable says where the program serves gRPC.
+// The port has no default: no setting holds the port on which the program serves gRPC.
 function portOf(given: string | undefined, isGrpc: boolean, environment: Environment): number | string {
   const usual = isGrpc ? 'off' : (valueOf(environment, 'LAMEDUCK_PROBE_PORT') ?? String(usualProbePort));
   const port = readAs(portKind, given ?? usual);
@@ -113,7 +113,7 @@ function readAs<Value>(kind: Kind<Value>, text: string): Value | string {
   return 'value' in reading ? reading.value : `${JSON.stringify(text.slice(0, 100))}: expected ${reading.allowed}`;
 }
 
-// What is bound to every address is asked on the loopback.
+// If the probe port is bound to all addresses, use the loopback address.
 function hostsOf(bound: string | undefined): readonly string[] | string {
   if (bound === undefined || bound === '0.0.0.0' || bound === '::') return ['127.0.0.1', '::1'];
   const reading = hostKind.fromText(bound);

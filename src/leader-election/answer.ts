@@ -1,8 +1,8 @@
-// What an answer of the API server means: the reply that decides, and the problem that is logged.
+// Translates a response of the API server into a reply for the decision and a problem for the log.
 import { parseLease } from './lease.ts';
 import type { Reply, Request } from './state.ts';
 
-/** ProblemKind names what keeps an elector from its Lease. Each has a remedy of its own in docs/leader-election.md. */
+/** ProblemKind is a reason why an elector cannot read or write its Lease. docs/leader-election.md has a remedy for each. */
 export type ProblemKind =
   | 'unreachable'
   | 'unauthorized'

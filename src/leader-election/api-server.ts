@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Clock } from '../clock.ts';
 import { LameduckError, messageOf } from '../errors.ts';
 
-/** ApiServer is where the API server is. Without a token no `Authorization` is sent, as behind `kubectl proxy`. */
+/** ApiServer is how to reach the API server. Without a token, no `Authorization` header is sent: `kubectl proxy` adds its own. */
 export interface ApiServer {
   /** `https:`, or `http:` on a loopback address. */
   readonly url: string;

@@ -5,8 +5,8 @@ import type { LeaseApi } from './api-client.ts';
 import type { Request } from './state.ts';
 
 /**
- * ask resolves with the answer to a request, at the end of its timeout at the latest. An answer that comes later counts for
- * nothing, and its connection is not used again. It never rejects.
+ * Sends a request and resolves with its answer, or with a failure at its timeout. An answer that arrives after the
+ * timeout is ignored, and its connection is not used again. The promise never rejects.
  */
 export async function ask(api: LeaseApi, request: Request, clock: Clock): Promise<Answer> {
   const timesUp = new AbortController();

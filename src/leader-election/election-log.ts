@@ -1,4 +1,4 @@
-// What an elector says, and to whom: the log, the listener of the program, and core/v1 Events.
+// Reports an elector's changes to the log, to the program's `onLeaderChange`, and as core/v1 Events.
 import { messageOf } from '../errors.ts';
 import type { Logger } from '../observers/logger.ts';
 import type { Problem } from './answer.ts';

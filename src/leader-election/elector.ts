@@ -29,14 +29,14 @@ export interface ElectorParts {
   readonly record: (api: LeaseApi, message: string) => void;
 }
 
-// How long work may go on after its abort if the lease duration has passed already, in milliseconds: the process was
-// blocked or frozen, and its work has just been told.
+// How long work may continue after its abort if the lease duration has already passed, in milliseconds. In that case the
+// process was blocked or frozen, so the work has received the abort late.
 const leastTimeToStop = 1_000;
 
 // Node's longest timer, in milliseconds. Another client's record may say a longer lease duration. A longer timer would end at once.
 const longestTimer = 2 ** 31 - 1;
 
-/** Contest is one call of `run`: whom it asks, for whose sake, and what it knows. */
+/** Contest is one call of `run`: its client of the API server, its work and its state. */
 interface Contest {
   readonly api: LeaseApi;
   readonly work: Work;
@@ -72,7 +72,7 @@ export class LeaseElector {
     return this.#term?.remainingMs() ?? 0;
   }
 
-  /** What the metrics read. */
+  /** The values for the metrics. */
   get counts(): ElectorCounts {
     const renewalAgeMs = this.#renewedAt === undefined ? undefined : this.#parts.clock.now() - this.#renewedAt;
     return { name: this.#parts.election.name, ...this.#counts, renewalAgeMs };
@@ -151,7 +151,7 @@ export class LeaseElector {
     return ended;
   }
 
-  // What the end of the work and a stop lead to: a release, or after a loss the next attempt.
+  // When the work has settled or the elector is stopped, release the Lease. After a loss, contend again.
   #settle(contest: Contest): void {
     const term = this.#term;
     const { goal, tenure } = contest.state;
@@ -175,7 +175,7 @@ export class LeaseElector {
     }
   }
 
-  // What follows from a new state: a term that begins or ends, and whether the Lease is watched.
+  // Adopts a new state: begins or ends a term, and begins or ends the watch of the Lease.
   #advance(contest: Contest, next: State): void {
     const before = contest.state.tenure;
     contest.state = next;

@@ -18,10 +18,10 @@ import type { Election } from './state.ts';
 
 /** CodeOptions are those that exist in code only. */
 export interface CodeOptions<Lifecycle> {
-  /** The name of the Lease. Everybody who contends for it must mean the same work. */
+  /** The name of the Lease. All electors that contend for one Lease must run the same work. */
   readonly leaseName: string;
   /**
-   * Who this elector is. Two electors with one identity both lead: leave it out.
+   * The holder identity in the Lease. Two electors with the same identity both lead, so keep the default if possible.
    *
    * @default the host name, `_` and a random UUID
    */
@@ -30,11 +30,11 @@ export interface CodeOptions<Lifecycle> {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** The handle that `lameduck()` returned. At its shutdown, leadership is handed over while requests are still served. */
   readonly lifecycle?: Lifecycle | undefined;
-  /** Where the log goes; that of the lifecycle, or standard output, unless given. */
+  /** The logger. By default, the elector uses the logger of `lifecycle`, or writes to standard output. */
   readonly logger?: Logger | undefined;
   /**
-   * What follows when leadership is lost: `contend` contends again, `shutdown` shuts the process down with exit code 83 and
-   * needs a `lifecycle`.
+   * The reaction to a loss of the leadership. `contend` contends again. `shutdown` shuts the process down with
+   * exit code 83, and needs a `lifecycle`.
    *
    * @default `contend`
    */

@@ -1,8 +1,8 @@
-// What each step of an attempt sends to the API server. Pure.
+// The request to the API server for each step of an attempt. Pure.
 import { createdLease, updatedLease, type Lease } from './lease.ts';
 import type { Election, Moment, Request, State } from './state.ts';
 
-/** requestTimeout is how long a reply is waited for, so that three attempts fit into the renew deadline (L-084). */
+/** requestTimeout returns how long to wait for a reply, in milliseconds. Three attempts fit into the renew deadline (L-084). */
 export function requestTimeout({ renewDeadline }: Election): number {
   return Math.max(1_000, renewDeadline / 3);
 }

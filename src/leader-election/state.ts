@@ -1,7 +1,7 @@
-// What an elector knows, and what it can be told: the types of the decision, and when a term is valid. Pure.
+// The state and the inputs of an elector's decision, and the rule for when a term is valid. Pure.
 import type { Lease, LeaseBody } from './lease.ts';
 
-/** Election is what an elector contends for, and with which times in milliseconds. */
+/** Election is the configuration of an elector. Times are in milliseconds. */
 export interface Election {
   readonly identity: string;
   readonly name: string;
@@ -19,11 +19,11 @@ export interface Election {
 export interface Moment {
   /** Monotonic. */
   readonly at: number;
-  /** The wall clock: it is written into records, and shows that the machine was suspended. */
+  /** The wall clock. It is written into records. A jump against the monotonic clock shows that the machine was suspended. */
   readonly wall: number;
 }
 
-/** Reply is what a request has come to. */
+/** Reply is the outcome of a request. */
 export type Reply =
   /** 200 to a GET or a PUT, 201 to a POST. */
   | { readonly kind: 'lease'; readonly lease: Lease }
@@ -33,7 +33,7 @@ export type Reply =
   | { readonly kind: 'conflict' }
   /** 201 to a PUT: the Lease had been deleted, and the write created another one (L-032). */
   | { readonly kind: 'recreated' }
-  /** Everything else. A write may have been applied, unless the API server has rejected it. */
+  /** Any other outcome. A write may have been applied, unless the API server has rejected it. */
   | { readonly kind: 'failed'; readonly isRejected: boolean; readonly retryAfter?: number | undefined };
 
 /** Exchange is a request, its reply, and when each happened. `random` is drawn for each exchange, from 0 to below 1. */
@@ -50,11 +50,11 @@ export interface Exchange {
  */
 export type Step = 'read' | 'create' | 'take' | 'renew' | 'check' | 'find' | 'release';
 
-/** LossCause says why a term ended although nobody asked for it (L-094). */
+/** LossCause is why a term ended without a stop (L-094). */
 export type LossCause =
   'renew deadline' | 'other holder' | 'no holder' | 'deleted' | 'replaced' | 'edited' | 'coordinated';
 
-/** Claim is how a record of one's own is recognized: written by an acquisition, acknowledged or not. */
+/** Claim identifies the record that this elector's last acquisition wrote, even if the API server has not acknowledged it. */
 export interface Claim {
   /** Undefined for a Lease whose creation was not acknowledged. */
   readonly uid: string | undefined;
@@ -84,7 +84,7 @@ export interface Change {
   readonly isDeleted: boolean;
 }
 
-/** State is all that the decision knows. */
+/** State is the whole input of the decision, apart from the clocks. */
 export interface State {
   readonly goal: 'contend' | 'release' | 'end';
   readonly step: Step;
@@ -129,12 +129,12 @@ export type Plan =
   | { readonly kind: 'end' };
 
 /**
- * mostDrift is by how much the wall clock may run ahead of the monotonic clock, in milliseconds, until a term is in doubt:
- * the machine may have been suspended, and somebody else may have become the leader meanwhile (L-096).
+ * mostDrift is how much more time may pass on the wall clock than on the monotonic clock during a term, in milliseconds.
+ * After more, the machine may have been suspended, and another elector may have become the leader (L-096).
  */
 export const mostDrift = 2_000;
 
-/** begin is the state of an elector that makes its first attempt at once. */
+/** begin returns the initial state of an elector. Its first attempt is due immediately. */
 export function begin(now: Moment): State {
   return {
     ...{ goal: 'contend', step: 'read', due: now.at, attemptAt: now.at, tried: undefined, observed: undefined },
@@ -143,17 +143,17 @@ export function begin(now: Moment): State {
   };
 }
 
-/** validUntil is the moment at which a term ends unless it is renewed (L-093). */
+/** validUntil returns when a term ends unless it is renewed (L-093). */
 export function validUntil({ renewed }: Tenure, { renewDeadline }: Election): number {
   return renewed.at + renewDeadline;
 }
 
-/** isValid tells whether a term proves leadership at a moment: in time, and without a suspension since its last renewal. */
+/** isValid tells whether a term is valid now: its renew deadline has not passed, and the machine has not been suspended. */
 export function isValid(tenure: Tenure, now: Moment, election: Election): boolean {
   return now.at < validUntil(tenure, election) && drift(tenure.renewed, now) <= mostDrift;
 }
 
-/** drift is by how much the wall clock has run ahead of the monotonic clock since a moment. */
+/** drift returns how much more time has passed on the wall clock than on the monotonic clock since a moment. */
 export function drift(since: Moment, now: Moment): number {
   return now.wall - since.wall - (now.at - since.at);
 }

@@ -1,18 +1,18 @@
 // One term as the work sees it: a signal, a token, and claims that are computed from the clock at each call.
 import { LameduckError, isLameduckError } from '../errors.ts';
 
-/** Term is what the work is called with. */
+/** Term is the argument of the work. */
 export interface Term {
   /** Aborted when the term has ended or is about to be handed over. Its reason is LAMEDUCK_ERR_NOT_LEADER. */
   readonly signal: AbortSignal;
   /**
-   * Decimal digits, greater for each later term of the Lease, whoever leads it. Pass it with each write, and let the store
-   * reject a smaller one.
+   * A decimal number that is greater for each later term of the Lease, whichever process leads. Send the token with each
+   * write, and let the store reject a token that is smaller than the last.
    */
   readonly token: string;
   /** isLeader tells whether this term is valid at this moment. */
   readonly isLeader: () => boolean;
-  /** remainingMs is for how long this term is valid unless it is renewed, in milliseconds. */
+  /** remainingMs returns how long this term is still valid if it is not renewed, in milliseconds. */
   readonly remainingMs: () => number;
   /** assertLeader throws LAMEDUCK_ERR_NOT_LEADER unless this term is valid at this moment. */
   readonly assertLeader: () => void;
@@ -74,7 +74,7 @@ export class RunningTerm {
   }
 
   async #run(work: Work): Promise<void> {
-    // In a turn of its own, so that work which looks at its elector at once finds it leading.
+    // Start the work in a later microtask, so that `isLeader()` of the elector already returns true in the work.
     await Promise.resolve();
     try {
       await work(this.term);

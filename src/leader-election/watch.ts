@@ -1,9 +1,9 @@
-// Following a Lease: a watch that is begun again when it ends, ever more slowly while it fails (L-053).
+// Follows a Lease with a watch. When the watch ends, a new one begins, after a longer pause for each failure (L-053).
 import { wait, type Clock } from '../clock.ts';
 import type { LeaseApi } from './api-client.ts';
 import type { Change } from './state.ts';
 
-/** WatchParts is what is watched, and who is told. */
+/** WatchParts are the parts that a watch uses and its callbacks. */
 export interface WatchParts {
   readonly api: LeaseApi;
   readonly clock: Clock;
@@ -17,10 +17,10 @@ export interface WatchParts {
 // The longest wait between two watches that fail, in milliseconds.
 const longestPause = 30_000;
 
-// A Role without `watch` is rarely changed, in milliseconds.
+// The pause after a 403, in milliseconds. A Role without `watch` is rarely changed.
 const pauseWithoutPermission = 300_000;
 
-/** Following keeps one watch open from `begin` to `end`. Whoever follows polls while no watch is open. */
+/** Following keeps one watch open from `begin` to `end`. The elector polls while no watch is open. */
 export class Following {
   #abort: AbortController | undefined;
 
@@ -51,7 +51,7 @@ async function follow(parts: WatchParts, signal: AbortSignal): Promise<void> {
     unlessAborted(onOpen, signal)(false);
     const pause =
       problem?.kind === 'forbidden' ? pauseWithoutPermission : Math.min(longestPause, retryPeriod * 2 ** failures++);
-    // Watches that an API server has ended at the same time are not begun again at the same time.
+    // Add jitter, so that watches that an API server has ended together do not begin again together.
     await wait(clock, pause * (0.5 + random()), signal);
   } while (!signal.aborted);
 }

@@ -6,10 +6,10 @@ import type { Answer } from '../message.ts';
 // How long to wait for the main thread before it counts as blocked, in milliseconds.
 const patience = 60;
 
-/** DebugSocketOptions is what the answers are made from. */
+/** DebugSocketOptions are the sources of the answers. */
 export interface DebugSocketOptions {
   readonly clock: Clock;
-  /** Asks the main thread to perform an action, if there is one, and to send its facts with this id. */
+  /** Sends the main thread an action, if there is one, and requests its facts with this id. */
   readonly ask: (id: number, action: Action | undefined) => void;
   readonly stalledMs: () => number;
   /** Returns the stack of the main thread, or rejects with the reason why there is none. */

@@ -1,4 +1,4 @@
-// Whether a debugger is attached to the inspector, or has paused the main thread. The probe thread asks.
+// Tells the probe thread whether a debugger is attached to the inspector, and whether it has paused the main thread.
 import { readFileSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 

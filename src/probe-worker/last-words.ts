@@ -23,7 +23,7 @@ const patience = 500;
 // same. On two processors with a load of 20, the longest such wait was 490 ms.
 const shortestBlock = 1_000;
 
-// Milliseconds before the end at which the debugger is asked for, so that the reply has arrived in time.
+// How many milliseconds before the end to check for a debugger, so that its reply arrives in time.
 const lookAhead = longestReply + beatInterval;
 
 // How long to try to write the line to a full pipe before the process is ended without it, in milliseconds.

@@ -4,12 +4,12 @@ import type { Answer } from '../message.ts';
 import type { ShutdownRecord } from '../observer.ts';
 import type { LogFormat, LogLevel } from '../settings/log-level.ts';
 
-/** ThreadData is what the probe thread is started with. Lengths of time are in milliseconds, and 0 is no limit. */
+/** ThreadData is the `workerData` of the probe thread. Durations are in milliseconds. A limit of 0 means no limit. */
 export interface ThreadData {
   readonly memory: SharedArrayBuffer;
-  /** The probe port. 0 is no port: the thread only watches the main thread. */
+  /** The probe port. If it is 0, the thread opens no port and only watches the main thread. */
   readonly port: number;
-  /** Undefined is every address of both families. */
+  /** If undefined, the thread listens on all IPv4 and IPv6 addresses. */
   readonly host: string | undefined;
   readonly readyzStallLimit: number;
   readonly livezStallLimit: number;
@@ -17,7 +17,7 @@ export interface ThreadData {
   readonly terminationMessagePath: string;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
-  /** The empty string is no debug socket. */
+  /** If empty, there is no debug socket. */
   readonly debugSocketPath: string;
   readonly debugSocketStack: boolean;
 }
@@ -27,7 +27,7 @@ export interface ShutdownSoFar {
   readonly record: ShutdownRecord;
   /** The uncaught error that began the shutdown or occurred during it, as text of errorText. */
   readonly uncaughtError: string | undefined;
-  /** What is left of its budget, in milliseconds. */
+  /** The rest of the shutdown budget, in milliseconds. */
   readonly remainingMs: number;
 }
 
@@ -36,15 +36,15 @@ export type FromThread =
   | { readonly kind: 'listening'; readonly address: string }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'question'; readonly id: number; readonly url: string; readonly method: string }
-  /** Asks the main thread to beat. An event loop that is only busy reads this message before it calls its timers. */
+  /** Requests a heartbeat. A busy event loop reads messages before it calls its timers, a blocked one does neither. */
   | { readonly kind: 'ping' }
   | { readonly kind: 'socket listening' }
   | { readonly kind: 'socket failed'; readonly message: string }
-  /** Asks the main thread for its facts, after an action if one is given. */
+  /** Requests the facts of the main thread. If there is an action, the main thread performs the action first. */
   | { readonly kind: 'inspect'; readonly id: number; readonly action: Action | undefined }
   | { readonly kind: 'stall ended'; readonly stalledMs: number };
 
-/** ToThread is a message of the main thread. An answer that is undefined means that the URL is no endpoint. */
+/** ToThread is a message of the main thread. If `answer` is undefined, the URL is not an endpoint. */
 export type ToThread =
   | {
       readonly kind: 'answer';
@@ -55,7 +55,7 @@ export type ToThread =
     }
   | (ShutdownSoFar & {
       readonly kind: 'shutdown';
-      /** When it was sent, by threadTime: a thread that is starting or busy receives it late. */
+      /** When the message was sent, in threadTime. A thread that is starting or busy receives it late. */
       readonly saidAt: number;
     })
   | {

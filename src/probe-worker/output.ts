@@ -3,12 +3,12 @@
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { standardOutput } from '../standard-output.ts';
 
-// How often the rest of a line is tried after its first part was written, and the pause between two tries in milliseconds.
+// How often to try to write the rest of a line after its first part, and the pause between two tries in milliseconds.
 const mostTries = 100;
 const pauseBetween = 10;
 
-// Whether the pipe was full at the last line. If so, the main thread may be blocked in the middle of a line of its own, and the
-// next line begins with a line feed.
+// Whether the pipe was full at the last line. If it was, the main thread may be blocked in the middle of writing a line. The
+// next line then begins with a line feed.
 let wasFull = false;
 
 /** writeBeside writes a line, and returns false if the pipe is full. */
@@ -39,8 +39,8 @@ function writeSome(descriptor: number, bytes: Buffer): number {
   }
 }
 
-// O_NONBLOCK belongs to the open pipe, not to the descriptor, and the main thread's writes must go on blocking. So the pipe is
-// opened again by way of /proc. A socket, or a system without /proc, is written to as it is.
+// Opens the pipe again through /proc. O_NONBLOCK belongs to the open pipe, not to the descriptor, and the main thread's own
+// writes must keep blocking. For a socket, or without /proc, returns undefined: the line is written to the descriptor itself.
 function withoutWaiting(): number | undefined {
   try {
     if (!fstatSync(standardOutput).isFIFO()) return undefined;

@@ -50,15 +50,15 @@ export interface ProbePortOptions {
   readonly onStallEnd: (stalledMs: number) => void;
 }
 
-/** DebugSocketFunctions is what the probe thread calls for its debug socket. */
+/** DebugSocketFunctions are the functions that the debug socket needs of the main thread. */
 export interface DebugSocketFunctions {
-  /** What the debug socket says about the main thread. */
+  /** Returns the facts about the main thread. */
   readonly facts: () => MainThreadFacts;
-  /** Performs what a request asks for. */
+  /** Performs the action of a request. */
   readonly act: (action: Action) => void;
   readonly onSignal: (event: SignalEvent) => void;
   readonly onListening: () => void;
-  /** Called once when there is no debug socket although there should be, and the service continues. */
+  /** Called once if the debug socket cannot be opened. The process continues without it. */
   readonly onFailure: (error: Error) => void;
 }
 
@@ -126,8 +126,8 @@ export class ProbePort {
   }
 
   /**
-   * watch starts the thread without its port, unless it runs: if the event loop is blocked at the end of the shutdown budget,
-   * nothing else can end the process.
+   * watch starts the thread without a port, if the thread is not running. Only the thread can end the process if the event
+   * loop is blocked at the end of the shutdown budget.
    */
   watch(): void {
     if (this.#worker === undefined && !this.#isStarting) this.#open(0);

@@ -1,8 +1,9 @@
-// The questions of the probe thread to the main thread: each is asked once at a time, and its last answer is kept.
+// The questions that the probe thread sends to the main thread. Equal questions share one answer, and the last answers are kept.
 import type { Clock } from '../clock.ts';
 import type { Answer } from '../message.ts';
 
-// The most unusual questions that wait for the main thread, the most answers that are kept, and the most characters of one.
+// Limits for unusual questions: how many may wait for the main thread, how many answers are kept, and the longest kept answer
+// in characters.
 const mostOpen = 64;
 const mostKept = 64;
 const longestKept = 1_000_000;
@@ -12,11 +13,11 @@ export interface Question {
   readonly key: string;
   readonly url: string;
   readonly method: string;
-  /** Whether the limits above do not hold for this question, as for the plain probe URLs. */
+  /** Whether the URL is a plain probe URL. The limits above do not apply to these. */
   readonly isUsual: boolean;
 }
 
-/** LastAnswer is an answer and when it came. */
+/** LastAnswer is an answer and when it arrived. */
 export interface LastAnswer {
   readonly answer: Answer;
   readonly at: number;
@@ -29,9 +30,9 @@ interface OpenQuestion extends Question {
   readonly resolve: (answer: Answer) => void;
 }
 
-/** Questions is asked in the probe thread and answered by the main thread. */
+/** Questions belongs to the probe thread. The main thread answers the questions. */
 export class Questions {
-  /** For how many milliseconds the question that was answered last had waited for the main thread. */
+  /** How long the last answered question had waited for the main thread, in milliseconds. */
   waitedMs = 0;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #post: (id: number, question: Question) => void;
@@ -54,13 +55,13 @@ export class Questions {
   }
 
   /**
-   * ask sends a question unless the same one is waiting for its answer, and returns since when it has been waiting. It
-   * returns undefined if too many questions are waiting.
+   * Sends a question, unless the same question is already waiting. `since` is when the waiting began. It returns
+   * undefined if too many questions are waiting.
    */
   ask(question: Question): { readonly answered: Promise<Answer>; readonly since: number } | undefined {
     const open = this.#open.get(question.key);
     if (open !== undefined) return open;
-    // The usual questions are few, and unusual ones must not keep them from new answers.
+    // Always accept usual questions: there are only a few of them, and unusual ones must not block them.
     if (this.#open.size >= mostOpen && !question.isUsual) return undefined;
     const { promise: answered, resolve } = Promise.withResolvers<Answer>();
     const asked = { ...question, id: this.#nextId++, since: this.#clock.now(), answered, resolve };

@@ -92,7 +92,7 @@ export class Responder {
     return undefined;
   }
 
-  // The answer of the main thread, if it comes in time. The time counts from when the question was first asked.
+  // Returns the answer of the main thread if it arrives in time. The time counts from when the question was first sent.
   async #within(milliseconds: number, question: Question): Promise<Answer | undefined> {
     const { clock, questions } = this.#options;
     const asked = questions.ask(question);

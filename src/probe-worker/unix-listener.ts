@@ -9,9 +9,11 @@ import { dirname, join } from 'node:path';
 const longestPath = 103;
 
 /**
- * listenOn binds the server at the path. A thread cannot set the umask, so the socket is bound in a folder with mode 0700 next
- * to the path, gets mode 0600, and is then renamed. It rejects, with the path as it was, if the path has anything but the
- * socket of a process of the same user that has ended. The returned function removes the socket, if it is still this one.
+ * listenOn binds the server at the path. A thread cannot set the umask. So listenOn binds the socket in a private folder
+ * next to the path. It then changes the mode to 0600 and renames the socket to the path.
+ *
+ * If the path exists, it must be a socket of the same user on which no process listens. Otherwise listenOn rejects, and
+ * leaves the path unchanged. The returned function removes the socket, unless another file has replaced it.
  */
 export async function listenOn(server: Server, path: string): Promise<() => void> {
   await checkPath(path);
@@ -23,7 +25,7 @@ export async function listenOn(server: Server, path: string): Promise<() => void
     }
     await listening(server, bound);
     chmodSync(bound, 0o600);
-    // Again, since another process may have been as fast.
+    // Check again: another process may have bound the same path since the first check.
     await checkPath(path);
     renameSync(bound, path);
   } catch (error) {

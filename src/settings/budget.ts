@@ -1,25 +1,25 @@
-// The shutdown budget: how the pod's grace period is divided, so that the process ends ahead of SIGKILL.
+// The shutdown budget: how the pod's grace period is divided, so that the process ends before SIGKILL.
 import { LameduckError } from '../errors.ts';
 import type { CompletedSettings, Sources } from './complete.ts';
 import { formatDuration } from './duration.ts';
 import { settingsTable, type SettingName, type Settings } from './table.ts';
 import { settingTexts, sourceWord, textOf } from './text.ts';
 
-// What is kept back for the end of the process itself, since the kubelet's clock started before ours.
+// Time for the exit of the process, in milliseconds. The kubelet starts to count the grace period before the process does.
 const exitMargin = 2_000;
 
-// A drain shorter than this is no drain.
+// The shortest drain that is accepted, in milliseconds.
 const shortestDrain = 1_000;
 
 /** Budget is the division of the grace period, in milliseconds. */
 export interface Budget {
   /** From the process signal to the latest end: grace period − preStop − 2 s. */
   readonly total: number;
-  /** What is left for requests in flight: total − max(delay, longest pre-shutdown hook) − destroy hooks. */
+  /** The time for requests in flight: total − max(delay, longest pre-shutdown hook) − destroy hooks. */
   readonly drain: number;
 }
 
-/** ExplainedBudget is a budget with its sum in words, for the log and for errors: each number, and where it came from. */
+/** ExplainedBudget is a budget with the text of its sum, for the log and for errors: each number and its source. */
 export interface ExplainedBudget extends Budget {
   readonly sum: string;
 }
@@ -62,8 +62,8 @@ export function settingWithSource(settings: Settings, sources: Sources, name: Se
 }
 
 /**
- * cutDelay returns the settings with a delay that leaves requests in flight the time that they need at least, if there is
- * one. It is the same object when nothing had to be cut.
+ * cutDelay returns the settings with a delay that is short enough to leave the shortest drain, if such a delay exists. It
+ * returns the same object if the delay is already short enough.
  */
 export function cutDelay(settings: Settings): Settings {
   const missing = shortestDrain - budgetOf(settings, 0).drain;
@@ -72,8 +72,8 @@ export function cutDelay(settings: Settings): Settings {
 }
 
 /**
- * withoutDelay returns the settings for development: a delay that code asks for is 0, and its source is `development`. A
- * delay that the environment asks for is kept.
+ * withoutDelay returns the settings for development. If code sets a delay, the delay becomes 0 and its source `development`.
+ * A delay from the environment stays.
  */
 export function withoutDelay<Completed extends CompletedSettings>(completed: Completed): Completed {
   const { settings, sources } = completed;

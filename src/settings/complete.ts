@@ -20,9 +20,9 @@ export type FunctionOptions<Functions> = {
 export interface CompletedSettings<Functions = object, Values = Settings> {
   readonly settings: Values;
   readonly sources: Readonly<Record<keyof Values, string>>;
-  /** Each that was given, read once. */
+  /** The function options that were given. Each property is read only once. */
   readonly functions: Functions;
-  /** What should be said once, though nothing is refused. */
+  /** Texts to log once. They do not make the settings invalid. */
   readonly warnings: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export interface Table {
 
 const lifecycleTable: Table = { rows: settingsTable, variableOf };
 
-/** The environment variable with which an elector leads without a cluster. Like LAMEDUCK_DISABLED it is no setting. */
+/** The environment variable with which an elector leads without a cluster. Like LAMEDUCK_DISABLED, it is not a setting. */
 export const aloneVariable = 'LAMEDUCK_LEADER_ELECTION_ALONE';
 
 /** settingVariables are the variables of all settings, those of electors included. */
@@ -59,8 +59,8 @@ export function completeSettings<Functions extends object>(
 }
 
 /**
- * readSettings is completeSettings for whoever must not refuse: what cannot be read has its default, and its line is among
- * the problems. `defaults` come before those of the table.
+ * readSettings is completeSettings for callers that must continue with invalid settings. An invalid setting gets its default,
+ * and a line in `problems`. `defaults` override those of the table.
  */
 export function readSettings<Functions extends object>(
   options: SettingsOptions & Functions,
@@ -146,7 +146,7 @@ function readOptions(
   return { given, known };
 }
 
-// What was given may have getters of its own.
+// The given value may have getters that throw.
 function read(reading: () => Reading<unknown>): Reading<unknown> {
   try {
     return reading();

@@ -1,16 +1,15 @@
-// What the environment says: which variables are ours, which are Kubernetes' service links, and which are typing errors.
+// Reads environment variables, and tells lameduck's own from Kubernetes' service links and from misspelled names.
 import { quoted } from '../errors.ts';
 
 /** Environment is the variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * disabledVariable switches everything off when it is `1`; it is no setting, since code must not be able to overrule
- * it.
+ * disabledVariable disables lameduck if it is `1`. It is not a setting, because code must not be able to override it.
  */
 export const disabledVariable = 'LAMEDUCK_DISABLED';
 
-/** isDisabled tells whether the environment switches lameduck off; undefined is a value that says neither. */
+/** isDisabled tells whether the environment disables lameduck. It returns undefined if the value is invalid. */
 export function isDisabled(environment: Environment): boolean | undefined {
   const text = (environment[disabledVariable] ?? '').trim().toLowerCase();
   if (text === '1' || text === 'true') return true;
@@ -22,12 +21,12 @@ export function isDisabled(environment: Environment): boolean | undefined {
 const serviceLinkName = /_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/;
 const serviceLinkValue = /^(tcp|udp|sctp):\/\//i;
 
-/** isServiceLink tells a variable that Kubernetes injected for a Service from one that somebody meant for us. */
+/** isServiceLink tells whether Kubernetes has injected a variable for a Service. */
 export function isServiceLink(name: string, value: string): boolean {
   return serviceLinkName.test(name) || (name.endsWith('_PORT') && serviceLinkValue.test(value));
 }
 
-/** valueOf returns what a variable is set to; undefined for one that is not, or that is a service link. */
+/** valueOf returns the value of a variable, or undefined if the variable is empty, unset or a service link. */
 export function valueOf(environment: Environment, variable: string): string | undefined {
   const text = (environment[variable] ?? '').trim();
   return text === '' || isServiceLink(variable, text) ? undefined : text;
@@ -36,8 +35,8 @@ export function valueOf(environment: Environment, variable: string): string | un
 const prefix = 'LAMEDUCK_';
 
 /**
- * unknownVariables returns one warning for each `LAMEDUCK_` variable that means nothing, with the nearest name. One that
- * differs from ours in its letter case is not read either.
+ * unknownVariables returns one warning, with the nearest known name, for each `LAMEDUCK_` variable that is unknown. A name
+ * in another letter case is also unknown, except on Windows.
  */
 export function unknownVariables(environment: Environment, known: readonly string[]): string[] {
   const isOurs = (name: string): boolean => name === disabledVariable || known.includes(name);
@@ -45,11 +44,11 @@ export function unknownVariables(environment: Environment, known: readonly strin
     .filter(([name, value]) => /^LAMEDUCK_/i.test(name) && !isServiceLink(name, value ?? ''))
     .filter(([name, value]) => {
       const upper = name.toUpperCase();
-      // Windows finds a variable in any letter case.
+      // On Windows, the names of variables are case-insensitive.
       return !(isOurs(name) || (isOurs(upper) && environment[upper] === value));
     })
     .map(([name]) => {
-      // What all have in common makes no two of them alike.
+      // All names share the prefix, so it must not count as similarity.
       const near = nearest(
         name.slice(prefix.length),
         [...known, disabledVariable].map((one) => one.slice(prefix.length)),
@@ -58,18 +57,18 @@ export function unknownVariables(environment: Environment, known: readonly strin
     });
 }
 
-/** nameShown writes a name that somebody else has chosen, quoted where it would not stand out or is very long. */
+/** nameShown returns a name for a message. It is quoted if it is very long or has unusual characters. */
 export function nameShown(name: string): string {
   return /^[\w$.-]{1,100}$/.test(name) ? name : quoted(name);
 }
 
 /**
- * nearest returns the candidate with the fewest letters to change, if it is near enough to be what was meant. One that
- * only goes on after the name is the nearest.
+ * nearest returns the candidate with the smallest edit distance, or undefined if that is more than half of the name. A
+ * candidate that begins with the name has the distance 0, unless it is more than twice as long.
  */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
-    // No other can be near enough, and a name may be very long.
+    // The edit distance of these would be too large anyway. Skip them, because a name may be very long.
     .filter((candidate) => name.length <= candidate.length * 2)
     .map((candidate) => ({ candidate, distance: distance(name.toUpperCase(), candidate.toUpperCase()) }))
     .sort((a, b) => a.distance - b.distance);

@@ -65,7 +65,7 @@ function durationFrom(least: number, what = 'a duration such as 15s or 1m30s', s
   };
 }
 
-// Whoever writes a thousand or more without a unit has milliseconds in mind.
+// For a number without a unit, suggest seconds below 1000 and milliseconds from there.
 function withUnit(text: string): string | undefined {
   if (!/^\d{1,15}(\.\d{1,15})?$/.test(text)) return undefined;
   return `${text}${Number(text) < 1_000 ? 's' : 'ms'}`;

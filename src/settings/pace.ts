@@ -1,4 +1,4 @@
-// How fast clients are sent elsewhere, which nobody sets.
+// The rate at which the drain ends long-running requests. It is a constant, not a setting.
 
-/** leastPerSecond is the apiserver's floor: so many are told to go in a second, however few there are. */
+/** leastPerSecond is the lowest rate at which long-running requests are ended, per second. It is the apiserver's. */
 export const leastPerSecond = 200;

@@ -36,7 +36,7 @@ function listOfPaths(
   };
 }
 
-// Of the characters that a request line may hold, all but those that begin a query or separate the list.
+// Accepts the characters of a request line, except those that begin a query or a fragment, and the comma of the list.
 function isPathname(given: unknown): given is string {
   return typeof given === 'string' && /^\/[!-~]*$/.test(given) && !/[?#,]/.test(given);
 }

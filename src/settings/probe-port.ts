@@ -1,7 +1,7 @@
-// What the probe port has that nobody says.
+// Constants of the probe port.
 
-/** usualProbePort is the one that is taken where a probe port is wanted and none is named. */
+/** usualProbePort is the default where a probe port is needed and none is given. */
 export const usualProbePort = 8081;
 
-/** probePortMetricsPath is the path of the metrics there, where nothing else has any. */
+/** probePortMetricsPath is the path of the metrics on the probe port. */
 export const probePortMetricsPath = '/metrics';

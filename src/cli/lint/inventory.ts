@@ -1,4 +1,4 @@
-// What the rules look at: the workloads of a manifest, their containers, and the objects that concern them. Pure.
+// The input of the rules: the workloads of a manifest, their containers, and the objects that concern them. Pure.
 import { containerOf } from '../manifest/container.ts';
 import { isObject, number, object, objects, text, type Fields, type Path } from '../manifest/fields.ts';
 import type { ManifestObject } from '../manifest/objects.ts';

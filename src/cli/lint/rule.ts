@@ -1,4 +1,4 @@
-// What a rule is, and what it finds. Pure.
+// The types of a rule and of its findings. Pure.
 import type { Path } from '../manifest/fields.ts';
 import type { ManifestObject } from '../manifest/objects.ts';
 import type { ProbeType } from '../rehearsal/streak.ts';

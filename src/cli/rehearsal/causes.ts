@@ -4,7 +4,7 @@ import type { EventKind, RehearsalEvent } from './event-log.ts';
 /** Cause is one reason for a loss, with its remedy. */
 export interface Cause {
   readonly name: string;
-  /** What was seen. */
+  /** The observation, in one sentence. */
   readonly text: string;
   readonly remedy: string;
 }

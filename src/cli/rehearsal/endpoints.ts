@@ -63,8 +63,8 @@ export function afterChange(endpoints: Endpoints, at: number, conditions: Condit
 }
 
 /**
- * destination returns where a node sends a new connection at `now`: to a ready endpoint; if there is none, to one that is
- * serving and terminating; otherwise the connection is refused (K-128, K-129, K-132).
+ * destination returns where a node sends a new connection at `now`. If an endpoint is ready, the node uses that endpoint. If
+ * none is ready, the node uses an endpoint that is serving and terminating. Otherwise it refuses the connection (K-128, K-129, K-132).
  */
 export function destination({ nodes, hasOthers }: Endpoints, node: number, now: number): Destination {
   const known = nodes[node % nodes.length]?.changes.filter(({ at }) => at <= now).at(-1)?.conditions;

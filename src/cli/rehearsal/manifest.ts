@@ -12,8 +12,8 @@ export type ManifestReading =
   { readonly pod: PodSpec; readonly warnings: readonly string[] } | { readonly problem: string };
 
 /**
- * readManifest returns the pod of a manifest. `commands` has the command of each container by its name, since an image
- * cannot be run here; `fallback` is the command of the only container without one.
+ * readManifest returns the pod of a manifest. Images cannot be run here, so `commands` maps the name of a container to its
+ * command. `fallback` is the command of the first regular container that is not in `commands`.
  */
 export function readManifest(
   content: string,

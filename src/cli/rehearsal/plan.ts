@@ -3,7 +3,7 @@ import { parseDuration } from '../../settings/duration.ts';
 import { optionLines, readArguments, type Options } from '../options.ts';
 import { scenarios, type ScenarioName } from './scenarios.ts';
 
-/** Plan is what a rehearsal is asked to do. */
+/** Plan is the configuration of a rehearsal. */
 export interface Plan {
   readonly command: readonly string[];
   /** Commands of further containers, by their name. */

@@ -128,7 +128,7 @@ export class PodContainer {
     await this.#killing;
   }
 
-  /** kill resolves when the container has ended. One that has already exited gets neither preStop nor signal (K-087). */
+  /** kill resolves when the container has ended. If it had already exited, kill runs no preStop hook and sends no signal (K-087). */
   async kill(kill: Kill, text: string, ordering?: Promise<unknown>): Promise<void> {
     const { log, host, pod } = this.#options;
     const container = this.#container;

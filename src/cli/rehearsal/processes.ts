@@ -1,4 +1,4 @@
-// What /proc says of processes: descendants, listening ports, signal handlers. Where there is no /proc, nothing is known.
+// Reads descendants, listening ports and signal handlers of processes from /proc. Without /proc, all of these are unknown.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Listener is a TCP port on which a process listens. */

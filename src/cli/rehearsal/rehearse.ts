@@ -98,7 +98,7 @@ async function runOne(
     ...{ scenario, pod, port: loadPort(plan.port, pod, environment), propagation, isolation, log, interrupted },
     load: { rate, connections, requests, retry, longPoll, stream, upload, webSocket, http2, seed },
     random: seededRandom(seed),
-    // What the kubelet sets for every container, so that a program behaves as in a cluster (K-185).
+    // The kubelet sets these in every container (K-185). Programs use them to detect a cluster.
     environment: {
       ...environment,
       KUBERNETES_SERVICE_HOST: '10.96.0.1',

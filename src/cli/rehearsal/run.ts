@@ -36,7 +36,7 @@ const longestStart = 60_000;
 
 const pollPeriod = 50;
 
-// Of very many losses only these are kept as events; all are counted.
+// The most losses that are recorded as events, to bound memory. All losses are counted.
 const mostLossEvents = 200;
 
 /** totalOf returns the sum of tallies. */

@@ -16,7 +16,7 @@ export interface Target {
   readonly isStarted: boolean;
 }
 
-/** WorkerOptions is what a worker probes, and who is told of a published change. */
+/** WorkerOptions are the options of a worker. */
 export interface WorkerOptions {
   readonly name: string;
   readonly probe: Probe;
@@ -97,7 +97,7 @@ export class Worker {
     });
   }
 
-  // Returns whether a tick was due. Of the ticks that came during a slow run, one is made up for (K-043).
+  // Returns whether a tick was due. If several ticks passed during a slow run, the kubelet makes up for only one (K-043).
   #consumeTicks(): boolean {
     const now = this.#clock.now() + timerSlack;
     const isDue = this.#nextTickAt <= now;

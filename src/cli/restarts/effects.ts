@@ -1,4 +1,4 @@
-// What applying a new manifest over an old one does to pods. Pure.
+// How a new manifest affects the pods that an old one created. Pure.
 import { fieldAt, isObject, object, objects, pathText, type Fields, type Path } from '../manifest/fields.ts';
 import type { ManifestObject, Place } from '../manifest/objects.ts';
 import { podTemplateOf } from '../manifest/pod-template.ts';
@@ -15,7 +15,7 @@ export interface Cause extends Place {
   /** Undefined if the field is absent. */
   readonly before: unknown;
   readonly after: unknown;
-  /** What often changes this field; undefined if nothing is known. */
+  /** A frequent reason for a change of this field; undefined if none is known. */
   readonly hint: string | undefined;
 }
 
@@ -91,7 +91,7 @@ function nothing(message: unknown, causes: readonly Cause[] = []): Outcome {
 
 const rolls = (message: string, causes: readonly Cause[]): Outcome => ({ effect: 'rolls', message, causes });
 
-// What each kind does when its pod template has changed.
+// How the controller of each kind reacts to a changed pod template.
 const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly Cause[]) => Outcome>> = {
   Deployment: (spec, causes) => {
     if (spec['replicas'] === 0) return nothing('Nothing restarts: it has no pods.', causes);

@@ -1,4 +1,4 @@
-// What a new version of the kubelet does to containers that run. Pure.
+// How a new version of the kubelet affects running containers. Pure.
 import type { ManifestObject } from '../manifest/objects.ts';
 import { identity, isWorkload, type Effect } from './effects.ts';
 

@@ -1,4 +1,4 @@
-// The load balancers that an Ingress can ask for, and how each of them behaves.
+// The load balancers that an Ingress can create, and how each of them behaves.
 import { object, text } from '../../manifest/fields.ts';
 import type { ManifestObject } from '../../manifest/objects.ts';
 

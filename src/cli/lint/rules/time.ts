@@ -8,7 +8,7 @@ import { loadBalancerOf } from './load-balancers.ts';
 // The kubelet leaves a process as long even if preStop has used up the grace period (K-084).
 const kubeletFloor = 2;
 
-// Of a budget that lameduck accepts (P-075): what it keeps for the exit, and the shortest drain.
+// Two parts of the smallest budget that lameduck accepts (P-075), in seconds: the time for the exit, and the shortest drain.
 const lameduckMargin = 2;
 const lameduckDrain = 1;
 

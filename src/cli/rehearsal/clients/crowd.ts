@@ -127,7 +127,7 @@ export class Crowd {
     }
   }
 
-  // A client has always one long poll in flight, and asks again as soon as it is answered.
+  // A client always has one long poll in flight. It sends the next request as soon as it receives the response.
   async #poll(path: string, index: number): Promise<void> {
     const agent = new OneConnection(this.#plan);
     while (!this.#hasStopped()) {

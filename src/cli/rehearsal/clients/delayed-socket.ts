@@ -62,7 +62,7 @@ export class DelayedSocket extends Duplex {
     callback(error);
   }
 
-  // What the clients of node:http call on a socket.
+  // The HTTP client of Node calls these methods of its socket.
   setTimeout(): this {
     return this;
   }

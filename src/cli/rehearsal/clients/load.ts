@@ -14,7 +14,7 @@ import {
 // The build gives the thread a name of its own (build/entries.ts).
 const threadFile = import.meta.url.endsWith('.ts') ? './thread.ts' : './rehearsal-clients.js';
 
-/** LoadObserver is told what the clients report. */
+/** LoadObserver receives the reports of the clients. */
 export interface LoadObserver {
   onLoss(loss: Loss): void;
   /** `loopDelayMs` is the longest delay of the clients' event loop since the last report. */

@@ -1,4 +1,4 @@
-// What the rehearsal and the thread of its clients say to each other.
+// The messages between the rehearsal and the thread of its clients.
 import type { Destination } from '../endpoints.ts';
 
 /** ClientKind is a way in which clients use a server. */

@@ -1,4 +1,4 @@
-// What one attempt of a probe found, and the kubelet's retries of attempts that ended in an error.
+// The result of one probe attempt, and the kubelet's retries of attempts that ended in an error.
 import { systemClock } from '../../../clock.ts';
 import type { Result } from '../streak.ts';
 
