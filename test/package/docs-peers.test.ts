@@ -1,0 +1,16 @@
+// docs/migrate.md and docs/compare.md speak of the versions of other packages that are installed to test them.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readPage } from '../support/markdown.ts';
+
+const { dependencies } = JSON.parse(readPage('test/adoption/programs/package.json')) as {
+  dependencies: Readonly<Record<string, string>>;
+};
+
+for (const page of ['docs/migrate.md', 'docs/compare.md']) {
+  test(`${page} names the versions that are tested`, () => {
+    const named = [...readPage(page).matchAll(/`([^` ]+)` (\d+\.\d+\.\d+)\b/g)];
+    assert.notEqual(named.length, 0);
+    for (const [, name = '', version] of named) assert.equal(version, dependencies[name], name);
+  });
+}
