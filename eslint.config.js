@@ -200,6 +200,7 @@ export default defineConfig(
   // Programs of strangers, as they are, and examples with packages of their own, which .ci/register-programs checks.
   globalIgnores([
     'dist/',
+    'release/',
     'test/adoption/programs/',
     'test/adoption/tools/',
     'examples/*/*',

@@ -1,0 +1,100 @@
+// What a release changes in the tree, as text: versions, addresses and the CHANGELOG. It reads and writes no file.
+
+/** Release is what the command line says of a release. */
+export interface Release {
+  readonly version: string;
+  /** The public address of the repository, without `.git` and without a slash at its end. */
+  readonly repository?: string | undefined;
+  /** Day of the release, as `2026-11-23`. */
+  readonly date: string;
+}
+
+type Change = (text: string, release: Release) => string;
+
+interface Manifest {
+  version?: string;
+  repository?: { type: string; url: string };
+  homepage?: string;
+  bugs?: string;
+  packages?: Record<string, Manifest>;
+  dependencies?: Record<string, string>;
+}
+
+/** changes has, for each file of a release, what becomes of its text. The examples come by their names. */
+export function changes(examples: readonly string[], chartVersion: string): ReadonlyMap<string, Change> {
+  const namesChart: Change = (text, { version }) => text.replaceAll(chartVersion, version);
+  const chartTests = ['test/chart/defaults.yaml', 'test/chart/defaults.test.ts', 'test/chart/library.test.ts'];
+  const namesTheChart = [...chartTests, 'helm/lameduck/charts/lameduck-library/README.md'];
+  return new Map<string, Change>([
+    ['package.json', manifest],
+    ['package-lock.json', lock],
+    ...examples.map((name) => [`examples/${name}/package.json`, example] as const),
+    ['helm/lameduck/Chart.yaml', chart],
+    ['helm/lameduck/charts/lameduck-library/Chart.yaml', chart],
+    ['helm/lameduck-injector/Chart.yaml', chart],
+    ...namesTheChart.map((file) => [file, namesChart] as const),
+    ['CHANGELOG.md', changelog],
+  ] satisfies (readonly [string, Change])[]);
+}
+
+/** isNewer tells whether a version comes after another. */
+export function isNewer(version: string, than: string): boolean {
+  const [[a, b, c], [x, y, z]] = [numbersOf(version), numbersOf(than)];
+  return a > x || (a === x && (b > y || (b === y && c > z)));
+}
+
+function numbersOf(version: string): [number, number, number] {
+  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number);
+  return [major, minor, patch];
+}
+
+const manifest: Change = (text, { version, repository }) => {
+  const content = JSON.parse(text) as Manifest;
+  content.version = version;
+  if (repository !== undefined) {
+    content.repository = { type: 'git', url: `git+${repository}.git` };
+    content.homepage = `${repository}#readme`;
+    content.bugs = `${repository}/issues`;
+  }
+  return json(content);
+};
+
+const lock: Change = (text, { version }) => {
+  const content = JSON.parse(text) as Manifest;
+  content.version = version;
+  const own = content.packages?.[''];
+  if (own !== undefined) own.version = version;
+  return json(content);
+};
+
+const example: Change = (text, { version }) => {
+  const content = JSON.parse(text) as Manifest;
+  if (content.dependencies !== undefined) content.dependencies['lameduck'] = `^${version}`;
+  return json(content);
+};
+
+// The charts have the version of the package, also the library that one of them depends on.
+const chart: Change = (text, { version, repository }) => {
+  const versioned = text
+    .replace(/^version: .*$/m, `version: ${version}`)
+    .replace(/^appVersion: .*$/m, `appVersion: '${version}'`)
+    .replace(/(- name: lameduck-library\n {4}version: ).*/, `$1${version}`);
+  if (repository === undefined) return versioned;
+  const withoutAddress = versioned.replace(/^home: .*\n/m, '').replace(/^sources: .*\n/m, '');
+  return withoutAddress.replace(/^type: .*$/m, `$&\nhome: ${repository}\nsources: [${repository}]`);
+};
+
+const changelog: Change = (text, { version, repository, date }) => {
+  const [, released = ''] = /^## \[Unreleased\]\n([^]*?)(?=^## \[|^\[Unreleased\]|(?![^]))/m.exec(text) ?? [];
+  if (!released.includes('\n- ')) throw new Error('CHANGELOG.md has nothing under [Unreleased]');
+  const cut = text.replace('## [Unreleased]\n', `## [Unreleased]\n\n## [${version}] - ${date}\n`);
+  if (repository === undefined) return cut;
+  const unreleased = `[Unreleased]: ${repository}/compare/v${version}...HEAD`;
+  const links = cut.replace(/^\[Unreleased\]: .*\n/m, '').trimEnd();
+  const between = /^\[\d+\.\d+\.\d+\]: .*$/.test(links.split('\n').at(-1) ?? '') ? '\n' : '\n\n';
+  return `${links}${between}[${version}]: ${repository}/releases/tag/v${version}\n${unreleased}\n`;
+};
+
+function json(content: unknown): string {
+  return `${JSON.stringify(content, undefined, 2)}\n`;
+}

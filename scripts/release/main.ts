@@ -1,0 +1,91 @@
+// `npm run release -- VERSION`: sets the version everywhere, cuts the CHANGELOG, commits, tags, and writes what is published
+// into release/. Pushing the tag publishes it: .github/workflows/release.yml.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { writeArtifacts } from './artifacts.ts';
+import { changes, isNewer, type Release } from './cut.ts';
+
+const usage = `Usage: npm run release -- VERSION [--repository URL] [--dry-run]
+       npm run release -- --artifacts
+
+  VERSION        as 0.1.0, newer than that of package.json
+  --repository   the public address, as https://github.com/owner/lameduck; a later release keeps it
+  --dry-run      releases a clone of the last commit, shows the changes, and deletes the clone
+  --artifacts    only writes release/ from the tree as it is`;
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    repository: { type: 'string' },
+    'dry-run': { type: 'boolean', default: false },
+    artifacts: { type: 'boolean', default: false },
+  },
+});
+const [version] = positionals;
+const here = process.cwd();
+
+if (values.artifacts) list(writeArtifacts(here));
+else if (version === undefined || !/^\d+\.\d+\.\d+$/.test(version)) refuse(usage);
+else if (values.repository !== undefined && !/^https:\/\/[^/]+\/[^/]+\/[^/]+$/.test(values.repository)) {
+  refuse(`--repository must be an address such as https://github.com/owner/lameduck, got ${values.repository}`);
+} else {
+  const date = new Date().toISOString().slice(0, 10);
+  const order: Release = { version, date, repository: values.repository ?? knownRepository() };
+  if (values['dry-run']) rehearse(order);
+  else release(here, order);
+}
+
+function release(root: string, order: Release): void {
+  if (git(root, 'status', '--porcelain') !== '') refuse('the tree has changes: commit or remove them first');
+  const current = (JSON.parse(read(root, 'package.json')) as { version: string }).version;
+  if (!isNewer(order.version, current)) refuse(`${order.version} is not newer than ${current}`);
+  const [, chartVersion = ''] = /^version: (.*)$/m.exec(read(root, 'helm/lameduck/Chart.yaml')) ?? [];
+  const examples = readdirSync(join(root, 'examples')).filter((name) => {
+    return existsSync(join(root, 'examples', name, 'package.json'));
+  });
+  // All texts first, so that an error leaves the tree as it was.
+  const texts = [...changes(examples, chartVersion)].map(([file, change]) => [file, change(read(root, file), order)] as const);
+  for (const [file, text] of texts) writeFileSync(join(root, file), text);
+  git(root, 'commit', '--quiet', '--all', '--message', `build: release ${order.version}`);
+  git(root, 'tag', '--annotate', `v${order.version}`, '--message', `lameduck ${order.version}`);
+  list(writeArtifacts(root));
+  console.log(`publish it with: git push --atomic origin HEAD v${order.version}`);
+}
+
+function rehearse(order: Release): void {
+  const folder = mkdtempSync(join(tmpdir(), 'lameduck-release-'));
+  try {
+    const clone = join(folder, 'clone');
+    git(here, 'clone', '--quiet', here, clone);
+    symlinkSync(join(here, 'node_modules'), join(clone, 'node_modules'));
+    release(clone, order);
+    console.log(git(clone, 'show', '--stat', '--format=%s'));
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function knownRepository(): string | undefined {
+  const { repository } = JSON.parse(read(here, 'package.json')) as { repository?: { url: string } };
+  return repository?.url.replace(/^git\+/, '').replace(/\.git$/, '');
+}
+
+function list(folder: string): void {
+  for (const name of readdirSync(folder).sort()) console.log(`release/${name}`);
+}
+
+function read(root: string, file: string): string {
+  return readFileSync(join(root, file), 'utf8');
+}
+
+function git(root: string, ...args: string[]): string {
+  return execFileSync('git', args, { cwd: root, encoding: 'utf8' }).trim();
+}
+
+function refuse(message: string): never {
+  console.error(message);
+  process.exit(1);
+}

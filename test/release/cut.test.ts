@@ -1,0 +1,69 @@
+// What a release writes into each file.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { changes, isNewer, type Release } from '../../scripts/release/cut.ts';
+
+const repository = 'https://github.com/owner/lameduck';
+const order: Release = { version: '0.2.0', date: '2026-11-23', repository };
+const changed = (file: string, text: string, release = order): string =>
+  changes(['express'], '0.1.0').get(file)?.(text, release) ?? '';
+
+test('the package has the version, and three addresses that follow from one', () => {
+  assert.deepEqual(JSON.parse(changed('package.json', '{ "version": "0.1.0", "type": "module" }')), {
+    ...{ version: '0.2.0', type: 'module', homepage: `${repository}#readme`, bugs: `${repository}/issues` },
+    repository: { type: 'git', url: `git+${repository}.git` },
+  });
+  const bare: Release = { version: '0.2.0', date: '2026-11-23' };
+  assert.deepEqual(JSON.parse(changed('package.json', '{ "version": "0.1.0" }', bare)), { version: '0.2.0' });
+});
+
+test('the lock file and the examples have the version', () => {
+  const lock = '{ "version": "0.1.0", "packages": { "": { "version": "0.1.0" }, "node_modules/a": { "version": "0.1.0" } } }';
+  assert.deepEqual(JSON.parse(changed('package-lock.json', lock)), {
+    version: '0.2.0',
+    packages: { '': { version: '0.2.0' }, 'node_modules/a': { version: '0.1.0' } },
+  });
+  const example = '{ "dependencies": { "express": "^0.1.0", "lameduck": "^0.1.0" } }';
+  assert.deepEqual(JSON.parse(changed('examples/express/package.json', example)), {
+    dependencies: { express: '^0.1.0', lameduck: '^0.2.0' },
+  });
+});
+
+test('the chart has the version, that of its library, and the address once', () => {
+  const dependency = 'dependencies:\n  # beside it\n  - name: lameduck-library\n    version: 0.1.0\n';
+  const text = `name: lameduck\ntype: application\nversion: 0.1.0\nappVersion: '0.0.0'\n${dependency}`;
+  const expected = [
+    ...['name: lameduck', 'type: application', `home: ${repository}`, `sources: [${repository}]`],
+    ...['version: 0.2.0', "appVersion: '0.2.0'", dependency.trimEnd().replace('0.1.0', '0.2.0'), ''],
+  ].join('\n');
+  const once = changed('helm/lameduck/Chart.yaml', text);
+  assert.equal(once, expected);
+  assert.equal(changed('helm/lameduck/Chart.yaml', once), expected);
+});
+
+test('the CHANGELOG gets a heading for the release below [Unreleased], and links', () => {
+  const first = changed('CHANGELOG.md', '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- One.\n', { ...order, version: '0.1.0' });
+  assert.equal(
+    first,
+    '# Changelog\n\n## [Unreleased]\n\n## [0.1.0] - 2026-11-23\n\n### Added\n\n- One.\n\n' +
+      `[0.1.0]: ${repository}/releases/tag/v0.1.0\n[Unreleased]: ${repository}/compare/v0.1.0...HEAD\n`,
+  );
+  assert.throws(() => changed('CHANGELOG.md', first), /nothing under \[Unreleased\]/);
+  const second = changed('CHANGELOG.md', first.replace('[Unreleased]\n\n', '[Unreleased]\n\n### Fixed\n\n- Two.\n\n'));
+  assert.match(second, /## \[Unreleased\]\n\n## \[0\.2\.0\] - 2026-11-23\n\n### Fixed\n\n- Two\.\n\n## \[0\.1\.0\]/);
+  assert.ok(
+    second.endsWith(
+      `[0.1.0]: ${repository}/releases/tag/v0.1.0\n[0.2.0]: ${repository}/releases/tag/v0.2.0\n` +
+        `[Unreleased]: ${repository}/compare/v0.2.0...HEAD\n`,
+    ),
+    second,
+  );
+});
+
+test('a version is newer by its first number that differs', () => {
+  assert.deepEqual(
+    [isNewer('0.1.0', '0.0.0'), isNewer('0.10.0', '0.9.9'), isNewer('1.0.0', '0.9.0'), isNewer('0.1.0', '0.1.0')],
+    [true, true, true, false],
+  );
+  assert.equal(isNewer('0.1.9', '0.2.0'), false);
+});
