@@ -1,18 +1,18 @@
-// Writes what a release publishes into release/: the packed package with its documents and its SBOM, and the charts with the
-// addresses of the images. It changes nothing else.
+// Writes the files that a release publishes into release/. These are the packed package with its documents and its SBOM,
+// and the charts with the addresses of the images. It changes nothing else.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const sbom = 'sbom.cdx.json';
 
-/** writeArtifacts makes the folder `release` of a tree anew, and returns its path. */
+/** writeArtifacts replaces the folder `release` of a tree, and returns its path. */
 export function writeArtifacts(root: string): string {
   const folder = join(root, 'release');
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   const run = (...args: string[]): string => execFileSync('npm', args, { cwd: root, encoding: 'utf8' });
-  // What runs is in the lock file; what is installed here may have more.
+  // From the lock file, because the installed packages may be more.
   writeFileSync(join(root, sbom), run('sbom', '--package-lock-only', '--omit=dev', '--sbom-format=cyclonedx'));
   run('pack', '--pack-destination', folder);
   cpSync(join(root, sbom), join(folder, sbom));

@@ -1,4 +1,4 @@
-// What a release changes in the tree, as text: versions, addresses and the CHANGELOG. It reads and writes no file.
+// Changes the texts of the files of a release: versions, addresses and the CHANGELOG. It reads and writes no file.
 
 /** Release is what the command line says of a release. */
 export interface Release {

@@ -1,5 +1,5 @@
-// `npm run release -- VERSION`: sets the version everywhere, cuts the CHANGELOG, commits, tags, and writes what is published
-// into release/. Pushing the tag publishes it: .github/workflows/release.yml.
+// `npm run release -- VERSION`: sets the version everywhere, cuts the CHANGELOG, commits, tags, and writes the files to
+// publish into release/. Pushing the tag publishes it: .github/workflows/release.yml.
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -47,7 +47,9 @@ function release(root: string, order: Release): void {
     return existsSync(join(root, 'examples', name, 'package.json'));
   });
   // All texts first, so that an error leaves the tree as it was.
-  const texts = [...changes(examples, chartVersion)].map(([file, change]) => [file, change(read(root, file), order)] as const);
+  const texts = [...changes(examples, chartVersion)].map(
+    ([file, change]) => [file, change(read(root, file), order)] as const,
+  );
   for (const [file, text] of texts) writeFileSync(join(root, file), text);
   git(root, 'commit', '--quiet', '--all', '--message', `build: release ${order.version}`);
   git(root, 'tag', '--annotate', `v${order.version}`, '--message', `lameduck ${order.version}`);

@@ -1,4 +1,4 @@
-// What a release writes into each file.
+// The text that a release writes into each file.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changes, isNewer, type Release } from '../../scripts/release/cut.ts';
@@ -18,7 +18,8 @@ test('the package has the version, and three addresses that follow from one', ()
 });
 
 test('the lock file and the examples have the version', () => {
-  const lock = '{ "version": "0.1.0", "packages": { "": { "version": "0.1.0" }, "node_modules/a": { "version": "0.1.0" } } }';
+  const lock =
+    '{ "version": "0.1.0", "packages": { "": { "version": "0.1.0" }, "node_modules/a": { "version": "0.1.0" } } }';
   assert.deepEqual(JSON.parse(changed('package-lock.json', lock)), {
     version: '0.2.0',
     packages: { '': { version: '0.2.0' }, 'node_modules/a': { version: '0.1.0' } },
@@ -42,7 +43,10 @@ test('the chart has the version, that of its library, and the address once', () 
 });
 
 test('the CHANGELOG gets a heading for the release below [Unreleased], and links', () => {
-  const first = changed('CHANGELOG.md', '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- One.\n', { ...order, version: '0.1.0' });
+  const first = changed('CHANGELOG.md', '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- One.\n', {
+    ...order,
+    version: '0.1.0',
+  });
   assert.equal(
     first,
     '# Changelog\n\n## [Unreleased]\n\n## [0.1.0] - 2026-11-23\n\n### Added\n\n- One.\n\n' +
