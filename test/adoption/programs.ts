@@ -1,4 +1,5 @@
-// The programs that are shown with lameduck/register: how each is started, and what it does about SIGTERM by itself.
+// The programs that are shown with lameduck/register: how each is started, and what it does about SIGTERM by itself. The `ai` SDK
+// and MCP are in test/foreign/event-streams, with their own clients.
 import { longPrograms } from './long-programs.ts';
 import { usual, type Program } from './program.ts';
 
