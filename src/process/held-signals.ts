@@ -129,6 +129,7 @@ export function noteEarlySignals(signals: readonly NodeJS.Signals[]): void {
  */
 export function interceptLater(signals: readonly NodeJS.Signals[], hurry: () => void): () => void {
   const override = overrideEmit();
+  const listeners = new Map<string, Listener>();
   const end = (): void => {
     for (const [signal, listener] of listeners) process.off(signal, listener);
     if (override.interceptor === provisional) override.interceptor = undefined;
@@ -151,10 +152,18 @@ export function interceptLater(signals: readonly NodeJS.Signals[], hurry: () => 
     takeError: (error, origin) => next()?.takeError(error, origin) === true,
     takeDisconnect: (disconnect) => next()?.takeDisconnect(disconnect) === true,
   };
-  const listeners = new Map<string, Listener>(signals.map((signal) => [signal, emitAgain(override, signal)]));
   override.interceptor ??= provisional;
-  for (const [signal, listener] of listeners) process.on(signal, listener);
+  for (const signal of signals) listeners.set(signal, added(signal, emitAgain(override, signal)));
   return end;
+}
+
+/**
+ * added adds a listener of `process` and returns it. A library that wraps `process.on()` adds a function of its own, which is
+ * returned instead.
+ */
+export function added(event: string, listener: Listener): Listener {
+  process.on(event, listener);
+  return process.rawListeners(event).at(-1) as Listener;
 }
 
 type Listener = (...args: unknown[]) => void;

@@ -1,6 +1,6 @@
 // lameduck's own listeners of `process`. Node delivers a signal only if it has a listener; the override of `process.emit` then
 // takes the signal before any listener is called.
-import { overrideEmit } from './held-signals.ts';
+import { added, overrideEmit } from './held-signals.ts';
 import type { Listener } from './own-listeners.ts';
 
 interface Wrapped {
@@ -33,8 +33,7 @@ export class Listening {
       if (isEmittedPast) override.emit(event, args);
       else this.#onBypassed(event, args);
     };
-    process.on(event, listener);
-    this.#listeners.set(event, listener);
+    this.#add(event, listener);
     if (!isEmittedPast) return;
     this.#wrapAll(event);
     process.off('newListener', this.#onNewListener).on('newListener', this.#onNewListener);
@@ -58,11 +57,16 @@ export class Listening {
     const signal = event as string;
     const own = this.#listeners.get(signal);
     if (own === undefined || own !== listener) return;
-    process.on(signal, own);
+    this.#add(signal, own);
     // `process.removeAllListeners()` also removes the listener that was just added, and emits no event for it.
     process.nextTick(() => {
-      if (this.#listeners.get(signal) === own && !process.rawListeners(signal).includes(own)) process.on(signal, own);
+      const present = this.#listeners.get(signal);
+      if (present !== undefined && !process.rawListeners(signal).includes(present)) this.#add(signal, present);
     });
+  }
+
+  #add(event: string, listener: Listener): void {
+    this.#listeners.set(event, added(event, listener));
   }
 
   /** forgetAll removes every listener. */

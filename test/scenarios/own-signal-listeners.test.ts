@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import { disposed } from '../support/disposed.ts';
+import { registered } from '../support/guest.ts';
 import { HeldRequest } from '../support/held-request.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 
@@ -54,6 +55,30 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     // The second, which wanted to be called once, is gone; one is lameduck's.
     assert.equal((await program.line('the count', ({ msg }) => msg === 'third'))['count'], 4);
   });
+
+  for (const by of ['lameduck()', 'lameduck/register']) {
+    const env = by === 'lameduck()' ? { LIFECYCLE: 'code' } : registered();
+
+    test(`P-111 with ${by} they are called if a library wraps process.on()`, async (t) => {
+      const program = disposed(t, new ProcessUnderTest('wraps-process-on.ts', env));
+      const request = await HeldRequest.open(t, await program.ready());
+      program.kill('SIGTERM');
+      await program.signaled('HTTPServerStoppedListening');
+      assert.equal(await request.release(), 'served');
+      assert.deepEqual(await program.exit, { code: 5, signal: null });
+      assert.deepEqual(order(program, final, 'called'), [final, 'called']);
+    });
+
+    test(`with ${by} a program that removes all listeners drains if a library wraps process.on()`, async (t) => {
+      const program = disposed(t, new ProcessUnderTest('wraps-process-on.ts', env));
+      await program.ready();
+      program.child.stdin?.write('remove');
+      await program.line('removed', ({ msg }) => msg === 'removed');
+      program.kill('SIGTERM');
+      assert.deepEqual(await program.exit, clean);
+      assert.deepEqual(order(program, final, 'called'), [final]);
+    });
+  }
 
   test('the log says at the signal how many are held, and which setting calls them at once', async (t) => {
     const program = await signalled(t, 'only logs, and nothing holds it');
