@@ -86,6 +86,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-135': 'Load balancers of AWS are configured with the readiness probe and the drain time.',
   'H-136': 'Load balancers of Google are configured with the same.',
   'H-138': 'An HTTPRoute points to the Service.',
+  'H-140': 'The sidecar of a mesh, and any other proxy in the pod, exits after the server.',
   'H-141': 'A NetworkPolicy covers both directions, and allows DNS and probes.',
   'H-142': 'Either a PodMonitor or a ServiceMonitor scrapes the pods, also while they terminate.',
   'H-143': 'A drain is long enough to be scraped.',

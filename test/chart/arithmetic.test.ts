@@ -28,7 +28,7 @@ describe('H-043 HC-01 HC-02 the grace period is preStop + max(delay, hooks) + lo
       46,
     ],
     ['with no delay', { allowShortDelay: true, shutdownDelayDuration: '0s', preShutdownHookTimeout: '1ms' }, 39],
-    ['behind a gateway', { front: 'gateway' }, 53],
+    ['behind a gateway', { front: 'gateway', frontIdleTimeout: '60s' }, 53],
     ['behind AWS', { front: 'aws' }, 68],
     ['behind Google', { front: 'gce' }, 83],
   ];
@@ -69,7 +69,7 @@ test('H-040 HC-06 a sleep before the process signal is the kubelet’s, and is t
 });
 
 test('H-047 H-056 HC-07 the delay is that of what stands in front, unless it is given', async () => {
-  for (const [front, delay] of Object.entries({ none: '10s', gateway: '15s', aws: '30s', gce: '45s', azure: '90s' })) {
+  for (const [front, delay] of Object.entries({ none: '10s', nginx: '15s', aws: '30s', gce: '45s', azure: '90s' })) {
     const environment = environmentOf(await object('Deployment', { lameduck: { front } }));
     assert.equal(environment['LAMEDUCK_SHUTDOWN_DELAY_DURATION'], delay, front);
     const own = environmentOf(await object('Deployment', { lameduck: { front, shutdownDelayDuration: '1m' } }));
@@ -82,12 +82,12 @@ test('H-056 docs/load-balancers.md has the figures of each front as the chart ha
   const rows = [...page.matchAll(/^\| `([a-z]+)` .*?\| +(\d+) s +\| +(\d+) s +\| +(\d*)(?: s)? +\| +(\d+) s +\|$/gm)];
   assert.equal(rows.length, 11);
   for (const [, front = '', delay = '', least = '', idle = '', kept = ''] of rows) {
-    const environment = environmentOf(await object('Deployment', { lameduck: { front } }));
+    const named = front === 'gateway' ? { front, frontIdleTimeout: '60s' } : { front };
+    const environment = environmentOf(await object('Deployment', { lameduck: named }));
     assert.equal(environment['LAMEDUCK_SHUTDOWN_DELAY_DURATION'], `${delay}s`, front);
     assert.equal(environment['LAMEDUCK_KEEP_ALIVE_TIMEOUT'], `${kept}s`, front);
-    const shortest = { front, shutdownDelayDuration: `${least}s` };
-    await object('Deployment', { lameduck: shortest });
-    const short = await refusals({ lameduck: { front, shutdownDelayDuration: `${String(Number(least) - 1)}s` } });
+    await object('Deployment', { lameduck: { ...named, shutdownDelayDuration: `${least}s` } });
+    const short = await refusals({ lameduck: { ...named, shutdownDelayDuration: `${String(Number(least) - 1)}s` } });
     assert.match(short[0] ?? '', new RegExp(`at least ${least}s behind front ${front}`));
     if (idle === '') continue;
     const [line] = await refusals({ lameduck: { front, keepAliveTimeout: `${idle}s` } });
@@ -96,18 +96,15 @@ test('H-056 docs/load-balancers.md has the figures of each front as the chart ha
 });
 
 test('H-052 HC-08 connections are kept longer than what stands in front keeps them', async () => {
-  for (const [front, kept] of Object.entries({
-    none: '65s',
-    gateway: '65s',
-    aws: '65s',
-    gce: '620s',
-    envoy: '3610s',
-  })) {
-    const environment = environmentOf(await object('Deployment', { lameduck: { front } }));
-    assert.equal(environment['LAMEDUCK_KEEP_ALIVE_TIMEOUT'], kept, front);
+  const kept = async (lameduck: Values): Promise<string | undefined> =>
+    environmentOf(await object('Deployment', { lameduck }))['LAMEDUCK_KEEP_ALIVE_TIMEOUT'];
+  for (const [front, timeout] of Object.entries({ none: '65s', aws: '65s', gce: '620s', envoy: '3610s' })) {
+    assert.equal(await kept({ front }), timeout, front);
   }
-  const [line] = await refusals({ lameduck: { front: 'gateway', frontIdleTimeout: '5m' } });
-  assert.match(line ?? '', /^lameduck\.keepAliveTimeout \(65s\): must be longer than .* \(300s\)/);
+  assert.equal(await kept({ front: 'gateway', frontIdleTimeout: '30s' }), '65s');
+  assert.equal(await kept({ front: 'gateway', frontIdleTimeout: '5m' }), '305s');
+  const [line] = await refusals({ lameduck: { front: 'nginx', frontIdleTimeout: '5m', keepAliveTimeout: '5m' } });
+  assert.match(line ?? '', /^lameduck\.keepAliveTimeout \(300s\): must be longer than .* \(300s\)/);
 });
 
 test('H-091 HC-10 a process that has to be restarted is given 30 s, or the grace period where that is shorter', async () => {
@@ -139,7 +136,7 @@ describe('H-148 HC-31 the notes', () => {
   }
 
   it('print the sum, and what happens when', async () => {
-    const text = await notes(['--set', 'lameduck.preStopSeconds=2,lameduck.front=gateway']);
+    const text = await notes(['--set', 'lameduck.preStopSeconds=2,lameduck.front=nginx']);
     assert.match(text, /terminationGracePeriodSeconds = preStopSeconds 2s \+ max\(shutdownDelayDuration 15s, /);
     const moments = [...text.matchAll(/^ {2,}(\d+) {2}\S/gm)].map(([, second]) => Number(second));
     assert.deepEqual(moments, [2, 17, 47, 50, 55]);
@@ -183,7 +180,7 @@ describe('H-148 HC-31 the notes', () => {
     const local = ['--set', 'service.type=LoadBalancer,service.externalTrafficPolicy=Local'];
     assert.match(await notes(local), /externalTrafficPolicy is Local, but lameduck\.front is none/);
     assert.doesNotMatch(await notes([...local, '--set', 'lameduck.front=aws']), /externalTrafficPolicy/);
-    const route = 'lameduck.front=gateway,httpRoute.enabled=true,httpRoute.parentRefs[0].name=public';
+    const route = 'lameduck.front=nginx,httpRoute.enabled=true,httpRoute.parentRefs[0].name=public';
     const waits = /timeouts\.request is longer than lameduck\.longestRequestDuration \(30s\)/;
     assert.match(await notes(['--set', `${route},httpRoute.timeouts.request=31s`]), waits);
     assert.doesNotMatch(await notes(['--set', `${route},httpRoute.timeouts.request=30s`]), waits);

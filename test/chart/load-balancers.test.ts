@@ -1,7 +1,8 @@
 // What the chart tells the load balancers of AWS and Google, beside what the values say.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { object } from './chart.ts';
+import { object, template } from './chart.ts';
+import { specOf } from './pods.ts';
 
 const hosts = [{ host: 'shop.example' }];
 
@@ -35,4 +36,24 @@ test('H-136 Google’s load balancers wait for a response as long as the longest
   ]);
   assert.equal((config['spec'] as { timeoutSec: number }).timeoutSec, 91);
   assert.equal((policy['spec'] as { default: { timeoutSec: number } }).default.timeoutSec, 91);
+});
+
+test('H-140 the sidecar of a mesh is a native one, unless the values say otherwise', async () => {
+  const annotations = async (front: string, podAnnotations = {}): Promise<Record<string, string> | undefined> =>
+    specOf(await object('Deployment', { lameduck: { front }, podAnnotations })).template.metadata.annotations;
+  const native = 'sidecar.istio.io/nativeSidecar';
+  const config = '{"proxyMetadata":{"EXIT_ON_ZERO_ACTIVE_CONNECTIONS":"true"}}';
+  assert.deepEqual(await annotations('istio'), { [native]: 'true', 'proxy.istio.io/config': config });
+  assert.equal((await annotations('istio', { [native]: 'false' }))?.[native], 'false');
+  assert.equal((await annotations('linkerd'))?.['config.beta.linkerd.io/proxy-enable-native-sidecar'], 'true');
+  assert.equal(await annotations('envoy'), undefined);
+});
+
+test('H-140 a proxy may be a native sidecar, and other containers may be beside the server', async () => {
+  const sidecar = { name: 'cloud-sql-proxy', image: 'registry.example/cloud-sql-proxy:2', restartPolicy: 'Always' };
+  await template({
+    initContainers: [sidecar],
+    extraContainers: [{ name: 'logs', image: 'registry.example/fluent-bit:4' }],
+  });
+  await template({ extraContainers: [{ ...sidecar, restartPolicy: undefined }], allowSidecarProxies: true });
 });

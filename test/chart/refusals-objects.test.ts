@@ -1,6 +1,6 @@
 import { refusal, refused } from './refusal.ts';
 
-const container = (name: string, more: object = {}) => ({ name, image: 'registry.example/proxy:1', ...more });
+const container = (name: string, more: object = {}) => ({ name, image: 'registry.example/agent:1', ...more });
 
 refused('containers, labels, images and scrapes', [
   refusal(
@@ -15,13 +15,23 @@ refused('containers, labels, images and scrapes', [
   ),
   refusal(
     'H-076 no container beside the server listens on its port',
-    { extraContainers: [container('proxy', { ports: [{ containerPort: 8080 }] })] },
+    { extraContainers: [container('agent', { ports: [{ containerPort: 8080 }] })] },
     /^extraPorts, initContainers, extraContainers \(8080\): two containers of the pod would listen on this port/,
   ),
   refusal(
     'H-076 no sidecar listens on the probe port',
     { initContainers: [container('proxy', { restartPolicy: 'Always', ports: [{ containerPort: 8081 }] })] },
     /^extraPorts, initContainers, extraContainers \(8081\): two containers of the pod would listen on this port/,
+  ),
+  refusal(
+    'H-140 no proxy beside the server exits before the server, by its name',
+    { extraContainers: [container('cloud-sql-proxy')] },
+    /^extraContainers \(cloud-sql-proxy\): is a proxy, .*; move it to initContainers with restartPolicy: Always, or set allowSidecarProxies$/,
+  ),
+  refusal(
+    'H-140 no proxy beside the server exits before the server, by its image',
+    { extraContainers: [{ name: 'edge', image: 'docker.io/envoyproxy/envoy:v1.36' }] },
+    /^extraContainers \(edge\): is a proxy, /,
   ),
   refusal(
     'H-075 no port of the container is there twice by its name',

@@ -80,6 +80,11 @@ refused('time', [
     /^lameduck \(2145618s\): a pod has at most 2000000 seconds: preStopSeconds 0s \+ .* = 2145618s; lower the longest/,
   ),
   refusal(
+    'H-052 the idle timeout of any other proxy is given',
+    { lameduck: { front: 'gateway' } },
+    /^lameduck\.frontIdleTimeout \(null\): must be how long your proxy keeps an idle connection .*; look it up in the /,
+  ),
+  refusal(
     'the front is one that the chart knows',
     { lameduck: { front: 'cloudflare' } },
     /^lameduck\.front \(cloudflare\): must be one of aws, azure, envoy, .*, traefik; name the load balancer/,

@@ -102,7 +102,7 @@ test('H-013 a dependency may have an alias in any letters', async () => {
     const dependencies = [{ name: 'lameduck', version: '*', alias: 'orderApi', condition: 'orderApi.enabled' }];
     const parentChart = { apiVersion: 'v2', name: 'parent', version: '1.0.0', dependencies };
     writeFileSync(join(parent, 'Chart.yaml'), JSON.stringify(parentChart));
-    const values = { global: { team: 'shop' }, orderApi: { enabled: true, lameduck: { front: 'gateway' } } };
+    const values = { global: { team: 'shop' }, orderApi: { enabled: true, lameduck: { front: 'nginx' } } };
     const deployment = await object('Deployment', values, { chart: parent });
     assert.equal(deployment.metadata.name, 'shop-orderapi');
     assert.equal(specOf(deployment).template.spec.terminationGracePeriodSeconds, 53);

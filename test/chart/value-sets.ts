@@ -76,7 +76,7 @@ const anyImage: Values = {
 /** valueSets are the documented sets, by what they are for. */
 export const valueSets: Readonly<Record<string, Values>> = {
   'the defaults': {},
-  'a gateway in front': { lameduck: { front: 'gateway' }, httpRoute: routed },
+  'a gateway in front': { lameduck: { front: 'gateway', frontIdleTimeout: '60s' }, httpRoute: routed },
   'an ALB in front': { lameduck: { front: 'aws' }, ingress: { enabled: true, className: 'alb', hosts } },
   'an NLB in front': { lameduck: { front: 'aws', frontIdleTimeout: '50s' }, service: { type: 'LoadBalancer' } },
   'an Ingress of Google in front': { lameduck: { front: 'gce' }, ingress: { enabled: true, hosts } },

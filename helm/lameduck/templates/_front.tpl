@@ -64,3 +64,15 @@ alb.ingress.kubernetes.io/healthy-threshold-count: "2"
 alb.ingress.kubernetes.io/unhealthy-threshold-count: "2"
 {{- end }}
 {{- end -}}
+
+{{/* What makes the sidecar of a mesh exit after the server: a native sidecar, and for Istio a proxy that waits until no connection
+is open. Linkerd has read the name with `beta` since 2.19. */}}
+{{- define "lameduck.meshAnnotations" -}}
+{{- if eq .Values.lameduck.front "istio" }}
+sidecar.istio.io/nativeSidecar: "true"
+proxy.istio.io/config: '{"proxyMetadata":{"EXIT_ON_ZERO_ACTIVE_CONNECTIONS":"true"}}'
+{{- else if eq .Values.lameduck.front "linkerd" }}
+config.alpha.linkerd.io/proxy-enable-native-sidecar: "true"
+config.beta.linkerd.io/proxy-enable-native-sidecar: "true"
+{{- end }}
+{{- end -}}

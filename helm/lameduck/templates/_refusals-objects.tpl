@@ -162,3 +162,15 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
+
+{{/* A container of the pod gets SIGTERM at the same time as the server. A native sidecar exits after it. */}}
+{{- define "lameduck.refuseSidecarProxies" -}}
+{{- $ := index . 0 -}}{{- $problems := index . 1 -}}
+{{- if not $.Values.allowSidecarProxies -}}
+{{- range $.Values.extraContainers -}}
+{{- if regexMatch "(?i)(^|[^a-z])(envoy|[a-z]*proxy(v2)?|linkerd|nginx|traefik|daprd)([^a-z]|$)" (printf "%s %s" .name .image) -}}
+{{- include "lameduck.refuse" (list $problems "extraContainers" .name "is a proxy, which exits at SIGTERM while the server still needs it" "move it to initContainers with restartPolicy: Always, or set allowSidecarProxies") -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}

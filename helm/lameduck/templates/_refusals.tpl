@@ -14,6 +14,7 @@ keeps silent about it: only rendering tells. */}}
 {{- include "lameduck.refuseDisruption" $arguments -}}
 {{- include "lameduck.refuseNames" $arguments -}}
 {{- include "lameduck.refuseContainers" $arguments -}}
+{{- include "lameduck.refuseSidecarProxies" $arguments -}}
 {{- include "lameduck.refuseImage" $arguments -}}
 {{- include "lameduck.refuseInjection" $arguments -}}
 {{- include "lameduck.refuseRoutes" $arguments -}}

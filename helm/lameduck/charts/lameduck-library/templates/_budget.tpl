@@ -1,11 +1,11 @@
-{{/* The time arithmetic. Everything that has to do with time, in the pod, in the environment, in front of the pod and in
-the notes, is computed here and nowhere else. */}}
+{{/* The time arithmetic. All times of the pod, of its variables, of load balancers and of the notes are computed here. */}}
 
-{{/* What stands in front of the pods: how late it learns of a pod that leaves (the delay, and the least that is accepted),
-and how long it keeps a connection without a request. */}}
+{{/* The load balancers and proxies: the delay until they have stopped sending new connections, the shortest delay that is
+accepted, how long they keep an idle connection, and how long the server then does. Nobody but the user knows the idle timeout of
+`gateway`. */}}
 {{- define "lameduck.fronts" -}}
 none: { delay: 10s, least: 5s, idle: 0s, keepAlive: 65s }
-gateway: { delay: 15s, least: 5s, idle: 60s, keepAlive: 65s }
+gateway: { delay: 15s, least: 5s, idle: 0s, keepAlive: 65s }
 envoy: { delay: 15s, least: 5s, idle: 3600s, keepAlive: 3610s }
 istio: { delay: 15s, least: 5s, idle: 3600s, keepAlive: 3610s }
 linkerd: { delay: 15s, least: 5s, idle: 3s, keepAlive: 65s }
@@ -50,6 +50,8 @@ default, so that nothing else is refused because of it. */}}
 {{- $sum := add $preStop $lead $longest $destroy $margin -}}
 {{- $halfDelay := div (add $preStop $delay) 2 -}}
 {{- $drain := include "lameduck.term" (list $l.frontDrainDuration (printf "%dms" (min (add $longest $halfDelay) 3600000))) | int64 -}}
+{{- $idle := include "lameduck.term" (list $l.frontIdleTimeout $front.idle) | int64 -}}
+{{- $keepAlive := max (include "lameduck.milliseconds" $front.keepAlive | int64) (ternary (add $idle 5000) 0 (gt $idle 0)) -}}
 {{- dict
   "preStop" $preStop
   "delay" $delay
@@ -62,8 +64,8 @@ default, so that nothing else is refused because of it. */}}
   "sum" $sum
   "grace" (div (add $sum 999) 1000)
   "least" (include "lameduck.milliseconds" $front.least | int64)
-  "idle" (include "lameduck.term" (list $l.frontIdleTimeout $front.idle) | int64)
-  "keepAlive" (include "lameduck.term" (list $l.keepAliveTimeout $front.keepAlive) | int64)
+  "idle" $idle
+  "keepAlive" (include "lameduck.term" (list $l.keepAliveTimeout (printf "%dms" $keepAlive)) | int64)
   "frontDrain" $drain
   "frontDrainSeconds" (div (add $drain 999) 1000)
   | toJson -}}

@@ -54,6 +54,9 @@
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $l := $.Values.lameduck -}}
 {{- $b := include "lameduck.times" $ | fromJson -}}
+{{- if and (eq $l.front "gateway") (not (include "lameduck.isGiven" $l.frontIdleTimeout)) -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.frontIdleTimeout" $l.frontIdleTimeout "must be how long your proxy keeps an idle connection to a pod, because front gateway is any proxy" "look it up in the proxy's configuration, or name the proxy in lameduck.front") -}}
+{{- end -}}
 {{- if and (le (int64 $b.keepAlive) (int64 $b.idle)) (gt (int64 $b.idle) 0) -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.keepAliveTimeout" (include "lameduck.duration" $b.keepAlive)
   (printf "must be longer than front %s keeps a connection without a request (%s), or it sends a request into a connection that the server has just closed" $l.front (include "lameduck.duration" $b.idle))
