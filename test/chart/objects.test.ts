@@ -35,6 +35,7 @@ test('each object is there when its value says so, and only then', async () => {
   const always = ['Deployment', 'Pod', 'PodDisruptionBudget', 'Service', 'ServiceAccount'];
   assert.deepEqual(await kinds({}), always);
   const parentRefs = [{ name: 'gateway' }];
+  const lameduck = { front: 'envoy' };
   const more: [Values, string[]][] = [
     [{ autoscaling: { enabled: true } }, ['HorizontalPodAutoscaler']],
     [{ networkPolicy: { enabled: true } }, ['NetworkPolicy']],
@@ -44,8 +45,9 @@ test('each object is there when its value says so, and only then', async () => {
     [{ prometheusRule: { enabled: true } }, ['PrometheusRule']],
     [{ logRules: { enabled: true } }, ['ConfigMap']],
     [{ dashboard: { enabled: true } }, ['ConfigMap']],
-    [{ ingress: { enabled: true, hosts: [{ host: 'a.example' }] } }, ['Ingress']],
-    [{ httpRoute: { enabled: true, parentRefs } }, ['HTTPRoute']],
+    [{ lameduck, ingress: { enabled: true, hosts: [{ host: 'a.example' }] } }, ['Ingress']],
+    [{ lameduck, httpRoute: { enabled: true, parentRefs } }, ['HTTPRoute']],
+    [{ lameduck, grpcRoute: { enabled: true, parentRefs } }, ['GRPCRoute']],
     [
       { httpRoute: { enabled: true, parentRefs }, lameduck: { front: 'gce' } },
       ['GCPBackendPolicy', 'HTTPRoute', 'HealthCheckPolicy'],
@@ -53,7 +55,7 @@ test('each object is there when its value says so, and only then', async () => {
   ];
   for (const [values, added] of more) assert.deepEqual(await kinds(values), [...always, ...added].sort());
   const least = {
-    podDisruptionBudget: { enabled: false },
+    podDisruptionBudget: { enabled: false, allowNone: true },
     service: { enabled: false },
     serviceAccount: { create: false },
   };
@@ -157,7 +159,7 @@ test('H-135 HC-07 an NLB is told the same at the Service, and what the values sa
 });
 
 test('H-051 a load balancer is told no more than the hour that it can wait', async () => {
-  const lameduck = { front: 'aws', longestRequestDuration: '59m55s' };
+  const lameduck = { front: 'aws', longestRequestDuration: '59m55s', allowLongGracePeriod: true };
   const told = await object('Ingress', { lameduck, ingress: { enabled: true, hosts: [{ host: 'a.example' }] } });
   const attributes = told.metadata.annotations?.['alb.ingress.kubernetes.io/target-group-attributes'];
   assert.equal(attributes, 'deregistration_delay.timeout_seconds=3600');

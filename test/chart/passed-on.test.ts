@@ -99,7 +99,7 @@ describe('H-122 H-138 H-141 HC-28 HC-29 what is passed on arrives', () => {
   const all: KubernetesObject[] = [];
 
   before(async () => {
-    const values: Values = { ingress: { hosts: [{ host: 'a.example' }] } };
+    const values: Values = { lameduck: { front: 'nginx' }, ingress: { hosts: [{ host: 'a.example' }] } };
     for (const [value, given] of passedOn) set(values, value, given);
     const switched = [
       'ingress',

@@ -4,6 +4,7 @@ import { chart, complaint, helms, refusals, run, template, type Values } from '.
 import { refusal, refused } from './refusal.ts';
 
 const duplicate = (names: string[]) => names.map((name) => ({ name, value: 'x' }));
+const behind = { lameduck: { front: 'nginx' } };
 const routed = { enabled: true, parentRefs: [{ name: 'gateway' }] };
 
 refused('rollouts and replicas', [
@@ -155,22 +156,22 @@ refused('names, images, routes, monitors', [
   ),
   refusal(
     'H-079 a route has a Gateway',
-    { httpRoute: { enabled: true } },
+    { ...behind, httpRoute: { enabled: true } },
     /^httpRoute\.parentRefs \(\[\]\): must name a Gateway/,
   ),
   refusal(
     'H-079 a route has a Service',
-    { service: { enabled: false }, httpRoute: routed },
+    { ...behind, service: { enabled: false }, httpRoute: routed },
     /^httpRoute\.enabled \(true\): it routes to the Service, which is switched off/,
   ),
   refusal(
     'H-079 an Ingress has a host',
-    { ingress: { enabled: true } },
+    { ...behind, ingress: { enabled: true } },
     /^ingress\.hosts \(\[\]\): must name at least one host/,
   ),
   refusal(
     'H-079 a certificate has hosts',
-    { ingress: { enabled: true, hosts: [{ host: 'a.example' }], tls: [{ secretName: 'a' }] } },
+    { ...behind, ingress: { enabled: true, hosts: [{ host: 'a.example' }], tls: [{ secretName: 'a' }] } },
     /^ingress\.tls \(\{"secretName":"a"\}\): must name its hosts/,
   ),
   refusal(
@@ -257,4 +258,11 @@ test('each opt-out lets through what it is for', async () => {
   await template({ replicaCount: 4, podDisruptionBudget: { maxUnavailable: null, minAvailable: '75%' } });
   await template({ replicaCount: null, podDisruptionBudget: { maxUnavailable: null, minAvailable: '99%' } });
   await template({ lameduck: { allowShortDelay: true, shutdownDelayDuration: '0s' } });
+  await template({ lameduck: { allowUnknownFront: true }, httpRoute: routed });
+  await template({ lameduck: { allowLongGracePeriod: true, longestRequestDuration: '10m' } });
+  await template({ lameduck: { allowOtherStopSignal: true, shutdownSignals: 'SIGQUIT' } });
+  await template({ podDisruptionBudget: { enabled: false, allowNone: true } });
+  await template({ ...behind, httpRoute: { ...routed, timeouts: { request: '31s' }, allowLongTimeout: true } });
+  await template({ readinessProbe: { tcpSocket: { port: 'http' }, periodSeconds: 2 }, allowOwnReadinessProbe: true });
+  await template({ command: ['npm', 'start'], preStopHook: 'never', lameduck: { probePort: 'off' } });
 });

@@ -13,7 +13,8 @@ async function podTemplate(values: Values = {}, other = chart): Promise<string> 
 
 const everythingBeside: Values = {
   autoscaling: { enabled: true },
-  podDisruptionBudget: { enabled: false },
+  lameduck: { allowUnknownFront: true },
+  podDisruptionBudget: { enabled: false, allowNone: true },
   ingress: { enabled: true, hosts: [{ host: 'shop.example' }] },
   httpRoute: { enabled: true, parentRefs: [{ name: 'gateway' }] },
   networkPolicy: { enabled: true },

@@ -18,7 +18,8 @@ const names = Object.keys(settingsTable) as SettingName[];
 
 /** What of the block is the chart's own, and no setting of the package. */
 const terms = [
-  ...['front', 'longestRequestDuration', 'marginDuration', 'frontIdleTimeout', 'frontDrainDuration', 'allowShortDelay'],
+  ...['front', 'longestRequestDuration', 'marginDuration', 'frontIdleTimeout', 'frontDrainDuration'],
+  ...['enabled', 'allowShortDelay', 'allowUnknownFront', 'allowLongGracePeriod', 'allowOtherStopSignal'],
 ];
 
 function at(values: unknown, path: string): unknown {
@@ -154,6 +155,8 @@ const examples: Readonly<Record<string, unknown>> = {
   'reconnecting or all or none': 'all',
   'on or off': 'on',
   'hold or run': 'run',
+  'silent or error or warn or info or debug': 'warn',
+  'json or gcp': 'gcp',
 };
 
 const durations = new Map<Kind<unknown>, string>([

@@ -6,6 +6,7 @@ const routed = { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['s
 
 /** Everything that can be beside a Deployment, except for what excludes each other. */
 const everything: Values = {
+  lameduck: { front: 'nginx' },
   autoscaling: { enabled: true, minReplicas: 3 },
   ingress: { enabled: true, className: 'internal', hosts, tls: [{ hosts: ['shop.example'], secretName: 'shop' }] },
   httpRoute: { ...routed, timeouts: { request: '30s' } },
@@ -73,6 +74,23 @@ const anyImage: Values = {
   podDisruptionBudget: { maxUnavailable: null, minAvailable: 1 },
 };
 
+/** What pod security `restricted` needs and the chart does not impose on an injected image. */
+const restricted: Values = {
+  podSecurityContext: { runAsNonRoot: true, runAsUser: 1000 },
+  securityContext: { capabilities: { drop: ['ALL'] } },
+};
+
+const restrictedContainer = {
+  securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+};
+
+const grpc = { name: 'grpc', containerPort: 9_090, servicePort: 90, appProtocol: 'kubernetes.io/h2c' };
+
+const injected: Values = { inject: { enabled: true }, ...restricted };
+
+/** Fronts whose idle timeout the chart knows. */
+const fronts = ['envoy', 'istio', 'linkerd', 'nginx', 'traefik', 'haproxy', 'azure', 'aws', 'gce'];
+
 /** valueSets are the documented sets, by what they are for. */
 export const valueSets: Readonly<Record<string, Values>> = {
   'the defaults': {},
@@ -88,9 +106,107 @@ export const valueSets: Readonly<Record<string, Values>> = {
   'a single pod': { allowSingleReplica: true, replicaCount: 1 },
   downtime: { strategy: { type: 'Recreate', allowDowntime: true } },
   'a security context of OpenShift': { podSecurityContext: { runAsUser: null, runAsGroup: null } },
-  injection: { inject: { enabled: true }, env: { NODE_OPTIONS: '--require=/app/tracing.cjs' } },
+  injection: { ...injected, env: { NODE_OPTIONS: '--require=/app/tracing.cjs' } },
   'a checkpoint': { runFolder: { enabled: true } },
   'leader election': { leaderElection: { enabled: true, leaseDuration: '30s' } },
   'any image': anyImage,
   'everything beside the Deployment': everything,
+  'everything beside the pods, and no Service': {
+    service: { enabled: false },
+    serviceAccount: { create: false },
+    tests: { enabled: false },
+  },
+  ...Object.fromEntries(
+    fronts.map((front) => [`an Ingress behind ${front}`, { lameduck: { front }, ingress: { enabled: true, hosts } }]),
+  ),
+  ...Object.fromEntries(
+    fronts.map((front) => [`an HTTPRoute behind ${front}`, { lameduck: { front }, httpRoute: routed }]),
+  ),
+  'a GRPCRoute': { lameduck: { front: 'envoy' }, extraPorts: [grpc], grpcRoute: { ...routed, port: 90 } },
+  'rules of an HTTPRoute': {
+    lameduck: { front: 'envoy' },
+    httpRoute: { ...routed, rules: [{ matches: [{ path: { type: 'PathPrefix', value: '/api' } }] }] },
+  },
+  'an Ingress for every host': {
+    lameduck: { front: 'nginx' },
+    ingress: { enabled: true, hosts: [{ paths: ['/', { path: '/exact', pathType: 'Exact' }] }] },
+  },
+  'lameduck switched off': { lameduck: { enabled: false }, podMonitor: { enabled: true } },
+  'lameduck switched off in an injected image': { lameduck: { enabled: false }, ...injected },
+  'lameduck switched off behind an ALB': {
+    lameduck: { enabled: false, front: 'aws' },
+    ingress: { enabled: true, hosts },
+  },
+  'npm as the command of an injected image': { command: ['npm', 'start'], ...injected },
+  'npm as the command': { command: ['npm', 'start'] },
+  'the hook lameduck stop in any case': { preStopHook: 'always' },
+  'probes of the values': {
+    readinessProbe: { httpGet: { path: '/readyz', port: 'probes' }, periodSeconds: 2, failureThreshold: 2 },
+    livenessProbe: { grpc: { port: 9090 } },
+    startupProbe: { tcpSocket: { port: 'http' }, failureThreshold: 300 },
+  },
+  'a lifecycle of the values': {
+    lameduck: { preStopSeconds: 5 },
+    lifecycle: { preStop: { exec: { command: ['/bin/leave'] } }, postStart: { exec: { command: ['/bin/warm'] } } },
+  },
+  'a gRPC port': { extraPorts: [grpc] },
+  'a NodePort': { service: { type: 'NodePort', nodePort: 30_080 } },
+  'a load balancer of a node': {
+    lameduck: { allowUnknownFront: true, shutdownDelayDuration: '40s' },
+    service: { type: 'LoadBalancer', externalTrafficPolicy: 'Local' },
+  },
+  'memory for the autoscaler': { autoscaling: { enabled: true, targetMemoryUtilizationPercentage: 80 } },
+  'memory alone for the autoscaler': {
+    autoscaling: { enabled: true, targetCPUUtilizationPercentage: null, targetMemoryUtilizationPercentage: 80 },
+  },
+  'a behavior of the autoscaler': {
+    autoscaling: { enabled: true, behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } },
+  },
+  'a native sidecar': {
+    initContainers: [
+      { name: 'proxy', image: 'registry.example/envoy:1', restartPolicy: 'Always', ...restrictedContainer },
+    ],
+  },
+  'a container beside the server': {
+    extraContainers: [{ name: 'logs', image: 'registry.example/logs:1', ...restrictedContainer }],
+  },
+  'pods that choose how they are scheduled': {
+    dnsPolicy: 'Default',
+    dnsConfig: { options: [{ name: 'ndots', value: '2' }] },
+    topologySpreadConstraints: [
+      {
+        topologyKey: 'rack',
+        maxSkew: 1,
+        whenUnsatisfiable: 'ScheduleAnyway',
+        labelSelector: { matchLabels: { 'app.kubernetes.io/name': 'lameduck' } },
+      },
+    ],
+    deploymentAnnotations: { 'example.com/owner': 'shop' },
+  },
+  'objects of any kind': {
+    extraObjects: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: '{{ .Release.Name }}-more' } }],
+  },
+  'templates in values': {
+    podAnnotations: { 'example.com/release': '{{ .Release.Name }}' },
+    env: { SHOP: '{{ .Release.Namespace }}' },
+    extraEnvFrom: [{ configMapRef: { name: '{{ .Release.Name }}-settings' } }],
+  },
+  'a registry of its own': { image: { registry: 'mirror.example:5000' } },
+  'a registry for all charts': { global: { imageRegistry: 'mirror.example' } },
+  'alerts for a whole cluster': {
+    rulesOnly: true,
+    prometheusRule: { enabled: true, scope: 'cluster' },
+    logRules: { enabled: true, scope: 'cluster' },
+    dashboard: { enabled: true },
+  },
+  'alerts of the values': {
+    prometheusRule: { enabled: true },
+    alerts: { rules: { LameduckContainerRestarts: { threshold: 5 }, LameduckHookFails: { enabled: false } } },
+  },
+  'a long grace period': { lameduck: { longestRequestDuration: '2h', allowLongGracePeriod: true } },
+  'a short delay': { lameduck: { shutdownDelayDuration: '0s', allowShortDelay: true } },
+  'no disruption budget': { podDisruptionBudget: { enabled: false, allowNone: true } },
+  'a percentage for disruptions': { replicaCount: 4, podDisruptionBudget: { maxUnavailable: '25%' } },
+  'a long start': { probes: { startup: { failureThreshold: 600 } }, progressDeadlineSeconds: 900 },
+  'no topology spread': { topologySpread: { enabled: false } },
 };

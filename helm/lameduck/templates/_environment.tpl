@@ -34,7 +34,7 @@ stopTimeout: limit
 
 {{/* The settings that the chart gives if the values do not. An injected program may be probed on its own port. */}}
 {{- define "lameduck.ownSettings" -}}
-{{- $own := ternary dict (include "lameduck.defaultSettings" . | fromJson) .Values.inject.enabled -}}
+{{- $own := ternary dict (include "lameduck.defaultSettings" . | fromJson) (eq (include "lameduck.injects" .) "yes") -}}
 {{- if .Values.runFolder.enabled -}}
 {{- range $name, $file := dict "checkpointPath" "checkpoint.json" "debugSocketPath" "lameduck.sock" -}}
 {{- $_ := set $own $name (printf "%s/%s" (include "lameduck.runFolder" $) $file) -}}
@@ -57,17 +57,17 @@ stopTimeout: limit
   valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
 - name: NODE_NAME
   valueFrom: { fieldRef: { fieldPath: spec.nodeName } }
-{{- if .Values.inject.enabled }}
+{{- if include "lameduck.injects" . }}
 - name: NODE_OPTIONS
   value: {{ include "lameduck.nodeOptions" . | quote }}
 {{- end }}
-{{- range $name, $value := ternary (omit (default dict .Values.env) "NODE_OPTIONS") .Values.env .Values.inject.enabled }}
+{{- range $name, $value := ternary (omit (default dict .Values.env) "NODE_OPTIONS") .Values.env (eq (include "lameduck.injects" .) "yes") }}
 {{- if not (kindIs "invalid" $value) }}
 - name: {{ $name | quote }}
-  value: {{ include "lameduck.text" $value | quote }}
+  value: {{ tpl (include "lameduck.text" $value) $ | quote }}
 {{- end }}
 {{- end }}
 {{- with .Values.extraEnv }}
-{{ toYaml . }}
+{{ include "lameduck.yaml" (list $ .) }}
 {{- end }}
 {{- end -}}

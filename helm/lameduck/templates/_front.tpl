@@ -6,6 +6,11 @@ left finish. Whatever the values give themselves wins. */}}
 {{- include "lameduck.probePort" . | default (.Values.containerPort | int64 | toString) -}}
 {{- end -}}
 
+{{/* If lameduck is off, nothing answers the path of the probe: any response of the program is enough. */}}
+{{- define "lameduck.healthCheckPath" -}}
+{{- ternary .Values.probes.readiness.path "/" (eq (include "lameduck.isOn" .) "yes") -}}
+{{- end -}}
+
 {{/* The attributes of an annotation, with one of the chart's unless they have its key: (list annotations name key value). */}}
 {{- define "lameduck.attributes" -}}
 {{- $given := get (default dict (index . 0)) (index . 1) -}}
@@ -35,7 +40,7 @@ service.beta.kubernetes.io/aws-load-balancer-type: external
 service.beta.kubernetes.io/aws-load-balancer-nlb-target-type: ip
 service.beta.kubernetes.io/aws-load-balancer-target-group-attributes: {{ include "lameduck.attributes" (list .Values.service.annotations "service.beta.kubernetes.io/aws-load-balancer-target-group-attributes" "deregistration_delay.timeout_seconds" $b.frontDrainSeconds) | quote }}
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-protocol: http
-service.beta.kubernetes.io/aws-load-balancer-healthcheck-path: {{ .Values.probes.readiness.path | quote }}
+service.beta.kubernetes.io/aws-load-balancer-healthcheck-path: {{ include "lameduck.healthCheckPath" . | quote }}
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-port: {{ include "lameduck.healthCheckPort" . | quote }}
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-interval: "5"
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-timeout: "2"
@@ -56,8 +61,11 @@ alb.ingress.kubernetes.io/target-group-attributes: {{ include "lameduck.attribut
 {{- if include "lameduck.isGiven" .Values.lameduck.frontIdleTimeout }}
 alb.ingress.kubernetes.io/load-balancer-attributes: {{ include "lameduck.attributes" (list .Values.ingress.annotations "alb.ingress.kubernetes.io/load-balancer-attributes" "idle_timeout.timeout_seconds" (div (add (int64 $b.idle) 999) 1000)) | quote }}
 {{- end }}
-alb.ingress.kubernetes.io/healthcheck-path: {{ .Values.probes.readiness.path | quote }}
+alb.ingress.kubernetes.io/healthcheck-path: {{ include "lameduck.healthCheckPath" . | quote }}
 alb.ingress.kubernetes.io/healthcheck-port: {{ include "lameduck.healthCheckPort" . | quote }}
+{{- if not (include "lameduck.isOn" .) }}
+alb.ingress.kubernetes.io/success-codes: 200-499
+{{- end }}
 alb.ingress.kubernetes.io/healthcheck-interval-seconds: "5"
 alb.ingress.kubernetes.io/healthcheck-timeout-seconds: "2"
 alb.ingress.kubernetes.io/healthy-threshold-count: "2"

@@ -27,7 +27,7 @@ app.kubernetes.io/component: server
 {{- define "lameduck.ownLabels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{ include "lameduck.selectorLabels" . }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/version: {{ include "lameduck.version" . | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 
@@ -53,10 +53,24 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- end -}}
 
+{{/* The version of the application: the tag of the image, or else the beginning of its digest. */}}
+{{- define "lameduck.version" -}}
+{{- $digest := default "" .Values.image.digest | trimPrefix "sha256:" | trunc 12 -}}
+{{- include "lameduck.text" .Values.image.tag | default $digest | default .Chart.AppVersion | trunc 63 | trimAll "-_." -}}
+{{- end -}}
+
+{{/* An image with the registry of the values instead of its own: (list $ image). */}}
+{{- define "lameduck.inRegistry" -}}
+{{- $ := index . 0 -}}
+{{- $registry := $.Values.image.registry | default (default dict $.Values.global).imageRegistry -}}
+{{- $own := regexFind "^(localhost|[^/]*[.:][^/]*)/" (index . 1) -}}
+{{- if $registry -}}{{- printf "%s/%s" (trimSuffix "/" $registry) (trimPrefix $own (index . 1)) -}}{{- else -}}{{- index . 1 -}}{{- end -}}
+{{- end -}}
+
 {{/* With a digest the tag only informs. */}}
 {{- define "lameduck.image" -}}
 {{- $image := .Values.image -}}
-{{- $image.repository -}}
+{{- include "lameduck.inRegistry" (list . $image.repository) -}}
 {{- with include "lameduck.text" $image.tag }}:{{ . }}{{ end -}}
 {{- with $image.digest }}@{{ . }}{{ end -}}
 {{- end -}}

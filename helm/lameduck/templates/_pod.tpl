@@ -6,11 +6,11 @@ metadata:
   labels:
     {{- include "lameduck.selectorLabels" . | nindent 4 }}
     {{- with .Values.podLabels }}
-    {{- toYaml . | nindent 4 }}
+    {{- include "lameduck.yaml" (list $ .) | nindent 4 }}
     {{- end }}
   {{- with merge dict (default dict .Values.podAnnotations) (include "lameduck.meshAnnotations" . | fromYaml) }}
   annotations:
-    {{- toYaml . | nindent 4 }}
+    {{- include "lameduck.yaml" (list $ .) | nindent 4 }}
   {{- end }}
 spec:
   terminationGracePeriodSeconds: {{ (include "lameduck.times" . | fromJson).grace | int64 }}
@@ -20,11 +20,11 @@ spec:
   enableServiceLinks: false
   {{- with .Values.imagePullSecrets }}
   imagePullSecrets:
-    {{- toYaml . | nindent 4 }}
+    {{- include "lameduck.yaml" (list $ .) | nindent 4 }}
   {{- end }}
-  {{- with .Values.podSecurityContext }}
+  {{- with include "lameduck.podSecurity" . | fromJson }}
   securityContext:
-    {{- toYaml . | nindent 4 }}
+    {{- include "lameduck.yaml" (list $ .) | nindent 4 }}
   {{- end }}
   {{- with .Values.priorityClassName }}
   priorityClassName: {{ . | quote }}
@@ -43,34 +43,34 @@ spec:
   {{- end }}
   {{- with .Values.dnsConfig }}
   dnsConfig:
-    {{- toYaml . | nindent 4 }}
+    {{- include "lameduck.yaml" (list $ .) | nindent 4 }}
   {{- end }}
   {{- with .Values.readinessGates }}
   readinessGates:
-    {{- toYaml . | nindent 4 }}
+    {{- include "lameduck.yaml" (list $ .) | nindent 4 }}
   {{- end }}
   {{- with include "lameduck.placement" . | trim }}
   {{- . | nindent 2 }}
   {{- end }}
-  {{- if or .Values.inject.enabled .Values.initContainers }}
+  {{- if or (include "lameduck.injects" .) .Values.initContainers }}
   initContainers:
-    {{- if .Values.inject.enabled }}
+    {{- if include "lameduck.injects" . }}
     - {{ include "lameduck.injector" . | indent 6 | trim }}
     {{- end }}
     {{- with .Values.initContainers }}
-    {{- toYaml . | nindent 4 }}
+    {{- include "lameduck.yaml" (list $ .) | nindent 4 }}
     {{- end }}
   {{- end }}
   containers:
     - {{ include "lameduck.container" . | indent 6 | trim }}
     {{- with .Values.extraContainers }}
-    {{- toYaml . | nindent 4 }}
+    {{- include "lameduck.yaml" (list $ .) | nindent 4 }}
     {{- end }}
   volumes:
     - name: tmp
       emptyDir:
         {{- toYaml (default dict .Values.tmp) | nindent 8 }}
-    {{- if .Values.inject.enabled }}
+    {{- if include "lameduck.injects" . }}
     - name: lameduck
       emptyDir:
         sizeLimit: 256Mi
@@ -81,14 +81,14 @@ spec:
         sizeLimit: 1Mi
     {{- end }}
     {{- with .Values.extraVolumes }}
-    {{- toYaml . | nindent 4 }}
+    {{- include "lameduck.yaml" (list $ .) | nindent 4 }}
     {{- end }}
 {{- end -}}
 
 {{- define "lameduck.placement" -}}
 {{- if .Values.topologySpreadConstraints }}
 topologySpreadConstraints:
-  {{- toYaml .Values.topologySpreadConstraints | nindent 2 }}
+  {{- include "lameduck.yaml" (list . .Values.topologySpreadConstraints) | nindent 2 }}
 {{- else if .Values.topologySpread.enabled }}
 topologySpreadConstraints:
   {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
@@ -104,15 +104,15 @@ topologySpreadConstraints:
 {{- end }}
 {{- with .Values.nodeSelector }}
 nodeSelector:
-  {{- toYaml . | nindent 2 }}
+  {{- include "lameduck.yaml" (list $ .) | nindent 2 }}
 {{- end }}
 {{- with .Values.affinity }}
 affinity:
-  {{- toYaml . | nindent 2 }}
+  {{- include "lameduck.yaml" (list $ .) | nindent 2 }}
 {{- end }}
 {{- with .Values.tolerations }}
 tolerations:
-  {{- toYaml . | nindent 2 }}
+  {{- include "lameduck.yaml" (list $ .) | nindent 2 }}
 {{- end }}
 {{- end -}}
 
@@ -122,17 +122,17 @@ image: {{ include "lameduck.image" . | quote }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 {{- with .Values.command }}
 command:
-  {{- toYaml . | nindent 2 }}
+  {{- include "lameduck.yaml" (list $ .) | nindent 2 }}
 {{- end }}
 {{- with .Values.args }}
 args:
-  {{- toYaml . | nindent 2 }}
+  {{- include "lameduck.yaml" (list $ .) | nindent 2 }}
 {{- end }}
 env:
   {{- include "lameduck.environment" . | nindent 2 }}
 {{- with .Values.extraEnvFrom }}
 envFrom:
-  {{- toYaml . | nindent 2 }}
+  {{- include "lameduck.yaml" (list $ .) | nindent 2 }}
 {{- end }}
 ports:
   - name: http
@@ -145,20 +145,20 @@ ports:
   - name: {{ .name }}
     containerPort: {{ .containerPort | int64 }}
   {{- end }}
-{{ include "lameduck.probesOn" (list . (ternary "probes" "http" (ne (include "lameduck.probePort" .) ""))) }}
-{{ include "lameduck.ending" . | trim }}
+{{ include "lameduck.probesOn" (list . (ternary "probes" "http" (ne (include "lameduck.probePort" .) ""))) | trim }}
+{{ include "lameduck.ending" (list . (include "lameduck.lifecycleOf" . | fromJson)) | trim }}
 {{- with .Values.resources }}
 resources:
-  {{- toYaml . | nindent 2 }}
+  {{- include "lameduck.yaml" (list $ .) | nindent 2 }}
 {{- end }}
-{{- with .Values.securityContext }}
+{{- with include "lameduck.containerSecurity" . | fromJson }}
 securityContext:
-  {{- toYaml . | nindent 2 }}
+  {{- include "lameduck.yaml" (list $ .) | nindent 2 }}
 {{- end }}
 volumeMounts:
   - name: tmp
     mountPath: /tmp
-  {{- if .Values.inject.enabled }}
+  {{- if include "lameduck.injects" . }}
   - name: lameduck
     mountPath: {{ include "lameduck.injectedFolder" . }}
     readOnly: true
@@ -168,7 +168,7 @@ volumeMounts:
     mountPath: {{ include "lameduck.runFolder" . }}
   {{- end }}
   {{- with .Values.extraVolumeMounts }}
-  {{- toYaml . | nindent 2 }}
+  {{- include "lameduck.yaml" (list $ .) | nindent 2 }}
   {{- end }}
 {{- end -}}
 

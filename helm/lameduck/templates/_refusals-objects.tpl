@@ -26,11 +26,11 @@
 {{- end -}}
 {{- end -}}
 {{- include "lameduck.refuseDuplicates" (list $problems "env, extraEnv" (concat $own $given) "the container would have this variable twice") -}}
-{{- $volumes := ternary (list "tmp" "lameduck") (list "tmp") $v.inject.enabled -}}
+{{- $volumes := ternary (list "tmp" "lameduck") (list "tmp") (eq (include "lameduck.injects" $) "yes") -}}
 {{- if $v.runFolder.enabled -}}{{- $volumes = append $volumes "run-lameduck" -}}{{- end -}}
 {{- range $v.extraVolumes -}}{{- $volumes = append $volumes .name -}}{{- end -}}
 {{- include "lameduck.refuseDuplicates" (list $problems "extraVolumes" $volumes "the pod would have this volume twice") -}}
-{{- $mounts := ternary (list "/tmp" (include "lameduck.injectedFolder" $)) (list "/tmp") $v.inject.enabled -}}
+{{- $mounts := ternary (list "/tmp" (include "lameduck.injectedFolder" $)) (list "/tmp") (eq (include "lameduck.injects" $) "yes") -}}
 {{- if $v.runFolder.enabled -}}{{- $mounts = append $mounts (include "lameduck.runFolder" $) -}}{{- end -}}
 {{- range $v.extraVolumeMounts -}}{{- $mounts = append $mounts .mountPath -}}{{- end -}}
 {{- include "lameduck.refuseDuplicates" (list $problems "extraVolumeMounts" $mounts "the container would have two volumes at this path") -}}
@@ -70,7 +70,7 @@
 {{- define "lameduck.refuseContainers" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $v := $.Values -}}
-{{- $names := ternary (list "server" "lameduck") (list "server") $v.inject.enabled -}}
+{{- $names := ternary (list "server" "lameduck") (list "server") (eq (include "lameduck.injects" $) "yes") -}}
 {{- range concat (default list $v.initContainers) (default list $v.extraContainers) -}}{{- $names = append $names .name -}}{{- end -}}
 {{- include "lameduck.refuseDuplicates" (list $problems "initContainers, extraContainers" $names "the pod would have this container twice") -}}
 {{- $ports := list (toString (int64 $v.containerPort)) (include "lameduck.probePort" $) | compact | uniq -}}
@@ -100,7 +100,7 @@
 {{- define "lameduck.refuseRoutes" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $v := $.Values -}}
-{{- range $name := list "ingress" "httpRoute" -}}
+{{- range $name := list "ingress" "httpRoute" "grpcRoute" -}}
 {{- if and (get $v $name).enabled (not $v.service.enabled) -}}
 {{- include "lameduck.refuse" (list $problems (printf "%s.enabled" $name) true "it routes to the Service, which is switched off" "set service.enabled") -}}
 {{- end -}}
@@ -123,8 +123,29 @@
 {{- end -}}
 {{- end -}}
 {{- end -}}
-{{- if and $v.httpRoute.enabled (not $v.httpRoute.parentRefs) -}}
-{{- include "lameduck.refuse" (list $problems "httpRoute.parentRefs" $v.httpRoute.parentRefs "must name a Gateway: no Gateway would take the route" "add one") -}}
+{{- range $name := list "httpRoute" "grpcRoute" -}}
+{{- $route := get $v $name -}}
+{{- if and $route.enabled (not $route.parentRefs) -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.parentRefs" $name) $route.parentRefs "must name a Gateway: no Gateway would take the route" "add one") -}}
+{{- end -}}
+{{- end -}}
+{{- if and $v.httpRoute.enabled (not $v.httpRoute.allowLongTimeout) -}}
+{{- range $rule := prepend (default list $v.httpRoute.rules) $v.httpRoute -}}
+{{- $request := get (default dict $rule.timeouts) "request" -}}
+{{- if gt (include "lameduck.term" (list $request "0") | int64) (int64 $b.longest) -}}
+{{- include "lameduck.refuse" (list $problems "httpRoute.timeouts.request" $request (printf "must not be longer than lameduck.longestRequestDuration (%s): the drain cuts requests for which the Gateway still waits" (include "lameduck.duration" $b.longest)) "lower it, raise lameduck.longestRequestDuration, or set httpRoute.allowLongTimeout") -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if and (eq $l.front "none") (not $l.allowUnknownFront) -}}
+{{- range $name := list "ingress" "httpRoute" "grpcRoute" -}}
+{{- if (get $v $name).enabled -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.enabled" $name) true "requests come through a load balancer or proxy, but lameduck.front is none" "name it in lameduck.front, or set lameduck.allowUnknownFront") -}}
+{{- end -}}
+{{- end -}}
+{{- if and (eq (toString $v.service.externalTrafficPolicy) "Local") (ne $v.service.type "ClusterIP") -}}
+{{- include "lameduck.refuse" (list $problems "service.externalTrafficPolicy" "Local" "the load balancer finds out by its own health check that a node has no pod left, but lameduck.front is none" "name it in lameduck.front, or set lameduck.allowUnknownFront and a lameduck.shutdownDelayDuration that is longer") -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 
@@ -138,7 +159,7 @@
 {{- range $name := list "podMonitor" "serviceMonitor" -}}
 {{- $monitor := get $v $name -}}
 {{- if $monitor.enabled -}}
-{{- if not (include "lameduck.probePort" $) -}}
+{{- if and (include "lameduck.isOn" $) (not (include "lameduck.probePort" $)) -}}
 {{- include "lameduck.refuse" (list $problems (printf "%s.enabled" $name) true "metrics are scraped at lameduck.probePort, which is off" "set lameduck.probePort") -}}
 {{- end -}}
 {{- $unread := list -}}

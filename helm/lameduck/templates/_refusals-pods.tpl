@@ -55,6 +55,9 @@
 {{- define "lameduck.refuseDisruption" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $pdb := $.Values.podDisruptionBudget -}}
+{{- if not (or $pdb.enabled $pdb.allowNone) -}}
+{{- include "lameduck.refuse" (list $problems "podDisruptionBudget.enabled" false "draining nodes may remove all pods at once" "leave it out, or set podDisruptionBudget.allowNone") -}}
+{{- end -}}
 {{- if $pdb.enabled -}}
 {{- $hasLeast := eq (include "lameduck.isGiven" $pdb.minAvailable) "yes" -}}
 {{- $hasMost := eq (include "lameduck.isGiven" $pdb.maxUnavailable) "yes" -}}

@@ -17,6 +17,7 @@ keeps silent about it: only rendering tells. */}}
 {{- include "lameduck.refuseSidecarProxies" $arguments -}}
 {{- include "lameduck.refuseImage" $arguments -}}
 {{- include "lameduck.refuseInjection" $arguments -}}
+{{- include "lameduck.refuseLifecycle" $arguments -}}
 {{- include "lameduck.refuseRoutes" $arguments -}}
 {{- include "lameduck.refuseMonitors" $arguments -}}
 {{- include "lameduck.refuseAlerts" $arguments -}}

@@ -1,10 +1,6 @@
 {{/* What loses nothing by itself, but is worth a second look: a list as YAML, for the notes. */}}
 {{- define "lameduck.warnings" -}}
 {{- $v := .Values -}}
-{{- $grace := (include "lameduck.times" . | fromJson).grace | int64 -}}
-{{- if gt $grace 600 }}
-- {{ printf "terminationGracePeriodSeconds (%d) is above 600, which is all that the cluster autoscaler waits for a pod." $grace | quote }}
-{{- end }}
 {{- if $v.lameduck.allowShortDelay }}
 - "lameduck.allowShortDelay is set: new connections may be refused while the cluster learns that a pod leaves."
 {{- end }}
@@ -20,30 +16,12 @@
 {{- if and $v.ingress.enabled (eq $v.ingress.className "nginx") }}
 - "ingress.className nginx: that controller is retired; httpRoute is the way on."
 {{- end }}
-{{- if and (or $v.ingress.enabled $v.httpRoute.enabled) (eq $v.lameduck.front "none") }}
-- "A route is on, but lameduck.front is none: say what stands in front of the pods."
-{{- end }}
-{{- if and (eq (toString $v.service.externalTrafficPolicy) "Local") (eq $v.lameduck.front "none") }}
-- "service.externalTrafficPolicy is Local, but lameduck.front is none: the load balancer has to find out by its own health check that a node has no pod left. Let lameduck.shutdownDelayDuration be longer than that takes."
-{{- end }}
 {{- if and (eq $v.lameduck.front "aws") (not $v.readinessGates) }}
 - "Label the namespace elbv2.k8s.aws/pod-readiness-gate-inject=enabled, so that a rollout waits until the load balancer knows the new pods."
-{{- end }}
-{{- if not $v.podDisruptionBudget.enabled }}
-- "podDisruptionBudget is off: draining nodes may take all pods at once."
 {{- end }}
 {{- with include "lameduck.term" (list $v.lameduck.healthCheckTimeout "900ms") | int64 }}
 {{- if ge . (mul (int64 $v.probes.readiness.timeoutSeconds) 1000) }}
 - "lameduck.healthCheckTimeout is not below probes.readiness.timeoutSeconds: the probe gives up first, and nobody learns which check it was."
-{{- end }}
-{{- end }}
-{{- if not (contains "SIGTERM" (default "SIGTERM" $v.lameduck.shutdownSignals)) }}
-- "lameduck.shutdownSignals has no SIGTERM, which the kubelet sends unless the image has another STOPSIGNAL."
-{{- end }}
-{{- if $v.httpRoute.enabled }}
-{{- $longest := (include "lameduck.times" . | fromJson).longest | int64 }}
-{{- if gt (include "lameduck.term" (list (get (default dict $v.httpRoute.timeouts) "request") "0") | int64) $longest }}
-- {{ printf "httpRoute.timeouts.request is longer than lameduck.longestRequestDuration (%s): the drain cuts what the Gateway still waits for." (include "lameduck.duration" $longest) | quote }}
 {{- end }}
 {{- end }}
 {{- $resources := default dict $v.resources }}

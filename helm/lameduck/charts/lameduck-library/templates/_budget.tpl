@@ -85,5 +85,6 @@ default, so that nothing else is refused because of it. */}}
 {{/* How long the kubelet takes to find out that a container is not ready any more, in milliseconds. */}}
 {{- define "lameduck.readinessLag" -}}
 {{- $p := .Values.probes.readiness -}}
+{{- with .Values.readinessProbe -}}{{- $p = merge dict . (dict "periodSeconds" 10 "failureThreshold" 3 "timeoutSeconds" 1) -}}{{- end -}}
 {{- mul (add (mul (int64 $p.periodSeconds) (int64 $p.failureThreshold)) (int64 $p.timeoutSeconds)) 1000 -}}
 {{- end -}}

@@ -1,40 +1,68 @@
 {{/* The probes and the end of a container. */}}
 
-{{- define "lameduck.probe" -}}
-httpGet: { path: {{ (index . 0).path | quote }}, port: {{ index . 1 }} }
-periodSeconds: {{ (index . 0).periodSeconds | int64 }}
-timeoutSeconds: {{ (index . 0).timeoutSeconds | int64 }}
-failureThreshold: {{ (index . 0).failureThreshold | int64 }}
-successThreshold: 1
+{{/* Whether lameduck is on. `lameduck.enabled: false` is the kill switch. */}}
+{{- define "lameduck.isOn" -}}
+{{- if ne (toString .Values.lameduck.enabled) "false" -}}yes{{- end -}}
 {{- end -}}
 
-{{/* The three probes on a port: (list $ port). A process that has to be restarted does not get the whole time of a drain. */}}
+{{/* The three probes on a port: (list $ port). A probe of the values replaces the chart's. */}}
 {{- define "lameduck.probesOn" -}}
 {{- $ := index . 0 -}}{{- $port := index . 1 -}}
-{{- $grace := (include "lameduck.times" $ | fromJson).grace | int64 -}}
-{{- $probes := $.Values.probes -}}
-{{- $own := eq (include "lameduck.isGiven" $probes.liveness.terminationGracePeriodSeconds) "yes" -}}
-readinessProbe:
-  {{- include "lameduck.probe" (list $probes.readiness $port) | nindent 2 }}
-livenessProbe:
-  {{- include "lameduck.probe" (list $probes.liveness $port) | nindent 2 }}
-  terminationGracePeriodSeconds: {{ $own | ternary $probes.liveness.terminationGracePeriodSeconds (min $grace 30) | int64 }}
-startupProbe:
-  {{- include "lameduck.probe" (list $probes.startup $port) | nindent 2 }}
+{{- range $name := list "readiness" "liveness" "startup" }}
+{{ $name }}Probe:
+  {{- with get $.Values (printf "%sProbe" $name) }}
+  {{- include "lameduck.yaml" (list $ .) | nindent 2 }}
+  {{- else }}
+  {{- include "lameduck.probe" (list $ $name $port) | nindent 2 }}
+  {{- end }}
+{{- end }}
 {{- end -}}
 
+{{/* One probe: (list $ name port). If lameduck is off, nothing answers its paths. A process that has to be restarted does not
+get the whole time of a drain. */}}
+{{- define "lameduck.probe" -}}
+{{- $ := index . 0 -}}{{- $name := index . 1 -}}
+{{- $probe := get $.Values.probes $name -}}
+{{- if include "lameduck.isOn" $ -}}
+httpGet: { path: {{ $probe.path | quote }}, port: {{ index . 2 }} }
+{{- else -}}
+tcpSocket: { port: http }
+{{- end }}
+periodSeconds: {{ $probe.periodSeconds | int64 }}
+timeoutSeconds: {{ $probe.timeoutSeconds | int64 }}
+failureThreshold: {{ $probe.failureThreshold | int64 }}
+successThreshold: 1
+{{- if eq $name "liveness" }}
+{{- $own := eq (include "lameduck.isGiven" $probe.terminationGracePeriodSeconds) "yes" }}
+{{- $grace := (include "lameduck.times" $ | fromJson).grace | int64 }}
+terminationGracePeriodSeconds: {{ $own | ternary $probe.terminationGracePeriodSeconds (min $grace 30) | int64 }}
+{{- end }}
+{{- end -}}
+
+{{/* The sleep before the process signal, as the JSON of a lifecycle. If lameduck is off, it replaces the delay. */}}
+{{- define "lameduck.sleep" -}}
+{{- $b := include "lameduck.times" . | fromJson -}}
+{{- $sleep := ternary (int64 $b.preStop) (add (int64 $b.preStop) (int64 $b.lead)) (eq (include "lameduck.isOn" .) "yes") -}}
+{{- ternary dict (dict "preStop" (dict "sleep" (dict "seconds" (div (add $sleep 999) 1000)))) (eq $sleep 0) | toJson -}}
+{{- end -}}
+
+{{/* The lifecycle of a container, and the fields of its termination message: (list $ lifecycle). */}}
 {{- define "lameduck.ending" -}}
-{{- $preStop := include "lameduck.text" .Values.lameduck.preStopSeconds -}}
-{{- if not (has $preStop (list "" "0")) }}
+{{- $ := index . 0 -}}
+{{- with index . 1 -}}
 lifecycle:
-  preStop:
-    sleep:
-      seconds: {{ $preStop }}
+  {{- include "lameduck.yaml" (list $ .) | nindent 2 }}
 {{- end }}
 terminationMessagePolicy: FallbackToLogsOnError
-{{- with .Values.lameduck.terminationMessagePath }}
+{{- with $.Values.lameduck.terminationMessagePath }}
 {{- if ne . "off" }}
 terminationMessagePath: {{ . | quote }}
 {{- end }}
 {{- end }}
+{{- end -}}
+
+{{/* A value as YAML, in which templates are rendered: (list $ value). */}}
+{{- define "lameduck.yaml" -}}
+{{- $text := toYaml (index . 1) -}}
+{{- if contains "{{" $text -}}{{- tpl $text (index . 0) -}}{{- else -}}{{- $text -}}{{- end -}}
 {{- end -}}

@@ -15,12 +15,13 @@ terminationGracePeriodSeconds: {{ (include "lameduck.times" $context | fromJson)
 {{/* `readinessProbe`, `livenessProbe` and `startupProbe`, for the container. */}}
 {{- define "lameduck.probes" -}}
 {{- $context := include "lameduck.checked" . | fromJson -}}
-{{- include "lameduck.probesOn" (list $context (include "lameduck.probePort" $context | default "http")) -}}
+{{- include "lameduck.probesOn" (list $context (include "lameduck.probePort" $context | default "http")) | trim -}}
 {{- end -}}
 
 {{/* `lifecycle`, if there is a sleep, and the fields of the termination message, for the container. */}}
 {{- define "lameduck.lifecycle" -}}
-{{- include "lameduck.ending" (include "lameduck.checked" . | fromJson) | trim -}}
+{{- $context := include "lameduck.checked" . | fromJson -}}
+{{- include "lameduck.ending" (list $context (include "lameduck.sleep" $context | fromJson)) | trim -}}
 {{- end -}}
 
 {{/* The defaults of the block, which are those of the application chart. */}}
@@ -31,7 +32,10 @@ marginDuration: 5s
 preStopSeconds: 0
 preShutdownHookTimeout: 5s
 destroyHookTimeout: 3s
+enabled: true
 allowShortDelay: false
+allowLongGracePeriod: false
+allowOtherStopSignal: false
 probePort: 8081
 probes:
   readiness: { path: /readyz, periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 2 }

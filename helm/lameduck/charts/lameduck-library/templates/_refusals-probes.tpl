@@ -4,6 +4,7 @@
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $l := $.Values.lameduck -}}
 {{- $probes := $.Values.probes -}}
+{{- if include "lameduck.isOn" $ -}}
 {{- range $name := list "readiness" "liveness" "startup" -}}
 {{- $probe := get $probes $name -}}
 {{- range $field := list "periodSeconds" "timeoutSeconds" "failureThreshold" -}}
@@ -43,5 +44,6 @@
 {{- end -}}
 {{- if regexMatch "^(127[.].*|::1)$" (toString $l.probeHost) -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.probeHost" $l.probeHost "the kubelet asks at the address of the pod, which this does not listen on" "leave it out") -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}

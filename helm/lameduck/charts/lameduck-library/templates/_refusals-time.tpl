@@ -37,6 +37,12 @@
 {{- if gt (int64 $b.grace) 2000000 -}}
 {{- include "lameduck.refuse" (list $problems "lameduck" (printf "%ds" (int64 $b.grace)) (printf "a pod has at most 2000000 seconds: %s" (include "lameduck.sum" $)) "lower the longest of them") -}}
 {{- end -}}
+{{- if and (gt (int64 $b.grace) 600) (le (int64 $b.grace) 2000000) (not $l.allowLongGracePeriod) -}}
+{{- include "lameduck.refuse" (list $problems "lameduck" (printf "%ds" (int64 $b.grace)) (printf "the cluster autoscaler kills a pod after 600 seconds: %s" (include "lameduck.sum" $)) "lower the longest of them, or set lameduck.allowLongGracePeriod") -}}
+{{- end -}}
+{{- if not (or (contains "SIGTERM" (default "SIGTERM" $l.shutdownSignals | toString)) $l.allowOtherStopSignal) -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.shutdownSignals" $l.shutdownSignals "must contain SIGTERM, which the kubelet sends to end a container" "add it, or set lameduck.allowOtherStopSignal if the image has another STOPSIGNAL") -}}
+{{- end -}}
 {{- if lt (int64 $b.margin) 5000 -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.marginDuration" $l.marginDuration "must be at least 5s: the process keeps 2s for its own end, and the kubelet counts from before the process signal" "raise it, or leave it out") -}}
 {{- end -}}

@@ -81,7 +81,7 @@ on
 
 {{- define "lameduck.probePort" -}}
 {{- $port := include "lameduck.settingText" (list "port" .Values.lameduck.probePort) -}}
-{{- if not (or (eq $port "off") (eq $port "0") (eq $port "")) -}}{{- $port -}}{{- end -}}
+{{- if and (include "lameduck.isOn" .) (not (has $port (list "off" "0" ""))) -}}{{- $port -}}{{- end -}}
 {{- end -}}
 
 {{/* The variables of the container: (list $ defaults). Every value that is given, and every term of the sum, so that the process
@@ -89,6 +89,10 @@ and the pod have the same sum. Other settings stay as the program has them, beca
 `defaults` are settings that the chart gives if the values do not. */}}
 {{- define "lameduck.settings" -}}
 {{- $ := index . 0 -}}
+{{- if not (include "lameduck.isOn" $) }}
+- name: LAMEDUCK_DISABLED
+  value: "1"
+{{- else -}}
 {{- $b := include "lameduck.times" $ | fromJson -}}
 {{- $settings := dict "terminationGracePeriodSeconds" (toString (int64 $b.grace)) -}}
 {{- range $name, $kind := include "lameduck.kinds" $ | fromYaml -}}
@@ -102,6 +106,7 @@ and the pod have the same sum. Other settings stay as the program has them, beca
 {{- range $name, $text := merge $settings (index . 1) }}
 - name: {{ include "lameduck.variable" $name }}
   value: {{ $text | quote }}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 

@@ -1,0 +1,24 @@
+{{/* The security contexts: those of the chart, with the values added key by key. A key that is null is removed, and so is
+the whole context. An image that has
+never run with them may need its own user and a writable file system: injection leaves both to the image. */}}
+
+{{- define "lameduck.podSecurity" -}}
+{{- $own := dict "seccompProfile" (dict "type" "RuntimeDefault") -}}
+{{- if not .Values.inject.enabled -}}{{- $own = merge $own (dict "runAsNonRoot" true "runAsUser" 65532 "runAsGroup" 65532) -}}{{- end -}}
+{{- include "lameduck.overridden" (list $own .Values.podSecurityContext) -}}
+{{- end -}}
+
+{{- define "lameduck.containerSecurity" -}}
+{{- $own := dict "allowPrivilegeEscalation" false -}}
+{{- if not .Values.inject.enabled -}}{{- $own = merge $own (dict "readOnlyRootFilesystem" true "privileged" false "capabilities" (dict "drop" (list "ALL"))) -}}{{- end -}}
+{{- include "lameduck.overridden" (list $own .Values.securityContext) -}}
+{{- end -}}
+
+{{/* (list own given), as JSON. */}}
+{{- define "lameduck.overridden" -}}
+{{- $own := ternary dict (index . 0) (kindIs "invalid" (index . 1)) -}}
+{{- range $key, $value := default dict (index . 1) -}}
+{{- if kindIs "invalid" $value -}}{{- $own = omit $own $key -}}{{- else -}}{{- $_ := set $own $key $value -}}{{- end -}}
+{{- end -}}
+{{- toJson $own -}}
+{{- end -}}
