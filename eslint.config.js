@@ -257,6 +257,7 @@ export default defineConfig(
   {
     files: [
       'src/lifecycle/**',
+      'src/process/signals-and-errors.ts',
       ...['decision', 'lease', 'request', 'state'].map((name) => `src/leader-election/${name}.ts`),
     ],
     rules: {
@@ -266,7 +267,8 @@ export default defineConfig(
           patterns: [
             {
               regex: '^node:',
-              message: 'The lifecycle and the decision of an elector are pure: what needs Node belongs elsewhere.',
+              message:
+                'The lifecycle and the decisions of a process and of an elector are pure: what needs Node belongs elsewhere.',
             },
           ],
         },

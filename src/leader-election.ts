@@ -13,7 +13,7 @@ import { readOptions, type CompletedOptions, type ElectorOptions as Options } fr
 import type { Work } from './leader-election/term.ts';
 import { lifecycleOf } from './manage.ts';
 import { createLogging } from './observers/logging.ts';
-import { endAfterLoss } from './process/ending.ts';
+import { thisProcess } from './process/this-process.ts';
 import { electionTable } from './settings/election-table.ts';
 import { settingTexts } from './settings/text.ts';
 
@@ -74,11 +74,11 @@ export function createElector(options: ElectorOptions): Elector {
       events.record(api, message);
     },
     onLoss() {
-      if (onLoss === 'shutdown') endAfterLoss(`leadership of ${election.name} lost`, false);
+      if (onLoss === 'shutdown') thisProcess().endAfterLoss(`leadership of ${election.name} lost`, false);
       return onLoss !== 'shutdown';
     },
     exit() {
-      endAfterLoss(`work on ${election.name} outlived its leadership`, true);
+      thisProcess().endAfterLoss(`work on ${election.name} outlived its leadership`, true);
     },
   });
   const stop = (): Promise<boolean> => elector.stop().finally(release);

@@ -18,10 +18,10 @@ import { createProbePort } from './probe-thread.ts';
 import type { ProbePort } from './probe-worker/probe-port.ts';
 import { openCheckpoint, type Checkpoint } from './process/checkpoint.ts';
 import { isDevelopment } from './process/development.ts';
-import { isEnding, join } from './process/ending.ts';
 import { isUnderPm2 } from './process/pm2.ts';
 import { errorText, terminationText, writeTerminationMessage } from './process/termination-message.ts';
 import { runsTests } from './process/test-runner.ts';
+import { thisProcess } from './process/this-process.ts';
 import { processWarnings } from './process/warnings.ts';
 import { checkOptions } from './registration.ts';
 import { checkBudget, explainBudget, inStartLine, withoutDelay } from './settings/budget.ts';
@@ -116,7 +116,7 @@ export function install(
   const leave = joinProcess(parts, logging, thread, environment, isGuest);
   void parts.handle.ended.then(({ exitCode }) => {
     // If the process ends, the probe port stays open until then.
-    if (!isEnding()) {
+    if (!thisProcess().isEnding) {
       parts.recorder.report();
       thread.noteReport();
       thread.close();
@@ -177,13 +177,13 @@ function joinProcess(
     thread.watch();
     return ended;
   };
-  const leave = join({
+  const leave = thisProcess().join({
     shutdownSignals: settings.shutdownSignals,
-    begin: (reason) => watched(shutdown.begin(reason)),
-    beginAfterLoss: (reason) => watched(shutdown.begin(reason, { isLeadershipLost: true })),
-    beginAfterUncaughtError(error) {
-      recorder.noteUncaughtError(errorText(error));
-      logging.onUncaughtError(error);
+    begin(cause) {
+      if (cause.kind === 'stop') return watched(shutdown.begin(cause.reason));
+      if (cause.kind === 'leadership lost') return watched(shutdown.begin(cause.reason, { isLeadershipLost: true }));
+      recorder.noteUncaughtError(errorText(cause.error));
+      logging.onUncaughtError(cause.error);
       const ended = watched(shutdown.begin('uncaught error', { isUncaughtError: true }));
       // If the shutdown was running already, the thread does not know the error yet.
       thread.tellOfShutdown();

@@ -6,8 +6,8 @@ import { Inspector } from './observers/inspector.ts';
 import type { Logging } from './observers/logging.ts';
 import type { Parts } from './parts.ts';
 import { ProbePort, type DebugSocketFunctions } from './probe-worker/probe-port.ts';
-import { isEnding } from './process/ending.ts';
 import { sendSignal } from './process/send-signal.ts';
+import { thisProcess } from './process/this-process.ts';
 import type { Sources } from './settings/complete.ts';
 import type { Settings } from './settings/table.ts';
 
@@ -32,7 +32,7 @@ export function createProbePort(options: ProbeThreadOptions): ProbePort {
     shutdown() {
       const { recorder, shutdown } = parts();
       // If the shutdown does not end the process, the thread must not end it either.
-      if (shutdown.endsAt === undefined || !isEnding()) return undefined;
+      if (shutdown.endsAt === undefined || !thisProcess().isEnding) return undefined;
       const { uncaughtError } = recorder;
       return { record: recorder.soFar(), uncaughtError, remainingMs: shutdown.endsAt - systemClock.now() };
     },

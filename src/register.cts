@@ -5,7 +5,7 @@ import type * as DiagnosticsChannel from 'node:diagnostics_channel';
 import type * as FileSystem from 'node:fs';
 import type * as Net from 'node:net';
 import type * as WorkerThreads from 'node:worker_threads';
-import type * as HeldSignals from './process/held-signals.ts';
+import type * as EmitOverrides from './process/emit-override.ts';
 import type * as Deferrals from './register/deferral.ts';
 import type * as Guest from './register/guest.ts';
 
@@ -24,9 +24,8 @@ if (!isSwitchedOff()) {
 }
 
 function preload(): void {
-  const { noteEarlySignals, overrideEmit } = require('./process/held-signals.ts') as typeof HeldSignals;
-  overrideEmit();
-  noteEarlySignals(['SIGTERM', 'SIGINT']);
+  const { emitOverride } = require('./process/emit-override.ts') as typeof EmitOverrides;
+  emitOverride().noteEarlySignals(['SIGTERM', 'SIGINT']);
   diagnostics().subscribe(listenings, onListening);
   diagnostics().subscribe(requests, onRequest);
 }
@@ -64,7 +63,7 @@ function defer(): Deferrals.Deferral | undefined {
     () => require('./http/drain/drain.ts') as unknown,
     () => require('./observers/metrics/metrics.ts') as unknown,
     () => require('./probe-worker/probe-port.ts') as unknown,
-    () => require('./process/ending.ts') as unknown,
+    () => require('./process/this-process.ts') as unknown,
     () => require('./parts.ts') as unknown,
     () => require('./manage.ts') as unknown,
     guest,

@@ -22,7 +22,7 @@ export const entries: readonly Entry[] = [
  * preload is what `lameduck/register` and the main file share. It is a file of its own, because `lameduck/register` runs in
  * every process, and the main file costs milliseconds.
  */
-export const preload = 'process/held-signals';
+export const preload = 'process/emit-override';
 
 /**
  * pieces are the parts of the main file that are files of their own. Each contains what it needs and no earlier file contains.
@@ -37,7 +37,7 @@ export const pieces: readonly string[] = [
     'http/drain/drain',
     'observers/metrics/metrics',
   ],
-  ...['probe-worker/probe-port', 'process/ending', 'parts', 'manage'],
+  ...['probe-worker/probe-port', 'process/this-process', 'parts', 'manage'],
 ];
 
 /** internal are files of the package that no program imports by name. */

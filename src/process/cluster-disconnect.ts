@@ -7,9 +7,13 @@ import type { Cluster } from 'node:cluster';
 export type TakeDisconnect = (disconnect: () => void) => boolean;
 
 /** isClusterDisconnect tells the internal message by which the primary disconnects a worker, and the end of the primary. */
-export function isClusterDisconnect(event: string | symbol, [message]: readonly unknown[]): boolean {
+export function isClusterDisconnect(
+  target: NodeJS.Process,
+  event: string | symbol,
+  [message]: readonly unknown[],
+): boolean {
   if (event === 'disconnect') {
-    const worker = workerHere();
+    const worker = workerOf(target);
     return worker !== undefined && !worker.exitedAfterDisconnect;
   }
   if (event !== 'internalMessage' || typeof message !== 'object' || message === null) return false;
@@ -18,10 +22,10 @@ export function isClusterDisconnect(event: string | symbol, [message]: readonly 
 }
 
 /** interceptOwnDisconnect calls `take` when this worker disconnects itself, until the returned function is called. */
-export function interceptOwnDisconnect(take: TakeDisconnect): () => void {
+export function interceptOwnDisconnect(target: NodeJS.Process, take: TakeDisconnect): () => void {
   // A process without an IPC channel is no worker, and need not load `node:cluster`.
-  if (process.channel === undefined) return () => undefined;
-  const worker = workerHere();
+  if (target.channel === undefined) return () => undefined;
+  const worker = workerOf(target);
   if (worker === undefined) return () => undefined;
   const disconnect = worker.disconnect.bind(worker);
   worker.disconnect = () => (take(disconnect) ? worker : disconnect());
@@ -30,6 +34,6 @@ export function interceptOwnDisconnect(take: TakeDisconnect): () => void {
   };
 }
 
-function workerHere(): Cluster['worker'] {
-  return (process.getBuiltinModule('node:cluster') as unknown as Cluster).worker;
+function workerOf(target: NodeJS.Process): Cluster['worker'] {
+  return (target.getBuiltinModule('node:cluster') as unknown as Cluster).worker;
 }

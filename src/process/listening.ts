@@ -1,6 +1,6 @@
 // lameduck's own listeners of `process`. Node delivers a signal only if it has a listener; the override of `process.emit` then
 // takes the signal before any listener is called.
-import { added, overrideEmit } from './held-signals.ts';
+import type { EmitOverride } from './emit-override.ts';
 import type { Listener } from './own-listeners.ts';
 
 interface Wrapped {
@@ -16,17 +16,21 @@ interface Wrapped {
 export class Listening {
   readonly #listeners = new Map<string, Listener>();
   readonly #wrapped = new WeakMap<Listener, Wrapped>();
+  readonly #process: NodeJS.Process;
+  readonly #override: EmitOverride;
   readonly #onBypassed: (event: string, args: readonly unknown[]) => void;
 
   /** `onBypassed` is called for an event that an `emit` other than `process.emit` delivers to all listeners. */
-  constructor(onBypassed: (event: string, args: readonly unknown[]) => void) {
+  constructor(override: EmitOverride, onBypassed: (event: string, args: readonly unknown[]) => void) {
+    this.#process = override.process;
+    this.#override = override;
     this.#onBypassed = onBypassed;
   }
 
   /** listen adds the listener of an event, if there is none. */
   listen(event: string): void {
     if (this.#listeners.has(event)) return;
-    const override = overrideEmit();
+    const override = this.#override;
     const isEmittedPast = override.bypassing.has(event);
     const listener = (...args: unknown[]): void => {
       if (override.emitting === event) return;
@@ -36,7 +40,7 @@ export class Listening {
     this.#add(event, listener);
     if (!isEmittedPast) return;
     this.#wrapAll(event);
-    process.off('newListener', this.#onNewListener).on('newListener', this.#onNewListener);
+    this.#process.off('newListener', this.#onNewListener).on('newListener', this.#onNewListener);
   }
 
   /** forget removes the listener of an event. */
@@ -45,8 +49,8 @@ export class Listening {
     if (listener === undefined) return;
     this.#replaceAll(event, (one) => this.#wrapped.get(one)?.listener ?? one);
     this.#listeners.delete(event);
-    process.off(event, listener);
-    if (this.#listeners.size === 0) process.off('newListener', this.#onNewListener);
+    this.#process.off(event, listener);
+    if (this.#listeners.size === 0) this.#process.off('newListener', this.#onNewListener);
   }
 
   /**
@@ -59,14 +63,14 @@ export class Listening {
     if (own === undefined || own !== listener) return;
     this.#add(signal, own);
     // `process.removeAllListeners()` also removes the listener that was just added, and emits no event for it.
-    process.nextTick(() => {
+    this.#process.nextTick(() => {
       const present = this.#listeners.get(signal);
-      if (present !== undefined && !process.rawListeners(signal).includes(present)) this.#add(signal, present);
+      if (present !== undefined && !this.#process.rawListeners(signal).includes(present)) this.#add(signal, present);
     });
   }
 
   #add(event: string, listener: Listener): void {
-    this.#listeners.set(event, added(event, listener));
+    this.#listeners.set(event, this.#override.added(event, listener));
   }
 
   /** forgetAll removes every listener. */
@@ -76,14 +80,14 @@ export class Listening {
 
   /** othersOf returns the program's own listeners of an event. */
   othersOf(event: string): Listener[] {
-    const others = process.rawListeners(event).filter((one) => one !== this.#listeners.get(event)) as Listener[];
+    const others = this.#process.rawListeners(event).filter((one) => one !== this.#listeners.get(event)) as Listener[];
     return others.map((one) => this.#wrapped.get(one)?.call ?? one);
   }
 
   // In the next tick the new listener has been added, and Node has not delivered a signal yet.
   readonly #onNewListener = (event: string | symbol): void => {
-    if (typeof event === 'string' && overrideEmit().bypassing.has(event) && this.#listeners.has(event)) {
-      process.nextTick(() => {
+    if (typeof event === 'string' && this.#override.bypassing.has(event) && this.#listeners.has(event)) {
+      this.#process.nextTick(() => {
         if (this.#listeners.has(event)) this.#wrapAll(event);
       });
     }
@@ -100,11 +104,11 @@ export class Listening {
     // process.listeners() and process.off() know a wrapper by the property `listener`.
     const { listener: given = listener } = listener as { listener?: Listener };
     const call = (...args: unknown[]): unknown => {
-      if (given !== listener) process.off(event, wrapper);
-      return listener.apply(process, args);
+      if (given !== listener) this.#process.off(event, wrapper);
+      return listener.apply(this.#process, args);
     };
     const wrapper = Object.assign(
-      (...args: unknown[]) => (overrideEmit().emitting === event ? call(...args) : undefined),
+      (...args: unknown[]) => (this.#override.emitting === event ? call(...args) : undefined),
       { listener: given },
     );
     this.#wrapped.set(wrapper, { listener, call });
@@ -113,10 +117,10 @@ export class Listening {
 
   // In their order. lameduck's own listener stays, so that the event always has one.
   #replaceAll(event: string, replacement: (one: Listener) => Listener): void {
-    const others = process.rawListeners(event).filter((one) => one !== this.#listeners.get(event)) as Listener[];
+    const others = this.#process.rawListeners(event).filter((one) => one !== this.#listeners.get(event)) as Listener[];
     const replaced = others.map(replacement);
     if (replaced.every((one, index) => one === others[index])) return;
-    for (const one of others) process.off(event, one);
-    for (const one of replaced) process.on(event, one);
+    for (const one of others) this.#process.off(event, one);
+    for (const one of replaced) this.#process.on(event, one);
   }
 }

@@ -1,6 +1,6 @@
 // The program's own listeners of a process signal: calls them, and knows when nothing that they have begun is outstanding.
 import { Server } from 'node:net';
-import { startImmediate, systemClock } from '../clock.ts';
+import { startImmediate, type Clock } from '../clock.ts';
 
 /** Listener is a function that was passed to `process.on()`. */
 export type Listener = (this: NodeJS.Process, ...args: unknown[]) => unknown;
@@ -12,8 +12,8 @@ type Close = (this: Server, callback?: (this: Server, ...args: unknown[]) => unk
  * pass to `server.close()`, and the promises that these callbacks return.
  */
 export class OwnListeners {
-  /** Whether any have been called. */
-  wereCalled = false;
+  readonly #process: NodeJS.Process;
+  readonly #clock: Clock;
   /** Those that callOneByOne has not called yet. */
   #left: (() => unknown)[] = [];
   #isCalling = false;
@@ -22,10 +22,15 @@ export class OwnListeners {
   #onIdle: (() => void) | undefined;
   #cancel: () => void = () => undefined;
 
+  constructor(target: NodeJS.Process, clock: Clock) {
+    this.#process = target;
+    this.#clock = clock;
+  }
+
   /** callAtOnce calls them as `process.emit()` does. */
   callAtOnce(listeners: readonly Listener[], args: readonly unknown[]): void {
     this.#watchCloses();
-    for (const listener of listeners) void this.#settle(listener.apply(process, [...args]));
+    for (const listener of listeners) void this.#settle(listener.apply(this.#process, [...args]));
   }
 
   /**
@@ -35,7 +40,7 @@ export class OwnListeners {
   async callOneByOne(listeners: readonly Listener[], args: readonly unknown[]): Promise<void> {
     this.#watchCloses();
     const end = this.#begin();
-    this.#left = listeners.map((listener) => () => listener.apply(process, [...args]));
+    this.#left = listeners.map((listener) => () => listener.apply(this.#process, [...args]));
     for (let next = this.#left.shift(); next !== undefined; next = this.#left.shift()) await this.#callInOwnTurn(next);
     end();
   }
@@ -101,13 +106,11 @@ export class OwnListeners {
   #wait(): void {
     this.#cancel();
     if (this.#outstanding > 0 || this.#onIdle === undefined) return;
-    this.#cancel = systemClock.afterUnref(this.#patience, this.#onIdle);
+    this.#cancel = this.#clock.afterUnref(this.#patience, this.#onIdle);
   }
 
   // On the prototype, because the program may close any server. It is never restored: the process is about to end.
   #watchCloses(): void {
-    if (this.wereCalled) return;
-    this.wereCalled = true;
     // Called below on what it is called on.
     // eslint-disable-next-line @typescript-eslint/unbound-method
     const close = Server.prototype.close as Close;

@@ -1,7 +1,7 @@
 // The time from `listen()` until the lifecycle is loaded: the first response does not wait for it, and no process signal is lost.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:net';
-import { interceptLater } from '../process/held-signals.ts';
+import { emitOverride } from '../process/emit-override.ts';
 
 // Node publishes each complete response of HTTP/1.1 on this channel.
 const responses = 'http.server.response.finish';
@@ -57,7 +57,7 @@ export class Deferral {
   #await(server: Server): void {
     this.#servers.add(server);
     if (this.#stopIntercepting !== undefined) return;
-    this.#stopIntercepting = interceptLater(['SIGTERM', 'SIGINT'], this.#hurry);
+    this.#stopIntercepting = emitOverride().interceptLater(['SIGTERM', 'SIGINT'], this.#hurry);
     // src/clock.ts is among what is loaded later.
     // eslint-disable-next-line no-restricted-syntax
     this.#timer = setTimeout(this.#begin, patience).unref();

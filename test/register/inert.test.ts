@@ -37,7 +37,7 @@ const bystanders: Readonly<Record<string, { readonly code: string; readonly isKi
   },
   'a server of node:net': {
     // Beside the file of the preload and what that loads at once, there is nothing.
-    code: `const loaded = () => Object.keys(require.cache).filter((file) => !/register\\.cts|held-signals\\.ts/.test(file));
+    code: `const loaded = () => Object.keys(require.cache).filter((file) => !/register\\.cts|emit-override\\.ts/.test(file));
       require("node:net").createServer().listen(0, () => { console.log("up", process.listenerCount("SIGTERM"), loaded()) })`,
     isKilled: true,
   },

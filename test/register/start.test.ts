@@ -44,7 +44,7 @@ test('P-117 before the first response neither the lifecycle is loaded nor a thre
   const withoutTimers = 'globalThis.setTimeout = () => ({ unref() { return this; } });';
   const command = started(t, `${withoutTimers}${program}`, { LAMEDUCK_PROBE_PORT: '0' });
   const { loaded, hasThread } = await command.line('request', ({ msg }) => msg === 'request');
-  assert.deepEqual([loaded, hasThread], [['register.cjs', 'held-signals.cjs', 'deferral.cjs'], false]);
+  assert.deepEqual([loaded, hasThread], [['register.cjs', 'emit-override.cjs', 'deferral.cjs'], false]);
 });
 
 test('P-117 the lifecycle is loaded in one turn of the event loop for each file, and no TLS with it', async (t) => {

@@ -1,15 +1,13 @@
 // How a process ends is seen in scenarios/process-*.test.ts, from outside; here is what is listened for, and for how long.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isEnding, join } from '../../src/process/ending.ts';
-import type { Member } from '../../src/process/member.ts';
+import type { Member } from '../../src/process/members.ts';
+import { thisProcess } from '../../src/process/this-process.ts';
 
 function memberFor(...shutdownSignals: NodeJS.Signals[]): Member {
   return {
     shutdownSignals,
     begin: () => Promise.resolve({ exitCode: 0, durationMs: 0, budgetMs: 0 }),
-    beginAfterLoss: () => Promise.resolve({ exitCode: 83, durationMs: 0, budgetMs: 0 }),
-    beginAfterUncaughtError: () => Promise.resolve({ exitCode: 82, durationMs: 0, budgetMs: 0 }),
     report: () => undefined,
     cutShort: () => 0,
     warn: () => undefined,
@@ -31,9 +29,9 @@ const before = counts();
 const added = (): number[] => counts().map((count, index) => count - (before[index] as number));
 
 test('P-070, P-073 members share one listener for each process signal, and the last to leave takes it away', () => {
-  const leave = join(memberFor('SIGTERM', 'SIGINT'));
+  const leave = thisProcess().join(memberFor('SIGTERM', 'SIGINT'));
   assert.deepEqual(added(), [1, 1, 0, 0, 0, 0]);
-  const leaveToo = join(memberFor('SIGTERM', 'SIGUSR2'));
+  const leaveToo = thisProcess().join(memberFor('SIGTERM', 'SIGUSR2'));
   assert.deepEqual(added(), [1, 1, 1, 0, 0, 0]);
   leave();
   assert.deepEqual(added(), [1, 0, 1, 0, 0, 0]);
@@ -44,7 +42,7 @@ test('P-070, P-073 members share one listener for each process signal, and the l
 });
 
 test('a listener of a process signal that the program removes is there again, until the last member leaves', () => {
-  const leave = join(memberFor('SIGTERM'));
+  const leave = thisProcess().join(memberFor('SIGTERM'));
   process.removeAllListeners('SIGTERM');
   assert.deepEqual(added(), [1, 0, 0, 0, 0, 0]);
   leave();
@@ -55,28 +53,28 @@ test('P-070 the listeners of others stay where they are', () => {
   const other = (): void => undefined;
   process.on('SIGUSR2', other);
   const others = process.listeners('SIGUSR2');
-  join(memberFor('SIGUSR2'))();
+  thisProcess().join(memberFor('SIGUSR2'))();
   assert.deepEqual(process.listeners('SIGUSR2'), others);
   process.off('SIGUSR2', other);
 });
 
 test('P-070 a process that has been left can be joined again', () => {
-  join(memberFor('SIGTERM'))();
-  const leave = join(memberFor('SIGTERM'));
+  thisProcess().join(memberFor('SIGTERM'))();
+  const leave = thisProcess().join(memberFor('SIGTERM'));
   assert.deepEqual(added(), [1, 0, 0, 0, 0, 0]);
   leave();
   assert.deepEqual(added(), [0, 0, 0, 0, 0, 0]);
-  assert.equal(isEnding(), false);
+  assert.equal(thisProcess().isEnding, false);
 });
 
 test('P-056 copies of the package in one process listen and end as one', async () => {
-  const copy = new URL('../../src/process/ending.ts?copy', import.meta.url).href;
-  const other = (await import(copy)) as { join: typeof join; isEnding: typeof isEnding };
-  assert.notEqual(other.join, join);
-  const leave = join(memberFor('SIGTERM'));
-  const leaveOther = other.join(memberFor('SIGTERM', 'SIGINT'));
+  const copy = new URL('../../src/process/this-process.ts?copy', import.meta.url).href;
+  const other = (await import(copy)) as { thisProcess: typeof thisProcess };
+  assert.notEqual(other.thisProcess, thisProcess);
+  const leave = thisProcess().join(memberFor('SIGTERM'));
+  const leaveOther = other.thisProcess().join(memberFor('SIGTERM', 'SIGINT'));
   assert.deepEqual(added(), [1, 1, 0, 0, 0, 0]);
-  assert.equal(other.isEnding(), false);
+  assert.equal(other.thisProcess().isEnding, false);
   leave();
   assert.deepEqual(added(), [1, 1, 0, 0, 0, 0]);
   leaveOther();

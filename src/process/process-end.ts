@@ -1,0 +1,248 @@
+// The end of this process: it shuts down all lifecycles at a process signal or an uncaught error, calls the program's own
+// listeners, and exits. signals-and-errors.ts decides what happens, and this file does it.
+import { startImmediate, type Clock } from '../clock.ts';
+import { exitCodes } from '../exit-codes.ts';
+import type { EmitOverride } from './emit-override.ts';
+import type { Exit } from './exit.ts';
+import { Listening } from './listening.ts';
+import { Members, type AllEnded, type Member } from './members.ts';
+import { OwnListeners, type Listener } from './own-listeners.ts';
+import { next, type Actions, type Event, type ProcessSignal, type State } from './signals-and-errors.ts';
+import { startWatchdog } from './watchdog.ts';
+
+// Milliseconds after the drain, or after the program's own listeners, in which the process may end by itself (P-058).
+const exitPatience = 1_000;
+
+// The same in development, where a restart takes at most about 100 ms (P-107).
+const exitPatienceInDevelopment = 50;
+
+/** ProcessEndOptions is the process that ends, by its override, and what ends it. */
+export interface ProcessEndOptions {
+  readonly override: EmitOverride;
+  readonly clock: Clock;
+  readonly exit: Exit;
+  /** Prints an uncaught error as Node does. */
+  readonly print: (error: unknown, origin: NodeJS.UncaughtExceptionOrigin) => void;
+}
+
+/** ProcessEnd keeps the lifecycles that end with the process, and how far that end has come. */
+export class ProcessEnd {
+  readonly #options: ProcessEndOptions;
+  readonly #process: NodeJS.Process;
+  readonly #members: Members;
+  readonly #listening: Listening;
+  readonly #ownListeners: OwnListeners;
+  #state: State = { phase: 'running' };
+
+  constructor(options: ProcessEndOptions) {
+    this.#options = options;
+    this.#process = options.override.process;
+    this.#members = new Members(options.clock);
+    this.#listening = new Listening(options.override, (event, args) => {
+      if (event !== 'message' || isShutdownMessage(event, args)) this.#onProcessSignal(event, undefined);
+    });
+    this.#ownListeners = new OwnListeners(this.#process, options.clock);
+  }
+
+  /** Whether the process ends after the shutdown, as it does after a process signal or an uncaught error. */
+  get isEnding(): boolean {
+    return this.#state.phase !== 'running';
+  }
+
+  /**
+   * join adds a lifecycle to those that are shut down when the process receives a signal. It listens for the signals from now
+   * on, before the server listens (P-066). A process may have several lifecycles (A-032). The returned function removes the
+   * lifecycle again and, with the last one, every listener (P-070).
+   */
+  join(member: Member): () => void {
+    if (this.#members.size === 0) this.#intercept();
+    this.#members.add(member);
+    for (const signal of member.shutdownSignals) this.#listening.listen(signal);
+    if (member.takesShutdownMessage && this.#process.channel !== undefined) this.#listening.listen('message');
+    const state = this.#state;
+    // A lifecycle that joins while the process is ending is shut down in the next tick, when its caller has registered its hooks.
+    if (state.phase !== 'running') this.#process.nextTick(() => this.#members.shutDown([member], state.cause));
+    return () => {
+      // Keep the listeners while the process is ending. Without one, a late signal would kill it with the default action.
+      if (this.isEnding || !this.#members.delete(member)) return;
+      for (const signal of member.shutdownSignals)
+        if (!this.#members.haveShutdownSignal(signal)) this.#listening.forget(signal);
+      if (!this.#members.takeShutdownMessage) this.#listening.forget('message');
+      if (this.#members.size === 0) this.#options.override.stopIntercepting();
+    };
+  }
+
+  /** endAfterLoss ends the process with the exit code of lost leadership: after a shutdown, or at once. */
+  endAfterLoss(reason: string, isAtOnce: boolean): void {
+    this.#handle({ kind: 'loss', reason, isAtOnce: isAtOnce || this.#members.size === 0 });
+  }
+
+  #intercept(): void {
+    this.#options.override.intercept({
+      take: (event, args) => this.#take(event, args),
+      // lameduck adds no listener of `uncaughtException` (P-063). Sentry and PostHog exit only if theirs is the only one, and
+      // `node:domain` adds one to every other.
+      takeError: (error, origin) => this.#handle({ kind: 'error', error, origin }),
+      takeDisconnect: (disconnect) => this.#handle({ kind: 'disconnect', disconnect }),
+    });
+  }
+
+  #take(event: string, args: readonly unknown[]): boolean {
+    // Before the `exit` listener of a logger, after which nothing more can be logged (P-061).
+    if (event === 'exit') this.#onExit(args[0] as number);
+    if (event === 'removeListener') this.#listening.keep(args);
+    const isMessage = this.#members.takeShutdownMessage && isShutdownMessage(event, args);
+    return (isMessage || this.#members.haveShutdownSignal(event)) && this.#onProcessSignal(event, args);
+  }
+
+  #onProcessSignal(event: string, args: readonly unknown[] | undefined): boolean {
+    const hasListeners = args !== undefined && this.#listening.othersOf(event).length > 0;
+    const then = this.#members.some((member) => member.runsOwnListeners) ? 'call' : 'hold';
+    const listeners = hasListeners ? then : 'none';
+    return this.#handle({ kind: 'signal', event, args, listeners, at: this.#options.clock.now() });
+  }
+
+  // Returns false for an event that Node and the program handle.
+  #handle(event: Event): boolean {
+    const [state, ...actions] = next(this.#state, event);
+    this.#state = state;
+    for (const [name, ...args] of actions) (this.#actions[name] as (...args: readonly unknown[]) => void)(...args);
+    return actions.every(([name]) => name !== 'pass');
+  }
+
+  readonly #actions: Actions = {
+    begin: (cause) => {
+      const { clock, exit } = this.#options;
+      const members = [...this.#members];
+      // For `take`, if a library has replaced `process.emit`, as signal-exit of execa does.
+      this.#process.prependListener('exit', (code) => {
+        this.#onExit(code);
+      });
+      const endsAt = (): number => Math.max(...members.map((member) => member.endsAt() ?? -Infinity));
+      startWatchdog(clock, endsAt, () => {
+        try {
+          this.#handle({ kind: 'watchdog' });
+        } finally {
+          exit.force(exitCodes.budgetRanOut);
+        }
+      });
+      this.#actions.join(cause);
+      void this.#members.ended().then((ended) => {
+        this.#onDrained(ended);
+      });
+    },
+    join: (cause) => {
+      if (cause.kind === 'uncaught error') this.#options.print(cause.error, cause.origin);
+      this.#members.shutDown([...this.#members], cause);
+    },
+    // A process signal that arrived while the event loop was blocked is delivered in this turn or in the next one.
+    settleSignal: () => {
+      startImmediate(() =>
+        startImmediate(() => this.#handle({ kind: 'signal settled', at: this.#options.clock.now() })),
+      );
+    },
+    logHeldListeners: (signal) => {
+      for (const member of this.#members) member.onListenersHeld(signal, this.#signalListeners().length);
+    },
+    callListeners: () => {
+      this.#ownListeners.callAtOnce(this.#signalListeners(), this.#signal?.args ?? []);
+    },
+    callHeldListeners: (exitCode) => void this.#callHeldListeners(exitCode),
+    endByItself: () => {
+      this.#disconnect();
+      for (const member of this.#members) member.afterListeners();
+      // Before the `beforeExit` listener of a logger, as with `exit`.
+      this.#process.prependOnceListener('beforeExit', (code) => {
+        this.#report(code, []);
+      });
+      this.#exitWhenIdle((holders) => {
+        this.#report(this.#options.exit.code, holders);
+      });
+    },
+    endWhenIdle: () => {
+      this.#ownListeners.endsWhenIdle();
+    },
+    forgetSignals: () => {
+      this.#listening.forgetAll();
+    },
+    pass: () => undefined,
+    exit: (code, message) => {
+      if (message !== undefined) for (const member of this.#members) member.warn(message);
+      if (code !== undefined) this.#report(code, []);
+      this.#options.exit.exit(code ?? this.#options.exit.code);
+    },
+    forceExit: (code = this.#options.exit.code) => {
+      this.#report(code, this.#state.phase === 'drained' ? this.#options.exit.heldBy() : []);
+      this.#options.exit.force(code);
+    },
+  };
+
+  #onDrained({ exitCode, endsAt }: AllEnded): void {
+    const { clock, exit } = this.#options;
+    const isGuest = this.#members.every((member) => member.isGuest);
+    // The process ends with an exit code, never by the signal (P-059). A clean shutdown leaves the program's own exit code.
+    if (exitCode !== exitCodes.clean) this.#process.exitCode = exitCode;
+    else if (!isGuest) exit.passOverPendingAwait();
+    this.#handle({ kind: 'drained', exitCode, isGuest, hasListeners: this.#signalListeners().length > 0 });
+    // This listener would keep the IPC channel open.
+    this.#listening.forget('message');
+    clock.afterUnref(Math.max(0, endsAt - clock.now()), () => {
+      this.#handle({ kind: 'budget over' });
+    });
+  }
+
+  // The final line is written first, because a listener may end the process, for example by sending it the signal (P-116).
+  async #callHeldListeners(exitCode: number): Promise<void> {
+    const listeners = this.#signalListeners();
+    this.#report(exitCode, []);
+    for (const member of this.#members) member.beforeListeners();
+    const called = this.#ownListeners.callOneByOne(listeners, this.#signal?.args ?? []);
+    this.#exitWhenIdle((holders) => {
+      for (const member of this.#members) member.onHeldOpen(holders);
+    });
+    await called;
+    for (const member of this.#members) member.afterListeners();
+    this.#disconnect();
+  }
+
+  #exitWhenIdle(onHeldOpen: (holders: readonly string[]) => void): void {
+    const patience = this.#members.every((member) => member.isDeveloped) ? exitPatienceInDevelopment : exitPatience;
+    this.#ownListeners.whenIdleFor(patience, () => {
+      onHeldOpen(this.#options.exit.heldBy());
+      this.#actions.exit();
+    });
+  }
+
+  #disconnect(): void {
+    if (this.#state.phase !== 'running') this.#state.disconnect?.();
+  }
+
+  get #signal(): ProcessSignal | undefined {
+    return this.#state.phase === 'running' ? undefined : this.#state.signal;
+  }
+
+  #signalListeners(): Listener[] {
+    const signal = this.#signal;
+    return signal?.args === undefined ? [] : this.#listening.othersOf(signal.event);
+  }
+
+  #onExit(code: number): void {
+    // A program that calls `process.exit(0)` does not know the result of the shutdown.
+    if (code === exitCodes.clean) {
+      const owed = Math.max(...[...this.#members].map((member) => member.cutShort()));
+      if (owed > exitCodes.clean) this.#process.exitCode = owed;
+    }
+    this.#report(Number(this.#process.exitCode ?? code), []);
+    this.#ownListeners.callLeft();
+  }
+
+  // Writes the final lines of the shutdowns that have begun, also if the program itself ends the process.
+  #report(exitCode: number, holders: readonly string[]): void {
+    for (const member of this.#members) member.report(holders, exitCode);
+  }
+}
+
+// The message of PM2's option `shutdown_with_message`.
+function isShutdownMessage(event: string, [message]: readonly unknown[]): boolean {
+  return event === 'message' && message === 'shutdown';
+}

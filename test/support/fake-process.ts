@@ -1,0 +1,22 @@
+// A process that a test ends instead of its own.
+import { EventEmitter } from 'node:events';
+
+export class FakeProcess extends EventEmitter {
+  readonly pid = 4_242;
+  readonly nextTick = process.nextTick.bind(process);
+  readonly stdout = {};
+  readonly stderr = {};
+  exitCode: number | undefined;
+  /** The exit codes with which it has been ended. */
+  readonly exits: number[] = [];
+
+  exit(code: number): void {
+    this.exitCode = code;
+    if (this.exits.length === 0) this.emit('exit', code);
+    this.exits.push(this.exitCode);
+  }
+
+  getActiveResourcesInfo(): string[] {
+    return ['Timeout'];
+  }
+}
