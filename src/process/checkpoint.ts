@@ -18,6 +18,7 @@ import { signalNames, type SignalName } from '../lifecycle/graph.ts';
 import type { PreviousRun } from '../observer.ts';
 import { version } from '../version.ts';
 import { bootId, podUid } from './run-identity.ts';
+import { thisProcess } from './this-process.ts';
 
 /** CheckpointRecord is the content of the file. */
 export interface CheckpointRecord {
@@ -49,9 +50,6 @@ const longestRecord = 4_096;
 
 const phases: readonly string[] = ['Started', ...signalNames, 'Exited'];
 const phasesBeforeReady: readonly string[] = ['Started', 'MuxAndDiscoveryComplete'];
-
-/** The files that lifecycles of this process write. */
-const inUse = new Set<string>();
 
 /**
  * openCheckpoint reads the record of the previous run and begins the one of this run. It never throws. If the file cannot be
@@ -86,7 +84,7 @@ export class Checkpoint {
     this.#path = path;
     this.#lines = lines;
     this.previousRun = this.#readPrevious();
-    inUse.add(path);
+    thisProcess().checkpoints.add(path);
     process.on('exit', this.#onExit);
     this.#write();
   }
@@ -101,7 +99,7 @@ export class Checkpoint {
   end(exitCode: number): void {
     this.#record = { ...this.#record, phase: 'Exited', cleanExit: exitCode === exitCodes.clean };
     this.#write();
-    inUse.delete(this.#path);
+    thisProcess().checkpoints.delete(this.#path);
     process.off('exit', this.#onExit);
   }
 
@@ -132,7 +130,7 @@ export class Checkpoint {
 }
 
 function checkPath(path: string): void {
-  if (inUse.has(path)) throw new Error('another lifecycle of this process writes this file');
+  if (thisProcess().checkpoints.has(path)) throw new Error('another lifecycle of this process writes this file');
   if (isClusterWorker()) throw new Error('this process is one of several workers of node:cluster');
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats?.isFile() === false) throw new Error('the path is not a regular file');

@@ -27,6 +27,8 @@ export interface ProcessEndOptions {
 
 /** ProcessEnd keeps the lifecycles that end with the process, and how far that end has come. */
 export class ProcessEnd {
+  /** The paths of the checkpoints that lifecycles of this process write. */
+  readonly checkpoints = new Set<string>();
   readonly #options: ProcessEndOptions;
   readonly #process: NodeJS.Process;
   readonly #members: Members;

@@ -1,8 +1,11 @@
 // How a process ends is seen in scenarios/process-*.test.ts, from outside; here is what is listened for, and for how long.
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { openCheckpoint } from '../../src/process/checkpoint.ts';
 import type { Member } from '../../src/process/members.ts';
 import { thisProcess } from '../../src/process/this-process.ts';
+import { folder } from '../support/termination-log.ts';
 
 function memberFor(...shutdownSignals: NodeJS.Signals[]): Member {
   return {
@@ -79,4 +82,22 @@ test('P-056 copies of the package in one process listen and end as one', async (
   assert.deepEqual(added(), [1, 1, 0, 0, 0, 0]);
   leaveOther();
   assert.deepEqual(added(), [0, 0, 0, 0, 0, 0]);
+});
+
+test('of two lifecycles of different copies of the package, the first has the checkpoint', async (t) => {
+  const copy = new URL('../../src/process/checkpoint.ts?copy', import.meta.url).href;
+  const other = (await import(copy)) as { openCheckpoint: typeof openCheckpoint };
+  const path = join(folder(t), 'checkpoint.json');
+  const failures: string[] = [];
+  const lines = {
+    onPreviousRun: () => undefined,
+    onPreviousRunUnknown: () => undefined,
+    onCheckpointFailure: (_path: string, { message }: Error) => void failures.push(message),
+  };
+  const first = openCheckpoint(path, lines);
+  assert.equal(other.openCheckpoint(path, lines), undefined);
+  assert.deepEqual(failures, ['another lifecycle of this process writes this file']);
+  first?.end(0);
+  other.openCheckpoint(path, lines)?.end(0);
+  assert.equal(failures.length, 1);
 });
