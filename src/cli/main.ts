@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // The command `lameduck`: it finds the subcommand, and loads nothing but that.
-import { endWith } from '../process/end-with.ts';
+import { endWith } from '../process/command.ts';
 import { standardError, standardOutput } from '../standard-output.ts';
 import { say, type Command } from './command.ts';
 

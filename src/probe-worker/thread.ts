@@ -5,7 +5,7 @@ import { addressText } from '../address.ts';
 import { systemClock, threadTime } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import { notFound } from '../health/endpoint.ts';
-import { kill } from '../process/kill.ts';
+import { kill } from '../process/send-signal.ts';
 import { isLogged } from '../settings/log-level.ts';
 import { isAttached, isPaused } from './debugger.ts';
 import { beatInterval } from './heartbeat.ts';

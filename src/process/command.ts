@@ -1,4 +1,4 @@
-// Ctrl-C and SIGTERM for a command that has to clean up.
+// The process of a command: Ctrl-C and SIGTERM if it has to clean up, and its exit code.
 
 /** onInterrupt calls back at the first SIGINT, SIGTERM or SIGHUP; a second one ends the process. The returned function stops listening. */
 export function onInterrupt(callback: () => void): () => void {
@@ -12,4 +12,9 @@ export function onInterrupt(callback: () => void): () => void {
   };
   for (const signal of signals) process.on(signal, onSignal);
   return stop;
+}
+
+/** endWith lets the process end with a code, once nothing holds it any more. */
+export function endWith(code: number): void {
+  process.exitCode = code;
 }

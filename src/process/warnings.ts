@@ -4,8 +4,7 @@ import type { Settings } from '../settings/table.ts';
 import { closeWithGraceWarning } from './close-with-grace.ts';
 import { launcherWarning } from './launcher.ts';
 import { pm2Warning } from './pm2.ts';
-import { runtimeWarning } from './runtime.ts';
-import { threadWarning } from './thread.ts';
+import { runtimeWarning, threadWarning } from './runtime.ts';
 
 /** processWarnings returns one line for each warning about how this process was started. `budget` is in milliseconds. */
 export function processWarnings(settings: Settings, environment: Environment, budget: number): string[] {

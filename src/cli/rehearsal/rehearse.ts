@@ -2,7 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { systemClock } from '../../clock.ts';
-import { onInterrupt } from '../../process/on-interrupt.ts';
+import { onInterrupt } from '../../process/command.ts';
 import { standardOutput } from '../../standard-output.ts';
 import { say } from '../command.ts';
 import { refuse } from '../options.ts';
