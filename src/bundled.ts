@@ -3,9 +3,9 @@
 let loading = 0;
 
 /**
- * fromBundle calls `load`, which imports a package of CommonJS. In a bundle of ECMAScript modules, esbuild replaces `require` of
- * such a package by a function that throws for a built-in module, unless there is a global `require`. There is one until the
- * package is loaded.
+ * fromBundle calls `load`, which imports a CommonJS package. In a bundle of ECMAScript modules, esbuild replaces the package's
+ * `require` by a function. That function throws for a built-in module, unless there is a global `require`. So fromBundle sets
+ * a global `require` until the package is loaded.
  */
 export async function fromBundle<T>(load: () => Promise<T>): Promise<T> {
   const isCommonJs = typeof module !== 'undefined';

@@ -17,7 +17,7 @@ export const exitCodes = {
 } as const;
 
 /**
- * killed is the exit code after SIGKILL (128 + 9), which no process chooses. The probe thread sends SIGKILL if the event loop
- * is blocked at the end of the shutdown budget, the kubelet at the end of the grace period, and the kernel if memory runs out.
+ * killed is the exit code after SIGKILL (128 + 9). The probe thread sends SIGKILL if the event loop is blocked at the end of
+ * the shutdown budget. The kubelet sends SIGKILL at the end of the grace period, and the kernel if memory runs out.
  */
 export const killed = 137;

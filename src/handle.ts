@@ -53,8 +53,8 @@ export interface Lameduck {
   addDestroyHook(name: string, hook: HookFunction, options?: HookOptions): void;
   /**
    * abortSignal returns the AbortSignal of a request of `node:http`, `node:http2` or Fastify. Each call returns the same
-   * signal. It is aborted when the client leaves, when the request is long-running and its turn in the drain has come, or
-   * when the drain's time is up. Throws LAMEDUCK_ERR_REQUEST_INVALID if the argument is not a request.
+   * signal. lameduck aborts it when the client disconnects, or when the time for the drain is over. It aborts the signal of a
+   * long-running request when the drain ends that request. Throws LAMEDUCK_ERR_REQUEST_INVALID if the argument is not a request.
    */
   abortSignal(request: AnyRequest | { readonly raw: AnyRequest }): AbortSignal;
 }

@@ -1,8 +1,8 @@
-// What the debug socket answers with: the document that `GET /` returns, and the requests that change something.
+// The types of the debug socket: the document that `GET /` returns, and the actions of the other requests.
 import type { SignalName } from './lifecycle/graph.ts';
 import type { ElectorCounts, HookKind, PreviousRun, UnfinishedRequest } from './observer.ts';
 
-/** MainThreadFacts is what the main thread says about itself. Lengths of time are in milliseconds. */
+/** MainThreadFacts is the state of the main thread. Durations are in milliseconds. */
 export interface MainThreadFacts {
   readonly pid: number;
   /** The version of lameduck. */
@@ -42,7 +42,7 @@ export interface Inspection extends MainThreadFacts {
     /** Whether the main thread did not answer in time. */
     readonly isBlocked: boolean;
     readonly blockedMs: number;
-    /** What the main thread executes, the innermost call first. Only with `GET /?stack`, while it is blocked. */
+    /** The call stack of the main thread, innermost call first. Present only with `GET /?stack` while the event loop is blocked. */
     readonly stack?: readonly string[];
     /** Why there is no stack although one was requested. */
     readonly stackProblem?: string;

@@ -1,8 +1,8 @@
-// What the core reports, and to whom: the one interface between it and logs, metrics or whatever else watches.
+// The interfaces through which the core reports to the log, the metrics and the audit log.
 import type { SignalName } from './lifecycle/graph.ts';
 import type { Request, RequestIdentifiers, Response } from './message.ts';
 
-/** TrafficCounts is what a server is doing at a moment. */
+/** TrafficCounts are the connections and requests of the servers at one moment. */
 export interface TrafficCounts {
   readonly connections: number;
   /** Without the long-running ones and without probes. */
@@ -81,13 +81,13 @@ export interface ShutdownRecord {
   readonly hookFailures: readonly { readonly kind: HookKind; readonly name: string; readonly error: string }[];
   /** The first failure of each step of the shutdown; the steps after it ran all the same. */
   readonly stepFailures: readonly { readonly step: string; readonly error: string }[];
-  /** What still held the process a second after the drain, so that it had to be ended. */
+  /** The resources that kept the event loop alive one second after the drain, so that the process had to exit by itself. */
   readonly heldBy: readonly string[];
-  /** Events that the audit log does not have: dropped, or not written when the line was. There only with an audit log. */
+  /** Audit events that were dropped, or not yet written when the record was made. Undefined without an audit log. */
   readonly auditEventsMissing?: number;
 }
 
-/** PreviousRun is what the checkpoint says of the run before this one, in the same container or before a restart. */
+/** PreviousRun is the checkpoint's record of the previous run, in this container or before a restart of it. */
 export interface PreviousRun {
   /**
    * `clean`: the process exited with code 0. `failed`: it exited with another code. `killed`: it had been ready, and did not
@@ -118,13 +118,13 @@ export interface ElectorCounts {
   readonly renewalAgeMs: number | undefined;
 }
 
-/** Observer is told what happens. It must not throw; nothing it returns is used. */
+/** Observer receives the events of a lifecycle. It must not throw. Its return values are ignored. */
 export interface Observer {
   /** `details` are about the request of the warning, if it is about one. */
   onWarning(message: string, details?: object): void;
   onSignal(event: SignalEvent): void;
   onHookEnd(end: HookEnd): void;
-  /** Called behind onHookEnd, for a hook that did not end well. */
+  /** Called after onHookEnd for a hook that has failed or timed out. */
   onHookFailure(failure: HookFailure): void;
   /** Called for the first failure of each step. */
   onStepFailure(failure: StepFailure): void;
@@ -142,8 +142,8 @@ export interface Observer {
 }
 
 /**
- * RequestObserver is told of each request that reached the program and has ended. It stands apart from the Observer, since
- * every request pays for it.
+ * RequestObserver is called for each request that reached the program and has ended. It is separate from Observer, because
+ * its calls cost time in every request.
  */
 export interface RequestObserver {
   /** `durationMs` is counted from the request's headers. The answer is incomplete unless it is `writableFinished`. */
@@ -153,8 +153,8 @@ export interface RequestObserver {
 }
 
 /**
- * AuditLog is told of each of the program's requests, stage by stage, and writes in the background. Without an audit log, no
- * request pays for it. `key` stands for the request.
+ * AuditLog receives each stage of the program's requests, and writes in the background. It is separate, so that a process
+ * without an audit log spends no time on it. `key` identifies the request.
  */
 export interface AuditLog {
   /** Called just before the program gets the request. */

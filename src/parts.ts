@@ -148,7 +148,7 @@ function createHealth(
     },
   });
   if (debugSocketPath !== '') health.addReadyz(reasons.debugSocket, () => !health.isHeldUnready);
-  // With one server this could never be seen to fail, since nobody can ask it before it listens.
+  // With one server this check could never fail: nothing can probe the server before it listens.
   if (servers.length > 1) health.addReadyz('listening', () => lifecycle.signals.muxAndDiscoveryComplete.hasSignaled);
   return health;
 }

@@ -10,7 +10,7 @@ import type { Traffic } from './http/traffic.ts';
 import type { SignalName } from './lifecycle/graph.ts';
 import type { AuditLog, Observer, ShutdownRecord, StepFailure, UnfinishedRequest } from './observer.ts';
 
-/** RecorderParts is what the record is taken from, and who is told. */
+/** RecorderParts are the parts whose counts the record has, and the observers of it. */
 export interface RecorderParts {
   readonly clock: Clock;
   readonly traffic: Pick<Traffic, 'counts' | 'requests' | 'unfinished'>;
@@ -69,15 +69,15 @@ export class Recorder {
   }
 
   /**
-   * noteUnfinished keeps, and reports, the requests that have no answer and will get none. Of those over other protocols it
-   * is only known that there are some.
+   * noteUnfinished records and reports the requests that will get no response. For other protocols, the number of such
+   * requests is unknown, so each protocol gets one entry.
    */
   noteUnfinished(protocols: readonly string[] = []): void {
     const others = protocols.map((method) => ({ method, route: '*', ageMs: this.#ageMs, peer: '*' }));
     this.#keepUnfinished([...this.#parts.traffic.unfinished(), ...others]);
   }
 
-  /** noteUnacknowledged keeps, and reports, the peers that have not acknowledged all of their responses. */
+  /** noteUnacknowledged records and reports the peers that have not acknowledged all of their responses. */
   noteUnacknowledged(sockets: readonly SocketRow[]): void {
     this.#keepUnfinished(
       sockets.map(({ remoteAddress, remotePort, bytes }) => ({
@@ -92,12 +92,12 @@ export class Recorder {
     this.unfinished.push(...unfinished);
   }
 
-  // Of what is not known better: since the shutdown began.
+  // The age of requests whose start is unknown: the time since the shutdown began.
   get #ageMs(): number {
     return Math.round(this.#parts.clock.now() - (this.#startedAt ?? 0));
   }
 
-  /** The first uncaught error, as a text. It stands beside the record, since the log has a line of its own for it. */
+  /** The text of the first uncaught error. It is not part of the record, because the log has a separate line for it. */
   get uncaughtError(): string | undefined {
     return this.#uncaughtError;
   }
@@ -106,20 +106,19 @@ export class Recorder {
     this.#uncaughtError ??= text;
   }
 
-  /** noteCause keeps the exit code of what began the shutdown or happened during it; the highest code stays. */
+  /** noteCause records the exit code of an event that began the shutdown or happened during it. The highest code counts. */
   noteCause(exitCode: number): void {
     this.#causeCode = Math.max(this.#causeCode, exitCode);
   }
 
-  /** end closes the record, by default with the exit code that the shutdown asks for. */
+  /** end closes the record, by default with the exit code of the shutdown. */
   end(exitCode = this.#exitCode()): ShutdownRecord {
     this.#record ??= this.#recordNow(exitCode);
     return this.#record;
   }
 
   /**
-   * cutShort closes the record of a shutdown that has not ended, because the process exits. It returns the exit code that
-   * the shutdown asks for.
+   * cutShort closes the record if the process exits before the shutdown has ended. It returns the exit code of the shutdown.
    */
   cutShort(): number {
     if (this.#startedAt === undefined) return exitCodes.clean;

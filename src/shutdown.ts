@@ -16,13 +16,14 @@ import type { Budget } from './settings/budget.ts';
 import type { Settings } from './settings/table.ts';
 import { runStep } from './step.ts';
 
-// After an uncaught error the program's state is suspect: requests in flight get this long and no more (K-211).
+// The longest drain after an uncaught error, in milliseconds. It is short because the program's state is unreliable (K-211).
 const drainAfterUncaughtError = 2_000;
 
-// Clients are asked to leave in this part of the delay. The rest is for clients whose next request comes late.
+// The part of the delay in which responses tell clients to close their connections. The rest of the delay is for clients
+// that send their next request late.
 const leavingShare = 0.75;
 
-/** ShutdownParts is what the shutdown sets in motion and waits for. */
+/** ShutdownParts are the parts that the shutdown starts and waits for. */
 export interface ShutdownParts {
   readonly clock: Clock;
   readonly settings: Settings;
@@ -48,13 +49,13 @@ export interface BeginOptions {
   readonly skipsDelay?: boolean;
 }
 
-/** Draining is something else that has requests in flight, such as a server of another protocol. */
+/** Draining is a server of another protocol that also has requests in flight. */
 export interface Draining {
-  /** What has requests in flight, in the words of the log. */
+  /** The name of the protocol in the log. */
   readonly protocol: string;
   /** Rejects new requests from now on. Resolves when those in flight are answered. */
   drain(): Promise<void>;
-  /** Ends at once whatever is left. */
+  /** Ends all remaining requests immediately. */
   cut(): void;
 }
 
@@ -72,7 +73,7 @@ interface Beginning {
   readonly deadlines: Deadlines;
 }
 
-/** Shutdown runs once, whoever begins it. */
+/** Shutdown runs once, even if several callers begin it. */
 export class Shutdown {
   /** Resolves with the record when the shutdown has ended. */
   readonly ended: Promise<ShutdownRecord>;
@@ -183,7 +184,7 @@ export class Shutdown {
     }
     await this.#step('destroy hooks', endBy, () => hooks.runDestroy(reason, settings.destroyHookTimeout, endBy.signal));
     await this.#closeConnections(endBy);
-    // What is not written when the budget ends is counted in the record, and is no failure.
+    // Audit events that are not written when the budget ends are counted in the record. They are not a failure.
     await Promise.race([audit?.flush(), endBy.reached]);
     const record = recorder.end();
     this.#endsAt = endBy.at;
@@ -254,8 +255,8 @@ export class Shutdown {
     lifecycle.report('InFlightRequestsDrained');
   }
 
-  // The connections that are left have had their answer and a FIN, and wait for the FIN of their peer; late ones wait for their
-  // 429. In a pod, bytes that a peer has not acknowledged are lost when the process ends.
+  // The remaining connections have received their response and a FIN, and wait for the FIN of their peer. Connections that
+  // arrived late wait for their 429. In a pod, bytes that a peer has not acknowledged are lost when the process ends.
   async #closeConnections(endBy: Deadline): Promise<void> {
     const { drain, servers, recorder, clock, settings } = this.#parts;
     const closeBy = this.#leavesTime ? new Deadline(clock, endBy.at - settings.destroyHookTimeout) : endBy;

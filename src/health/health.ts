@@ -33,7 +33,7 @@ export class Health {
   readonly readyz: Endpoint;
   readonly livez: Endpoint;
   readonly healthz: Endpoint;
-  /** Whether the debug socket has been told to fail /readyz. */
+  /** Whether a request on the debug socket makes /readyz fail. */
   isHeldUnready = false;
   readonly #options: HealthOptions;
   readonly #logCheck: LogCheck;

@@ -9,7 +9,7 @@ export const reasons = {
   log: 'log',
   /** The event loop is blocked. On the main thread it always passes: a response from there shows that the event loop runs. */
   stall: 'event-loop',
-  /** The process has been told to stop. */
+  /** The shutdown has begun. */
   shutdown: 'shutdown',
   /** `POST /ready?state=unready` on the debug socket. */
   debugSocket: 'debug-socket',

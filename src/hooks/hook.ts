@@ -11,8 +11,8 @@ export interface HookContext {
   /** How long the hook may take, in milliseconds; Infinity is no limit. */
   readonly limit: number;
   /**
-   * Aborted when the hook's limit has passed; `reason` is the error. The signal of a post-start hook is aborted when the
-   * shutdown begins, even if the hook has ended, so that work that the hook has started ends too.
+   * Aborted when the hook's limit has passed; `reason` is the error. The signal of a post-start hook is also aborted when the
+   * shutdown begins, even if the hook has ended. Background work of the hook can use the signal to stop.
    */
   readonly signal: AbortSignal;
 }
@@ -40,7 +40,7 @@ export interface HookLimits {
   readonly clock: Clock;
   /** In milliseconds; Infinity is no limit. */
   readonly limit: number;
-  /** Asks the hook to stop. An error of the hook after that is not a failure. */
+  /** Aborts the hook. An error of the hook after that is not a failure. */
   readonly stop?: AbortSignal;
   /** Ends the hook's time before its limit. A hook that still runs has then timed out. */
   readonly cut?: AbortSignal;

@@ -36,8 +36,8 @@ export class Hooks {
   }
 
   /**
-   * add registers a hook (A-040, A-055). It throws if the name is invalid or taken, if the second argument is not a
-   * function, and if the hooks of this kind have already been called.
+   * add registers a hook (A-040, A-055). It throws if the name is invalid or in use, or if `run` is not a function. It also
+   * throws if the hooks of this kind have already been called.
    */
   add(kind: HookKind, name: string, run: HookFunction, timeout: number): Hook {
     checkName(`a ${kind} hook`, name);

@@ -20,8 +20,8 @@ export interface Lifecycle {
 }
 
 /**
- * createLifecycle creates the eight signals of a mode. `onSignal` is called with each name before the signal can be seen as
- * fired, so that the order of the calls is the order of the signals.
+ * createLifecycle creates the eight signals of a mode. It calls `onSignal` with each name before the signal fires, so that
+ * the order of the calls is the order of the signals.
  */
 export function createLifecycle(
   shutdownSendRetryAfter: boolean,

@@ -1,17 +1,17 @@
-// Flushing a program's own logger, and knowing when that is done.
+// Flushes the program's own logger, and waits until the flush is done.
 import { isThenable } from '../thenable.ts';
 import type { Logger } from './logger.ts';
 
 /**
- * flushOf returns the function that flushes a logger, or undefined for one that cannot be flushed. It is done when the
- * logger's `flush` returns, or its promise resolves; with one that has called back before, as pino's does, when it calls
- * back.
+ * flushOf returns a function that flushes the logger, or undefined if the logger has no `flush`. If `flush` has called its
+ * callback before, as pino's does, the flush is done when it calls the callback. Otherwise the flush is done when its
+ * promise resolves, or when `flush` returns if there is no promise.
  */
 export function flushOf(logger: Logger): (() => unknown) | undefined {
   const { flush } = logger as { readonly flush?: unknown };
   if (typeof flush !== 'function') return undefined;
   if (flush.length === 0) return () => logger.flush?.();
-  // What the parameter is shows only when it is called: with any other than a callback nothing would ever be done.
+  // The parameter of `flush` may be something else than a callback. Wait for the callback only if it has been called once.
   let hasCalledBack = false;
   return () =>
     new Promise((resolve, reject) => {

@@ -1,4 +1,4 @@
-// What the main thread says about itself on the debug socket.
+// Collects the facts about the main thread for the debug socket.
 import { wallTime, type Clock } from '../clock.ts';
 import type { MainThreadFacts } from '../inspection.ts';
 import type {
@@ -36,7 +36,7 @@ export interface Inspected {
   readonly electors: readonly (() => ElectorCounts)[];
 }
 
-/** Inspector notes when signals fire, and reads the rest when it is told to. */
+/** Inspector records when signals fire. It reads all other facts when the debug socket requests them. */
 export class Inspector {
   readonly #signals: MainThreadFacts['signals'][number][] = [];
   readonly #settings: MainThreadFacts['settings'];

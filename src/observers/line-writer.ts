@@ -52,7 +52,7 @@ export function lineText(format: LogFormat, level: LineLevel, details: object, t
   try {
     return `${JSON.stringify({ ...first, ...serialized(details), ...last })}\n`;
   } catch {
-    // What a program throws can be anything, also what JSON has no form for.
+    // A program can throw any value, including values that JSON.stringify rejects.
     const shown = Object.entries(details).map(([name, value]) => [
       name,
       hasJson(value) ? (value as unknown) : inspected(value),
@@ -77,7 +77,7 @@ function inspected(value: unknown): string {
   }
 }
 
-// As pino writes an error: with the messages and stacks of its causes behind its own.
+// Serializes an error as pino does: the messages and stacks of its causes follow its own.
 function serialized(details: object): object {
   const { err } = details as { err?: unknown };
   if (!(err instanceof Error)) return details;

@@ -1,7 +1,7 @@
-// What a logger has to have, the program's own or pino.
+// The interface of a logger: pino, or the program's own.
 import { isLogged, type LogLevel } from '../settings/log-level.ts';
 
-/** Logger is the part of pino's interface that is used; any logger that has it will do. */
+/** Logger is the part of pino's interface that lameduck uses. Any object with these methods is accepted. */
 export interface Logger {
   /** Called only at `logLevel: 'debug'`. */
   debug?(details: object, message: string): void;
@@ -9,8 +9,8 @@ export interface Logger {
   warn(details: object, message: string): void;
   error(details: object, message: string): void;
   /**
-   * Called behind the final line, so that a logger that writes later writes it now, and every minute for the check `log`,
-   * which waits for the callback when the function takes one, and otherwise for the promise when one is returned.
+   * Called after the final line, so that a buffered logger writes that line. The check `log` also calls it every minute. If
+   * the function takes a callback, the check waits for the callback. Otherwise it waits for the returned promise, if any.
    */
   flush?(callback?: (error?: unknown) => void): unknown;
 }

@@ -86,12 +86,12 @@ export function createLogging(given: Logger | undefined, { logLevel, logFormat }
     },
     ...hookLines(log),
     onCheckChange(endpoint, check, reason) {
-      // A probe that comes during the exit finds closed what the destroy hooks have closed.
+      // During the exit, checks may fail because the destroy hooks have closed their resources.
       if (hasEnded) return;
       if (reason === undefined) log.info({ endpoint, check }, 'check passes again');
       else log.warn({ endpoint, check, reason: reason.message }, 'check fails');
     },
-    // Every probe has results; the log has their changes.
+    // The log has only the changes of results.
     onCheckResult: () => undefined,
     onUnfinished(requests) {
       for (const request of requests) {
@@ -113,7 +113,7 @@ export function createLogging(given: Logger | undefined, { logLevel, logFormat }
     },
     onEnd(record) {
       hasEnded = true;
-      // Of a pod that is gone nothing else remains, so that no level but `silent` leaves it out.
+      // Log the final line at every level except `silent`: after a pod is deleted, this line is the only record of its shutdown.
       all[record.exitCode === 0 ? 'info' : 'error'](record, 'shutdown ended');
       all.flush?.();
     },

@@ -1,4 +1,4 @@
-// What records every request of a lifecycle, if its settings ask for that: metrics and the audit log.
+// The recorders of every request: metrics and the audit log. Each exists only if the settings enable it.
 import type { Clock } from '../clock.ts';
 import type { PreviousRun } from '../observer.ts';
 import type { Settings } from '../settings/table.ts';
@@ -18,7 +18,7 @@ export interface RecordsOptions {
   readonly previousRun: () => PreviousRun | undefined;
 }
 
-/** Records are undefined where nobody asks for them. */
+/** Records are the recorders. A recorder that is not enabled is undefined. */
 export interface Records {
   readonly metrics: Metrics | undefined;
   readonly audit: WrittenAuditLog | undefined;

@@ -21,7 +21,7 @@ const mode = 0o600;
 export interface Target {
   /** The most bytes for one call of `write`. */
   readonly longestWrite: number;
-  /** What has to be written before the first event. */
+  /** Text that the writer writes before the first event. */
   readonly before: string;
   /** write appends, and resolves with the number of bytes that were written. It rejects if none was. */
   write(bytes: Uint8Array): Promise<number>;

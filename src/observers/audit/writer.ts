@@ -2,7 +2,7 @@
 import { startImmediate, withTimeout, type Clock } from '../../clock.ts';
 import type { Target } from './target.ts';
 
-// The most characters that wait to be written: some 10 000 events.
+// The most characters in the queue, about 10 000 events.
 const mostWaiting = 4_194_304;
 
 // Milliseconds between an append that failed and the next attempt. The time doubles from the first to the second.
@@ -17,20 +17,20 @@ const flushPatience = 1_000;
 export interface WriterOptions {
   readonly clock: Clock;
   readonly open: () => Promise<Target>;
-  /** Called for the first failure alone. */
+  /** Called for the first failure only. */
   readonly onFailure: (error: Error) => void;
 }
 
-/** Writer writes lines in their order. A line that finds the queue full is dropped, and counted. */
+/** Writer writes lines in order. If the queue is full, it drops the line and counts it. */
 export class Writer {
   readonly #options: WriterOptions;
   #queue: string[] = [];
-  /** The lines that are taken from, and the index of the next one: an array that loses its first element is slow. */
+  /** The lines that are being written, and the index of the next one. `shift()` would be slow on a long array. */
   #taken: readonly string[] = [];
   #next = 0;
-  /** Characters of the lines in both. */
+  /** Characters of the lines in `#queue` and `#taken`. */
   #waiting = 0;
-  /** What is left of the bytes that are written now, and how many lines began in them. */
+  /** The rest of the bytes that are being written, and the number of lines that begin in these bytes. */
   #rest: Uint8Array = new Uint8Array();
   #restLines = 0;
   #dropped = 0;
@@ -42,7 +42,7 @@ export class Writer {
   #isClosed = false;
   #hasFailed = false;
 
-  /** The log is opened at once, and not with the first line: a path that is wrong is reported at the start. */
+  /** The constructor opens the log, so that a wrong path is reported at the start and not at the first line. */
   constructor(options: WriterOptions) {
     this.#options = options;
     this.#start();
@@ -53,7 +53,7 @@ export class Writer {
     return this.#dropped;
   }
 
-  /** How many lines are not in the log: those that were dropped, and those that wait. */
+  /** How many lines are not in the log: the dropped lines and the waiting lines. */
   get missing(): number {
     return this.#dropped + this.#restLines + this.#taken.length - this.#next + this.#queue.length;
   }

@@ -7,14 +7,14 @@ import type * as PromClient from 'prom-client';
 import type { RegistryMetric } from './metric.ts';
 import type { MetricsRegistry } from './registry.ts';
 
-/** MetricsEndpointOptions is what is served, and where. */
+/** MetricsEndpointOptions are the metrics and the path of an endpoint. */
 export interface MetricsEndpointOptions {
-  /** Unless another is asked for. */
+  /** The default of `answer`. */
   readonly path: string;
-  /** The program's own registry, when it has one that can be served. */
+  /** The program's own registry, if it has the method `metrics()`. */
   readonly registry: Renderer | undefined;
   readonly metrics: readonly RegistryMetric[];
-  /** What stands at `/slis` below the path. */
+  /** The metrics at `/slis` below the path. */
   readonly slis: readonly RegistryMetric[];
   readonly warn: (message: string) => void;
   readonly clock: Clock;
@@ -23,14 +23,14 @@ export interface MetricsEndpointOptions {
 /** Renderer is a registry that can be served. */
 export type Renderer = Required<Pick<MetricsRegistry, 'metrics'>> & Pick<MetricsRegistry, 'contentType'>;
 
-// The collectors of a program’s own registry can hang, and a scrape in flight holds its connection in the drain. Ahead of
-// the ten seconds after which Prometheus itself gives up.
+// The longest scrape in milliseconds. The collectors of a program's own registry can hang, and a scrape in flight delays the
+// drain. Prometheus gives up on a scrape after ten seconds by default.
 const longestScrape = 5_000;
 
 const defaultContentType = 'text/plain; version=0.0.4; charset=utf-8';
 const slisContentType = `${defaultContentType}; escaping=underscores`;
 
-/** MetricsEndpoint answers scrapes; what carries the question and the answer is not its business. */
+/** MetricsEndpoint answers scrapes. It does not depend on HTTP. */
 export class MetricsEndpoint {
   readonly #options: MetricsEndpointOptions;
   readonly #failing = new Set<string>();
@@ -41,7 +41,7 @@ export class MetricsEndpoint {
     this.#options = options;
   }
 
-  /** answer returns the answer to a scrape, or undefined when the URL is none of ours. */
+  /** answer returns the answer to a scrape, or undefined if the URL is not of this endpoint. */
   answer(url: string, method: string, path = this.#options.path): Answer | Promise<Answer> | undefined {
     if (path === '') return undefined;
     if (!url.startsWith(path)) return undefined;
@@ -58,7 +58,7 @@ export class MetricsEndpoint {
       this.#failing.delete(below);
       return { status: 200, headers: { ...noStore, 'Content-Type': contentTypeOf(renderer) }, body };
     } catch (error) {
-      // One that goes on failing is said once.
+      // Warn about consecutive failures only once.
       if (!this.#failing.has(below)) this.#options.warn(`metrics cannot be served: ${messageOf(error)}`);
       this.#failing.add(below);
       return failed;

@@ -1,4 +1,4 @@
-// What the observer is told, kept for the next scrape.
+// Keeps the events of the lifecycle for the next scrape.
 import type { SignalName } from '../../lifecycle/graph.ts';
 import type { HookEnd, HookFailure, HookKind, Observer, SignalEvent, UnfinishedRequest } from '../../observer.ts';
 import { silent } from '../logging.ts';

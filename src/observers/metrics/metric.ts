@@ -28,8 +28,8 @@ export interface RegistryMetric {
   readonly aggregator: string;
   get(): Promise<MetricWithSamples>;
   /**
-   * What a registry of prom-client asks instead when it writes text, if it knows that: shared labels are then written out
-   * once, which makes a scrape of a large histogram several times as fast.
+   * Newer versions of prom-client call this method instead of `get` to write text. They write shared labels only once, which
+   * makes a scrape of a large histogram several times as fast.
    */
   getForPromString(): Promise<MetricWithSamples>;
   reset(): void;
@@ -39,7 +39,7 @@ type MetricWithSamples = Pick<RegistryMetric, 'name' | 'help' | 'type' | 'aggreg
   readonly values: readonly Sample[];
 };
 
-/** createMetric makes a metric whose samples are read when they are asked for. */
+/** createMetric returns a metric that reads its samples at each scrape. */
 export function createMetric(
   name: string,
   { help, type, aggregator = 'sum' }: MetricRow,
@@ -53,7 +53,7 @@ export function createMetric(
     async getForPromString() {
       return { name: this.name, help, type, aggregator, values: await read() };
     },
-    // These numbers are facts, some of them others': there is nothing that could be set back.
+    // The metrics show counters of other parts of lameduck and of Node, which cannot be reset.
     reset: () => undefined,
   };
 }

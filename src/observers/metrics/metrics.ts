@@ -19,11 +19,11 @@ export interface MetricsOptions {
   readonly clock: Clock;
   readonly registry: MetricsRegistry | undefined;
   readonly warn: (message: string) => void;
-  /** What the heartbeat of the event loop has shown, where there is one. */
+  /** Delays and blocks of the event loop; undefined without a probe thread. */
   readonly eventLoop?: (() => EventLoopCounts) | undefined;
-  /** How many events the audit log has dropped, where there is one. */
+  /** How many events the audit log has dropped; undefined without an audit log. */
   readonly auditDropped?: (() => number) | undefined;
-  /** How the previous run ended, where there is a checkpoint. */
+  /** How the previous run ended; undefined without a checkpoint. */
   readonly previousRun?: () => PreviousRun | undefined;
 }
 
@@ -112,7 +112,7 @@ class LifecycleMetrics implements Metrics {
     });
   }
 
-  // All metrics of one scrape are asked in one turn, and share one look.
+  // A registry reads all metrics of a scrape in one turn of the event loop. They share one reading.
   #look(): Promise<Reading> {
     this.#reading ??= read(this.#watched, {
       ...{ now: () => this.#clock.now(), settings: this.#settings, events: this.#events },

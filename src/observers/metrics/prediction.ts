@@ -1,26 +1,26 @@
-// How long a shutdown is expected to take. Pure: all times are milliseconds, and given.
+// Predicts how long a shutdown takes. Pure: all times are arguments, in milliseconds.
 import { leastPerSecond } from '../../settings/pace.ts';
 
-/** Outlook is what the expectation is made from. */
+/** Outlook is the input of a prediction. */
 export interface Outlook {
-  /** The whole budget, and what of it is over when the destroy hooks have to begin. */
+  /** The shutdown budget, and the part of it before the destroy hooks have to begin. */
   readonly budget: number;
   readonly drainEnd: number;
   readonly delay: number;
   /** The longest limit of a pre-shutdown hook. */
   readonly longestHook: number;
-  /** Since ShutdownInitiated; undefined when none has begun. */
+  /** Time since ShutdownInitiated; undefined before that. */
   readonly elapsed: number | undefined;
   readonly haveHooksStopped: boolean;
   readonly isDraining: boolean;
   readonly isDrained: boolean;
   readonly requestsInFlight: number;
-  /** The age of the oldest of them. */
+  /** The age of the oldest request in flight. */
   readonly oldest: number;
-  /** What nearly all requests took at most, so far. */
+  /** The duration that nearly all requests so far have not exceeded. */
   readonly usual: number;
   readonly longRunningRequests: number;
-  /** How long the drain may take to end those. */
+  /** How long the drain may take to end the long-running requests. */
   readonly grace: number;
 }
 
@@ -31,13 +31,13 @@ export interface Prediction {
 }
 
 /**
- * predict adds up what comes before the drain, the drain, and what has passed already. A request is expected to go on for
- * as long as it has been going on, and at least as long as nearly all others took.
+ * predict adds the time before the drain and the drain. It assumes that a request in flight needs as much time again as it
+ * has already taken. It assumes at least the time that nearly all other requests took.
  */
 export function predict(outlook: Outlook): Prediction {
   const { budget, drainEnd, elapsed = 0, isDraining, isDrained } = outlook;
   const hook = outlook.haveHooksStopped ? 0 : outlook.longestHook;
-  // When the time for the drain is over, so is that for the delay and the hooks.
+  // The delay and the hooks also end when the time for the drain is over.
   const before = isDraining ? elapsed : Math.max(Math.min(Math.max(outlook.delay, hook), drainEnd), elapsed);
   const drain = isDrained ? 0 : Math.max(ordinaryDrain(outlook), longRunningDrain(outlook, drainEnd - before));
   const duration = before + drain;
@@ -48,7 +48,7 @@ function ordinaryDrain({ requestsInFlight, oldest, usual }: Outlook): number {
   return requestsInFlight === 0 ? 0 : Math.max(oldest, usual);
 }
 
-// However many they are, they are all told to end while there is time.
+// The drain ends at least `leastPerSecond` of them per second, and more if the time would not suffice otherwise.
 function longRunningDrain({ longRunningRequests, grace }: Outlook, left: number): number {
   return Math.max(0, Math.min(grace, left, (longRunningRequests * 1_000) / leastPerSecond));
 }

@@ -1,4 +1,4 @@
-// What each metric is read from: one function for each row of the table.
+// The functions that read the samples of each metric, one for each row of the table.
 import { performance } from 'node:perf_hooks';
 import { signalNames } from '../../lifecycle/graph.ts';
 import type { ElectorCounts, PreviousRun } from '../../observer.ts';

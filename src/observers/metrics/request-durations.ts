@@ -16,7 +16,7 @@ type Route = ((request: Request) => string | undefined) | undefined;
 
 interface LabelSet {
   readonly labels: Readonly<Record<`http_${'request_method' | 'response_status_code' | 'route'}`, string>>;
-  /** Behind the last bound, too. */
+  /** One count for each bucket. The last bucket has no upper bound. */
   readonly counts: number[];
   sum: number;
 }

@@ -1,27 +1,27 @@
-// The metrics: one row each. What is read at a scrape and `docs/metrics.md` both follow from this table.
+// The metrics: one row each. A scrape and `docs/metrics.md` both use this table.
 import type { MetricRow } from './metric.ts';
 
-/** metricsTable has one row for each metric that stands at `metricsPath`, and in a registry of the program's own. */
+/** metricsTable has one row for each metric at `metricsPath` and in the program's own registry. */
 export const metricsTable = {
   http_server_request_duration_seconds: {
     type: 'histogram',
     labels: ['http_request_method', 'http_response_status_code', 'http_route'],
-    help: 'How long requests took, from their headers to the end of their answer. Without probes, scrapes and long-running requests.',
+    help: 'Duration of requests, from their headers to the end of their response. Excludes probes, scrapes and long-running requests.',
   },
   http_server_active_requests: {
     type: 'gauge',
     labels: ['http_request_method'],
-    help: 'Requests that have no complete answer yet. Without probes, scrapes and long-running requests.',
+    help: 'Requests whose response is not complete yet. Excludes probes, scrapes and long-running requests.',
   },
   lameduck_long_running_requests: {
     type: 'gauge',
     labels: [],
-    help: 'Event streams, watches, upgraded sockets and other long-running requests that are open.',
+    help: 'Open event streams, watches, upgraded sockets and other long-running requests.',
   },
   lameduck_long_running_requests_ended_total: {
     type: 'counter',
     labels: [],
-    help: 'Long-running requests that have ended, told to or by themselves.',
+    help: 'Long-running requests that have ended, on their own or because of a shutdown.',
   },
   lameduck_requests_folded_total: {
     type: 'counter',
@@ -31,17 +31,17 @@ export const metricsTable = {
   lameduck_requests_aborted_total: {
     type: 'counter',
     labels: [],
-    help: 'Requests whose connection was gone before their answer was complete, whoever ended it. Without long-running requests.',
+    help: 'Requests whose connection closed before their response was complete. Excludes long-running requests.',
   },
   lameduck_requests_rejected_total: {
     type: 'counter',
     labels: [],
-    help: 'Requests answered with 429 because maxRequestsInflight were in flight. Those refused by a shutdown are not among them.',
+    help: 'Requests answered with 429 because maxRequestsInflight requests were in flight. Excludes requests that a shutdown rejected.',
   },
   lameduck_requests_timed_out_total: {
     type: 'counter',
     labels: [],
-    help: 'Requests that were answered with 504, or cut, because requestTimeout had passed.',
+    help: 'Requests that were answered with 504 or cut because requestTimeout had passed.',
   },
   lameduck_connections: {
     type: 'gauge',
@@ -63,78 +63,78 @@ export const metricsTable = {
     type: 'gauge',
     labels: ['signal'],
     aggregator: 'max',
-    help: 'How long the phase took that a lifecycle signal has ended, since the signal before it.',
+    help: 'Time between a lifecycle signal and the signal before it.',
   },
   lameduck_hook_duration_seconds: {
     type: 'gauge',
     labels: ['kind', 'name'],
     aggregator: 'max',
-    help: 'How long a hook took that has ended, failed or reached its limit.',
+    help: 'Duration of a hook that has ended, failed or timed out.',
   },
   lameduck_hook_failures_total: {
     type: 'counter',
     labels: ['kind'],
-    help: 'Hooks that threw, rejected, or had not ended at their limit.',
+    help: 'Hooks that have thrown, rejected or timed out.',
   },
   lameduck_shutdown_requests_total: {
     type: 'counter',
     labels: ['outcome'],
-    help: 'Requests since ShutdownInitiated: answered, refused with 429 on a connection that came late, or cut without an answer when the time was up.',
+    help: 'Requests since ShutdownInitiated by outcome: answered, refused with 429, or cut because the time for the drain was over.',
   },
   lameduck_shutdown_budget_seconds: {
     type: 'gauge',
     labels: [],
     aggregator: 'min',
-    help: 'How long a shutdown may take, from its process signal to its latest end.',
+    help: 'The shutdown budget: the longest time from the process signal to the exit.',
   },
   lameduck_shutdown_drain_budget_seconds: {
     type: 'gauge',
     labels: [],
     aggregator: 'min',
-    help: 'What of the shutdown budget is left for requests in flight, behind the delay or the pre-shutdown hooks and ahead of the destroy hooks.',
+    help: 'The part of the shutdown budget for requests in flight, after the delay and the pre-shutdown hooks and before the destroy hooks.',
   },
   lameduck_shutdown_remaining_seconds: {
     type: 'gauge',
     labels: [],
     aggregator: 'min',
-    help: 'What is left of the shutdown budget. There only while a shutdown runs.',
+    help: 'The rest of the shutdown budget. Present only during a shutdown.',
   },
   lameduck_shutdown_predicted_seconds: {
     type: 'gauge',
     labels: [],
     aggregator: 'max',
-    help: 'How long the shutdown that runs, or one that would begin now, is expected to take in all.',
+    help: 'Expected duration of the shutdown in progress, or of a shutdown that would begin now.',
   },
   lameduck_shutdown_overrun_predicted: {
     type: 'gauge',
     labels: [],
     aggregator: 'max',
-    help: 'Whether that shutdown is expected to cut requests because its time is up (1) or not (0).',
+    help: 'Whether that shutdown is expected to cut requests because the time for the drain is too short (1) or not (0).',
   },
   lameduck_event_loop_active_seconds_total: {
     type: 'counter',
     labels: [],
-    help: 'How long the event loop has been busy since the start; its rate is the utilisation, from 0 to 1.',
+    help: 'Time that the event loop has been busy since the start. The rate of this counter is the utilization, from 0 to 1.',
   },
   lameduck_event_loop_delay_seconds_total: {
     type: 'counter',
     labels: [],
-    help: 'By how much timers came late in all, of those that fire ten times a second. There only with a probePort.',
+    help: 'Sum of the delays of a timer that fires ten times per second. Present only with a probePort.',
   },
   lameduck_event_loop_stalls_total: {
     type: 'counter',
     labels: [],
-    help: 'Times that the event loop was blocked for longer than readyzEventLoopStallLimit. There only with a probePort.',
+    help: 'How often the event loop was blocked for longer than readyzEventLoopStallLimit. Present only with a probePort.',
   },
   lameduck_event_loop_stalled_seconds_total: {
     type: 'counter',
     labels: [],
-    help: 'How long the event loop was blocked in all those times. There only with a probePort.',
+    help: 'Total time of the stalls that lameduck_event_loop_stalls_total counts. Present only with a probePort.',
   },
   lameduck_audit_events_dropped_total: {
     type: 'counter',
     labels: [],
-    help: 'Events that are missing in the audit log, because its queue was full. There only with an auditLogPath.',
+    help: 'Audit events that were dropped because the queue was full. Present only with an auditLogPath.',
   },
   leader_election_master_status: {
     type: 'gauge',
@@ -151,29 +151,29 @@ export const metricsTable = {
     type: 'gauge',
     labels: ['name'],
     aggregator: 'max',
-    help: 'How long the last request of an elector took.',
+    help: 'Duration of the last request of an elector to the API server.',
   },
   lameduck_leader_election_renewal_age_seconds: {
     type: 'gauge',
     labels: ['name'],
     aggregator: 'max',
-    help: 'How long ago the last acknowledged renewal was sent. There only on the leader.',
+    help: 'Time since the last acknowledged renewal was sent. Present only on the leader.',
   },
   lameduck_previous_run_info: {
     type: 'gauge',
     labels: ['outcome', 'phase'],
     aggregator: 'first',
-    help: 'Always 1; outcome says how the previous run ended: clean, failed, killed (in that phase), never_ready, none or unknown. There only with a checkpointPath.',
+    help: 'Always 1. The outcome of the previous run is clean, failed, killed (in that phase), never_ready, none or unknown. Present only with a checkpointPath.',
   },
   lameduck_build_info: {
     type: 'gauge',
     labels: ['version'],
     aggregator: 'first',
-    help: 'Always 1; the label is the version of lameduck.',
+    help: 'Always 1. The label is the version of lameduck.',
   },
 } as const satisfies Record<string, MetricRow>;
 
-/** healthMetricsTable has those of the health checks, as the apiserver names and describes them (A-180). */
+/** healthMetricsTable has the metrics of the health checks, with the apiserver's names and help texts (A-180). */
 export const healthMetricsTable = {
   kubernetes_healthcheck: {
     type: 'gauge',
@@ -188,7 +188,7 @@ export const healthMetricsTable = {
   },
 } as const satisfies Record<string, MetricRow>;
 
-/** slisTable has what stands beside them at `/slis` only, since a registry of the program's own has it already (A-182). */
+/** slisTable has the metrics that only `/slis` adds, because the program's own registry already has them (A-182). */
 export const slisTable = {
   process_start_time_seconds: {
     type: 'gauge',
@@ -198,5 +198,5 @@ export const slisTable = {
   },
 } as const satisfies Record<string, MetricRow>;
 
-/** metricNames are those of all metrics that are registered in a registry of the program's own. */
+/** metricNames are the names of all metrics that lameduck registers in the program's own registry. */
 export const metricNames: readonly string[] = [...Object.keys(metricsTable), ...Object.keys(healthMetricsTable)];
