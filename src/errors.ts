@@ -46,7 +46,7 @@ export const errorCodes = {
   },
   LAMEDUCK_ERR_TIMEOUT_INVALID: {
     cause:
-      'One of these is not a duration of at least 1 ms: the limit of a hook, the budget of `shutdown`, or the `timeout` of `runShutdown`. Or the limit of a destroy hook is longer than `destroyHookTimeout`.',
+      'The limit of a hook, the budget of `shutdown` or the `timeout` of `runShutdown` is shorter than 1 ms or not a duration. Or the limit of a destroy hook is longer than `destroyHookTimeout`.',
     remedy:
       'Pass a Go duration such as `5s`, or a number of milliseconds. If a destroy hook needs more time, raise `destroyHookTimeout`.',
   },

@@ -61,7 +61,7 @@ export const differences: Readonly<Record<string, string>> = {
   'A-120':
     'Each connection draws a random moment in the first three quarters of the delay. Its next response after that carries `Connection: close`. Clients thus leave one by one while the listener is open, and none is refused.',
   'A-122':
-    'Only connections accepted after `NotAcceptingNewRequest` get a 429. A request on a kept-alive connection is served with `Connection: close`: the client could not know, and a response costs less than a retry.',
+    'Only connections accepted after `NotAcceptingNewRequest` get a 429. A request on a kept-alive connection is served with `Connection: close`. The client could not know of the shutdown, and a response costs less than a retry.',
   'A-126':
     'Exactly the probe paths are exempt, not every path that begins like one. A call of the process to itself is recognized by its socket, not by a `User-Agent`, which any client can send.',
   'A-130':

@@ -75,8 +75,8 @@ function lossesTable(benchmarks: string): { lines: string[]; problems: string[] 
     .map((line) => line.split('|').map((cell) => cell.trim()));
   return {
     lines: [
-      'Requests that one shutdown loses. 30 clients send the next request as soon as the last one is answered, and never retry',
-      '(median of 5 shutdowns, least and most in brackets; [benchmarks.md](docs/benchmarks.md) has the method):',
+      'Requests that one shutdown loses. Each of 30 clients sends its next request as soon as it receives a response, and never',
+      'retries. The numbers are the median of 5 shutdowns, with the least and the most in brackets. [benchmarks.md](docs/benchmarks.md) has the method.',
       '',
       '| | without a delay | with a delay of 1 s |',
       '| --- | --- | --- |',

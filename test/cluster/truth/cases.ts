@@ -162,8 +162,7 @@ export const cases: readonly Case[] = [
   },
   {
     ...{ name: 'liveness-grace', endsAfter: 10.5, gracePeriodSeconds: 1 },
-    title:
-      'fails liveness from 4 s on and goes on after SIGTERM; the probe has a grace period of 2 s, the pod one of 30 s',
+    title: 'fails liveness from 4 s on and ignores SIGTERM; the grace period of the probe is 2 s, of the pod 30 s',
     spec: alone(
       {
         env: { ON_SIGTERM: 'ignore', ANSWERS: '/live=0:200,4000:500' },
