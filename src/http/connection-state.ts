@@ -13,20 +13,20 @@ export type Spoken =
   /** Another protocol after an upgrade, or a CONNECT tunnel. */
   | { readonly is: 'upgraded'; readonly upgraded: Upgraded };
 
-/** ConnectionState is a protocol in use, or how far the connection is on its way to its end. */
+/** ConnectionState is the protocol in use, or the progress of the connection towards its end. */
 export type ConnectionState =
   | Spoken
-  /** The client was told to send nothing more, by `Connection: close`, a FIN or GOAWAY. Later requests are not executed. */
+  /** The server has sent `Connection: close`, a FIN or a GOAWAY. Later requests of the client are not executed. */
   | { readonly is: 'leaving'; readonly after: Spoken }
   /** The connection has ended, or its socket was sent to another process. */
   | { readonly is: 'closed'; readonly after: Spoken };
 
-/** ConnectionEvent is what changes the state of a connection. */
+/** ConnectionEvent is an event that changes the state of a connection. */
 export type ConnectionEvent =
   /** The TLS handshake is complete. */
   | { readonly is: 'secured' }
   | Extract<Spoken, { is: 'session' | 'upgraded' }>
-  /** The client has been told to send nothing more. */
+  /** The server has sent `Connection: close`, a FIN or a GOAWAY. */
   | { readonly is: 'told' }
   | { readonly is: 'closed' };
 

@@ -64,13 +64,13 @@ export class Connection {
     return spoken.is === 'session' ? spoken.session : undefined;
   }
 
-  /** What the connection has become by an upgrade. */
+  /** The upgraded socket, if the connection has left HTTP. */
   get upgraded(): Upgraded | undefined {
     const { spoken } = this;
     return spoken.is === 'upgraded' ? spoken.upgraded : undefined;
   }
 
-  /** Whether the client was told to send nothing more. */
+  /** Whether the server has sent `Connection: close`, a FIN or a GOAWAY. */
   get isLeaving(): boolean {
     return this.#state.is === 'leaving';
   }
@@ -80,12 +80,12 @@ export class Connection {
     return this.#isLate;
   }
 
-  /** The drawn moment: from then on a response asks the client to leave. Infinity before the shutdown. */
+  /** The drawn moment, after which a response tells the client to close the connection. Infinity before the shutdown. */
   get leaveAt(): number {
     return this.#leaveAt;
   }
 
-  /** When the moment of every connection has come. */
+  /** When the drawn moments of all connections have passed. */
   get leaveBy(): number {
     return this.#leaveBy;
   }
@@ -116,7 +116,7 @@ export class Connection {
     return count;
   }
 
-  /** Whether silence ends the connection. A session is told by GOAWAY, and an upgraded connection has its turn in the drain. */
+  /** Whether silence ends the connection. A session ends by GOAWAY, and an upgraded connection ends when the drain ends it. */
   get endsBySilence(): boolean {
     return this.#state.is === 'http' || this.#state.is === 'handshake';
   }
@@ -141,8 +141,8 @@ export class Connection {
   }
 
   /**
-   * note lets a request go on without being counted if Node has noted its response on the socket, as it does with each that
-   * has no other before it. To count a request and to listen for its end costs it more than all the rest.
+   * note returns true if the request need not be counted, because Node keeps its response on the socket. Node does so for each
+   * request that is not pipelined after another. Counting a request and listening for its end would be the largest cost.
    */
   note(response: Response, now: number): boolean {
     if (responseOn(this.#socket) !== response) return false;
@@ -280,9 +280,8 @@ export class Connection {
   }
 
   /**
-   * isStale tells whether the peer has had the last byte of every response, and our FIN, for `patience` milliseconds and is
-   * not going to answer. A peer that may go on sending is not stale before it is silent: one that still sends the body of
-   * what was answered might read the answer only then, and a reset would take it away.
+   * isStale tells whether the peer has not reacted for `patience` milliseconds since all responses and the FIN were sent. A peer
+   * that still sends a body is not stale. It may read the response only after the body, and a reset would discard the response.
    */
   isStale(now: number, patience: number): boolean {
     const { upgraded } = this;
@@ -292,7 +291,7 @@ export class Connection {
     return now - (mayGoOn ? Math.max(this.#saidAt, this.#quietSince) : this.#saidAt) >= patience;
   }
 
-  /** leaveToPeer begins the patience anew for a peer that has not acknowledged everything; no request is left to wait for. */
+  /** leaveToPeer restarts the wait for a peer that has not acknowledged all bytes. No request is in flight any more. */
   leaveToPeer(): void {
     this.#saidAt = undefined;
   }

@@ -4,13 +4,13 @@ import type { Writable } from 'node:stream';
 import type { Request, Response } from '../message.ts';
 import type { Connection } from './connection.ts';
 
-/** Ending brings a long-running request to its end. */
+/** Ending is how a long-running request ends. */
 export interface Ending {
-  /** tell asks for the end; `retry` is for the client of an event stream, in milliseconds. */
+  /** tell begins to end the request. `retry` is the reconnection time of an event stream, in milliseconds. */
   tell(retry: number | undefined): void;
-  /** end ends what is still open. It is called again and again until the request has ended. */
+  /** end closes a request that is still open. It is called repeatedly until the request has ended. */
   end(): void;
-  /** watch begins to look at what the response sends. */
+  /** watch begins to read the chunks of the response. */
   watch?(): void;
 }
 
@@ -26,7 +26,7 @@ export type State =
   | { readonly is: 'ours' }
   /** Waits for its turn in the drain. */
   | { readonly is: 'long-running'; readonly ending: Ending }
-  /** Was told to end. */
+  /** The drain has called `tell`. */
   | { readonly is: 'told'; readonly ending: Ending }
   /** Its response has ended, whole or not, or its connection has closed. */
   | { readonly is: 'released' };
@@ -73,7 +73,7 @@ export interface HttpExchange extends Exchange {
   onEnd(callback: (this: Response) => void): void;
   /** onHead calls back when the headers have been sent. A second call changes nothing. */
   onHead(callback: (exchange: HttpExchange) => void): void;
-  /** beginLeaving is called once the shutdown has begun: from then on the response asks the client to leave, if it can. */
+  /** beginLeaving is called when the shutdown has begun. From then on, the response tells the client to close the connection. */
   beginLeaving(now: () => number): void;
   /**
    * hold is called before the request is held back. The returned function is called before the request goes on, and tells

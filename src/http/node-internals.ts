@@ -1,4 +1,4 @@
-// What Node keeps of servers and sockets where only it looks; each is guarded, since it may go.
+// Reads Node's internal properties of servers and sockets. A new version of Node may not have them, so each access is guarded.
 import type { ServerResponse } from 'node:http';
 import type { Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { Socket, type AddressInfo, type Server } from 'node:net';
@@ -56,7 +56,7 @@ export function isInBody(socket: Socket): boolean {
 export function isInMessage(socket: Socket): boolean | undefined {
   const parser = parserOf(socket);
   if (typeof parser?.finish !== 'function') return undefined;
-  // Node asks the same at the end of a socket. It changes nothing, except for a body that only that end could complete.
+  // Node makes the same call when a socket ends. It has an effect only on a body that the end of the socket completes.
   return isInBody(socket) || parser.finish() instanceof Error;
 }
 
@@ -93,7 +93,7 @@ export function tcpSocketOf(socket: Socket): Socket {
   return (socket as { _parent?: Socket | null })._parent ?? socket;
 }
 
-/** queuedBytes says how much of what was written to a socket the kernel has not taken; undefined when Node does not tell. */
+/** queuedBytes returns how many written bytes the kernel has not accepted yet, or undefined if Node does not know. */
 export function queuedBytes(socket: Socket): number | undefined {
   const { _handle: handle } = socket as { _handle?: { writeQueueSize?: number } | null };
   return handle?.writeQueueSize;
@@ -122,7 +122,7 @@ export function socketsMade(): Socket[] {
   return sockets.filter((socket) => (serverOf(socket) ?? null) === null);
 }
 
-/** sendsFile tells whether a file is the answer on a stream: Node ends that ahead of the file, and takes away what would send the end. */
+/** sendsFile tells whether the response of a stream is a file. Node ends such a stream before the file, and replaces `_final`. */
 export function sendsFile(stream: ServerHttp2Stream): boolean {
   return Object.hasOwn(stream, '_final');
 }

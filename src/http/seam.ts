@@ -127,13 +127,13 @@ function watched(send: Proceed, onThrow: (subject: object) => void): Proceed {
   };
 }
 
-// What was there before the seam leaves with the rest (P-053).
+// Connections that were accepted before the seam was added are tracked too (P-053).
 function passOlder(server: Server, events: SeamEvents): void {
   for (const socket of connectionsOf(server)) events.onConnection(socket);
   for (const session of sessionsOf(server)) events.onSession(session);
 }
 
-// The compatibility API emits what a stream has become under the names of HTTP/1.1.
+// The compatibility API emits the event of a stream again, under the event name of HTTP/1.1.
 function isCompatible(event: string | symbol, [request]: readonly unknown[]): boolean {
   if (event !== 'request' && event !== 'checkContinue' && event !== 'checkExpectation' && event !== 'connect')
     return false;

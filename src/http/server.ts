@@ -14,7 +14,7 @@ export type Http1Server = HttpServer | HttpsServer;
 
 const takenKey = Symbol.for('lameduck.servers/v1');
 
-// Of all copies of this package in the process: two lifecycles on one server would each wait for the other.
+// Shared by all copies of this package in the process. Two lifecycles on one server would wait for each other.
 function taken(): WeakSet<object> {
   const shared = globalThis as unknown as Record<symbol, WeakSet<object> | undefined>;
   return (shared[takenKey] ??= new WeakSet());
@@ -26,8 +26,8 @@ export function take(server: Server): void {
 }
 
 /**
- * checkServer throws LAMEDUCK_ERR_SERVER_INVALID for what is no server of node:http, node:https or node:http2,
- * LAMEDUCK_ERR_SERVER_CLOSED for one that has been closed, LAMEDUCK_ERR_SERVER_TAKEN for one that has a seam.
+ * checkServer throws LAMEDUCK_ERR_SERVER_INVALID unless the argument is a server of node:http, node:https or node:http2. It throws
+ * LAMEDUCK_ERR_SERVER_CLOSED for a closed server, and LAMEDUCK_ERR_SERVER_TAKEN for a server that has a lifecycle.
  */
 export function checkServer(server: unknown, index = 0): asserts server is Server {
   if (!(server instanceof HttpServer) && !isHttps(server) && !isHttp2(server)) {
@@ -59,8 +59,8 @@ export function checkDistinct(servers: readonly Server[]): void {
 }
 
 /**
- * isSecure tells a server that speaks TLS. Its class is not asked for, because node:tls takes milliseconds to load and a
- * program without TLS does not load it.
+ * isSecure tells whether a server speaks TLS. It does not use `instanceof`, because a program without TLS does not load
+ * node:tls, and loading it takes milliseconds.
  */
 export function isSecure(server: unknown): boolean {
   return hasMethod(server, 'setSecureContext');
@@ -70,7 +70,7 @@ function isHttps(server: unknown): server is HttpsServer {
   return isSecure(server) && hasMethod(server, 'closeIdleConnections');
 }
 
-/** isHttp2 tells a server of node:http2, which has no class that could be asked for without loading it. */
+/** isHttp2 tells whether a server is of node:http2. It does not use `instanceof`, which would need to load node:http2. */
 export function isHttp2(server: unknown): server is Http2Server | Http2SecureServer {
   return hasMethod(server, 'updateSettings');
 }
@@ -99,8 +99,8 @@ function classOf(given: unknown): string {
 
 type Application = Readonly<Record<string, unknown>>;
 
-// What frameworks call a server, and what of it lameduck needs. The first row whose methods are all there counts: a hapi server
-// has those of Fastify, too.
+// Recognizes objects of frameworks by their methods, and names the server to pass instead. The first row that matches counts: a
+// hapi server also has the methods of Fastify.
 const applications: readonly { readonly methods: readonly string[]; readonly is: string; readonly pass: string }[] = [
   { methods: ['getHttpServer', 'init'], is: 'a Nest application', pass: '`app.getHttpServer()`' },
   { methods: ['inject', 'register', 'decorate', 'ext'], is: 'a hapi server', pass: '`server.listener`' },

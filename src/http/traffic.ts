@@ -24,10 +24,10 @@ import { takeUpgrade } from './upgraded/upgrade.ts';
 // The fewest connections at which one more makes Traffic look for those that have ended.
 const fewestToLookAt = 100;
 
-/** Leaving is when connections ask their clients to leave, from ShutdownInitiated on. */
+/** Leaving is the time in which connections draw the moment after which they tell their clients to close. */
 export interface Leaving {
   readonly since: number;
-  /** Each moment is drawn from this many milliseconds after `since`; 0 is at once. */
+  /** The length of that time in milliseconds. If it is 0, the moment is `since`. */
   readonly window: number;
 }
 
@@ -105,8 +105,8 @@ export class Traffic implements SeamEvents, Records, Ended {
   }
 
   /**
-   * stopAccepting begins the time in which only requests on connections that are there already are served: an upgrade is
-   * refused (P-041), and with retry-after every request on a connection that is accepted from now on (A-122).
+   * stopAccepting refuses upgrades from now on (P-041). With retry-after, it also refuses every request on a connection that is
+   * accepted from now on (A-122). Requests on older connections are served.
    */
   stopAccepting(sendRetryAfter: boolean): void {
     this.#admission.refuseUpgrades();

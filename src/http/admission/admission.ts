@@ -1,4 +1,4 @@
-// What happens to a request that arrives: one ordered list of decisions, the same for every protocol.
+// Decides what happens to an arriving request: one ordered list of decisions for all protocols.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Clock } from '../../clock.ts';
@@ -139,7 +139,7 @@ export class Admission {
       if (isLate) this.#requests.refuse(exchange);
       else if (!this.#isRejected(exchange)) proceed();
     };
-    // First until the session has been told to leave, and then until the listener has closed.
+    // Wait until the session has sent its GOAWAY, and then until the listener has closed.
     if (own === undefined) this.hold.pass(goOn);
     else {
       own.pass(() => {

@@ -1,4 +1,4 @@
-// Overload: requests beyond a limit are rejected, and those that take too long are answered for. Off unless asked for.
+// Overload limits: rejects requests above a limit, and answers requests that take too long. Off by default.
 import type { Clock } from '../../clock.ts';
 import { parseDuration } from '../../settings/duration.ts';
 import { longestBehindAnswer } from '../http1/half-request.ts';
@@ -8,7 +8,7 @@ import { timedOut, tooManyRequests } from '../responses/rejection.ts';
 import type { Answer } from '../../message.ts';
 import type { HttpExchange } from '../exchange.ts';
 
-/** OverloadLimits is what a server allows; 0 is no limit. */
+/** OverloadLimits are the limits of a server. 0 means no limit. */
 export interface OverloadLimits {
   /** In milliseconds. */
   readonly requestTimeout: number;
@@ -31,7 +31,7 @@ export function isLimited({ requestTimeout, maxRequestsInflight }: OverloadLimit
   return requestTimeout > 0 || maxRequestsInflight > 0;
 }
 
-/** createOverload returns undefined when there is no limit, so that nothing is paid for it. */
+/** createOverload returns undefined if there is no limit, so that requests cost no more time than without limits. */
 export function createOverload(clock: Clock, limits: OverloadLimits, load: Load): Overload | undefined {
   return isLimited(limits) ? new Overload(clock, limits, load) : undefined;
 }
@@ -68,13 +68,13 @@ export class Overload {
     return false;
   }
 
-  // Asked again, because whoever listens for the abort may answer.
+  // Called before and after the abort, because a listener of the AbortSignal may answer the request.
   #isAnswered({ response }: HttpExchange): boolean {
     return response.writableEnded;
   }
 
-  // The handler goes on running. What it has begun to answer can only be broken off, so that the client does not
-  // take a part for the whole.
+  // The handler continues to run. If it has begun its response, the response is broken off, so that the client does
+  // not take the part for a complete response.
   #timeOut(exchange: HttpExchange): void {
     if (this.#isAnswered(exchange) || this.#load.isLongRunning(exchange)) return;
     abortRequest(exchange.request, 'its time is up');
@@ -88,7 +88,7 @@ export class Overload {
     this.#stopReading(exchange);
   }
 
-  // On HTTP/2 a request does not end with its answer, and one whose client goes on sending would take up room for ever.
+  // On HTTP/2, a request does not end with its response. If the client keeps sending a body, the request would count forever.
   #stopReading(exchange: HttpExchange): void {
     if (exchange.stopReading()) return;
     exchange.cancelTimeout = this.#clock.after(longestBehindAnswer, () => {
@@ -97,14 +97,15 @@ export class Overload {
   }
 }
 
-// The handler that goes on may do what it likes to the socket, and must not meet the next request there.
+// Close the connection after the response. The handler still runs and may write to the socket, where it must not disturb the
+// next request.
 function closing(exchange: HttpExchange, answer: Answer): Answer {
   const isLast = exchange.connection.isLast(exchange);
   return isLast ? { ...answer, headers: { ...answer.headers, Connection: 'close' } } : answer;
 }
 
-// A client may ask for less time than there is, by a Go duration in its query; anything else in a parameter of that
-// name is the program's own.
+// A client can shorten the limit by a Go duration in its query. If the parameter has another value, the parameter
+// belongs to the program.
 function timeoutOf({ request: { url = '' } }: HttpExchange, limit: number): number {
   const asked = /[?&]timeout=([^&#]*)/.exec(url)?.[1];
   const milliseconds = asked === undefined ? undefined : parseDuration(asked);

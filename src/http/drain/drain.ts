@@ -27,22 +27,23 @@ const interval = 50;
 // same holds for a look at the kernel's sockets.
 const pauseFactor = 10;
 
-/** DrainOptions is the settings of a drain that depend on the process. */
+/** DrainOptions are the settings of a drain that depend on the process. */
 export interface DrainOptions {
   /**
-   * Whether to wait only for requests in flight, as in development: not for silence, not for the rest of a request head, and
-   * not for the FIN of a peer.
+   * Whether to wait only for requests in flight, as in development. The drain then does not wait for silence, for the rest of
+   * a request head, or for the FIN of a peer.
    */
   readonly isHurried?: boolean | undefined;
-  /** Reads which bytes peers have not acknowledged; without it, the drain does not wait for them. */
+  /** Reads which bytes the peers have not acknowledged. If undefined, the drain does not wait for acknowledgements. */
   readonly readSocketTable?: ReadSocketTable | undefined;
 }
 
 /**
- * Drain sweeps over the connections every 50 ms with one timer. From `begin` on it sends a FIN on each connection that has been
- * silent for a second, as late as possible: when no request is in flight, or a linger before the deadline. It sweeps after
- * every socket has been read in this turn of the event loop, so that no FIN is sent on a connection whose request has
- * arrived, even if the loop was blocked.
+ * Drain checks all connections every 50 ms with one timer. From `begin` on, it sends a FIN on each connection that has been
+ * silent for a second. It does so as late as possible: when no request is in flight, or one linger before the deadline.
+ *
+ * Each check runs after Node has read all sockets in this turn of the event loop. So the drain sends no FIN on a connection
+ * whose request has arrived, even if the event loop was blocked.
  */
 export class Drain {
   /** Resolves when no request is in flight and no connection is left on which one would be admitted. */
@@ -125,8 +126,8 @@ export class Drain {
   }
 
   /**
-   * empty resolves when every connection is gone and each peer has acknowledged the last byte, also the peers of
-   * connections that were closed before; or when `by` is reached.
+   * empty resolves when all connections have closed and each peer has acknowledged the last byte. This includes the peers of
+   * connections that closed before. At `by`, empty resolves in any case.
    */
   async empty(by: Deadline): Promise<void> {
     const { connections } = this.#traffic;
@@ -288,7 +289,7 @@ function pauseAfter(took: number): number {
   return Math.max(interval, took * pauseFactor);
 }
 
-// The clients of idle connections come back elsewhere like those of watches (P-007).
+// Limit the rate, because the clients of idle connections reconnect to other pods, as those of watches do (P-007).
 function perSweep(idles: number, milliseconds: number): number {
   const perSecond = idles / (Math.max(milliseconds, interval) / 1_000);
   return Math.ceil((Math.max(leastPerSecond, perSecond) * interval) / 1_000);

@@ -28,7 +28,7 @@ export function closing(response: ServerResponse, args: Parameters<WriteHead>): 
  */
 function closingHeaders(response: ServerResponse, given: GivenHeaders): OutgoingHttpHeaders | OutgoingHttpHeader[] {
   response.removeHeader('Keep-Alive');
-  // Of a flat list only the names are surely no lists themselves.
+  // A flat header list alternates names and values. A value may itself be an array, a name never is.
   if (Array.isArray(given)) {
     return closingList((Array.isArray(given[0]) ? given.flat() : given) as OutgoingHttpHeader[]);
   }

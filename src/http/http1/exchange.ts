@@ -80,9 +80,9 @@ export class Http1Exchange implements HttpExchange {
   }
 
   /**
-   * breakOff needs no more than the end of the connection without the last chunk. Only a response that the end of the
-   * connection delimits needs a reset, also over TLS: Node's client takes a FIN without a TLS alert for the end of the
-   * response.
+   * breakOff ends the connection without the last chunk or before the whole `Content-Length`, which clients notice. If the end
+   * of the connection delimits the response, breakOff sends a reset. A FIN is not enough then, even over TLS: for Node's
+   * client, a FIN without a TLS alert ends the response.
    */
   breakOff(): void {
     const isWholeByFin = !hasLength(this) && !isChunked(this);

@@ -1,12 +1,12 @@
-// `Expect: 100-continue` during a shutdown: Node would say 100 before anybody could refuse the request (P-024).
+// `Expect: 100-continue` during a shutdown: by default, Node sends the 100 before lameduck can refuse the request (P-024).
 import type { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Server } from '../server.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 
 /**
- * withholdContinue makes a server ask the seam first: Node says 100 by itself only where nobody listens for
- * `checkContinue`, and a listener, which the program could see, is not needed for that.
+ * withholdContinue keeps Node from sending a 100 on its own, which it does if `checkContinue` has no listener. A listener of
+ * lameduck's would be visible to the program, so the server only reports that there is one.
  */
 export function withholdContinue(server: Server): void {
   const emitter: EventEmitter = server;
@@ -15,7 +15,7 @@ export function withholdContinue(server: Server): void {
     event === 'checkContinue' && listener === undefined ? 1 : listenerCount(event, listener);
 }
 
-/** continued returns the event to go on with: where the program does not decide who gets a 100, it is said here. */
+/** continued returns the event to emit. If the program does not listen for `checkContinue`, continued sends the 100. */
 export function continued(server: Server, event: string | symbol, [, response]: readonly unknown[]): string | symbol {
   if (event !== 'checkContinue' || server.listeners(event).length > 0) return event;
   const answer = response as ServerResponse;

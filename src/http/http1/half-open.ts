@@ -17,9 +17,9 @@ export function allowHalfOpen(server: Server): void {
 }
 
 /**
- * HalfOpen makes sure that a peer that is gone does not hold the drain (P-021). After the peer's FIN it sends a 102. A client
- * that waits must skip the 102 (RFC 9110 section 15.2); the kernel of a client that is gone answers it by a reset. After the
- * headers of a response no 102 can be sent, but the next write of the handler has the same effect.
+ * HalfOpen detects peers that are gone, so that they do not delay the drain (P-021). After the peer's FIN, it sends a 102. A
+ * client that waits for the response must skip the 102 (RFC 9110 section 15.2). If the client is gone, its kernel answers with
+ * a reset. After the headers of a response, a 102 is not allowed, but the next write of the handler has the same effect.
  */
 export class HalfOpen {
   readonly #askedAt = new WeakMap<Connection, number>();

@@ -1,5 +1,5 @@
-// A kept connection that has been idle for `keepAliveTimeout`. Node runs timers before it reads sockets: after a long turn of
-// the event loop it would reset a connection whose next request waits in the kernel.
+// Closes connections that have been idle for `keepAliveTimeout`. Node runs timers before it reads sockets. So after a long turn
+// of the event loop, Node would reset a connection whose next request waits in the kernel.
 import type { Socket } from 'node:net';
 import { startImmediate } from '../../clock.ts';
 import { isInBody, responseOn } from '../node-internals.ts';

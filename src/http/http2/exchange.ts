@@ -11,19 +11,19 @@ import { StreamResponse, type StreamRequest } from './stream-response.ts';
 
 type Event = [name: string | symbol, ...args: unknown[]];
 
-/** Http2Exchange cannot ask its client to leave: its session does, by GOAWAY. */
+/** Http2Exchange is a request on HTTP/2. Its response cannot close the connection, so its session sends a GOAWAY. */
 export class Http2Exchange implements HttpExchange {
   state: State = noted;
   readonly response: StreamResponse;
   readonly arrivedAt: number;
   readonly connection: Connection;
   cancelTimeout: (() => void) | undefined;
-  /** What the program was given by the compatibility API, if it uses that. */
+  /** The request object that the compatibility API has made for the program, if the program uses that API. */
   #compatible: object | undefined;
   #onHead: ((exchange: HttpExchange) => void) | undefined;
   /** Whether this process has ended the stream, and not its client; known from the beginning of the shutdown on. */
   #isEndedHere = false;
-  /** Since when the client goes on sending after the whole response. */
+  /** Since when the client has been sending a body after the whole response. */
   #uploadsSince: number | undefined;
 
   constructor(connection: Connection, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, arrivedAt: number) {

@@ -7,9 +7,9 @@ import { queuedBytes } from '../node-internals.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 
 /**
- * quiet is the time, in milliseconds beyond a round trip, in which a busy client opens its next stream after a response, or
- * sends a stream that it had opened before it received the GOAWAY. The client's thread may have to wait for a processor, although
- * another thread of the client has already answered the ping.
+ * quiet is how long a busy client may take, in milliseconds beyond a round trip, to open its next stream after a response. In
+ * the same time, it sends the streams that it opened before it received the GOAWAY. Its thread may have to wait for a
+ * processor, even if another thread of the client has already answered the ping.
  */
 export const quiet = 100;
 
@@ -17,7 +17,7 @@ export const quiet = 100;
 const shortestPause = 20;
 
 // The longest wait, in milliseconds, for a client that opens streams without waiting for responses. If a few round trips take
-// longer, they are the limit, because a client that waits for responses cannot be told apart earlier.
+// longer, they are the limit. Before that, such a client looks the same as a client that waits for responses.
 const longestSettling = 500;
 const roundTrips = 4;
 const longestRoundTrips = 3_000;
@@ -34,12 +34,12 @@ const mostUnacknowledged = 16_384;
 const announcement = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
 
 /**
- * Goaway tells the client of a session to leave. First it holds the streams that the client opens until the client waits for
- * the responses to all of them, since a GOAWAY before these refuses nothing. In clear text GOAWAY then takes two steps, and
- * what the client sends between them is served (P-043). Over TLS Node allows one step.
+ * Goaway ends a session by GOAWAY. First it holds the streams that the client opens, until the client waits for the responses
+ * to all of them. A GOAWAY before these responses refuses no stream. In clear text, there are then two GOAWAYs, and streams
+ * that the client sends between them are served (P-043). Over TLS, Node allows only one.
  */
 export class Goaway {
-  /** Keeps what is opened while the client is about to be told. */
+  /** Holds the streams that the client opens before the GOAWAY is sent. */
   readonly hold = new Hold();
   readonly #session: ServerHttp2Session;
   readonly #socket: Socket;
@@ -131,8 +131,8 @@ export class Goaway {
     return this.#session.closed || this.#session.destroyed;
   }
 
-  // Resolves when the client has answered a ping, or after so many milliseconds, with whether it has. What the client sent
-  // before the answer has come, and what was sent before the ping has reached the client.
+  // Resolves with true when the client has answered a ping, and with false after `milliseconds`. After the answer, all frames
+  // that the client sent before it have arrived, and the client has received all frames from before the ping.
   #roundTrip(milliseconds: number): Promise<boolean> {
     return new Promise((resolve) => {
       if (this.#session.destroyed) {

@@ -1,4 +1,4 @@
-// One HTTP/2 session: its streams are its requests, and it leaves by GOAWAY.
+// One HTTP/2 session: its streams are its requests, and it ends by GOAWAY.
 import type { ServerHttp2Session } from 'node:http2';
 import { type Clock, startImmediate } from '../../clock.ts';
 import type { Connection } from '../connection.ts';
@@ -9,13 +9,13 @@ import type { Http2Exchange } from './exchange.ts';
 import { Goaway, quiet } from './goaway.ts';
 import { Unsent } from './unsent.ts';
 
-// How many milliseconds a client has to take the rest of what lameduck has answered itself, where that is all that is left.
+// How long a client may take to read the rest of lameduck's own responses if no other stream is left, in milliseconds.
 const longestOwn = 1_000;
 
-// How many milliseconds a late session may take to open a stream, as a connection of HTTP/1.1 may to send a request.
+// How long a late session may take to open a stream, in milliseconds. A late connection of HTTP/1.1 may take as long.
 const longestSilence = 1_000;
 
-/** Session is what a connection that speaks HTTP/2 does in a way of its own. */
+/** Session is the part of a connection that is special to HTTP/2. */
 export class Session {
   readonly connection: Connection;
   readonly #session: ServerHttp2Session;
@@ -25,7 +25,7 @@ export class Session {
   /** When a stream was last opened, or seen to have ended. */
   #changedAt: number;
   #hasReleased = false;
-  /** Since when nothing but answers of lameduck's is left on a session that is to end. */
+  /** Since when only lameduck's own responses are left on a session that is to end. */
   #aloneSince: number | undefined;
 
   constructor(connection: Connection, session: ServerHttp2Session, clock: Clock) {
@@ -37,12 +37,12 @@ export class Session {
     this.#changedAt = clock.now();
   }
 
-  /** Keeps the streams that the client opens while it is about to be told. */
+  /** Holds the streams that the client opens before the GOAWAY is sent. */
   get hold(): Hold {
     return this.#goaway.hold;
   }
 
-  /** What has ended for the program, but not for its client. */
+  /** The exchanges that have ended for the program while a part of the response has not been sent yet. */
   get unsent(): readonly Exchange[] {
     return this.#unsent.list();
   }
@@ -53,8 +53,8 @@ export class Session {
   }
 
   /**
-   * noteOpened asks the client to leave with the first stream that it opens after the drawn moment (P-042, P-043): the GOAWAY
-   * is ahead of the answer, for which a client waits before it asks the next thing.
+   * noteOpened begins the GOAWAY with the first stream that the client opens after the drawn moment (P-042, P-043). The GOAWAY
+   * is sent before the response, so the client receives it before it sends its next request.
    */
   noteOpened(now: number): void {
     this.#changedAt = now;
@@ -75,8 +75,8 @@ export class Session {
   }
 
   /**
-   * look asks a client to leave that opens no stream: where that could refuse a stream, as soon as the client is not about to
-   * open one. Once the delay is over, it ends bodies that clients go on sending for too long after the whole response.
+   * look begins the GOAWAY for a client that opens no stream. If the GOAWAY could refuse a stream, look waits until the client is
+   * quiet. In the drain, look also ends bodies that clients send for too long after the whole response.
    */
   look(now: number, isDraining: boolean): void {
     const { leaveAt, leaveBy } = this.connection;
@@ -91,12 +91,11 @@ export class Session {
   #leaveNow(): void {
     const { connection } = this;
     if (connection.isLeaving) return;
-    // The client may have ended it itself.
+    // The client may have ended the session itself.
     if (this.#session.closed || this.#session.destroyed) connection.end();
     // The first stream of a late session is refused at once, and ends it. To hold that stream would hold the drain.
     else if (connection.isLate) this.#endIfSilent();
-    // While the client waits for responses: its library may refuse by itself what its program has opened and the library has
-    // not sent yet.
+    // The client is waiting for responses. Its library may itself refuse streams that the client has opened but not yet sent.
     else {
       void this.#goaway.tell(() => {
         connection.end();
@@ -108,26 +107,26 @@ export class Session {
     if (this.#clock.now() - this.#changedAt >= longestSilence) this.connection.end();
   }
 
-  /** close sends the last GOAWAY; the session ends behind its last stream. */
+  /** close sends the last GOAWAY. The session ends after its last stream. */
   close(): void {
     this.#session.close();
   }
 
-  /** destroy ends the session at once, with a reset for each stream that is left. */
+  /** destroy ends the session immediately, with a reset for each remaining stream. */
   destroy(): void {
     for (const { response } of this.#exchanges) response.destroy();
-    // Node sends no reset behind the GOAWAY of a session that is destroyed, so that of its streams goes ahead of it.
+    // Send the resets of the streams first. Node sends no reset after the GOAWAY of a destroyed session.
     if (this.connection.isBusy) startImmediate(() => this.#destroy());
     else this.#destroy();
   }
 
-  // Node would wait for the peer to end its side.
+  // Destroy the socket too. Otherwise Node would wait for the peer to close its side.
   #destroy(): void {
     this.#session.destroy();
     this.connection.socket.destroy();
   }
 
-  // An answer of lameduck's that its client does not take would keep the session, and nobody waits for that (P-078).
+  // Destroy lameduck's own responses that the client does not read, so that they do not delay the end of the session (P-078).
   #endOwn(now: number): void {
     const { isLeaving, isBusy, unansweredCount } = this.connection;
     if (!isLeaving || !isBusy || unansweredCount > 0) this.#aloneSince = undefined;

@@ -12,7 +12,7 @@ const internalError = 2;
 // UNAVAILABLE, after which a client of gRPC calls another server. Without a status, the client reports an internal error.
 const grpcTrailers = { 'grpc-status': '14', 'grpc-message': 'the server is shutting down' };
 
-// States of a stream that is over, as nghttp2 counts them: it has forgotten it, or knows it as closed.
+// The states in which nghttp2 has forgotten a stream (1) or has closed it (7).
 const statesOfTheOver: readonly unknown[] = [1, 7];
 
 // Headers of a connection, which HTTP/2 has no place for (RFC 9113, 8.2.2).
@@ -24,7 +24,7 @@ export class StreamRequest implements Request {
   readonly headers: IncomingHttpHeaders;
   readonly socket: Socket;
   readonly httpVersion = '2.0';
-  /** What the program was given instead by the compatibility API, if it uses that. */
+  /** The request object that the compatibility API has made for the program, if the program uses that API. */
   [given]: object | undefined;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, socket: Socket) {
@@ -45,7 +45,7 @@ export class StreamRequest implements Request {
     return this.stream.readableEnded;
   }
 
-  // Node closes a stream whose answer is out though its request is not read; one that is read it waits for.
+  // Node closes a stream after its response even if its request body is unread. If the body were read, Node would wait for it.
   resume(): void {
     return undefined;
   }
@@ -55,13 +55,13 @@ function ignore(): void {
   return undefined;
 }
 
-/** StreamResponse is the answer on a stream, whoever writes it: the program, node:http2's compatibility API, or lameduck. */
+/** StreamResponse is the response on a stream. The program, node:http2's compatibility API or lameduck writes it. */
 export class StreamResponse implements Response {
   readonly stream: ServerHttp2Stream;
   readonly req: StreamRequest;
-  /** What the program was given by the compatibility API, if it uses that. */
+  /** The response object that the compatibility API has made for the program, if the program uses that API. */
   compatible: object | undefined;
-  /** Whether lameduck has ended the answer in its middle. */
+  /** Whether lameduck has broken off the response. */
   #isBroken = false;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, socket: Socket) {
@@ -78,12 +78,12 @@ export class StreamResponse implements Response {
   }
 
   get writableEnded(): boolean {
-    // The answer to a HEAD Node has ended before there is any.
+    // Node ends the response to a HEAD before its headers are sent.
     return (this.stream.headersSent && this.stream.writableEnded) || this.stream.closed;
   }
 
   get writableFinished(): boolean {
-    // What its client gives up, by whatever code, Node ends itself, as if it were whole.
+    // If the client cancels the stream, with any code, Node ends the response as if it were complete.
     if (this.#isBroken || this.stream.aborted || !this.stream.headersSent) return false;
     if (sendsFile(this.stream)) return this.isOut && this.stream.rstCode === 0;
     return this.stream.writableFinished || this.isClosedAhead;
@@ -93,18 +93,18 @@ export class StreamResponse implements Response {
     return this.stream.destroyed;
   }
 
-  /** Whether Node has closed the stream while the last bytes of its answer are in one write, which it makes only then. */
+  /** Whether Node has closed the stream before it has written the last bytes of the response. */
   get isClosedAhead(): boolean {
     const { closed, writableEnded, writableFinished, aborted, rstCode } = this.stream;
     return closed && writableEnded && !writableFinished && !aborted && rstCode === 0;
   }
 
-  /** Whether the end of the answer, behind its file and its trailers, has been sent, or there is nobody to send it to. */
+  /** Whether the end of the response, with its file and trailers, has been sent, or the stream has closed before that. */
   get isOut(): boolean {
     return this.stream.state.localClose === 1 || (this.stream.closed && this.stream.writableFinished);
   }
 
-  /** The headers that were sent, a line each. */
+  /** The headers that were sent, one line each. */
   get head(): string {
     const lines = Object.entries(this.#sentHeaders).map(([name, value]) => `${name}: ${String(value)}`);
     return lines.join('\n');
@@ -114,7 +114,7 @@ export class StreamResponse implements Response {
     return this.stream.headersSent ? this.stream.sentHeaders : {};
   }
 
-  // Headers that the compatibility API keeps for itself are sent by it alone.
+  // The compatibility API keeps its headers itself, so there are none to list here.
   getHeaderNames(): string[] {
     return [];
   }
@@ -138,14 +138,14 @@ export class StreamResponse implements Response {
   }
 
   end(body?: string): this {
-    // The answer to a HEAD has ended with its headers.
+    // The response to a HEAD ends with its headers.
     if (this.stream.writableEnded || this.stream.destroyed) return this;
     if (/^application\/grpc(\+|;|$)/.test(String(this.#sentHeaders['content-type']))) this.#sendGrpcStatus();
     this.stream.end(body);
     return this;
   }
 
-  // Whoever would send the trailers: the program, the compatibility API or Node.
+  // Replaces the trailers, whether the program, the compatibility API or Node sends them.
   #sendGrpcStatus(): void {
     const { stream } = this;
     const send = stream.sendTrailers.bind(stream);
@@ -175,7 +175,7 @@ export class StreamResponse implements Response {
     return this;
   }
 
-  /** endIfGivenUp ends a stream that is over with a part of its answer unsent, for which Node would wait all the same. */
+  /** endIfGivenUp destroys a closed stream whose response has not been sent completely. Otherwise Node would wait for the rest. */
   endIfGivenUp(): void {
     const { stream } = this;
     if (!stream.closed || stream.destroyed || stream.writableFinished) return;
@@ -185,20 +185,20 @@ export class StreamResponse implements Response {
   }
 
   /**
-   * stopReading asks the client of a whole answer, as soon as that is out, to send no more (RFC 9113, 8.1). Called again, it
-   * ends the stream of a handler that does not read what has come, for which Node would wait.
+   * stopReading closes the stream when the whole response has been sent, so that the client stops its body (RFC 9113, 8.1). A
+   * second call destroys the stream. Otherwise Node would wait for a handler that does not read the body.
    */
   stopReading(): void {
     const { stream } = this;
     if (stream.closed) {
       if (this.isOut) stream.destroy();
-      // Node takes a file for sent when it begins, and would break it off.
+      // For Node, a file has been sent when its first byte is sent. Closing the stream then would break the file off.
     } else if (!sendsFile(stream) || this.isOut) stream.close();
   }
 
   /**
-   * ignoreErrors is for a stream that lameduck answers or keeps waiting: its errors are of its peer's making, and would
-   * end the process where nobody listens for them. It stays so when the handler gets the stream.
+   * ignoreErrors is called for a stream that lameduck answers or holds. Errors that the peer causes would otherwise end the
+   * process, because no listener handles them. The errors stay ignored when the handler gets the stream.
    */
   ignoreErrors(): void {
     this.stream.off('error', ignore).on('error', ignore);

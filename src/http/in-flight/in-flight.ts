@@ -5,8 +5,8 @@ import { isLongRunning, released, type Exchange, type HttpExchange, type State }
 export type Counts = Record<Exclude<State['is'], 'noted' | 'released'>, number>;
 
 /**
- * InFlight counts the exchanges by their state. Its invariant: for each state, the count is the number of exchanges in that
- * state on all connections, and no exchange on a connection is noted or released.
+ * InFlight counts the exchanges by their state. Invariant: the count of a state is the number of exchanges in that state on all
+ * connections. No exchange on a connection is noted or released.
  */
 export class InFlight {
   /** Requests answered, refused and, where they were long-running, ended since ShutdownInitiated. */

@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import type { AuditLog, RequestObserver } from '../../observer.ts';
 import type { Exchange, HttpExchange } from '../exchange.ts';
 
-/** RequestEndsOptions is who is told, and what is read. */
+/** RequestEndsOptions are the observers of the ends, and the functions that they need. */
 export interface RequestEndsOptions {
   readonly clock: Clock;
   readonly isLongRunning: (exchange: HttpExchange) => boolean;

@@ -1,28 +1,28 @@
-// What a program may say of its requests: functions, which exist in code only, and the paths of long-running requests.
+// How a program classifies its requests: by functions, which exist in code only, and by the paths of long-running requests.
 import type { IncomingMessage } from 'node:http';
 import { messageOf } from '../../errors.ts';
 import { given, identifiersOf, type Request } from '../../message.ts';
 
-/** RequestFunctions is what a program may say of its requests. */
+/** RequestFunctions are the functions by which a program classifies its requests. */
 export interface RequestFunctions {
   /**
-   * Tells whether a request is long-running; event streams and upgraded sockets are recognized without it. A stream of
-   * HTTP/2 has here its method, url, headers, httpVersion, socket and stream, and nothing else of a request.
+   * Returns true for a long-running request. lameduck recognizes event streams and upgraded sockets on its own. For a request on
+   * HTTP/2, only `method`, `url`, `headers`, `httpVersion`, `socket` and `stream` are set.
    */
   readonly longRunning?: ((request: IncomingMessage) => boolean | undefined) | undefined;
-  /** The route of a request, as it is to stand in the log and in metrics; its path unless given. */
+  /** Returns the route of a request for the log and the metrics. Without a route, the log has the path. */
   readonly route?: ((request: IncomingMessage) => string | undefined) | undefined;
 }
 
-/** Asked is the same functions, asked of a request of any protocol. */
+/** The same functions for a request of any protocol. */
 export interface Asked {
   readonly longRunning: ((request: Request) => boolean | undefined) | undefined;
   readonly route: ((request: Request) => string | undefined) | undefined;
 }
 
 /**
- * guarded returns functions that cannot break the request which they are asked about: one that throws has said nothing,
- * and is warned of once.
+ * guarded returns functions whose errors do not break the request. If a function throws, the result is undefined, and the
+ * first error of each function causes a warning.
  */
 export function guarded(
   { longRunning, route }: RequestFunctions,
@@ -59,8 +59,8 @@ function guard<Result>(
   let hasFailed = false;
   return (request) => {
     try {
-      // A stream of HTTP/2 has what such a function reads when a request arrives: method, URL, headers and socket. Later it
-      // may look for what the program has put on the request that it was given.
+      // Prefer the request object that the program was given, which may have the program's own properties. When a request on
+      // HTTP/2 arrives, that object does not exist yet.
       return ask((request[given] ?? request) as IncomingMessage);
     } catch (error) {
       const message = `${name} has thrown, which counts as if it had said nothing: ${messageOf(error)}`;

@@ -1,10 +1,10 @@
-// The AbortSignal of a request: there is one only for a request whose handler asked for it.
+// The AbortSignal of a request. It is created when the handler first reads it.
 import { LameduckError } from '../../errors.ts';
 import { keyOf } from '../../message.ts';
 import type { Connection } from '../connection.ts';
 import type { Exchange } from '../exchange.ts';
 
-// On the request itself: a handler may ask again when its exchange has been released, or when there never was one.
+// The key is on the request itself: a handler may read the signal after its exchange was released, or without an exchange.
 const controllerKey = Symbol('lameduck.abort-controller');
 
 interface Aborted {
@@ -17,8 +17,8 @@ interface StreamEnd {
 }
 
 /**
- * abortSignalOf returns the AbortSignal of a request, the same one each time. It is aborted when its client has gone
- * before the answer was out, or by `abortRequest`. A request that was injected in the process has no connection.
+ * abortSignalOf returns the AbortSignal of a request, the same one each time. It is aborted by `abortRequest`, or when the
+ * client disconnects before the whole response has been sent. A request that was injected in the process has no connection.
  */
 export function abortSignalOf(
   request: object,
@@ -42,19 +42,19 @@ export function abortSignalOf(
   return signal;
 }
 
-/** hasAbortSignal tells whether somebody asked for a request's signal. */
+/** hasAbortSignal tells whether the AbortSignal of a request has been created. */
 export function hasAbortSignal(request: object): boolean {
   return (keyOf(request) as Aborted)[controllerKey] !== undefined;
 }
 
-/** abortRequest aborts the signal of a request, if somebody asked for it; doing it again changes nothing. */
+/** abortRequest aborts the AbortSignal of a request, if it has been created. A second call changes nothing. */
 export function abortRequest(request: object, why: string): void {
   const controller = (keyOf(request) as Aborted)[controllerKey];
   if (controller === undefined || controller.signal.aborted) return;
   controller.abort(new LameduckError('LAMEDUCK_ERR_REQUEST_ENDED', `the request has to end: ${why}`));
 }
 
-// With its end a stream of HTTP/2 forgets the session that it was on.
+// When an HTTP/2 stream ends, it no longer has its session.
 function isGoneStream({ rstCode, destroyed }: StreamEnd): boolean {
   return rstCode !== undefined && destroyed === true;
 }

@@ -18,28 +18,28 @@ const recognizedPerTurn = 1_000;
 // A recount waits this many times as long as the one before it took, so that rejecting many requests stays cheap.
 const pauseFactor = 10;
 
-/** RequestsOptions is what decides of requests, and who is told of them. */
+/** RequestsOptions are the rules and the observers of the requests. */
 export interface RequestsOptions {
   readonly clock: Clock;
   readonly functions: Asked;
-  /** Whether requests are held to limits, so that each has to be counted when it arrives. */
+  /** Whether there are limits, so that each request must be counted when it arrives. */
   readonly isLimited: boolean;
   readonly eventStreams: WatchedStreams;
-  /** Told of each of the program's requests that has ended; there is none when nobody counts them. */
+  /** Called for each request of the program that has ended. Undefined if nothing records the requests. */
   readonly observer: RequestObserver | undefined;
   readonly audit?: AuditLog | undefined;
 }
 
-/** Ended is called by Requests about what has ended. */
+/** Ended has the functions that Requests calls when responses have ended. */
 export interface Ended {
   /** The response of an exchange has ended, whole or not. */
   onEnd(exchange: HttpExchange): void;
-  /** Release responses that have ended although the program has removed the listeners that report it. */
+  /** Release responses whose end was not reported, because the program has removed the listeners. */
   forgetIfEnded(connection: Connection): void;
   forgetEnded(): void;
 }
 
-/** Requests counts those of the program; what lameduck answers itself is only seen out. */
+/** Requests counts the requests of the program. Requests that lameduck answers are tracked until their end, but not counted. */
 export class Requests {
   readonly inFlight = new InFlight();
   readonly longRunning: LongRunning;
@@ -51,7 +51,7 @@ export class Requests {
   readonly #now: () => number;
   readonly #onHead: (exchange: HttpExchange) => void;
   readonly #onEnd: (this: Response) => void;
-  /** Whether it matters at once that a watched event stream is no ordinary request. */
+  /** Whether watched event streams must be recognized as soon as their headers have been sent. */
   readonly #isWatched: boolean;
   /** Whether each request is counted when it arrives; from ShutdownInitiated on it is. */
   #isListed: boolean;
@@ -86,7 +86,7 @@ export class Requests {
     };
   }
 
-  /** leave lets what is and will be in flight on the connections ask its client to leave, in the response if it can. */
+  /** leave makes current and future responses on the connections tell their clients to close them, if the protocol allows it. */
   leave(connections: Iterable<Connection>): void {
     this.list(connections);
     this.#isListed = true;
@@ -96,8 +96,8 @@ export class Requests {
   }
 
   /**
-   * admit counts a request of HTTP/1.1; `isOurs` says that lameduck answers it. Before a shutdown most are only noted, which
-   * returns undefined, and counted when somebody asks.
+   * admit counts a request of HTTP/1.1. `isOurs` means that lameduck answers it. Before a shutdown, admit only notes most requests
+   * and returns undefined. They are counted when the counts are read.
    */
   admit(connection: Connection, response: Http1Exchange['response'], isOurs: boolean): HttpExchange | undefined {
     const now = this.#clock.now();
@@ -203,8 +203,8 @@ export class Requests {
   }
 
   /**
-   * recognize looks for watched event streams among the requests in flight, so that they are counted as what they are; over many
-   * turns of the event loop when there are many, so that none of them waits.
+   * recognize finds watched event streams among the requests in flight, so that they are counted as long-running. If there are
+   * many requests, it takes many turns of the event loop, so that other work does not wait.
    */
   async recognize(connections: Iterable<Connection>): Promise<void> {
     this.list(connections);
@@ -215,12 +215,12 @@ export class Requests {
     }
   }
 
-  /** isLongRunning tells whether a request is long-running, also if its event stream has not been recognized yet. */
+  /** isLongRunning tells whether a request is long-running, even if its event stream has not been recognized yet. */
   isLongRunning(exchange: HttpExchange): boolean {
     return isLongRunning(exchange) || this.#isWatchedStream(exchange);
   }
 
-  /** markLongRunning says of a request in flight that it is long-running (P-033). */
+  /** markLongRunning makes a request in flight long-running (P-033). */
   markLongRunning(request: object): void {
     const connection = connectionOf(socketOf(request));
     this.#list(connection);
@@ -228,7 +228,7 @@ export class Requests {
     if (exchange !== undefined) this.#beginLongRunning(exchange);
   }
 
-  /** abortSignal returns the AbortSignal of a request; one whose turn in the drain has come is aborted already (P-028). */
+  /** abortSignal returns the AbortSignal of a request. If the drain has already ended the request, the signal is aborted (P-028). */
   abortSignal(request: object): AbortSignal {
     const connection = connectionOf(socketOf(request));
     this.#list(connection);

@@ -49,7 +49,7 @@ export class EventStream {
 
   #note(chunk: unknown): void {
     const text = `${this.#rest ?? ''}${textOf(chunk)}`;
-    // Of a long event, only its end is kept. The `x` notes that an event has begun.
+    // Keep only the end of a long event. The `x` notes that an event has begun.
     const rest = text.slice(endOfLastEvent(text));
     this.#rest = rest.length > longestRest ? `x${rest.slice(-longestRest)}` : rest;
     if (!this.#isBetweenEvents) return;

@@ -1,4 +1,4 @@
-// The long-running requests of a lifecycle, counted apart, and their drain: one after another, at the apiserver's rate.
+// The long-running requests of a lifecycle and their drain: one after another, at the apiserver's rate.
 import type { Clock } from '../../clock.ts';
 import type { Deadline } from '../../deadline.ts';
 import { Limiter } from './rate-limiter.ts';
@@ -8,25 +8,25 @@ import type { InFlight } from '../in-flight/in-flight.ts';
 // The most requests told in one turn of the event loop, so that catching up after a stall does not cause another.
 const mostPerTurn = 100;
 
-// The most milliseconds of one turn of the event loop that ending requests takes, at the end of the grace period.
+// The longest time in one turn of the event loop for ending requests at the end of the grace period, in milliseconds.
 const longestTurn = 25;
 
-// The time that the handler that is told last has to answer, in milliseconds.
+// The time of the last handler between the abort of its AbortSignal and its end, in milliseconds.
 const lastWord = 500;
 
 // The time from the end of the last request to the destruction of all connections, in milliseconds.
 const reserve = 250;
 
-/** LongRunningDrainOptions is what bounds the drain of the long-running requests, in milliseconds. */
+/** LongRunningDrainOptions are the limits of the drain of the long-running requests. Times are in milliseconds. */
 export interface LongRunningDrainOptions {
   readonly grace: number;
-  /** When whatever is left will be destroyed. */
+  /** When all remaining connections are destroyed. */
   readonly drainBy: Deadline;
-  /** About how long the `retry:` tells clients of event streams to wait; 0 sends no `retry:`. */
+  /** The mean of the `retry:` that event streams send. If it is 0, they send no `retry:`. */
   readonly retry: number;
 }
 
-/** LongRunning has the requests that wait for their turn (without a shutdown, all of them) and those that were told to end. */
+/** LongRunning has two sets of requests: those that wait for their turn, and those that the drain has begun to end. */
 export class LongRunning {
   readonly #clock: Clock;
   readonly #inFlight: InFlight;
@@ -49,23 +49,23 @@ export class LongRunning {
     if (this.#limiter !== undefined) this.#schedule();
   }
 
-  /** delete takes a request off the queue; one that ended by itself leaves its moment to the next (P-037). */
+  /** delete removes a request from the queue. If the request has ended on its own, the next request takes its turn (P-037). */
   delete(exchange: Exchange): boolean {
     return this.#waiting.delete(exchange) || this.#told.delete(exchange);
   }
 
-  /** drain begins to tell the requests to end. A request that begins later is told after the others (P-038). */
+  /** drain begins to end the requests. A request that begins later ends after the others (P-038). */
   drain({ grace, drainBy, retry }: LongRunningDrainOptions): void {
     const now = this.#clock.now();
     const length = Math.max(0, Math.min(grace, drainBy.at - now - lastWord - reserve));
-    // The deadline can come nearer meanwhile.
+    // An uncaught error during the drain can make the deadline earlier.
     this.#endAt = () => Math.min(now + length + lastWord, drainBy.at - reserve);
     this.#limiter = new Limiter(this.#waiting.size, length, now);
     this.#retry = retry;
     this.#schedule();
   }
 
-  /** endOverdue ends, at the end of their grace period, all that are left: a hard deadline (A-140, A-143); called again and again. */
+  /** endOverdue ends all requests at the end of the grace period, a hard deadline (A-140, A-143). It is called repeatedly. */
   endOverdue(now: number): void {
     if (this.#endAt === undefined || now < this.#endAt()) return;
     for (const exchange of this.#waiting) this.#moveToTold(exchange);
@@ -75,7 +75,7 @@ export class LongRunning {
     }
   }
 
-  /** stop ends the telling, and with it the hold on the process. */
+  /** stop cancels the timer, which would keep the process alive. */
   stop(): void {
     this.#cancel?.();
     this.#limiter = undefined;

@@ -1,12 +1,12 @@
-// How fast long-running requests are told to end.
+// The rate at which the drain ends long-running requests.
 import { leastPerSecond } from '../../settings/pace.ts';
 
 /**
- * Limiter gives out moments, one after another and never two at once (burst 1), at the apiserver's rate: 200 a second, or
- * more where `count` requests would not all end within `grace` milliseconds (A-140).
+ * Limiter allows one request after another, without bursts. The rate is the apiserver's: 200 per second, or more if `count`
+ * requests would not all end within `grace` milliseconds (A-140).
  */
 export class Limiter {
-  /** Moments in a second. */
+  /** Requests per second. */
   readonly rate: number;
   readonly #since: number;
   #given = 0;
@@ -16,12 +16,12 @@ export class Limiter {
     this.#since = now;
   }
 
-  /** When the next moment comes. */
+  /** When the next request is allowed. */
   get next(): number {
     return this.#since + (this.#given * 1_000) / this.rate;
   }
 
-  /** take uses up the next moment, if it has come. */
+  /** take returns true if a request is allowed now, and counts that request. */
   take(now: number): boolean {
     if (this.next > now) return false;
     this.#given++;

@@ -1,4 +1,4 @@
-// How a long-running request over HTTP is brought to its end: an event stream, a watch, a long poll.
+// Ends a long-running request over HTTP: an event stream, a watch or a long poll.
 import { hasLength, isEventStream } from '../responses/head.ts';
 import type { Ending, HttpExchange } from '../exchange.ts';
 import { abortRequest, hasAbortSignal } from '../in-flight/request-signal.ts';
@@ -18,14 +18,14 @@ export class ResponseEnding implements Ending {
     this.#exchange = exchange;
   }
 
-  /** watch begins to look at what an event stream sends; called once a shutdown has begun and the headers are out. */
+  /** watch begins to read the chunks of an event stream. It is called when a shutdown has begun and the headers have been sent. */
   watch(): void {
     if (this.#stream === undefined && isEventStream(this.#exchange)) this.#stream = new EventStream(this.#exchange);
   }
 
   /**
-   * tell lets the handler end the request by its AbortSignal, where it has asked for one (P-028), and otherwise ends what
-   * can be ended cleanly: a stream with its last chunk, a WebSocket with 1001 (P-039).
+   * tell aborts the AbortSignal of the request if the handler uses it (P-028). Otherwise tell ends the request if a clean end is
+   * possible: a stream ends with its last chunk, a WebSocket with 1001 (P-039).
    */
   tell(retry: number | undefined): void {
     const stream = this.#stream;
@@ -41,8 +41,8 @@ export class ResponseEnding implements Ending {
   }
 
   /**
-   * end ends what is still open when the time is up. A handler that has said nothing yet is answered for (P-035). Called
-   * again, it has no more patience with a client that goes on sending where its answer has ended.
+   * end closes a request that is still open at the end of the grace period. If the handler has sent no headers, lameduck responds
+   * (P-035). If the response has ended but the client still sends a body, the next call stops reading.
    */
   end(): void {
     const exchange = this.#exchange;

@@ -7,8 +7,8 @@ import { isEventStream } from '../responses/head.ts';
 export type WatchedStreams = 'reconnecting' | 'all' | 'none';
 
 /**
- * watchedStreams returns a function that tells whether a response is an event stream that the drain may end at any event. The
- * client of any other event stream, such as that of an LLM or an MCP tool, would take a clean end for the whole response.
+ * watchedStreams returns a function that tells whether a response is an event stream that the drain may end after any event.
+ * The clients of other event streams, for example of an LLM, would take a clean end for the whole response.
  */
 export function watchedStreams(eventStreams: WatchedStreams): (exchange: HttpExchange) => boolean {
   if (eventStreams === 'none') return () => false;

@@ -1,4 +1,4 @@
-// Answering, or ending an answer, in place of a handler that goes on running and must not notice.
+// Sends or ends a response in place of a handler. The handler keeps running, and its later calls have no effect.
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
@@ -8,7 +8,7 @@ import type { HttpExchange } from '../exchange.ts';
 import { sendWhole } from './send-whole.ts';
 import { ignoreResets } from './socket-errors.ts';
 
-/** answerInstead sends a whole answer for a handler that has sent no headers yet. What the handler does later is ignored. */
+/** answerInstead sends a complete response if the handler has sent no headers yet. Later calls of the handler are ignored. */
 export function answerInstead(exchange: HttpExchange, answer: Answer): void {
   const { request, response } = exchange;
   request.resume();
@@ -17,14 +17,14 @@ export function answerInstead(exchange: HttpExchange, answer: Answer): void {
   mute(exchange);
 }
 
-/** endInstead ends an answer that the handler has begun, through whatever wraps it. */
+/** endInstead ends a response that the handler has begun. It calls `end()`, so that wrappers such as a compression end too. */
 export function endInstead(exchange: HttpExchange): void {
   ignoreResets(exchange.request.socket);
   exchange.response.end();
   mute(exchange);
 }
 
-// Node would end the process with an error that nobody listens for when a handler goes on writing.
+// If the handler kept writing, Node would emit an error without a listener, which ends the process.
 function mute(exchange: HttpExchange): void {
   for (const one of exchange.takeOver()) muteOne(one);
 }
@@ -36,12 +36,12 @@ function muteOne(response: EventEmitter): void {
   Object.assign(response, {
     ...{ setHeader: chain, setHeaders: chain, appendHeader: chain, writeHead: chain, removeHeader: none },
     ...{ flushHeaders: none, addTrailers: none, writeContinue: none, writeProcessing: none, writeEarlyHints: none },
-    // What a stream of HTTP/2 has instead; without its trailers, if it wants to send some, it would never end.
+    // The methods of HTTP/2 streams. `sendTrailers` stays: a stream that waits for its trailers would never end without it.
     ...{ respond: none, respondWithFD: none, respondWithFile: none, additionalHeaders: none },
     ...{ setTrailer: none, createPushResponse: none, pushStream: none },
     write(...args: unknown[]) {
       failCallback(args);
-      // As Node's own does; one that is told to go on would perhaps never let go of the event loop.
+      // False, as from Node's own method. With true, a handler that writes until false might never return to the event loop.
       return false;
     },
     end(...args: unknown[]) {
@@ -51,8 +51,8 @@ function muteOne(response: EventEmitter): void {
   });
 }
 
-// Whoever waits for the response to take more, such as `pipeline`, hears of it what Node says when a client has left, and
-// ends its source. What it does to the response then must not take the end of the answer away, which is on its way.
+// Emits the error that Node emits when a client has disconnected, so that a `pipeline` into the response ends its source. The
+// pipeline then destroys the response, which must wait until the end of the response has been sent.
 function tellThoseWhoWait(response: EventEmitter & { destroy: (reason?: unknown) => unknown }): void {
   if (response.listenerCount('error') === 0) return;
   const cause = requestEnded();
@@ -64,12 +64,12 @@ function tellThoseWhoWait(response: EventEmitter & { destroy: (reason?: unknown)
     const isOfThose = reason === error || (reason === undefined && !(response instanceof Duplex));
     return isOfThose && !isOut ? response : destroy(reason);
   };
-  // What is piped into it passes the error on where nobody else listens.
+  // A source that is piped into the response throws the error if the response has no other listener.
   response.on('error', () => undefined);
   response.emit('error', error);
 }
 
-/** dropWrites lets a program go on writing to a socket that has had its last word, to no effect. */
+/** dropWrites makes further writes to a socket have no effect. */
 export function dropWrites(socket: Socket): void {
   Object.assign(socket, {
     write(...args: unknown[]) {

@@ -29,15 +29,15 @@ const shuttingDown: Answer = {
   body: 'The server is shutting down, please try again later.\n',
 };
 
-/** answerRetryAfter tells the client to come back later, on another connection (A-122, P-019). */
+/** answerRetryAfter sends a 429 with `Retry-After` and `Connection: close` (A-122, P-019). */
 export function answerRetryAfter(request: Request, response: Response): void {
   request.resume();
   sendWhole(response, shuttingDown);
 }
 
 /**
- * refuseUpgrade answers a client that wants to leave HTTP, while it is still HTTP (P-041): on a connection that came late
- * as any other request there, on an older one as one that can be sent again at once, elsewhere. Who calls it ends the socket.
+ * refuseUpgrade answers an upgrade with an HTTP response (P-041). On a connection that was accepted late, it sends the same 429 as
+ * for other requests. On an older connection, it sends a 503 with a short `Retry-After`. The caller ends the socket.
  */
 export function refuseUpgrade(socket: Duplex, isLate: boolean): void {
   const { status, headers, body } = isLate ? shuttingDown : comeBackSoon;

@@ -24,8 +24,8 @@ export class OwnConnections {
   }
 
   /**
-   * endLast returns which of these silent connections can be ended now. The process's own are ended after all others: a
-   * handler may use one for as long as another client waits for a response or can send a request.
+   * endLast returns which of these silent connections can be ended now. The process's own connections end after all others. A
+   * handler may use them as long as another client waits for a response or can send a request.
    */
   endLast(silent: readonly Connection[], all: Iterable<Connection>): readonly Connection[] {
     const others = silent.filter(({ socket }) => !this.has(socket));

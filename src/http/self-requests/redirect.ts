@@ -17,9 +17,9 @@ const redirects = new Set<Redirect>();
 let restore = (): void => undefined;
 
 /**
- * redirectConnects calls `redirect` for every TCP connect of this thread, until the returned function is called. It patches
- * the prototype of the handles, not `Socket.prototype.connect`: the address is known only after the lookup, and each attempt
- * of `autoSelectFamily` has a handle of its own. `handle` can be any TCP handle.
+ * redirectConnects calls `redirect` for every TCP connect of this thread, until the returned function is called. `handle` can
+ * be any TCP handle. The prototype of the handles is patched, and not `Socket.prototype.connect`. The address is known only
+ * after the lookup, and each attempt of `autoSelectFamily` has its own handle.
  */
 export function redirectConnects(handle: TcpHandle, redirect: Redirect): () => void {
   if (redirects.size === 0) restore = patch(Object.getPrototypeOf(handle) as TcpHandle);

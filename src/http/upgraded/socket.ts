@@ -1,4 +1,4 @@
-// A connection that has left HTTP, by an upgrade or as a CONNECT tunnel, and how it is brought to its end.
+// A connection that has left HTTP, by an upgrade or as a CONNECT tunnel, and how it ends.
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Request } from '../../message.ts';
@@ -10,14 +10,14 @@ import { dropWrites } from '../responses/instead.ts';
 import { refuseUpgrade } from '../responses/rejection.ts';
 import { sayGoingAway, webSocketOn, type WebSocket } from './websocket.ts';
 
-/** Upgraded is one long-running request that lasts as long as its connection; lameduck knows nothing of what is said on it. */
+/** Upgraded is one long-running request that lasts as long as its connection. lameduck does not know its protocol. */
 export class Upgraded implements Exchange {
   state: State = noted;
   readonly request: Request;
   readonly arrivedAt: number;
   readonly isWhole = false;
   readonly #connection: Connection;
-  /** What the program was given: the socket, or what Node has put around it. */
+  /** The socket that the program was given. Node may have wrapped the real socket. */
   readonly #duplex: Duplex;
   readonly #writtenBefore: number;
   #isToEnd = false;
@@ -40,7 +40,7 @@ export class Upgraded implements Exchange {
     this.#socket.once('close', callback);
   }
 
-  /** The handler ends what it has asked the AbortSignal of; any other socket is ended for it (P-039, P-040). */
+  /** If the handler uses the AbortSignal of the request, the handler ends the socket. Otherwise lameduck does (P-039, P-040). */
   get ending(): Ending {
     const { request } = this;
     return {
@@ -55,18 +55,18 @@ export class Upgraded implements Exchange {
     };
   }
 
-  // As soon as the program has answered the request that asked for the upgrade.
+  // Waits until the program has answered the upgrade request.
   #endWhenAnswered(): void {
     this.#isToEnd = true;
     this.look();
   }
 
-  /** look ends the connection whose turn has come, once its request has been answered; called again and again. */
+  /** look ends the connection after its turn has come and its request has been answered. It is called repeatedly. */
   look(): void {
     if (this.#isToEnd && !this.#connection.isLeaving && this.#isAnswered) this.#connection.end();
   }
 
-  /** close closes a WebSocket with 1001 and any other socket by FIN (P-039, P-040). Whoever still waits for an answer gets one. */
+  /** close sends a WebSocket a 1001 and any other socket a FIN (P-039, P-040). If the upgrade is unanswered, close refuses it first. */
   close(): void {
     if (!this.#isAnswered) refuseUpgrade(this.#socket, this.#connection.isLate);
     const webSocket = webSocketOn(this.#duplex);
@@ -75,11 +75,11 @@ export class Upgraded implements Exchange {
       return;
     }
     sendFin(this.#socket);
-    // The program does not know that it has nothing more to say, and Node would break the connection off for it.
+    // The program may still write to the socket. Node would then destroy the connection.
     dropWrites(this.#socket);
   }
 
-  /** hurry has no more patience with a peer that goes on sending. */
+  /** hurry stops waiting for a peer that still sends. */
   hurry(): void {
     this.#isOverdue = true;
   }
@@ -90,12 +90,12 @@ export class Upgraded implements Exchange {
     return this.#webSocket === undefined ? this.#socket.writableFinished : this.#webSocket.bufferedAmount === 0;
   }
 
-  /** Whether the peer may go on sending, because it does not know that the connection has to end. */
+  /** Whether the peer may still send, because it does not know that the connection ends. */
   get mayGoOn(): boolean {
     return this.#webSocket === undefined && !this.#isOverdue;
   }
 
-  // What is no socket of the system's counts no bytes, and is left to the program to have answered.
+  // If the socket is not a system socket, it counts no bytes. The upgrade then counts as answered.
   get #isAnswered(): boolean {
     return !(this.#socket.bytesWritten <= this.#writtenBefore);
   }

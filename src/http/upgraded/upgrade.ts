@@ -1,4 +1,4 @@
-// What happens when a connection leaves HTTP: its record changes, and the audit log learns the status of the response.
+// Records that a connection leaves HTTP, and reports the status of the response to the audit log.
 import type { Duplex } from 'node:stream';
 import type { Request } from '../../message.ts';
 import type { AuditLog } from '../../observer.ts';

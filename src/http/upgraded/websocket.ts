@@ -1,8 +1,8 @@
-// The WebSocket that the package `ws`, and what is built on it, leaves on the socket that it speaks over.
+// Finds the WebSocket object that `ws`, or a package that uses `ws`, stores on its socket.
 
-/** WebSocket is as much of one as is needed to end it. */
+/** WebSocket is the part of the interface of `ws` that is needed to close a WebSocket. */
 export interface WebSocket {
-  /** How many bytes have not been handed to the kernel yet. */
+  /** How many bytes the kernel has not accepted yet. */
   readonly bufferedAmount: number;
   close(code: number, reason: string): void;
 }
@@ -11,8 +11,8 @@ export interface WebSocket {
 const goingAway = 1_001;
 
 /**
- * webSocketOn returns the WebSocket that has been left on a socket, if there is one. Only it knows where a frame ends:
- * a close frame in the middle of another one, written by anybody else, is an error to the peer (P-039).
+ * webSocketOn returns the WebSocket object on a socket, if there is one. Only that object may send the close frame, because only
+ * it knows where a frame ends. A close frame inside another frame is a protocol error (P-039).
  */
 export function webSocketOn(socket: object): WebSocket | undefined {
   for (const key of Object.getOwnPropertySymbols(socket)) {
@@ -23,13 +23,13 @@ export function webSocketOn(socket: object): WebSocket | undefined {
   return undefined;
 }
 
-/** sayGoingAway begins the closing handshake; false when the WebSocket cannot do that. One that has begun goes on. */
+/** sayGoingAway begins the closing handshake, unless it has already begun. Returns false if the object cannot do that. */
 export function sayGoingAway(webSocket: WebSocket): boolean {
   try {
     webSocket.close(goingAway, 'the server is shutting down');
     return true;
   } catch {
-    // Not what it looked like, so its socket is ended like any other.
+    // The object is not a WebSocket of `ws`. Its socket then ends like any other upgraded socket.
     return false;
   }
 }
