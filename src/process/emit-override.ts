@@ -1,5 +1,5 @@
-// The one override of `process.emit`, which keeps process signals from the program's own listeners. Node emits a signal by the
-// `emit` that it found when the signal got its first listener (P-111), so the preload installs the override before that.
+// The one override of `process.emit`, which keeps process signals from the program's own listeners. Node emits a signal with
+// the `emit` that `process` had when the signal got its first listener (P-111). So the preload installs the override before that.
 
 import { interceptOwnDisconnect, isClusterDisconnect, type TakeDisconnect } from './cluster-disconnect.ts';
 
@@ -66,8 +66,8 @@ export class EmitOverride {
   }
 
   /**
-   * noteEarlySignals lets PID 1 note a process signal that the program has no listener for: the kernel drops such a signal, and
-   * the kubelet sends SIGTERM only once (K-100). For any other process the default action stays: the signal ends it.
+   * noteEarlySignals lets PID 1 note a process signal for which the program has no listener. Otherwise the kernel would drop the
+   * signal, and the kubelet sends SIGTERM only once (K-100). In any other process, the signal keeps its default action.
    */
   noteEarlySignals(signals: readonly NodeJS.Signals[]): void {
     if (this.process.pid !== 1) return;

@@ -93,9 +93,9 @@ export class Listening {
     }
   };
 
-  // A wrapper ignores an event that Node emits by the original `emit`, and calls its listener when lameduck's own listener
-  // emits the event again by the override. Removing all listeners for a moment would make Node use the override, but a signal
-  // that arrives in that moment would be lost.
+  // A wrapper ignores an event that Node emits by the original `emit`. lameduck's own listener emits the event again by the
+  // override, and the wrapper then calls its listener. Removing all listeners for a moment would also make Node use the
+  // override. But a signal that arrives in that moment would be lost.
   #wrapAll(event: string): void {
     this.#replaceAll(event, (one) => (this.#wrapped.has(one) ? one : this.#wrapper(event, one)));
   }

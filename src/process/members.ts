@@ -12,7 +12,7 @@ export interface Member {
    * shutdown that has not ended is recorded as far as it has come.
    */
   report(heldBy: readonly string[], exitCode: number): void;
-  /** Closes the record if the shutdown has begun, and returns the exit code that the shutdown asks for. */
+  /** Closes the record if the shutdown has begun, and returns the exit code of the shutdown. */
   cutShort(): number;
   warn(message: string): void;
   /** When the shutdown budget ends, by the system clock; undefined before the shutdown begins. */
@@ -35,7 +35,7 @@ export interface Member {
   readonly runsOwnListeners: boolean;
 }
 
-/** Ended is the result of a shutdown: the exit code that it asks for, its length and its budget. */
+/** Ended is the result of a shutdown: its exit code, its duration and its budget. */
 export interface Ended {
   readonly exitCode: number;
   readonly durationMs: number;

@@ -14,7 +14,7 @@ type Close = (this: Server, callback?: (this: Server, ...args: unknown[]) => unk
 export class OwnListeners {
   readonly #process: NodeJS.Process;
   readonly #clock: Clock;
-  /** Those that callOneByOne has not called yet. */
+  /** The listeners that callOneByOne has not called yet. */
   #left: (() => unknown)[] = [];
   #isCalling = false;
   #outstanding = 0;
@@ -46,8 +46,8 @@ export class OwnListeners {
   }
 
   /**
-   * callLeft calls the rest when one of them ends the process later than in the call itself: without lameduck they would all
-   * have been called before that.
+   * callLeft calls the remaining listeners. It is needed if a listener exits the process asynchronously: without lameduck, all
+   * listeners would have been called before that exit.
    */
   callLeft(): void {
     for (const call of this.#isCalling ? [] : this.#left.splice(0)) call();

@@ -1,4 +1,4 @@
-// What tells apart two runs of a container: the boot of the machine and the pod. Linux alone has both.
+// Identifies the boot of the machine and the pod, to tell the runs of a container apart. Only Linux has both.
 import { readFileSync } from 'node:fs';
 
 /** bootId returns the id of the machine's boot, which is random; null if it is unknown. */

@@ -1,9 +1,9 @@
-// What follows from process signals, uncaught errors and the other events that end a process. Pure: no I/O, no timers, no
-// `node:` imports. process-end.ts does what follows.
+// Decides how the process reacts to process signals, uncaught errors and other events that end it. Pure: no I/O, no timers, no
+// `node:` imports. process-end.ts performs the actions.
 import { exitCodes } from '../exit-codes.ts';
 
-// Milliseconds within which every further process signal counts as the first one: npm, dumb-init and docker compose send
-// the signal of a process group twice, and nodemon sends SIGINT after SIGTERM (P-057).
+// Milliseconds in which every further process signal counts as the first one. npm, dumb-init and docker compose send the
+// signal of a process group twice, and nodemon sends SIGINT after SIGTERM (P-057).
 const sameWithin = 100;
 
 /** Cause is why the process ends. */
@@ -58,7 +58,7 @@ export type State =
   /** All shutdowns have ended. Under `lameduck/register` the process then behaves as without lameduck. */
   | ({ readonly phase: 'drained'; readonly isGuest: boolean } & Ending);
 
-/** Actions are what follows from an event. */
+/** Actions are the possible reactions to an event. */
 export interface Actions {
   /** Begins the shutdown of every lifecycle. It is the first action of an end. */
   begin(cause: Cause): void;
@@ -86,12 +86,12 @@ export interface Actions {
 /** Action is one of the actions, with its arguments. */
 export type Action = { [Name in keyof Actions]: readonly [Name, ...Parameters<Actions[Name]>] }[keyof Actions];
 
-/** Step is the state after an event, and what follows from the event. */
+/** Step is the state after an event, and the actions to perform. */
 export type Step = readonly [State, ...Action[]];
 
 type On<Kind extends Event['kind']> = Extract<Event, { kind: Kind }>;
 
-/** next returns what follows from an event. */
+/** next returns the state after an event, and the actions to perform. */
 export function next(state: State, event: Event): Step {
   switch (event.kind) {
     case 'signal':

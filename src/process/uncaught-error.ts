@@ -1,5 +1,5 @@
-// The text that Node prints for an uncaught error. lameduck prints it, because it drains before the process ends. The place of
-// the `throw` is known only from the stack, so the source line is omitted if the first frame is not in a file.
+// The text that Node prints for an uncaught error. lameduck prints it, because it drains before the process ends. Only the
+// stack has the place of the `throw`. So the source line is omitted if the first frame is not in a file.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { inspect } from 'node:util';
