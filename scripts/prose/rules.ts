@@ -16,7 +16,8 @@ const unclear: readonly (readonly [words: RegExp, instead: string])[] = [
     '"after"',
   ],
   [/\b(?:is|are|was|were|be|been|being) told\b/i, '"notified" or "receives"'],
-  [/\b(?:asks?|asked|asking)\b/i, '"probes", "requests", "calls" or "reads"'],
+  // The comment of a function called `ask` begins with this name.
+  [/(?!^ask )\b(?:[Aa]sks?|[Aa]sked|[Aa]sking)\b/, '"probes", "requests", "calls" or "reads"'],
   [/\bwhoever\b/i, '"the client", "the caller" or "the user"'],
   [/\bnobody[’']s\b/i, '"no client" or "no process"'],
   [/\banew\b/i, '"again"'],

@@ -12,6 +12,8 @@ for (const [sentence, problems] of [
   [long, ['26 words, at most 25: split the sentence']],
   ['What a handler writes arrives.', ['begins with "What": begin with who or what acts']],
   ['What does a handler write?', []],
+  ['ask sends one request.', []],
+  ['The kubelet asks the server.', ['"asks": write "probes", "requests", "calls" or "reads"']],
   ['The server is behind a load balancer.', []],
   ['The server sends a FIN behind the response.', ['"behind": write "after"']],
 ] as const) {
