@@ -9,7 +9,7 @@ import { createInterface, type Interface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { start } from '../support/command-line.ts';
 
-/** The API server, asked through a socket in a folder of its own. */
+/** Sends requests to the API server through a socket in a folder of its own. */
 export class Api {
   readonly #proxy: ChildProcess;
   readonly #folder: string;

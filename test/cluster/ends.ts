@@ -9,8 +9,8 @@ import type { Scraper } from './scraper.ts';
 const slack = 1500;
 
 /**
- * The longest time between two answered scrapes, in milliseconds. The probe thread waits up to 5.5 s for a busy main thread
- * before it sends the last metrics, and the scraper sends its next request after the answer.
+ * The longest time between two answered scrapes, in milliseconds. The probe thread waits up to 5.5 s for a busy main
+ * thread before it sends the last metrics. The scraper sends its next request after the answer.
  */
 const longestSilence = 6500;
 

@@ -1,4 +1,4 @@
-// What is done to releases while clients ask them. Each event resolves when nothing is left of it to be seen.
+// Events that happen to releases while clients send requests. Each event resolves when all pods have settled after it.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { instanceLabel, type Namespace, type Pod } from './kubernetes.ts';
@@ -8,7 +8,7 @@ import type { Release } from './release.ts';
 const settleLimit = 120;
 const nameOf = (pod: Pod) => pod.metadata.name;
 
-/** What an event is done to, and who asks meanwhile. */
+/** The releases that an event changes, and the clients that send them requests meanwhile. */
 export interface Scene {
   readonly namespace: Namespace;
   readonly releases: readonly Release[];
@@ -53,13 +53,15 @@ async function deletePod(scene: Scene): Promise<void> {
   await settle(scene);
 }
 
-/** Of the node with the most pods of the first release: more than its budget lets go at a time. */
+/**
+ * Drains the node with the most pods of the first release, which are more than the disruption budget lets go at a time.
+ */
 async function drainNode(scene: Scene): Promise<void> {
   const { namespace, releases } = scene;
   const byNode = Map.groupBy(releases[0]?.pods() ?? [], ({ spec }) => spec.nodeName ?? '');
   const [node = '', pods = []] = [...byNode].sort(([, one], [, other]) => other.length - one.length)[0] ?? [];
   assert.ok(pods.length > 1);
-  // What else runs on the node is not ours to evict.
+  // Pods that do not belong to the tests must not be evicted.
   const ours = `--pod-selector=${instanceLabel} in (${releases.map(({ name }) => name).join(', ')})`;
   try {
     const complaints = await namespace.complaintsOf('drain', node, ours, '--delete-emptydir-data', '--timeout=180s');
@@ -112,7 +114,10 @@ async function signalInside(scene: Scene): Promise<void> {
   await settle(scene);
 }
 
-/** The events, by what they are called in the table, in their order: what scales up comes ahead of what scales down again. */
+/**
+ * The events in their order, by their names in the table. An event that scales up comes before the event that scales
+ * down.
+ */
 export const events = {
   'rolling update': rollOut,
   rollback: rollBack,

@@ -17,7 +17,7 @@ import { addPrograms } from './program-pods.ts';
 import { Release } from './release.ts';
 import { failed, sum, table } from './table.ts';
 
-/** Whether this is the long form, which also writes the table of hand-overs. run.ts sets ALL by --all. */
+/** Whether this is the long form, which also writes the table of hand-overs. `--all` of run.ts sets ALL. */
 const isWhole = process.env['ALL'] === '1';
 const rollouts = isWhole ? 20 : 3;
 const page = new URL('../../docs/leader-election.md', import.meta.url);

@@ -1,5 +1,6 @@
-// The injector on a real cluster: one label on a namespace, programs that know nothing of lameduck, and clients that never
-// retry while all of them are rolled. Removing the label and rolling again leaves no trace.
+// Tests the injector on a real cluster. One label on a namespace injects programs that know nothing of lameduck, and
+// all of them are rolled while clients that never retry send requests. Removing the label and rolling again leaves no
+// trace.
 //
 //   CLUSTER_IMAGE_IMPORT, KUBECTL, HELM  see images.ts, kubernetes.ts and release.ts
 import assert from 'node:assert/strict';
@@ -29,7 +30,7 @@ const rollouts = process.env['ALL'] === '1' ? 5 : 1;
 const podsOf = (name: string): Pod[] =>
   [...namespace.pods.values()].filter(({ metadata }) => metadata.labels?.[instanceLabel] === name);
 
-/** What the pods are given before any injection. */
+/** Parts of the manifest that the pods have before any injection. */
 const given = /"lameduck\/inject":"enabled"|lameduck\/container|localhost\/lameduck-\w+/g;
 
 async function settled(): Promise<void> {

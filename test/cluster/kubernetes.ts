@@ -1,6 +1,6 @@
-// What the suite asks of Kubernetes: kubectl, and one namespace observed from its creation to its deletion: its pods, each
-// run of a container with its log from the first line on, its endpoints and its events. The cluster is the one that
-// KUBECONFIG names; how it came to be is no concern of this file.
+// Wraps kubectl, and observes one namespace from its creation to its deletion. It sees the pods, the endpoints, the
+// events, and the complete log of each run of a container. The cluster is the one that KUBECONFIG names. This file does
+// not create it.
 //
 //   KUBECTL  optional: how to call kubectl where its name is not enough (minikube kubectl --)
 import { EventEmitter, once } from 'node:events';
@@ -46,7 +46,7 @@ interface Watched<T> {
   object: T;
 }
 
-/** One run of a container, and what is left of it: most of it only while the pod is there to be asked. */
+/** One run of a container, with its log and its end. Most of this can be read only while the pod exists. */
 export interface Run {
   readonly pod: string;
   readonly container: string;
@@ -77,7 +77,7 @@ export interface KubernetesEvent {
 /** The label by which pods know their release, and clients that they are none. */
 export const instanceLabel = 'app.kubernetes.io/instance';
 
-/** One namespace; `line` is told for each line of each log. */
+/** One namespace. It emits `line` for each line of each log. */
 export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line: string] }> {
   /** The pods that exist, by uid, as the latest watch event has them. */
   readonly pods = new Map<string, Pod>();
@@ -142,7 +142,7 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
     await feed(typeof object === 'string' ? object : JSON.stringify(object), this.#kubectl, 'apply', '--filename', '-');
   }
 
-  /** Asks a port of a pod; resolves with the body of a 200, else with undefined. */
+  /** Sends a request to a port of a pod. Resolves with the body of a 200, otherwise with undefined. */
   async ask(pod: string, port: number, path: string): Promise<string | undefined> {
     return this.#api?.get(`/api/v1/namespaces/${this.name}/pods/${pod}:${String(port)}/proxy${path}`);
   }
@@ -237,7 +237,7 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
   }
 }
 
-/** Whether a pod is ready to serve and has not been asked to leave. */
+/** Whether a pod is ready to serve and is not being deleted. */
 export function isServing({ metadata, status }: Pod): boolean {
   const isReady = status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True');
   return isReady === true && metadata.deletionTimestamp === undefined;

@@ -1,5 +1,5 @@
-// Leader election on a real cluster, beside real programs in Go: contenders are ended in every way, and the audit log of the
-// API server says whether two of them ever led at once.
+// Tests leader election on a real cluster, together with real programs in Go. Contenders are ended in every way, and
+// the audit log of the API server shows whether two of them ever led at once.
 //
 //   CLUSTER_RUN, CLUSTER_AUDIT_LOG  see leases/contest.ts
 //   KUBECTL                         see kubernetes.ts
@@ -18,7 +18,7 @@ import {
   type Program,
 } from './leases/contest.ts';
 
-/** How often the holder changes at least; run.ts is told by --all. */
+/** How often the holder must change at least. `--all` of run.ts sets ALL. */
 const leastChanges = process.env['ALL'] === '1' ? 50 : 8;
 const ways = ['SIGTERM', 'SIGKILL', 'SIGSTOP'] as const;
 const sides = ['Node', 'Go'] as const;

@@ -1,4 +1,4 @@
-// The load as the suite sees it: clients on Node, Go and Python, each in a pod of its own, known by what their logs say.
+// The load as the suite sees it: clients on Node, Go and Python. Each runs in a pod of its own and reports in its log.
 import { referenceImage } from './images.ts';
 import type { Job, Line, PodSecond, Tally } from './programs/exchange.ts';
 import type { Namespace, Run } from './kubernetes.ts';
@@ -6,7 +6,7 @@ import { programPod } from './program-pods.ts';
 
 type Failure = Extract<Line, { type: 'failure' }>;
 
-/** What all clients of a load have seen, row by row. */
+/** The counts of all clients of a load, row by row. */
 export type Tallies = Readonly<Record<string, Tally>>;
 
 const clientsImage = 'localhost/lameduck-clients:dev';
@@ -17,20 +17,20 @@ const stacks = {
   python: { image: clientsImage, command: ['/python3', '/client.py'] },
 } as const;
 
-/** What the clients are made of. */
+/** The language in which the clients are written. */
 export type Stack = keyof typeof stacks;
 
-/** A second of one of the pods that ask. */
+/** One second of one of the clients' pods. */
 interface Second {
   readonly at: number;
   readonly pods: Readonly<Record<string, PodSecond>>;
 }
 
-/** Clients that ask until they are told to end. */
+/** Clients that send requests until the test ends them. */
 export class Load {
   /** Those of which nobody has taken notice yet. */
   readonly failures: Failure[] = [];
-  /** What a program had to say that is no line of the account: nothing, if the load is to be believed. */
+  /** Lines of a program that are not part of its report. The load is credible only if there are none. */
   readonly warnings: string[] = [];
   readonly seconds: Second[] = [];
   readonly jobs: readonly Job[];
@@ -56,7 +56,7 @@ export class Load {
     this.jobs = all.flatMap(([, its]) => its);
   }
 
-  /** What has been seen until now, a second ago at most. */
+  /** The counts so far, at most a second old. */
   get tallies(): Tallies {
     return Object.assign({}, ...[...this.#latest.values()].map(({ tallies }) => tallies)) as Tallies;
   }
@@ -100,7 +100,8 @@ function podOf(stack: Stack): string {
 
 function clientPod(stack: Stack, jobs: readonly Job[]): object {
   const { image, command } = stacks[stack];
-  // Twice what the chart asks for a server: with less it would starve where CPU is short, with more the servers.
+  // Twice the CPU that the chart requests for a server. With less, the client would starve where CPU is short. With
+  // more, the servers would.
   const client = { image, command: [...command, JSON.stringify(jobs)], cpu: '200m' };
   return programPod(podOf(stack), client, { terminationGracePeriodSeconds: 60 });
 }

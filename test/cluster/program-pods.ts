@@ -14,7 +14,7 @@ export async function addPrograms(namespace: Namespace): Promise<void> {
 /** Values of the chart for a release that runs one, in a folder from which it can import the package of the image. */
 export const programs = { extraVolumes: volumes, extraVolumeMounts: volumeMounts };
 
-/** What a pod runs, and the part of a CPU that it asks for. */
+/** The command that a pod runs, and the part of a CPU that it requests. */
 export interface Program {
   readonly image: string;
   readonly command: readonly string[];

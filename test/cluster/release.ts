@@ -63,7 +63,7 @@ export class Release {
     return ip;
   }
 
-  /** Whether it has as many pods as it was asked for, all of which serve, and none that ends. */
+  /** Whether the release has this number of pods, all of them serve, and none is terminating. */
   hasSettled(replicas: number): boolean {
     const pods = this.pods();
     return pods.length === replicas && pods.every(isServing);

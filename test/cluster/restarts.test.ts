@@ -32,7 +32,8 @@ interface Versions {
   readonly newer: Manifest;
 }
 
-// Ends by SIGTERM, so that no grace period passes. Of several containers in a pod one has the port.
+// SIGTERM ends this program at once, so that the test waits for no grace period. If a pod has several containers, only
+// one gets the port.
 const idle = `require('node:http').createServer((_, response) => response.end()).listen(8080).on('error', () => undefined);
 setInterval(() => undefined, 1000);
 process.on('SIGTERM', () => process.exit());`;
@@ -68,14 +69,14 @@ function objectsOf(manifest: Manifest, file: string) {
 
 const namesOf = { Deployment: 'deployment', StatefulSet: 'statefulset', DaemonSet: 'daemonset' } as const;
 
-/** What happens when the new manifest is applied. */
+/** seen applies the new manifest and returns its effect. */
 async function seen(namespace: Namespace, versions: Versions, expected: EffectKind): Promise<EffectKind> {
   const { newer } = versions;
   const old = podsOf(namespace);
   try {
     await namespace.apply(newer);
   } catch (error) {
-    // Of the API server, and no other failure.
+    // The API server must have rejected the manifest; any other failure fails the test.
     assert.match(String(error), /is invalid|Forbidden|immutable/);
     return 'rejected';
   }

@@ -1,6 +1,7 @@
-// The chart on a real cluster: releases are rolled, rolled back, drained, scaled and killed while clients of three kinds of
-// software, none of which retries, ask them in every way, and nobody may lose a request or be refused. Then the same
-// rollout with a naive server, which shows that the clients would have seen it.
+// Tests the chart on a real cluster. Releases are rolled, rolled back, drained, scaled and killed while clients on
+// Node, Go and Python send every kind of request. The clients never retry, and none may lose a request or be refused.
+//
+// Then the same rollout of a naive server shows that the clients would have noticed a loss.
 //
 //   CLUSTER_IMAGE_IMPORT  see images.ts
 //   CLUSTER_PROXY_LAG     optional: a command that makes every kube-proxy act only every S seconds for the next N, with
@@ -21,7 +22,7 @@ import { Scraper } from './scraper.ts';
 import { type Column, failed, sum, table } from './table.ts';
 
 const { CLUSTER_PROXY_LAG: proxyLag } = process.env;
-/** Whether every event is played for every release, as run.ts is told by --all. */
+/** Whether every event is played for every release. `--all` of run.ts sets ALL. */
 const isWhole = process.env['ALL'] === '1';
 
 /** As late as the kube-proxy of a large cluster; the chart's delay of 10 s is there to outlast it. */
@@ -82,7 +83,10 @@ function assertNothingFailed(load: Load): void {
 
 const update = ['rolling update'] as const;
 
-/** What is done to whom: everything to the reference service, to the others what is theirs to show. */
+/**
+ * The events of each release: every event for the reference service, and for the others the events that they are there
+ * to show.
+ */
 const plan = new Map<Release, readonly EventName[]>([
   [reference, eventNames],
   [protocols, [...update, 'pod deletion', 'node drain', 'SIGTERM inside']],
@@ -171,7 +175,7 @@ describe('on a real cluster', () => {
     });
 
     it('no kept connection has ended unannounced', () => {
-      // Go keeps what it is told over HTTP/2 to itself.
+      // The HTTP/2 client of Go does not report the GOAWAYs that it receives.
       const isKept = ({ name, kind }: Job) =>
         /kept|WebSocket/.test(kind) || (kind === 'HTTP/2' && name.includes('Node'));
       for (const { name, clients } of load.jobs.filter(isKept)) {

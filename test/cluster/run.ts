@@ -1,5 +1,5 @@
-// The one command line behind `npm run test:cluster`: every suite of this folder. With --all every event is played for every
-// release, with a prompt kube-proxy and with a slow one, and leadership moves more often.
+// The program that `npm run test:cluster` runs: every suite of this folder. With --all, every event is played for every
+// release, with a prompt kube-proxy and with a slow one, and leadership changes more often.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

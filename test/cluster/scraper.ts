@@ -9,7 +9,7 @@ const name = 'scraper';
 /** The answered scrapes of each pod, by its name. */
 export class Scraper {
   readonly pods = new Map<string, Scrape[]>();
-  /** What the program had to say that is no scrape: nothing, if the scrapes are to be believed. */
+  /** Lines of the program that are no scrapes. The scrapes are credible only if there are none. */
   readonly warnings: string[] = [];
 
   /** Starts to scrape the pods of the instances, those that there are and those that come. */

@@ -36,7 +36,7 @@ describe('on a real cluster', () => {
     });
     const addresses = release.pods().map(({ status }) => status.podIP ?? '');
     const command = [node, '/app/programs/slow-client.ts', String(connections), ...addresses];
-    // What a client has not read has to stay with the server.
+    // A small receive buffer, so that the unread part of a response stays with the server.
     const securityContext = { sysctls: [{ name: 'net.ipv4.tcp_rmem', value: '4096 65536 65536' }] };
     await namespace.add(programPod('slow-client', { image: referenceImage, command, cpu: '10m' }, { securityContext }));
     await namespace.until('every response has begun', 60, () => said('begun').length === 2 * connections);

@@ -1,5 +1,5 @@
-// Stalls on a real cluster: one pod has its event loop blocked for ten seconds, one for good, one is only busy, and one
-// has nothing of that. The probes are the chart's.
+// Tests stalls on a real cluster. One pod blocks its event loop for ten seconds, one forever, one is only busy, and one
+// is idle. The chart configures the probes.
 //
 //   CLUSTER_IMAGE_IMPORT, KUBECTL, HELM  see images.ts, rollout.test.ts and release.ts
 import assert from 'node:assert/strict';
@@ -24,7 +24,10 @@ const release = new Release(namespace, 'stalls', 4, {
   resources: { limits: { memory: '512Mi' } },
 });
 
-/** How long and by how many the busy pod is asked: beyond the restart of the one that is blocked for good. */
+/**
+ * How long, and on how many connections, the busy pod receives requests: longer than the kubelet needs to restart the
+ * pod that is blocked forever.
+ */
 const floodSeconds = 45;
 const floodConnections = 2000;
 
@@ -74,7 +77,7 @@ describe('on a real cluster', () => {
     await namespace.until('the pod has left the endpoints', 15, () => !namespace.isEndpoint('stalls', blocked));
     await namespace.until('the pod is back', 15, () => namespace.isEndpoint('stalls', blocked));
     const [left = 0, back = 0] = changesOf(blocked).map(({ at }) => (at - blockedAt) / 1000);
-    // Red after 5 s, which two probes have to see; green with the first probe behind the block.
+    // /readyz fails after 5 s, and two probes have to fail. It succeeds at the first probe after the block.
     assert.ok(left > 5 && left < 10, `it left after ${String(left)} s`);
     assert.ok(back > 10 && back < 15, `it came back after ${String(back)} s`);
     await namespace.until('its log says so', 10, () => stalls(blocked, 'event loop turns again').length > 0);

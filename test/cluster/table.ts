@@ -2,7 +2,7 @@
 import type { Tally } from './programs/exchange.ts';
 import type { Tallies } from './load.ts';
 
-/** What was seen during one event. */
+/** The results of one event. */
 export interface Column {
   readonly event: string;
   readonly before: Tallies;

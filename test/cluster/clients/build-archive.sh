@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the image with the clients on Go and on Python into an archive: a static binary, and this machine's Python with
-# what it loads, on nothing.
+# Builds the image with the clients in Go and in Python into an archive. The image has no base: it contains a static
+# binary, this machine's Python and the files that Python loads.
 #
 #   test/cluster/clients/build-archive.sh ARCHIVE
 #

@@ -129,7 +129,7 @@ for (const [name, stack] of Object.entries(stacks)) {
       const leave: Answer = (request, response, body) => {
         response.setHeader('Connection', 'close');
         answerRightly(request, response, body);
-        // Not the close of http.Server, which ends connections whose clients are about to ask.
+        // The close of http.Server would also end connections whose clients are about to send a request.
         NetServer.prototype.close.call((request.socket as Socket & { server: NetServer }).server);
       };
       // The close itself may reset some connects (P-018): those are no refusals, and not what is looked for here.

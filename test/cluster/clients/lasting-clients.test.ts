@@ -16,7 +16,7 @@ async function urlOf(t: TestContext, server: Server): Promise<URL> {
 
 const used: Client[] = [];
 
-/** What a client of a kind makes of its nth exchange. */
+/** judged returns the client's account of its last exchange. */
 async function judged(client: Client, exchanges = 1): Promise<string> {
   used.push(client);
   let last = '';

@@ -165,8 +165,8 @@ function judge(write: Write, before: Write | undefined, terms: Term[], faults: s
 }
 
 /**
- * jobFaults holds the lines of the leaders' work against the terms: each line must be inside its own term, so that no two
- * leaders worked at once. The writers and the API server must share a clock.
+ * jobFaults compares the lines of the leaders' work with the terms. Each line must be inside its own term, so that no
+ * two leaders worked at once. The writers and the API server must share a clock.
  */
 export function jobFaults(jobs: readonly JobDone[], terms: readonly Term[]): string[] {
   if (jobs.length === 0) return ['no work was done'];

@@ -66,7 +66,7 @@ const times = { 'lease-duration': '6s', 'renew-deadline': '4s', 'retry-period': 
 export class Contest extends EventEmitter<{ change: [] }> {
   /** A contender for each term, in their order. */
   readonly leaders: Contender[] = [];
-  /** What the workers wrote. */
+  /** The lines that the workers wrote. */
   readonly jobs: JobDone[] = [];
   readonly #namespace: Namespace;
   readonly #folder: string;

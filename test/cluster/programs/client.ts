@@ -1,6 +1,6 @@
-// The load's clients on Node: closed loops that never retry, and the account of what each kind of them has seen. It imports
-// nothing but Node and the files beside it, so that a pod can run it from a ConfigMap, and writes JSON, one object on a
-// line, as the clients on Go and Python do.
+// The load's clients on Node: closed loops that never retry, and the counts of each kind of client. The file imports
+// only Node and the files beside it, so that a pod can run it from a ConfigMap. It writes one JSON object per line, as
+// the clients in Go and Python do.
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Client, Exchange, Job, LastingKind, Line, PodSecond, Tally } from './exchange.ts';
 import { httpClient, type HttpKind } from './http-client.ts';
@@ -15,7 +15,7 @@ const clients: Record<LastingKind, (target: URL) => Client> = {
   WebSocket: webSocketClient,
 };
 
-/** Every third client takes its time over each request, so that some are under way whenever a pod is told to end. */
+/** Every third client sends slow requests, so that some are in flight whenever a pod is terminated. */
 function clientOf({ kind, url }: Job, index: number): Client {
   const target = new URL(url);
   return kind in clients ? clients[kind as LastingKind](target) : httpClient(target, kind as HttpKind, index % 3 === 2);
@@ -27,7 +27,7 @@ class Account {
   readonly #kept = new Map<object, string>();
   #answered = new Map<string, number>();
 
-  /** Of an exchange without an answer the pod is known if its connection had been kept. */
+  /** An exchange without an answer names the pod only if its connection had been kept. */
   add(client: object, { name, kind }: Job, result: Exchange, milliseconds: number): void {
     const { outcome, reason = '', pod, isNewConnection, toldToClose, isRequest } = result;
     const tally = (this.tallies[name] ??= {

@@ -1,6 +1,6 @@
-// What the clients of the load have in common: what they are asked for, what they see, and what they say of it.
+// The types that all clients of the load share: their requests, their results, and their output.
 
-/** What a client asks for, and whether it keeps its connection. */
+/** The kind of request that a client sends, and whether it keeps its connection. */
 export type Kind = 'kept GET' | 'kept POST' | 'new GET' | 'new POST' | 'upload' | 'slow' | LastingKind;
 export type LastingKind = 'HTTP/2' | 'event stream' | 'WebSocket';
 
@@ -20,7 +20,7 @@ export interface Job {
  */
 export type Outcome = 'answered' | 'lost' | 'refused' | 'wrong';
 
-/** What all clients of one row have seen: counts, and the longest time that one exchange took. */
+/** The counts of all clients of one row, and the longest time that one exchange took. */
 export type Tally = Record<Outcome | 'requests' | 'connections' | 'toldToClose' | 'slowestMilliseconds', number>;
 
 /** A line of the output. */
@@ -30,7 +30,10 @@ export type Line =
   | { type: 'failure'; at: number; name: string; outcome: Outcome; reason: string; pod: string }
   | { type: 'summary'; tallies: Record<string, Tally> };
 
-/** What one pod has answered in a second, and how many connections are kept to it at the end of that. */
+/**
+ * How many requests one pod has answered in a second, and how many connections are kept to it at the end of that
+ * second.
+ */
 export interface PodSecond {
   readonly answered: number;
   readonly kept: number;
@@ -49,7 +52,7 @@ export interface Exchange {
   isRequest: boolean;
 }
 
-/** One client, which asks again only after the answer to the question before. */
+/** One client, which sends its next request only after the answer to the last. */
 export interface Client {
   ask(): Promise<Exchange>;
   /** Ends what would not end by itself. */

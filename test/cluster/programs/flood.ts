@@ -1,9 +1,9 @@
-// Keeps a server busy: for some seconds each of many kept connections has a request in line, so that there is always more
-// to do than can be done. Says what became of all of it.
+// Keeps a server busy. For some seconds, each of many kept connections always has a request waiting, so that the server
+// never catches up. Prints how the requests and connections ended.
 import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What the flood has seen. */
+/** The counts of the flood. */
 export interface Flood {
   readonly connections: number;
   readonly answered: number;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Agent, type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { answerLimit, type Client, type Exchange, type Kind, type LastingKind, type Outcome } from './exchange.ts';
 
-/** What is asked for and answered. */
+/** The kinds of requests that this client sends. */
 export type HttpKind = Exclude<Kind, LastingKind>;
 
 interface Verdict {
@@ -30,7 +30,7 @@ export function httpClient(target: URL, kind: HttpKind, slow: boolean): Client {
   };
 }
 
-/** What is posted cannot be told from another of its kind, and is known again in the answer. */
+/** exchange sends one request. A POST carries a random ID, which the right answer repeats. */
 function exchange(target: URL, kind: HttpKind, slow: boolean, agent: Agent | false): Promise<Exchange> {
   const { promise, resolve } = Promise.withResolvers<Exchange>();
   const order = kind.endsWith('POST') ? randomUUID() : undefined;

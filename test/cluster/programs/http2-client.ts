@@ -1,4 +1,4 @@
-// A client of HTTP/2 without TLS that keeps its session until it is told to leave, and never sends anything twice.
+// A client of HTTP/2 without TLS that keeps its session until it receives a GOAWAY, and never sends anything twice.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
@@ -34,7 +34,7 @@ export function http2Client(target: URL): Client {
       return { ...result, isNewConnection, toldToClose: toldToClose && isNewConnection };
     },
     end() {
-      // A session that its own client closes refuses what has just been asked.
+      // A session that its own client closes refuses a request that has just been created.
       void Promise.all(asking).then(() => session?.close());
     },
   };

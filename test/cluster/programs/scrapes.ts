@@ -1,5 +1,5 @@
-// Scrapes every pod of some releases four times a second, from its first address to its end, and writes what each answer says
-// as one line of JSON. It runs in a pod, as Prometheus does, and is told of the others by the API server.
+// Scrapes every pod of some releases four times per second, from its first address to its end. Writes each answer as
+// one line of JSON. It runs in a pod, as Prometheus does, and finds the other pods through the API server.
 import { readFileSync } from 'node:fs';
 import { Agent, get } from 'node:http';
 import { get as getSecurely } from 'node:https';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What the client says, one line for each response. */
+/** A line of the output, one for each response. */
 export interface Read {
   readonly type: 'begun' | 'read';
   readonly response: string;

@@ -1,5 +1,5 @@
-// The clients of what lasts: an event stream, which may end but has no gap and is never cut, and a WebSocket, which is
-// closed with 1001 and nothing else.
+// Clients of long-lived responses. An event stream may end, but must have no gap and must never be cut. A WebSocket
+// must be closed with 1001 and with no other code.
 import { randomUUID } from 'node:crypto';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 import { answerLimit, type Client, type Exchange } from './exchange.ts';
@@ -75,8 +75,8 @@ interface Opened {
 }
 
 /**
- * webSocketClient returns a client that keeps its socket until it is closed; an exchange is one message and its echo, or the
- * close 1001 in its place, behind which nobody owes an answer.
+ * webSocketClient returns a client that keeps its socket until the server closes it. An exchange is one message and its
+ * echo. The close 1001 may take the place of the echo: after it, the server owes no answer.
  */
 export function webSocketClient(target: URL): Client {
   let current: Opened | undefined;

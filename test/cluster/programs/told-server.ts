@@ -1,5 +1,5 @@
-// A server that does what its variables say, and logs with times what it sees of a kubelet: its start, each probe with the
-// answer that it gave, SIGTERM, its end. The same program runs in a pod and in a rehearsal. It uses nothing but Node.
+// A server that behaves as its variables say. It logs its start, each probe with its answer, SIGTERM and its end, all
+// with times. The same program runs in a pod and in a rehearsal. It imports only Node.
 //
 //   NAME          the name of the container
 //   PORT          where it listens; without it, it does not
@@ -7,7 +7,7 @@
 //   LISTEN_AFTER  milliseconds until it listens
 //   ANSWERS       answers by path, each from so many milliseconds after the start on: /ready=0:503,4000:200;/hook=0:200/1700
 //                 An answer is a status, `hang`, `stall` (a body that does not end) or `redirect` (to another host); the number
-//                 behind the slash is how long the answer takes.
+//                 after the slash is how long the answer takes.
 //   EXIT          exits by itself: 2000:3 is exit code 3 after two seconds
 //   ON_SIGTERM    how long after SIGTERM it exits, or `ignore`; without it, it has no handler
 //   FILL          megabytes that it writes into /fill after six seconds
@@ -56,7 +56,8 @@ function ruleOf(path: string): string {
   return steps.findLast(([from]) => Number(from) <= since)?.[1] ?? '200';
 }
 
-// What a probe or hook gets. Other requests, such as those of a rehearsal's clients, are not logged.
+// answerTo returns the answer to a probe or hook, and logs it. It does not log other requests, such as those of a
+// rehearsal's clients.
 function answerTo(path: string): [answer: string, afterMs: number] {
   const [answer = '', afterMs = '0'] = ruleOf(path).split('/');
   log('probe', { probe: path.slice(1), answer });

@@ -1,5 +1,5 @@
-// A service of what the others do not speak, which has never heard of lameduck either: HTTP/2 without TLS on its port, and
-// WebSockets two ports behind that.
+// A service for the protocols that the other services do not speak. It serves HTTP/2 without TLS on its port, and
+// WebSockets on its port + 2. It does not import lameduck.
 import { createServer } from 'node:http2';
 import { hostname } from 'node:os';
 import { WebSocketServer } from 'ws';

@@ -1,5 +1,5 @@
-// What became of a pod, from its own log and from what the kubelet or the rehearsal reported, and how two such accounts
-// compare. Pure.
+// Makes the account of a pod from its own log and from the reports of the kubelet or the rehearsal. Compares two such
+// accounts. Pure.
 import type { Line } from '../programs/told-server.ts';
 
 /** Exit is the end of one run of a container, as it was reported. */
@@ -14,7 +14,7 @@ export interface Account {
   readonly lines: readonly Line[];
   /** In the order of the runs of each container. */
   readonly exits: readonly Exit[];
-  /** What was reported, each text once. */
+  /** The texts of all reports, each text once. */
   readonly reports: ReadonlySet<string>;
   readonly readiness: readonly { readonly at: number; readonly isReady: boolean }[];
   /** Undefined if the pod was not deleted but evicted. */

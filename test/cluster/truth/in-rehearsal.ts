@@ -24,7 +24,7 @@ const before = Date.now();
 spawnSync(place.node, [place.program, 'check', '/']);
 const startOfNode = Date.now() - before;
 
-// The cases are about probes and ends. Losses are told by the clients of the rehearsal itself.
+// The cases are about probes and ends. The clients of the rehearsal itself report losses.
 const noLoad = {
   ...{ rate: 0, connections: 0, requests: [{ method: 'GET', path: '/' }], seed: 1 },
   ...{

@@ -86,7 +86,7 @@ function atTimeOf(one: Case, account: Account | undefined): Case {
   return signal === undefined ? one : { ...one, endsAfter: (signal.at - signal.startedAt) / 1000 };
 }
 
-// A case that fails is told, and the others go on.
+// A case that fails is reported, and the other cases continue.
 async function inTurn(some: readonly Case[], run: (one: Case) => Promise<Account>): Promise<Map<Case, Account>> {
   const accounts = new Map<Case, Account>();
   // The longest first, so that none is left alone at the end.

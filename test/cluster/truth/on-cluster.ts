@@ -41,7 +41,7 @@ export async function onCluster(namespace: Namespace, one: Case): Promise<Accoun
   };
 }
 
-/** What is seen of one pod. */
+/** The log and the watch events of one pod. */
 class WatchedPod {
   readonly lines: Line[] = [];
   readonly readiness: { at: number; isReady: boolean }[] = [];

@@ -8,11 +8,11 @@ export interface Comparison {
   readonly name: string;
   readonly title: string;
   readonly rows: readonly Row[];
-  /** What differed in earlier attempts. */
+  /** The rows that differed in earlier attempts. */
   readonly earlier: readonly Row[];
 }
 
-// What a rehearsal does by rules read in the kubelet's source, which this cluster did not show.
+// Parts of a rehearsal that follow the kubelet's source and that this cluster did not show.
 const fromSource: readonly (readonly [what: string, why: string])[] = [
   ['graceful node shutdown', 'the nodes have no systemd, whose inhibitor lock the kubelet needs'],
   ['soft eviction, and eviction for memory', 'the nodes share the memory of one machine'],

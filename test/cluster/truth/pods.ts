@@ -1,4 +1,4 @@
-// What a case is, and how its pod is made.
+// The type of a case, and how its pod is created.
 /** Place is where Node and the program are. */
 export interface Place {
   readonly node: string;
@@ -23,7 +23,7 @@ export interface Spec {
 /** Case is one pod. */
 export interface Case {
   readonly name: string;
-  /** What the pod is, in one sentence. */
+  /** A description of the pod in one sentence. */
   readonly title: string;
   readonly spec: (place: Place) => Spec;
   /** Seconds from the first line of its log to its deletion, or in a rehearsal to its eviction. */

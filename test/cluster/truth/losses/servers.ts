@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../../../..', import.meta.url));
 
 /** Server is one server with the way in which it ends. */
 export interface Server {
-  /** Of its Deployment, its Service and its row. */
+  /** The name of its Deployment, its Service and its row. */
   readonly name: string;
   readonly title: string;
   /** The port that it serves. */
