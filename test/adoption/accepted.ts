@@ -1,5 +1,6 @@
-// Loaded with --import into every program: writes down the port of each client whose connection the program has accepted,
-// at once, since who is killed writes nothing at its end. It listens for no process signal and touches no server.
+// Loaded with --import into every program. Writes the port of each client to a file as soon as the program has accepted
+// its connection. A killed program could write nothing at its end. It listens for no process signal and touches no
+// server.
 import { subscribe } from 'node:diagnostics_channel';
 import { appendFileSync } from 'node:fs';
 import type { Socket } from 'node:net';

@@ -78,7 +78,7 @@ export class AdoptedProgram implements AsyncDisposable {
     }
   }
 
-  /** probed resolves once the probe port, which opens behind the servers, answers that they are ready. */
+  /** probed resolves when the probe port, which opens after the servers, answers that they are ready. */
   async probed(): Promise<void> {
     await this.serving([this.probes], '/readyz');
   }

@@ -21,7 +21,7 @@ export interface Ended {
   readonly endedAt: number;
 }
 
-/** Load is all clients together; six of the twenty ask for what takes a while. */
+/** Load is all clients together. Six of the twenty send requests that take a while. */
 export class Load {
   readonly #accounts: Account[] = [];
   readonly #stop = new AbortController();
@@ -95,7 +95,7 @@ async function runHttp2Client(port: number, path: string, account: Account, stop
   }
 }
 
-/** ask sends one request on a connection of its own; undefined stands for no whole answer. */
+/** ask sends one request on a connection of its own. It returns undefined if no complete response arrives. */
 export async function ask({ port, protocol }: Target, path: string, header?: string): Promise<Response | undefined> {
   const options = { port, host: '127.0.0.1', rejectUnauthorized: false };
   const socket: Socket = protocol === 'http' ? connect(options) : connectSecure(options);

@@ -11,7 +11,7 @@ import { failedOf } from './load.ts';
 
 const root = process.env['PROGRAMS'] ?? '';
 
-// The module that the programs import and leave to the reader.
+// The stub of the module that the programs import and the reader has to write.
 const stub = `
   export const app = (request, response) => {
     if (request.url === '/slow') setTimeout(() => response.end('slow'), 200);

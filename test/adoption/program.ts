@@ -1,4 +1,4 @@
-// What there is to know of a program that is shown with lameduck/register.
+// Describes a program that is run with lameduck/register.
 
 /** Paths are what the clients of a program request. */
 export interface Paths {
@@ -13,14 +13,14 @@ export interface Program {
   readonly title: string;
   /** The package that the row of the table is about; Node itself unless given. */
   readonly package?: string;
-  /** What it does about SIGTERM, in the table. */
+  /** How the program handles SIGTERM, for the table. */
   readonly handling: string;
   readonly folder: string;
   /** Arguments of node, in the folder. */
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly protocol?: 'http' | 'https' | 'http2';
-  /** What else is preloaded, and on which side of lameduck. */
+  /** Another module that is preloaded, before or after lameduck. */
   readonly preload?: { readonly module: string; readonly side: 'before' | 'after' };
   /** Where lameduck/register is named: in NODE_OPTIONS unless given. */
   readonly isInArguments?: boolean;
@@ -38,7 +38,7 @@ export interface Program {
   readonly stream?: { readonly path: string; readonly lastEvent: string };
   readonly hasAdminPort?: boolean;
   readonly hasWebSockets?: boolean;
-  /** What has to be in its output when what is preloaded beside lameduck works. */
+  /** Text that the output must contain if the other preloaded module works. */
   readonly prints?: RegExp;
 }
 

@@ -1,6 +1,8 @@
-// Starts every program with lameduck/register, and for the table also without, ends it by SIGTERM under load, and looks at what became of its
-// clients, of its own cleanup and of its exit code. `.ci/register-programs` runs it: PROGRAMS is the folder in which they are
-// installed, with the packed package among them; RESULTS is the file that the rows of the table are written to.
+// Runs every program with lameduck/register under load, ends it with SIGTERM, and checks its clients, its own cleanup
+// and its exit code. For the table, it also runs the programs without lameduck/register.
+//
+// `.ci/register-programs` runs this file. PROGRAMS is the folder in which the programs and the packed package are
+// installed. RESULTS is the file to which the rows of the table are written.
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -53,7 +55,7 @@ interface End {
   readonly end: string;
 }
 
-// What it loses without is shown and not judged.
+// The table shows the requests that a program loses without lameduck/register. They fail no test.
 async function endWithout(t: TestContext, program: Program): Promise<End> {
   const adopted = disposed(t, await AdoptedProgram.start(root, program, false));
   await adopted.serving();

@@ -55,14 +55,14 @@ const flapping: Sampled = (second) => Math.floor(second / 60) % 2;
 interface Case {
   readonly at: string;
   readonly fires: Series;
-  /** What must not make it fire. */
+  /** Series for which the alert must not fire. */
   readonly silent: Series;
   /** Alerts on a pod name it. */
   readonly isOnPod?: false;
   readonly says: RegExp;
 }
 
-/** What each alert fires on, by series over time, and what it stays silent on. */
+/** For each alert, series over time for which it fires, and series for which it does not. */
 const cases: Readonly<Record<string, Case>> = {
   LameduckShutdownWouldCutRequests: {
     at: '7m',
@@ -155,7 +155,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
 };
 
-// What Prometheus knows of the pod in any case.
+// Prometheus always has this series of the pod.
 const known = { [scraped('lameduck_build_info')]: always(1) };
 
 const trials = (which: 'fires' | 'silent'): Trial[] =>

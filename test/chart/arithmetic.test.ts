@@ -42,7 +42,7 @@ describe('H-043 HC-01 HC-02 the grace period is preStop + max(delay, hooks) + lo
 test('H-062 the process has always more left than its delay, its hooks and its longest request', async () => {
   const deployment = await object('Deployment', { lameduck: { preStopSeconds: 120, front: 'gce' } });
   const grace = specOf(deployment).template.spec.terminationGracePeriodSeconds;
-  // What the package computes of the same figures: grace − preStop − 2 s − delay − destroy hooks.
+  // The package computes the same time: grace − preStop − 2 s − delay − destroy hooks.
   assert.equal(grace - 120 - 2 - 45 - 3, 30 + 5 - 2);
 });
 
@@ -129,7 +129,7 @@ test('H-103 HC-13 the autoscaler takes one pod away per grace period', async () 
 });
 
 describe('H-148 HC-31 the notes', () => {
-  // Helm 3 asks the cluster even for a dry run.
+  // Helm 3 connects to the cluster even for a dry run.
   async function notes(args: readonly string[]): Promise<string> {
     const all = ['install', 'shop', chart, '--namespace', 'orders', '--dry-run=client', ...args];
     const { code, output, errors } = await run(helms.at(-1) ?? '', all);

@@ -1,4 +1,4 @@
-// What is deployed without the chart: the manifest of docs/kubernetes.md, and examples/kustomize as Kustomize builds it.
+// Deployments without the chart: the manifest of docs/kubernetes.md, and examples/kustomize as Kustomize builds it.
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// The chart before a real API server, which is asked about every object without keeping any. The cluster is the one that
-// KUBECONFIG or KUBECTL names; without one the tests are skipped, or fail where CHART_CLUSTER is `required`.
+// Sends every object of the chart to a real API server as a dry run. The cluster is the one that KUBECONFIG or KUBECTL
+// names. Without a cluster the tests are skipped, or fail if CHART_CLUSTER is `required`.
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,7 +27,7 @@ describe('before a real API server', { skip }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'chart-'));
   const added: string[] = [];
 
-  // A warning counts as a refusal: it is how violations of pod security in a Deployment are told.
+  // A warning counts as a rejection: the API server only warns if a Deployment violates pod security.
   async function accepts(list: readonly object[], ...flags: string[]): Promise<void> {
     const file = join(folder, `${randomBytes(6).toString('hex')}.json`);
     writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: list }));

@@ -1,4 +1,4 @@
-// What docs/helm.md and the chart's README tell to type is what Helm takes.
+// Tests that Helm accepts the commands in docs/helm.md and in the chart's README.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';

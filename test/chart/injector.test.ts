@@ -1,4 +1,4 @@
-// What the injector adds to a pod, before a real API server. Without a cluster the tests are skipped, or fail where
+// Tests what the injector adds to a pod, against a real API server. Without a cluster the tests are skipped, or fail if
 // CHART_CLUSTER is `required`.
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';

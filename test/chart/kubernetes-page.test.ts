@@ -16,7 +16,7 @@ const byName = <One extends { name: string }>(list: readonly One[]): One[] =>
 
 const isOfLameduck = ({ name }: { name: string }): boolean => name.startsWith('LAMEDUCK_') || name === 'NODE_OPTIONS';
 
-/** What of a Deployment has to do with how its pods begin, are asked and end. */
+/** lifecycleOf returns the fields of a Deployment that control how its pods start, are probed and end. */
 function lifecycleOf(deployment: KubernetesObject): object {
   const { minReadySeconds, strategy, template } = specOf(deployment);
   const { terminationGracePeriodSeconds, enableServiceLinks, initContainers, volumes } = template.spec;

@@ -1,4 +1,4 @@
-// What the chart gives to a program that uses lameduck/leader-election.
+// Tests what the chart adds for a program that uses lameduck/leader-election.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';

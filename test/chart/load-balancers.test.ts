@@ -1,4 +1,4 @@
-// What the chart tells the load balancers of AWS and Google, beside what the values say.
+// Tests which settings of AWS and Google load balancers the chart adds to the settings in the values.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { object, template } from './chart.ts';

@@ -1,4 +1,5 @@
-// What the chart only passes on arrives where it belongs: a value that got lost would be accepted by every API server.
+// Tests that the values which the chart only passes on reach the right fields. If one were lost, no API server would
+// notice.
 import assert from 'node:assert/strict';
 import { before, describe, it, test } from 'node:test';
 import { object, objects, type KubernetesObject, type Values } from './chart.ts';

@@ -16,7 +16,7 @@ const read = (file: string): string => readFileSync(join(chart, file), 'utf8');
 const defaults = parse(read('values.yaml')) as Values;
 const names = Object.keys(settingsTable) as SettingName[];
 
-/** What of the block is the chart's own, and no setting of the package. */
+/** The keys of the block that belong to the chart, and are no settings of the package. */
 const terms = [
   ...['front', 'longestRequestDuration', 'marginDuration', 'frontIdleTimeout', 'frontDrainDuration'],
   ...['enabled', 'allowShortDelay', 'allowUnknownFront', 'allowLongGracePeriod', 'allowOtherStopSignal'],
@@ -51,7 +51,7 @@ test('H-033 HC-20 the comment above each value is the schema’s description of 
       // The comment above the first key of a map is that of the map.
       const above = isScalar(key) ? key.commentBefore : undefined;
       const comment = above ?? (index === 0 ? map.commentBefore : undefined);
-      // The comment of the file stands above the first, behind an empty line.
+      // The comment of the file comes before the comment of the first key, with an empty line between them.
       const text = comment?.split('\n\n').at(-1)?.replace(/\s+/g, ' ').trim();
       assert.equal(text, below?.description, JSON.stringify(key));
       compared++;

@@ -1,4 +1,5 @@
-// The sets of values that the chart is documented for: the tests render each, and an API server is asked about each.
+// The sets of values for which the chart is documented. The tests render each set and send its objects to an API
+// server.
 import type { Values } from './chart.ts';
 
 const hosts = [{ host: 'shop.example', paths: ['/', '/api'] }];

@@ -20,7 +20,7 @@ function ask(port: number, patience = 20_000, service = ''): Promise<GrpcOutcome
   return askGrpc({ port, hosts: ['127.0.0.1'], limit: performance.now() + patience, service });
 }
 
-/** said asks a server that answers each call so. */
+/** said returns the outcome of a call to a server that answers each call with `onStream`. */
 async function said(t: TestContext, onStream: OnStream, patience?: number): Promise<GrpcOutcome> {
   const server = createServer();
   server.on('sessionError', () => undefined);

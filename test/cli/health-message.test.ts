@@ -11,7 +11,7 @@ interface Method {
 
 const check = health['Check'] as unknown as Method;
 
-/** frame puts a message behind the five bytes in front of it. */
+/** frame puts the five-byte prefix of gRPC before a message. */
 function frame(message: Iterable<number>): Buffer {
   const bytes = Buffer.from([...message]);
   const head = Buffer.alloc(5);

@@ -21,7 +21,7 @@ import { root } from '../support/markdown.ts';
 import { listen } from '../support/listening.ts';
 import { freePort } from '../support/probe-client.ts';
 
-/** managed is a lifecycle whose health service is asked by command. */
+/** managed is a lifecycle whose health service the command calls. */
 async function managed(t: TestContext, options: LameduckOptions = {}) {
   const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const server = createServer();
@@ -41,7 +41,9 @@ const lives = { code: 0, output: 'grpc livez: ok\n' };
 const fails = { code: 1, output: 'grpc: failed: NOT_SERVING\n' };
 const refused = 'grpc: nothing answers on port N: connect ECONNREFUSED N.N.N.N:N\n';
 
-/** serving is a server that says SERVING of anything, and passes on what it is asked by. */
+/**
+ * serving is a server that answers SERVING for every service, and passes the headers of each request to `onHeaders`.
+ */
 function serving(onHeaders: (headers: IncomingHttpHeaders) => void = () => undefined): Http2Server {
   const server = createHttp2Server();
   server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {

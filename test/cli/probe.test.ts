@@ -16,7 +16,7 @@ async function answers(t: TestContext, listener: RequestListener, host = '127.0.
   return String(await listen(t, createServer(listener), host));
 }
 
-/** says lets a server say so and no more, whatever is asked, and returns its port. */
+/** says starts a server that sends this text on every connection and nothing else, and returns its port. */
 async function says(t: TestContext, text: string): Promise<string> {
   return String(
     await listen(
@@ -215,7 +215,7 @@ test('it loads no package, and few files', () => {
     const { importedFiles } = ts.preProcessFile(readFileSync(file, 'utf8'));
     const text = readFileSync(file, 'utf8');
     for (const { fileName } of importedFiles) {
-      // Of the other commands nothing is loaded.
+      // The other commands are imported only when they are called.
       if (file === main && fileName !== './probe.ts' && text.includes(`import('${fileName}')`)) continue;
       if (new RegExp(`import type [^;]*'${fileName.replaceAll('.', '\\.')}'`).test(text)) continue;
       if (fileName.startsWith('.')) load(join(dirname(file), fileName));

@@ -1,4 +1,4 @@
-// What docker/build.sh tells the builder, on machines that have npm and on those that have not.
+// Tests which arguments docker/build.sh passes to the builder, on machines with npm and without it.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

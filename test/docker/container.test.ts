@@ -100,7 +100,7 @@ test('H-176 HC-39 under load SIGTERM loses nothing, and the process ends by itse
 });
 
 describe('H-169 H-176 HC-39 SIGTERM while it boots', () => {
-  // What is imported runs behind what is required, and ahead of the program.
+  // Node runs an `--import` after every `--require`, and before the program.
   const boots = (code: string): Record<string, string> => ({ NODE_OPTIONS: `--import=data:text/javascript,${code}` });
   const forLong = boots(`console.log('boots');await(new(Promise)((resolve)=>setTimeout(resolve,60_000)))`);
 

@@ -1,4 +1,4 @@
-// What is in an image: its files as a container would see them, and how much there is to pull.
+// Reads the files of an image as a container would see them, and the size of its download.
 import assert from 'node:assert/strict';
 import { ask, pipe, uniqueName } from './runtime.ts';
 

@@ -1,5 +1,5 @@
-// examples/kustomize: what its patch gives a pod works in containers: the package is brought by one, and loaded by the other
-// into a program that has never heard of it.
+// Tests in containers what the patch of examples/kustomize adds to a pod. One container brings the package, and the
+// other loads it into a program that does not use lameduck.
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-// What package-lock.json has for a list of dependencies: they, what they need, and what that needs.
+// Reads from package-lock.json a list of dependencies and everything that they depend on.
 import assert from 'node:assert/strict';
 import { readPage } from '../support/markdown.ts';
 

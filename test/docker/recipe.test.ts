@@ -63,7 +63,7 @@ test('H-166 H-168 H-176 a service of one’s own, built by the recipe, serves, a
   assert.match(container.output, /"reason":"SIGTERM","exitCode":0/);
 });
 
-/** What the page leaves to the reader: the files that it names, and the package, which is taken from here. */
+/** prepare writes the files that the page leaves to the reader, and packs the package from this tree. */
 async function prepare(folder: string): Promise<void> {
   const inFolder = { cwd: folder };
   await execute('npm', ['pack', '--silent', '--pack-destination', folder], { cwd: root });

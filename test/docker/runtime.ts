@@ -1,5 +1,5 @@
-// The container runtime, by the part of its command line that podman and docker share: images as they were built, and
-// containers that end with their test.
+// Calls the container runtime, with the command line that podman and docker share. It loads images as they were built,
+// and removes each container at the end of its test.
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -16,7 +16,7 @@ const isPodman = has('buildah');
 const runtime = isPodman ? 'podman' : 'docker';
 // crun, which podman would take, fails where both versions of cgroups are mounted.
 const always = isPodman && has('runc') ? ['--runtime', 'runc'] : [];
-// What it asks for by default may be more than who runs the tests is allowed.
+// podman's default limits may exceed those of the user who runs the tests.
 const limits = isPodman ? ['--ulimit', 'nofile=1024:1024', '--ulimit', 'nproc=1024:1024'] : [];
 
 // docker kills what it removes, podman stops it first.
@@ -47,7 +47,7 @@ export interface Image {
   readonly RootFS: { readonly Layers: readonly string[] };
 }
 
-/** ask runs a command of the runtime to its end, and rejects with what it said when it fails. */
+/** ask runs a command of the runtime to its end. It rejects with the command's output if the command fails. */
 export async function ask(...args: readonly string[]): Promise<string> {
   const { stdout } = await execute(runtime, [...always, ...args], { maxBuffer: 2 ** 26 });
   return stdout;
@@ -107,7 +107,9 @@ export class Container extends CommandUnderTest {
     this.name = name;
   }
 
-  /** stop asks as `compose down` does: by the image’s own signal, and by SIGKILL when the time is over. */
+  /**
+   * stop ends the container as `compose down` does: with the image’s own signal, and with SIGKILL after these seconds.
+   */
   async stop(seconds: number): Promise<void> {
     await ask('stop', '--time', String(seconds), this.name);
   }

@@ -26,7 +26,7 @@ class ReferenceService extends ProcessUnderTest {
     return /http:\/\/localhost:\d+/.exec(msg)?.[0] as string;
   }
 
-  /** runs the line that the service prints, as whoever reads it would. */
+  /** Runs the line that the service prints, as a user would. */
   async runPrintedLine(): Promise<void> {
     const { msg = '' } = await this.line('a line to copy', (line) => /^ *kill -TERM \d+$/.test(line.msg ?? ''));
     await shell('sh', ['-c', msg]);
@@ -98,7 +98,7 @@ async function answerTo(request: ReturnType<typeof httpRequest>): Promise<Answer
   return { status: statusCode, isClose: headers.connection === 'close', body: JSON.parse(await text(response)) };
 }
 
-/** A client that keeps one connection busy until it is told to leave it; whatever else ends the connection is a loss. */
+/** A client that keeps one connection busy until the server announces its close. Any other end counts as a loss. */
 class KeptClient {
   readonly hasBegun: Promise<void>;
   readonly hasLeft: Promise<void>;

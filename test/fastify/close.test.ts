@@ -33,7 +33,7 @@ for (const serverOptions of [{}, { forceCloseConnections: true }]) {
     const { names, times } = recordCloses(app);
     const held = heldRoute(app);
     const port = await listen(app);
-    // It keeps its end of the connection open, whatever it is told.
+    // This client keeps its end of the connection open even after the server's FIN.
     const client = await dial(t, { port, host: '127.0.0.1', allowHalfOpen: true });
     client.get('/held');
     await until(() => held.isHeld);

@@ -1,4 +1,4 @@
-// What the plugin takes from the router: long-running routes, and the names of routes.
+// Tests that the plugin takes long-running routes and the names of routes from the router.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import type { FastifyInstance, RouteOptions } from 'fastify';
@@ -11,7 +11,7 @@ const longRunning = { config: { lameduck: { longRunning: true } } } as const;
 // The drain has one second, after which it destroys what it waits for.
 const shortDrain = { terminationGracePeriodSeconds: 4, destroyHookTimeout: '1s' } as const;
 
-/** ask sends requests, one by one connection each, and resolves when all of them are in the hands of handlers. */
+/** ask sends each request on a connection of its own, and resolves when all of them have reached their handlers. */
 async function ask(
   t: TestContext,
   app: FastifyInstance,

@@ -1,4 +1,4 @@
-// What the compiler has to accept and to refuse of a program that uses the plugin. It is compiled, and never run.
+// Code that the compiler has to accept or to reject in a program that uses the plugin. It is compiled and never run.
 import Fastify, { type FastifyTypeProvider } from 'fastify';
 import type { Lameduck } from '../../src/index.ts';
 import fastifyLameduck, {

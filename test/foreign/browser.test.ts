@@ -14,7 +14,8 @@ import { CommandUnderTest } from '../support/command-under-test.ts';
 import { disposed } from '../support/disposed.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 
-// Longer than any browser waits by itself, and long enough for the next server to be there when the first stream comes back.
+// Longer than the reconnection time of any browser. The next server must also be listening when the first stream
+// reconnects.
 const retry = 8_000;
 
 // The first start of a browser takes its time.
@@ -23,7 +24,7 @@ const patience = 40_000;
 // EventSource.CONNECTING.
 const connecting = 0;
 
-// A browser that has just been told to wait for so long counts from its own moment.
+// A browser counts the `retry` time from its own moment, which may be later than the server's.
 const slack = 1_500;
 
 interface Seen {
@@ -99,7 +100,7 @@ function counts(sockets: Seen['sockets']): number[] {
 }
 
 interface Page {
-  /** What it saw last. */
+  /** The state that the page reported last. */
   readonly seen: Seen | undefined;
   shows(isSo: (seen: Seen) => boolean): Promise<Seen>;
 }

@@ -7,18 +7,20 @@ const mostAsked = 20_000;
 
 const atOnce = 10;
 
-// Lines of curl's own account, for whoever looks into a connection that died.
+// How many lines of curl's own log to keep, to show why a connection died.
 const longestTrace = 150;
 
 const body = 'x'.repeat(10_000);
 
-// Connections that could not be made, streams that the server has not taken: the client was told that nothing was executed.
+// The connection could not be made, or the server refused the stream. The client knows that the request was not
+// executed.
 const refusals = [/connection refused/i, /couldn't connect|failed to connect/i, /cannot retry err \[.*GOAWAY\]/];
 
-// Go has closed the body of a request when its session was told before it had written anything, and then cannot go on with it.
+// If Go's session receives a GOAWAY before a request has been written, Go has already closed its body and cannot send
+// the request again.
 const closedUnsent = 'cannot rewind body';
 
-/** Asked is a request that has ended. */
+/** A request that has ended. */
 export interface Asked {
   readonly id: string;
   readonly outcome: 'answered' | 'refused' | 'unsent' | 'lost';
@@ -33,11 +35,13 @@ export interface Asked {
 /** ForeignClient is a client in a process of its own, which ends when it is refused. */
 export class ForeignClient extends CommandUnderTest {
   readonly asked: Asked[] = [];
-  /** How many requests it has sent once more of itself, because the server had refused them or its session was told. */
+  /**
+   * How many requests the client has sent again on its own, because the server had refused them or had sent a GOAWAY.
+   */
   resent = 0;
-  /** What it says of requests that it has sent once more on another connection, though theirs was not told to leave. */
+  /** The client's log of each request that it sent again although the first connection had received no GOAWAY. */
   readonly died: string[] = [];
-  /** The connections that were told, by curl's numbers. */
+  /** The connections that have received a GOAWAY, by curl's numbers. */
   readonly #told = new Set<string>();
   readonly name: string;
 
@@ -57,7 +61,7 @@ export class ForeignClient extends CommandUnderTest {
     else this.#noteTrace(line);
   }
 
-  // What curl tells of a connection begins with the numbers of the request and of that.
+  // A line of curl's log about a connection begins with the numbers of the request and of the connection.
   #noteTrace(line: string): void {
     const [, connection = '', text = ''] = /^\[\d+-(\w+)\] \* (.*)/.exec(line) ?? [];
     if (text.startsWith('received GOAWAY')) this.#told.add(connection);
@@ -89,7 +93,7 @@ class Curl extends ForeignClient {
     super.add(fields);
     this.#last = Math.max(this.#last, Number(this.asked.at(-1)?.id.split('-')[1]));
     const isRefused = this.asked.slice(-atOnce).every(({ outcome }) => outcome === 'refused');
-    // They are begun in their order, and one that begins behind a refusal finds no session and makes none.
+    // curl starts the requests in order. A request that it starts after a refusal finds no session and makes none.
     if (isRefused && this.#last === this.asked.length) this.kill('SIGTERM');
   }
 }
@@ -109,7 +113,7 @@ function outcomeOf(query: URLSearchParams, { status, length, sent, error }: Ende
   return error === '' && status === 200 && length === lengthOfAnswer(query) ? 'answered' : 'lost';
 }
 
-// What test/fixtures/tells-what-it-executed.ts answers.
+// lengthOfAnswer returns the length of the answer of test/fixtures/tells-what-it-executed.ts.
 function lengthOfAnswer(query: URLSearchParams): number {
   const pieces = Number(query.get('pieces')) * Number(query.get('bytes'));
   return pieces + `${String(query.get('id'))} ${String(Number(query.get('sends')))}`.length;

@@ -68,7 +68,7 @@ test('a finding says what to do, and every message is a sentence', () => {
   }
 });
 
-// What the sections prove, by number.
+// finds checks that the page has a section for each of these findings.
 const finds = (...names: string[]): void => {
   const written = sections.map(({ name }) => name);
   for (const name of names) assert.ok(written.includes(name), name);

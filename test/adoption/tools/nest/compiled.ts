@@ -1,4 +1,4 @@
-// What each compiler sees: a program that is right, and one mistake that it must find.
+// Code for each compiler: a correct program, and one mistake that the compiler must find.
 import { createServer } from 'http';
 import { lameduck, LameduckError, type LameduckOptions } from 'lameduck';
 import { runShutdown } from 'lameduck/testing';
