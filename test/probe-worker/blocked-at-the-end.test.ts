@@ -1,5 +1,5 @@
-// A process whose event loop is blocked at the end of its budget: which the probe thread ends, what remains of it, and which
-// it does not end.
+// Tests processes whose event loop is blocked at the end of the budget. The probe thread ends some of them, with a last
+// line in the log, and does not end others.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';

@@ -19,7 +19,7 @@ test('P-090 during a block of 4 s the last answers are given without a wait, wit
   await program.block(4_000);
   const took: number[] = [];
   const ages: number[] = [];
-  // Behind the first 200 ms nobody is kept waiting.
+  // After the first 200 ms, no probe has to wait.
   await pause(300);
   while (ages.at(-1) !== 2) {
     for (const path of paths) {
@@ -32,7 +32,7 @@ test('P-090 during a block of 4 s the last answers are given without a wait, wit
     await pause(20);
   }
   const middle = took.sort((a, b) => a - b)[Math.floor(took.length / 2)] ?? Infinity;
-  // One that waited for the event loop would take 200 ms.
+  // A probe that waited for the event loop would take 200 ms.
   assert.ok(middle < 150, `${String(middle)} ms of ${String(took.length)}`);
   assert.deepEqual([...new Set(ages)], [0, 1, 2]);
   await program.probed('/readyz', ({ headers }) => headers['age'] === undefined);

@@ -1,4 +1,4 @@
-// What remains of a process whose event loop is blocked when its time is up.
+// Tests the last log lines of a process whose event loop is blocked when its time is up.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -42,7 +42,7 @@ class WordsUnderTest {
     this.words.note({ record, uncaughtError, remainingMs }, ageMs);
   }
 
-  /** saidAfter tells, for each of these moments behind the last word of the main thread, how many lines there are by then. */
+  /** saidAfter returns how many lines there are at each of these moments after the last word of the main thread. */
   async saidAfter(moments: readonly number[]): Promise<number[]> {
     const counts: number[] = [];
     let at = 0;

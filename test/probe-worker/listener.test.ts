@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 
 interface ListenerUnderTest {
   readonly port: number;
-  /** What has come as far as an answer. */
+  /** The requests that have reached `answer`. */
   readonly asked: string[];
   /** The connections as the listener has them, in the order in which they came. */
   readonly accepted: Socket[];

@@ -16,7 +16,7 @@ interface Writer extends Pick<Pipe, 'fill' | 'read'> {
   readonly pid: number;
   /** Has a line of so many characters written. */
   write(length: number): void;
-  /** What it has said of each line. */
+  /** The fixture's report on each line that it wrote. */
   readonly said: readonly string[];
 }
 

@@ -10,7 +10,7 @@ const red: Answer = { status: 500, headers: {}, body: '[-]database failed: reaso
 
 class ResponderUnderTest {
   readonly clock = new FakeClock();
-  /** What the main thread has been asked, by the number of the question. */
+  /** The questions that the main thread has received, by their number. */
   readonly asked: string[] = [];
   stalledMs = 0;
   isShuttingDown = false;
@@ -127,7 +127,7 @@ test('P-090 who asks again within a second waits 2 ms for a main thread that doe
     const { tookMs, headers, status } = await under.respond('/readyz');
     assert.deepEqual([status, headers['Age']], [200, '0']);
     assert.ok(isTaken ? tookMs >= 200 && tookMs <= 210 : tookMs >= 2 && tookMs <= 10, String(tookMs));
-    // Whoever comes now finds the question waiting already.
+    // The next probe finds the question already waiting.
     assert.equal((await under.respond('/readyz')).tookMs, 0);
   }
 });
@@ -135,7 +135,7 @@ test('P-090 who asks again within a second waits 2 ms for a main thread that doe
 test('P-090 who asks again within a second does not wait for checks either when the main thread is busy', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/readyz', passed, 50);
-  // It comes to the question in the moment in which it is asked, and the checks need some more of its turns.
+  // The main thread takes the question at once, and the checks need some more turns of its event loop.
   under.taken = 2;
   const { tookMs, headers } = await under.respond('/readyz');
   assert.deepEqual([tookMs, headers['Age']], [0, '0']);

@@ -81,7 +81,7 @@ test('a connection on which half a request has come keeps the thread for a secon
   const { port, probePort } = await listening(t, () => Promise.resolve(passed));
   const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined);
   socket.write('GET /livez HTTP/1.1\r\n');
-  // Behind it, so that the thread has seen the other.
+  // The thread accepts this probe after the other connection, so that it has seen both.
   await probe(port, '/livez');
   const closed = once(socket, 'close');
   const since = performance.now();

@@ -55,7 +55,7 @@ async function infoOf(process: ProcessUnderTest): Promise<Readonly<Record<string
   return { outcome, phase };
 }
 
-// What keeps the lifecycle in each phase, so that the process is killed there.
+// The variables that keep the lifecycle in each phase, so that the process is killed in that phase.
 const phases: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Started: {},
   MuxAndDiscoveryComplete: { HANGS: 'post-start' },

@@ -94,7 +94,7 @@ async function run(
     command.kill('SIGTERM');
   }
   const exit = await command.exit;
-  // What Node says of an error has its own frames, which any module that is loaded before changes.
+  // Node's report of an error contains stack frames of Node, which change with any module that is loaded before.
   const own = command.output.split('\n').filter((line) => !line.startsWith('{') && !/^\s+at /.test(line));
   return { ...exit, own };
 }

@@ -1,4 +1,5 @@
-// What comes to a program between its `listen()` and the moment at which `lameduck/register` has loaded the lifecycle.
+// Tests requests and signals that arrive between a program's `listen()` and the moment when `lameduck/register` has
+// loaded the lifecycle.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { disposed } from '../support/disposed.ts';

@@ -1,5 +1,5 @@
-// What a process sees of `lameduck/register` before it has an HTTP server that listens, and where it steps aside: nothing,
-// or one line.
+// `lameduck/register` does nothing, or logs one line, in a process that it leaves alone. It also does nothing before
+// the first HTTP server listens.
 import assert from 'node:assert/strict';
 import { delimiter, dirname } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';

@@ -51,7 +51,7 @@ void describe('servers of a guest', { concurrency: 2 }, () => {
 void describe('settings of a guest', { concurrency: 2 }, () => {
   test('the probe port is 8081 unless set, and one that is taken is a line in the log', async (t) => {
     const subject = disposed(t, guest('knows-nothing.ts', { LAMEDUCK_PROBE_PORT: '' }));
-    // Whoever else runs on this machine may have it.
+    // Another process on this machine may already use this port.
     const line = await subject.line('the probe port', ({ msg }) => String(msg).includes('probe port'));
     assert.match(JSON.stringify(line), /8081/);
     await subject.ready();

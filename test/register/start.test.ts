@@ -1,4 +1,4 @@
-// What a start costs a program that knows nothing of lameduck.
+// Tests how much lameduck/register adds to the start of a program that does not use lameduck.
 import assert from 'node:assert/strict';
 import { basename } from 'node:path';
 import { test, type TestContext } from 'node:test';

@@ -1,5 +1,5 @@
-// The clients with which a real kube-apiserver was watched while it ended, pointed at the reference service: what they may
-// see, and what a kube-apiserver lets them see and we do not.
+// Clients that once observed a real kube-apiserver while it shut down, now pointed at the reference service. Tests what
+// these clients may see, and what a kube-apiserver shows them and lameduck must not.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -11,7 +11,8 @@ import type { Response } from '../support/closed-loop-client.ts';
 import { Client } from '../support/serving.ts';
 
 const delay = 600;
-// How long before and after the signal the POST is sent, and how often the others ask.
+// How long before and after the signal the POST is sent, and how often the other clients send a request, in
+// milliseconds.
 const postBefore = 200;
 const postAfter = 900;
 const period = 50;
@@ -22,7 +23,7 @@ interface Sight {
   readonly client: string;
   readonly saw: string;
   readonly isClose?: boolean;
-  /** Of the client, where its connection ended without an answer. */
+  /** The client's port, if its connection ended without an answer. */
   readonly cutPort?: number | undefined;
 }
 

@@ -77,9 +77,11 @@ async function shutDownUnderLoad(
   const record = await server.finalLine();
   assert.deepEqual(record['unfinished'], []);
   assert.ok(account.answered > answeredBefore, 'served after the signal');
-  // Each client ends by being refused a new connection, and none before it was told to make one. A connection that the
-  // kernel had completed and the server had not accepted when it closed the listener is reset, and counts as refused, too;
-  // closing without care resets nearly every client (P-018).
+  // Each client ends when its new connection is refused. None may be refused before the server has announced the close
+  // of its old connection.
+  //
+  // When the server closes its listener, the kernel resets connections that it had completed and the server had not
+  // accepted. Such a reset also counts as a refusal. A careless close resets nearly every client (P-018).
   const accepted = await server.acceptedPorts(port);
   const resets = account.resetPorts.filter((reset) => accepted.includes(reset));
   assert.deepEqual(resets, [], 'no accepted connection is reset');

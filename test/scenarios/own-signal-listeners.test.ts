@@ -1,4 +1,4 @@
-// A program with lameduck() in its code that listens for the process signals itself: when its listeners are called, how
+// Tests programs that call lameduck() and listen for process signals themselves: when their listeners are called, how
 // long they have, and how the process ends.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';

@@ -11,7 +11,7 @@ import { linger } from '../../src/http/drain/drain.ts';
 import { assertRestartsAtOnce, Restarted } from '../support/restarted.ts';
 
 const fixture = fileURLToPath(new URL('../fixtures/is-developed.ts', import.meta.url));
-// What `is-developed.ts` does before it ends, in milliseconds.
+// How long `is-developed.ts` cleans up before it ends, in milliseconds.
 const cleanup = 300;
 const hasScript = spawnSync('script', ['--version']).status === 0;
 const skip = hasScript ? false : 'there is no script(1) here, which opens a terminal';

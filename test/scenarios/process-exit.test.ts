@@ -171,7 +171,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     program.child.stdin?.end();
     await program.signaled('HTTPServerStoppedListening');
     program.kill('SIGTERM');
-    // The answer of the server is behind the process signal, so that the drain cannot end before it.
+    // The server answers only after it has received the process signal, so that the drain cannot end before it.
     await Promise.all([request.release(), program.exit]);
     assert.deepEqual(await program.exit, { code: 0, signal: null });
     const final = await program.finalLine();

@@ -94,7 +94,7 @@ void describe('launchers', { concurrency: 3 }, () => {
     const launched = launch(t, 'npm start --script-shell=bash');
     const launcher = await launcherOf(launched);
     await programOf(launched);
-    // What a terminal does: every process of the foreground group is sent SIGINT.
+    // A terminal sends SIGINT to every process of the foreground group.
     process.kill(-launcher, 'SIGINT');
     const { code } = await launched.exit;
     const [, exitCode, duration] = await launched.printed(/"reason":"SIGINT","exitCode":(\d).*?"durationMs":(\d+)/);

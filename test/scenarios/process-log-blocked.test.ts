@@ -32,7 +32,7 @@ test('A-077 the check log of a process whose standard output nobody reads fails,
   const [said] = (await once((program.stderr as Readable).setEncoding('utf8'), 'data')) as [string];
   const port = /^port (\d+)$/m.exec(said)?.[1] ?? '';
   const ask = async (path: string): Promise<string> => (await fetch(`http://127.0.0.1:${port}${path}`)).text();
-  /** The first answer of /livez that matches, each asked for a while after the last. */
+  /** Probes /livez again and again, with a pause after each answer, and returns the first answer that matches. */
   const livez = async (pattern: RegExp): Promise<string> => {
     for (let attempt = 0; attempt < 600; attempt++) {
       const body = await ask('/livez?verbose');

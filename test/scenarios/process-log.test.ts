@@ -1,4 +1,4 @@
-// What the settings of the log do to the lines of a program, and the start line with every setting set.
+// Tests how the settings of the log change the lines of a program, and the start line with every setting set.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';

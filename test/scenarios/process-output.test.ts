@@ -1,4 +1,4 @@
-// Nothing of the log is lost at the end of the process, whoever reads it, however slowly, and whatever writes it.
+// No line of the log is lost at the end of the process, however slowly a reader reads it, and whatever writes it.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';

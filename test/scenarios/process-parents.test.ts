@@ -1,4 +1,4 @@
-// What a parent process does to end its child, other than by a process signal: PM2's message, and disconnect() of node:cluster.
+// Tests how a parent process ends its child without a process signal: PM2's message, and disconnect() of node:cluster.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

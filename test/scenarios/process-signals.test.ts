@@ -1,4 +1,5 @@
-// What process signals do to a whole program: the first drains it, the second ends it, the others are not our business.
+// Tests process signals on a whole program: the first drains it, the second ends it, and lameduck does not handle the
+// others.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { disposed } from '../support/disposed.ts';

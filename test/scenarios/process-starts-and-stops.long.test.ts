@@ -1,4 +1,4 @@
-// What a thousand lifecycles leave behind in a process: nothing.
+// A thousand lifecycles leave no resources in their process.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { disposed } from '../support/disposed.ts';
@@ -18,8 +18,8 @@ test('P-070, P-073 a thousand starts and stops leave no warning, listener, timer
     program.lines.filter(({ msg }) => msg === 'warning'),
     [],
   );
-  // The first groups fill caches of Node, and the figure swings by some hundred KiB; signals alone that were kept would
-  // take more than a MiB.
+  // The first groups fill caches of Node, and the figure varies by some hundred KiB. The signals alone would take more
+  // than a MiB if they were kept.
   const heap = done['heap'] as number[];
   const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
   const growth = mean(heap.slice(-5)) - mean(heap.slice(5, 10));

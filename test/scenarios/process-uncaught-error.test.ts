@@ -167,7 +167,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
   });
 });
 
-// Everything up to the caret and the empty line behind it.
+// Removes everything up to the caret and the empty line after it.
 function withoutPlace(text: string): string {
   return text.replace(/^\n?(file|node):[^]*?\n\s*\^\n\n?/, '');
 }

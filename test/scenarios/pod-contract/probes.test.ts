@@ -1,4 +1,4 @@
-// What a server in a pod owes to the kubelet's probes, line by line, on a process of its own.
+// Tests each duty of a server in a pod towards the kubelet's probes, on a process of its own.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';

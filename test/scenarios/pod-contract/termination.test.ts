@@ -1,4 +1,4 @@
-// What a server in a pod owes to whoever ends it, line by line, on a process of its own.
+// Tests each duty of a server in a pod when it is terminated, on a process of its own.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';

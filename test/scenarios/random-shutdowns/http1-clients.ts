@@ -1,4 +1,4 @@
-// Clients of HTTP/1.1 and 1.0, each at a random moment of its conversation when the process is told to end.
+// Clients of HTTP/1.1 and 1.0. The process receives SIGTERM at a random moment of each conversation.
 import { setTimeout } from 'node:timers/promises';
 import { eventSource } from '../../support/watching.ts';
 import { Wire } from './wire.ts';
@@ -13,7 +13,7 @@ function head(method: string, path: string, headers = ''): string {
   return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
 }
 
-/** ask returns a request as text and the body of its answer. */
+/** ask returns a request as text, and the body that its answer must have. */
 function ask(random: Random): { readonly text: string; readonly body: string } {
   const id = String(++ids);
   const path = `/?id=${id}${oneOf(random, ['', '', `&after=${String(between(random, 0, 400))}`])}`;
@@ -45,7 +45,7 @@ async function connections(
     if (wire === undefined) return;
     await talk(wire);
     wire.close();
-    // Whoever is refused goes elsewhere.
+    // A client that was refused does not reconnect.
     if (wire.isRefused) return;
   }
 }
@@ -63,7 +63,10 @@ const closedLoop: Client = async (world, name, random) => {
   });
 };
 
-/** Sends several at once, whole or in pieces; what is behind an answer that says close was never taken up (P-009). */
+/**
+ * Sends several requests at once, whole or in pieces. After an answer with `Connection: close`, the server never
+ * handles the rest (P-009).
+ */
 const pipeline: Client = async (world, name, random) => {
   await connections(world, name, async (wire) => {
     while (wire.isFit) {
@@ -95,7 +98,7 @@ const halfHead: Client = async (world, name, random) => {
         wire.send(text.slice(0, cut));
         await pause(random, 0, 2_500);
         if (wire.isTold) {
-          // One that came to be refused is not waited for.
+          // A connection that will be refused may be ended before its head is complete.
           if (!world.sendsRetryAfter || !world.mayRefuse) wire.fail(`half a head was ended by ${wire.error ?? 'FIN'}`);
           return;
         }
@@ -107,7 +110,7 @@ const halfHead: Client = async (world, name, random) => {
   );
 };
 
-/** Sends a body in pieces, as long as it takes; asks first whether it may, or not. */
+/** Sends a body in pieces, slowly, with or without `Expect: 100-continue`. */
 const upload: Client = async (world, name, random) => {
   await connections(
     world,
@@ -169,7 +172,7 @@ const slowReader: Client = async (world, name, random) => {
   );
 };
 
-/** Takes each event stream to its clean end, and comes back. */
+/** Reads each event stream to its clean end, and reconnects. */
 const eventStream: Client = async (world, name, random) => {
   await connections(world, name, async (wire) => {
     while (wire.isFit) {
@@ -201,7 +204,9 @@ const silent: Client = async (world, name) => {
   if (!world.isTold) wire?.fail('a silent connection was ended ahead of the signal');
 };
 
-/** Asks once, is silent for long, and asks again: served, or ended by FIN before. */
+/**
+ * Sends a request, is silent for long, and sends another, which is served unless a FIN has ended the connection before.
+ */
 const lateWaker: Client = async (world, name, random) => {
   const wire = await Wire.open(world, name);
   if (wire === undefined) return;
@@ -226,7 +231,9 @@ const oldFashioned: Client = async (world, name, random) => {
   });
 };
 
-/** Ends its side behind its request, once the process has been told: before that Node itself ends such peers. */
+/**
+ * Sends a FIN after its request, once the process has received SIGTERM. Before that, Node itself ends such connections.
+ */
 const halfCloser: Client = async (world, name, random) => {
   if (world.isSecure) return;
   const wire = await Wire.open(world, name, true);
@@ -251,7 +258,7 @@ const blocker: Client = async (world, name, random) => {
   });
 };
 
-/** Breaks its connection off in the middle of something; its own requests are nobody's loss. */
+/** Breaks its connection off in the middle of something. Its own requests do not count as lost. */
 const breaker: Client = async (world, name, random) => {
   await connections(
     world,

@@ -18,7 +18,7 @@ class Session {
   /** The server has refused a request as one that came late. */
   isRefused = false;
   #lastStream = Infinity;
-  /** It has been told to open no more streams, by a GOAWAY that refuses none. */
+  /** The client has received a GOAWAY that refuses no stream, and must open no more. */
   #isAnnounced = false;
   #error: string | undefined;
 
@@ -45,7 +45,7 @@ class Session {
     return !this.#session.closed && !this.#session.destroyed && this.#lastStream === Infinity && !this.isRefused;
   }
 
-  /** ask opens a stream, and resolves when it has closed, with whether it was served. */
+  /** ask opens a stream. It resolves when the stream has closed, with whether the request was served. */
   async ask(
     path: string,
     expected: RegExp,
@@ -103,7 +103,7 @@ async function sessions(world: World, name: string, talk: (session: Session) => 
     if (session === undefined) return;
     await talk(session);
     session.close();
-    // Whoever is refused goes elsewhere.
+    // A client that was refused does not reconnect.
     if (session.isRefused) return;
   }
 }

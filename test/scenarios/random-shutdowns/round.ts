@@ -8,7 +8,7 @@ import { http2Clients } from './http2-clients.ts';
 import { upgradedClients } from './upgraded-clients.ts';
 import { between, kinds, oneOf, pause, World, type Kind, type Random } from './world.ts';
 
-// What is left of terminationGracePeriodSeconds for the whole shutdown, in milliseconds.
+// The part of terminationGracePeriodSeconds that the whole shutdown may use, in milliseconds.
 const budget = 28_000;
 
 // Every client has found the end of its connection by then.
@@ -57,7 +57,7 @@ function planOf(seed: number): Plan {
   const clients = Array.from({ length: count }, (_, index) => {
     const name = oneOf(random, names);
     const talk = known[name] as Client;
-    // Those that come before the signal, mostly; and some that come with it or behind it.
+    // Most clients begin before the signal, and some with it or after it.
     const at = between(random, 0, signalAt + (random() < 0.2 ? 1_500 : 0));
     return { name: `${name} ${String(index + 1)}`, talk, at, random: seeded(Math.floor(random() * 2 ** 32)) };
   });
@@ -72,8 +72,8 @@ function planOf(seed: number): Plan {
 }
 
 /**
- * runRound goes through one round; everything that is drawn follows from the seed. Where this process itself has stood
- * still for so long that its clients were silent when they should have spoken, a failure says nothing, and it goes again.
+ * runRound runs one round, in which the seed determines every random choice. If this process itself was blocked, its
+ * clients may have been silent too long. A failure then proves nothing, and the round is repeated.
  */
 export async function runRound(seed: number): Promise<Outcome> {
   for (let attempts = 1; ; attempts++) {

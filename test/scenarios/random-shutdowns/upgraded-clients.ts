@@ -106,7 +106,7 @@ const stranger: Client = async (world, _name, random) => {
   await new Promise((resolve) => socket.once('close', resolve));
 };
 
-/** Asks for readiness on a connection of its own, as the kubelet does. */
+/** Probes readiness on a connection of its own, as the kubelet does. */
 const prober: Client = async (world, name, random) => {
   for (;;) {
     const path = oneOf(random, ['/readyz', '/livez']);

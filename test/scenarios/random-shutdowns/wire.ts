@@ -4,7 +4,8 @@ import { parseAnswer, type Answer } from './answer.ts';
 import { dial, type Dialed } from './dial.ts';
 import type { World } from './world.ts';
 
-// A client that is silent for longer than this meets the linger, and may find the connection ended when it asks.
+// A connection that is silent for longer than this, in milliseconds, may be ended by the linger before the next
+// request.
 const longestSilence = 700;
 
 /** Wire is an open connection. */
@@ -47,13 +48,16 @@ export class Wire {
     socket.on('error', (error: NodeJS.ErrnoException) => (this.error = error.code ?? error.message));
   }
 
-  /** open connects; undefined when the server refuses. One that is half open goes on sending behind the server's FIN. */
+  /**
+   * open connects, and returns undefined if the server refuses. A half-open connection goes on sending after the
+   * server's FIN.
+   */
   static async open(world: World, name: string, isHalfOpen = false): Promise<Wire | undefined> {
     const dialed = await dial(world, name, 'http/1.1', isHalfOpen);
     return dialed && new Wire(world, name, dialed, isHalfOpen);
   }
 
-  /** Whether the server has said in any way that nothing more can be asked here. */
+  /** Whether the server has announced or begun the close, so that this connection must carry no more requests. */
   get isTold(): boolean {
     return this.saidClose || this.hasEnded;
   }
@@ -82,7 +86,10 @@ export class Wire {
     });
   }
 
-  /** answer resolves with the next answer that is no 1xx other than those asked for; undefined when there is none. */
+  /**
+   * answer resolves with the next final answer, or with a 1xx that is in `interim`. It resolves with undefined if there
+   * is none.
+   */
   async answer(interim: readonly number[] = []): Promise<Answer | undefined> {
     for (;;) {
       const parsed = parseAnswer(this.received, this.hasEnded && this.error === undefined);

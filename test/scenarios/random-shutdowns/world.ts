@@ -1,11 +1,12 @@
-// What the clients of one round share: where the server is, when it was told to end, and what became of their requests.
+// State that the clients of one round share: the server, the moment of its process signal, and the results of their
+// requests.
 import { setTimeout } from 'node:timers/promises';
 
 export const kinds = ['http', 'https', 'h2c', 'h2'] as const;
 export type Kind = (typeof kinds)[number];
 
-// A client that asks again after a while, and not when it has its answer, may do so at any moment (P-043); and Node's own
-// says of a stream that it was refused also when it had not been sent yet.
+// How many streams may cross a GOAWAY. A client that sends requests on a timer may send one at any moment (P-043).
+// Node's own client also reports a stream as refused if it had not sent it yet.
 const mostCrossed = 12;
 
 /** Reset is a connection that ended without a byte, and may be one that the server never accepted (P-018). */
@@ -23,7 +24,7 @@ export class World {
   readonly kind: Kind;
   readonly port: number;
   readonly sendsRetryAfter: boolean;
-  /** Resolves when the process has been told to end. */
+  /** Resolves when the process signal is being sent. */
   readonly told: Promise<void>;
   readonly #delay: number;
   #toldAt = Infinity;
@@ -71,8 +72,9 @@ export class World {
   }
 
   /**
-   * refuseStream counts a stream that was refused. Over TLS that happens to one that crosses the only GOAWAY; in clear text
-   * only to one that Node's client has kept back itself when a first GOAWAY came, which names no stream.
+   * refuseStream counts a stream that was refused. Over TLS, the server refuses only a stream that crosses the only
+   * GOAWAY. In clear text, the first GOAWAY names no stream, and only Node's client refuses a stream that it has not
+   * sent.
    */
   refuseStream(what: string, isAnnounced: boolean): void {
     const isKeptBack = this.kind === 'h2c' ? isAnnounced : ++this.#crossed <= mostCrossed;
