@@ -1,5 +1,5 @@
-// Loaded with --import into every test file: a process warning (a leaked listener, a deprecated call) fails the run, and
-// so does whatever keeps the process alive after its last test.
+// Loaded with --import into every test file. The run fails on a process warning, such as a leaked listener or a
+// deprecated call. It also fails if something keeps the process alive after the last test of the file.
 import { after } from 'node:test';
 
 const leftoverLimit = 5_000;
@@ -11,7 +11,7 @@ function onWarning(warning: Error): void {
   throw warning;
 }
 
-// Node 22 says this once for any .ts file; no other experimental feature may slip in behind it.
+// Node 22 prints this warning once for any .ts file. A warning about any other experimental feature fails the run.
 function isTypeStripping(warning: Error): boolean {
   return warning.name === 'ExperimentalWarning' && warning.message.startsWith('Type Stripping');
 }

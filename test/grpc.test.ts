@@ -1,4 +1,4 @@
-// The gRPC health service of a lifecycle, asked by a real client over real sockets.
+// Tests the gRPC health service of a lifecycle with a real client over real sockets.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -191,7 +191,7 @@ void describe("a gRPC server of the program's own", { concurrency: 4 }, () => {
     const calling = await own.call();
     const ended = it.duck.shutdown();
     assert.deepEqual(await watch.end, ['SERVING', 'NOT_SERVING', `code ${String(codes.OK)}`]);
-    // What is called before belongs to what is in flight.
+    // A call that began before the listener closed is in flight.
     await it.duck.signals.httpServerStoppedListening.signaled;
     await new Promise((resolve) => setImmediate(resolve));
     assert.equal(it.duck.signals.inFlightRequestsDrained.hasSignaled, false);

@@ -1,6 +1,8 @@
-// The one command line behind `npm test` and the Node matrix: every test file but those that need a cluster, Helm, a
-// container runtime, or clients that are not ours. Files named `.long.test.ts`, which take a minute, run only when chosen.
-// Arguments choose among the files by the start of their path; flags go to node.
+// The program that `npm test` and the Node matrix run. It runs every test file except those that need a cluster, Helm,
+// a container runtime, or clients from outside the project.
+//
+// Files named `.long.test.ts`, which take a minute, run only when chosen. Arguments choose files by the start of their
+// path. Flags are passed to node.
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';

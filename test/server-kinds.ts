@@ -1,5 +1,5 @@
-// A reporter of node:test: which numbers of docs/conformance.md have passed on which kind of server, by the suite that a
-// test is in, or by its folder.
+// A reporter of node:test. It notes which numbers of docs/conformance.md have passed on which kind of server. The suite
+// or the folder of a test names the kind.
 import { join, relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 import { serverKinds, type ServerKind } from './support/adapters.ts';

@@ -1,4 +1,5 @@
-// Probes that nobody sends in good faith: whatever they ask, the work and the answer are bounded and nothing is thrown.
+// Tests probes that no client sends in good faith. Whatever they contain, the work and the answer are bounded and
+// nothing throws.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seeded } from '../support/random.ts';
@@ -164,7 +165,7 @@ test('the work for a query grows with its length and no faster, also with many c
   }
   const queryOf = (length: number): string =>
     Array.from({ length }, (_, index) => `exclude=x${String(index)}`).join('&');
-  // A server can be told to accept heads of a MiB and more.
+  // A server can be configured to accept heads of a MiB and more.
   const [short, long] = [2_000, 100_000].map(queryOf) as [string, string];
   const cost = (query: string): number => {
     under.ask(`/livez?verbose&${query}`);

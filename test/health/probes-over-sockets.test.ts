@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 const host = 'Host: localhost\r\n';
 const program = 418;
 
-/** ask sends a whole request on a connection of its own and resolves with the answer. */
+/** ask sends a complete request on a connection of its own and resolves with the answer. */
 async function ask(serving: Serving, request: string): Promise<Response> {
   const client = await serving.dial();
   client.send(request);
@@ -138,7 +138,7 @@ describeProbedAdapters((adapter) => {
     const before = runs;
     const clients = await Promise.all(Array.from({ length: 50 }, async () => serving.dial()));
     for (const client of clients) client.get('/readyz');
-    // What each asks for next is read behind its probe, and answered behind it.
+    // Every probe has arrived and waits for the same run of the check.
     await until(() => serving.traffic.connections.size >= 50 && probesOf(serving) === 50);
     assert.equal(runs, before + 1);
     gate.resolve(false);
@@ -166,7 +166,7 @@ describeProbedAdapters((adapter) => {
     assert.match((await readyz(kept)).body, /^\[-\]taken-out failed/m);
     isTakenOut = false;
     assert.equal((await readyz(kept)).body, 'ok');
-    // A client that is told to leave in the very first moments could ask nothing more.
+    // A late draw. A client that receives `Connection: close` in the first moments could send no more probes.
     t.mock.method(Math, 'random', () => 0.9);
     void shutdownOf(serving);
     const red = '[+]ping ok\n[+]log ok\n[+]taken-out ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n';

@@ -1,4 +1,4 @@
-// What the AbortSignal of a hook says when it is aborted, in a lifecycle of its own.
+// Tests the reason with which the AbortSignal of a hook is aborted, in a lifecycle of its own.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hangs } from '../support/hooks-under-test.ts';

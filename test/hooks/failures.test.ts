@@ -1,4 +1,4 @@
-// What hooks that fail come to in a process of their own: a line each, the final line, the exit code.
+// Tests the results of failed hooks in a process of their own: a log line each, the final line, the exit code.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { disposed } from '../support/disposed.ts';

@@ -1,4 +1,4 @@
-// What can be registered as a hook, and until when.
+// Tests which hooks can be registered, and until when.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Hooks } from '../../src/hooks/hooks.ts';

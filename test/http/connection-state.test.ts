@@ -21,7 +21,10 @@ const events: readonly ConnectionEvent[] = [{ is: 'secured' }, session, upgraded
 const leaving = (after: Spoken): ConnectionState => ({ is: 'leaving', after });
 const closed = (after: Spoken): ConnectionState => ({ is: 'closed', after });
 
-/** What each event makes of a state; an event that is left out changes nothing. */
+/**
+ * check compares the state after each event with the expected state. An event without an entry must not change the
+ * state.
+ */
 function check(state: ConnectionState, changes: { readonly [Event in ConnectionEvent['is']]?: ConnectionState }): void {
   for (const event of events) {
     const after = next(state, event);

@@ -1,4 +1,5 @@
-// What holds for whole servers: several drain as one, a unix socket like a port, and one that was open before, or never is.
+// Tests whole servers: several servers that drain as one, a unix socket, a server that already listens, and one that
+// never does.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';

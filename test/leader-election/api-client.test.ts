@@ -1,4 +1,4 @@
-// What an elector sends, and what it makes of the answers of an API server.
+// Tests the requests of an elector, and how it handles the answers of an API server.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

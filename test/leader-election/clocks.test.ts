@@ -1,4 +1,4 @@
-// What a leader knows when its event loop was blocked, its machine suspended, or its clock set.
+// Tests a leader after its event loop was blocked, its machine was suspended, or its clock was set.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isLameduckError } from '../../src/errors.ts';

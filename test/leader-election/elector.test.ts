@@ -1,4 +1,4 @@
-// What an elector tells: its listeners, its metrics and its Events. RENEWALS says how many renewals one test makes.
+// Tests an elector's listeners, metrics and Events. RENEWALS says how many renewals one test makes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settled } from '../support/fake-clock.ts';

@@ -1,4 +1,4 @@
-// What an elector writes over the life of a Lease, and when it sends requests.
+// Tests the records that an elector writes over the life of a Lease, and when it sends requests.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { microTime } from '../../src/leader-election/lease.ts';

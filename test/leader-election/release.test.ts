@@ -1,4 +1,4 @@
-// Ends of a term that somebody asks for, against a small API server.
+// Tests terms that the program itself ends, against a small API server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { status } from '../support/lease-store.ts';

@@ -9,7 +9,7 @@ const modes = [false, true];
 // Names that code reports; the one that is left follows from others.
 const reportable = signalNames.filter((name) => name !== 'NotAcceptingNewRequest');
 
-/** recorded notes each signal when it is told, and that nobody could see it before. */
+/** recorded notes each signal when it is recorded, and checks that it could not be seen before. */
 function recorded(retryAfter: boolean): { lifecycle: Lifecycle; order: SignalName[] } {
   const order: SignalName[] = [];
   const lifecycle = createLifecycle(retryAfter, (name) => {

@@ -1,4 +1,4 @@
-// What CONTRIBUTING.md says of the tree and its commands, for whoever comes new to it.
+// Tests that CONTRIBUTING.md describes the tree and its commands as they are.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';

@@ -63,7 +63,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   'probe-thread.ts': [
     ...['clock.ts', 'errors.ts', 'observer.ts', 'observers', 'parts.ts', 'probe-worker', 'process', 'settings'],
   ],
-  // Asks what serves, and is none of it; of health it knows the form of the report.
+  // Sends requests to a server, and is no part of one. It knows the format of the health report.
   cli: ['address.ts', 'clock.ts', 'health', 'inspection.ts', 'process', 'settings', 'standard-output.ts'],
   // A thread of its own, and the side of the main thread that it talks to.
   'probe-worker': [
@@ -79,7 +79,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
     ...['clock.ts', 'handle.ts', 'health', 'hooks', 'http', 'lifecycle', 'observer.ts', 'observers', 'recorder.ts'],
     ...['message.ts', 'settings', 'shutdown.ts', 'startup.ts'],
   ],
-  // What only the framework knows; fastify.ts puts it together.
+  // Only the code that Fastify needs; fastify.ts puts it together.
   fastify: ['errors.ts', 'handle.ts', 'http', 'lifecycle', 'manage.ts', 'observers', 'parts.ts', 'message.ts'],
   // The gRPC health service; grpc.ts puts it together.
   grpc: ['clock.ts', 'health', 'lifecycle'],
@@ -91,7 +91,7 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   testing: ['address.ts', 'clock.ts', 'errors.ts', 'health', 'http', 'parts.ts', 'settings', 'observer.ts'],
 };
 
-// The folders of src/http, which they may import of each other. What several of them need is beside them.
+// The folders of src/http, and which of them each may import. Code that several folders need is in src/http itself.
 const rooms: Readonly<Record<string, readonly string[]>> = {
   admission: ['http1', 'http2', 'in-flight', 'responses'],
   drain: ['http1', 'long-running'],

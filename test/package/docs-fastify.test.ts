@@ -14,7 +14,8 @@ const programs = blocksIn(readPage('docs/fastify.md')).flatMap(({ language, text
 );
 const names = ['registers.ts', 'marks.ts', 'application.ts', 'injects.test.ts'] as const;
 
-// What they import and leave to the reader, and what starts the one that is started by others.
+// Stubs for the modules that the programs import and the reader has to write, and a program that starts
+// `application.ts`.
 const stubs: Readonly<Record<string, string>> = {
   'app.js': `
     import Fastify from 'fastify';

@@ -13,7 +13,7 @@ const page = readPage('docs/health.md');
 const [program = ''] = blocksIn(page).flatMap(({ language, text }) => (language === 'ts' ? [text] : []));
 const sessions = blocksIn(page).flatMap(({ language, text }) => (language === 'console' ? [text] : []));
 
-// What the page leaves to the reader. A line on standard input takes its dependencies away.
+// Stubs for the code that the reader has to write. A line on standard input makes its dependencies unavailable.
 const stubs = `
   import { createServer } from 'node:http';
   let isAway = false;
@@ -31,7 +31,7 @@ interface Exchange {
   readonly answer: string;
 }
 
-/** exchangesIn returns what is asked by curl in a console block, and what is shown as the answer. */
+/** exchangesIn returns each curl command of a console block with the answer that the page shows. */
 function exchangesIn(session: string): Exchange[] {
   return session
     .split(/^\$ /m)
@@ -62,7 +62,7 @@ test('the program of docs/health.md answers what the page shows, and fails and p
     const exchanges = exchangesIn(session);
     assert.notEqual(exchanges.length, 0);
     for (const { target, answer } of exchanges) {
-      // A terminal shows its prompt behind an answer without a newline; the page does not.
+      // A terminal shows its prompt directly after an answer without a newline. The page does not.
       assert.equal((await (await ask(target)).text()).replace(/^ok$/, 'ok\n'), answer, target);
     }
     if (session !== healthy) continue;

@@ -30,7 +30,7 @@ for (const shutdownSendRetryAfter of [false, true]) {
   test(`the timeline of docs/lifecycle.md has the graph's order, shutdownSendRetryAfter ${String(shutdownSendRetryAfter)}`, () => {
     const diagram = diagramOf('docs/lifecycle.md');
     assert.deepEqual(new Set(namesIn(diagram)), new Set<string>(signalNames));
-    // What both modes have is drawn once, and what differs side by side.
+    // The diagram draws signals that both modes share once, and signals that differ side by side.
     const lineOf = (name: SignalName): number => {
       const lines = [...diagram.keys()].filter((line) => diagram[line]?.includes(name));
       const side = (line: number): number => diagram[line]?.indexOf(name) ?? 0;
@@ -46,7 +46,7 @@ for (const shutdownSendRetryAfter of [false, true]) {
 test('the exit codes of docs/lifecycle.md are those of the code', () => {
   const [, ...rows] = tablesIn(page).find(([head]) => head?.[0] === 'code') ?? [];
   const documented = rows.map(([code = '', name = '']) => [name.replaceAll('`', ''), Number(code)]);
-  // SIGKILL has a code that is nobody's to choose, and so no name.
+  // The exit code of SIGKILL has no name, because the program cannot choose it.
   const sigkill = { '': killed };
   assert.deepEqual(Object.fromEntries(documented), { ...exitCodes, ...sigkill });
 });

@@ -16,7 +16,7 @@ const blocksOf = (page: string): string[] =>
 const programs = blocksOf('docs/hooks.md');
 const tests = blocksOf('docs/testing.md');
 
-// What they import and leave to the reader; each says that it was called.
+// Stubs for the modules that the programs import and the reader has to write. Each prints a line when it is called.
 const stubs: Readonly<Record<string, string>> = {
   'app.js': `
     const said = (what) => async () => console.log('stub: ' + what);
@@ -61,7 +61,7 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-// What each program of docs/hooks.md has called when it has ended, in this order.
+// The calls that each program of docs/hooks.md has made when it has ended, in this order.
 const called = ['cache.fill', 'prices.refresh', 'registry.deregister', 'pool.end, telemetry.flush'];
 
 test('docs/hooks.md has a program for each thing that one may want to do', () => {

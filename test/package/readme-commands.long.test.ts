@@ -1,8 +1,7 @@
-// Runs every sh block of the README as it stands there, in a copy of the tree that it builds. A block that no runner knows
-// fails.
+// Runs every sh block of the README in a copy of the tree that it builds. A block without a runner fails the test.
 //
-// `npm ci` itself is left to CI, which runs both commands in a clean copy of the tree: a test must not install from the
-// network, so here `npm ci && ` is cut off and the modules that are installed already are used.
+// A test must not install from the network, so `npm ci && ` is cut off here and the installed modules are used. CI runs
+// `npm ci` in a clean copy of the tree.
 import assert from 'node:assert/strict';
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,13 +16,13 @@ const commands = blocksIn(readPage('README.md'))
   .filter(({ language }) => language === 'sh')
   .map(({ text }) => text.trim());
 
-// What the README leaves to the reader.
+// The program that the reader of the README has to write.
 const program = `
   import { createServer } from 'node:http';
   createServer((request, response) => response.end('hello')).listen(process.env.PORT ?? 0);
 `;
 
-/** What the commands of the README need of each other, in the order in which they stand there. */
+/** State that one command of the README leaves for a later command, in the order of the page. */
 interface Session {
   /** Runs a command, until the test ends at the latest: in a copy of the tree, or beside the README's programs. */
   readonly inShell: (command: string, where?: 'tree' | 'program') => CommandUnderTest;
@@ -97,7 +96,7 @@ test('the commands of the README do, one after another, what it says', async (t)
   for (const command of commands) await runners[withoutNumbers(command)]?.(command, session);
 });
 
-// What a fresh clone does not have.
+// Folders that a fresh clone does not have.
 const left = ['node_modules', 'dist', '.git'].map((name) => join(root, name));
 
 function installed(command: string): string {

@@ -13,7 +13,7 @@ const blocks = blocksIn(readPage('README.md'));
 const programs = blocks.filter(({ language }) => language === 'ts' || language === 'js');
 const isTest = ({ text }: Block): boolean => text.includes("from 'node:test'");
 
-// What the README's programs import and leave to the reader.
+// Stubs for the modules that the README's programs import and the reader has to write.
 const stubs: Readonly<Record<string, string>> = {
   'app.js': `
     import { createServer } from 'node:http';

@@ -1,4 +1,4 @@
-// What an editor shows of each option: the comment above its row, through the declarations that the package ships.
+// An editor shows the comment above each option's row, through the declarations that the package ships.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { join } from 'node:path';

@@ -35,7 +35,7 @@ test('a variable of ours in another letter case is not read, and is reported unl
     'unknown variable Lameduck_Disabled; the nearest is LAMEDUCK_DISABLED',
     'unknown variable LAMEDUCK_SHUTDOWN_SIGNALs; the nearest is LAMEDUCK_SHUTDOWN_SIGNALS',
   ]);
-  // What Windows shows of a variable, which it finds in any letter case.
+  // Windows finds a variable in any letter case.
   assert.deepEqual(unknownVariables({ ...other, LAMEDUCK_PRE_STOP_SECONDS: '5' }, known).length, 2);
   assert.deepEqual(unknownVariables({ ...other, LAMEDUCK_PRE_STOP_SECONDS: '6' }, known).length, 3);
 });

@@ -1,4 +1,4 @@
-// What is said of the settings when the lifecycle starts.
+// Tests what the start line and its warnings say about the settings.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { test, type TestContext } from 'node:test';
@@ -10,7 +10,7 @@ interface Line {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** startLines returns the line that is logged at the start, and the warnings behind it. */
+/** startLines returns the line that is logged at the start, and the warnings after it. */
 async function startLines(
   t: TestContext,
   options: LameduckOptions,

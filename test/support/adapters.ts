@@ -21,7 +21,7 @@ const onlyHttp2 = 'node:http2 in clear text';
 export type AdapterName = Exclude<ServerKind, typeof onlyHttp2>;
 export const adapterNames = serverKinds.filter((kind): kind is AdapterName => kind !== onlyHttp2);
 
-// A server of HTTP/2 over TLS that is asked by HTTP/1.1 hands its handlers the requests of node:http.
+// A server of HTTP/2 over TLS passes requests over HTTP/1.1 to its handlers as requests of node:http.
 const mixed = { ...certificate, allowHTTP1: true };
 
 /** Each adapter turns a plain handler into a server that does not listen yet. */

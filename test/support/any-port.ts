@@ -1,4 +1,4 @@
-// Loaded with --import into a program that names its port: whatever it asks for, it gets a free one.
+// Loaded with --import into a program that names its port. Each listen() gets a free port instead.
 import { Server } from 'node:net';
 
 type Listen = (this: Server, ...args: unknown[]) => Server;

@@ -16,7 +16,7 @@ export class AuditFile implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'lameduck-audit-'));
   readonly path = join(this.folder, 'audit.log');
 
-  /** The lines, without the empty one behind the last line feed. */
+  /** The lines, without the empty string after the last line feed. */
   get lines(): string[] {
     const lines = this.text.split('\n');
     return lines.at(-1) === '' ? lines.slice(0, -1) : lines;

@@ -4,9 +4,13 @@ import { connect as connectSecure } from 'node:tls';
 import { once } from 'node:events';
 
 /**
- * What became of the requests. One is lost when it was sent and its connection ended before the whole answer had come, so
- * that the client cannot know whether it was executed. One is refused when no connection came about on which it could be
- * sent, or when its answer is 429 or 503: it was not executed, and the client may send it elsewhere.
+ * The results of the requests.
+ *
+ * A request is *lost* if it was sent and its connection ended before the whole answer had arrived. The client cannot
+ * know whether the request was executed.
+ *
+ * A request is *refused* if its answer is 429 or 503, or if no connection could be opened for it. It was not executed,
+ * and the client may send it elsewhere.
  */
 export interface Account {
   answered: number;

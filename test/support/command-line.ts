@@ -3,7 +3,7 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-/** What a command has said. */
+/** The output of a command. */
 export interface Said {
   readonly output: string;
   readonly complaint: string;

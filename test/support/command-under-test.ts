@@ -80,7 +80,8 @@ export class CommandUnderTest implements AsyncDisposable {
   }
 }
 
-// What npm, the test runner and the machine put there would change what is tested; npm must not look for news of itself.
+// npm, the test runner and the machine set variables that would change the program under test. npm must not check for
+// updates of itself.
 function cleanEnvironment(): Record<string, string | undefined> {
   const kept = Object.entries(process.env).filter(
     ([name]) => name === 'NODE_COMPILE_CACHE' || !/^(npm_|LAMEDUCK_|KUBERNETES_|NODE_)/.test(name),

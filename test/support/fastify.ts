@@ -23,7 +23,7 @@ export async function createApp(
   serverOptions: FastifyServerOptions = {},
 ): Promise<FastifyInstance> {
   const app = Fastify(serverOptions);
-  // What a test leaves open must not take the whole budget.
+  // Connections that a test leaves open must not take the whole budget.
   test.after(() => app.lameduck.shutdown('end of the test', { budget: 1 }));
   await app.register(fastifyLameduck, { logger: silentLogger, ...options });
   return app;

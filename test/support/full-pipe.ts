@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 export interface Pipe {
-  /** The end that a program is given; whoever has started it closes this one. */
+  /** The end for the program. The test closes it after it has started the program. */
   readonly written: number;
   /** Writes into the pipe until that takes no more. */
   fill(): void;

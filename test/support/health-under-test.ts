@@ -1,4 +1,4 @@
-// The health endpoints of one lifecycle on a fake clock, asked without a server.
+// The health endpoints of one lifecycle on a fake clock, called without a server.
 import assert from 'node:assert/strict';
 import { Health, type HealthOptions } from '../../src/health/health.ts';
 import { createLifecycle, type Lifecycle } from '../../src/lifecycle/signals.ts';
@@ -9,7 +9,7 @@ import { RecordingObserver } from './recording-observer.ts';
 export class HealthUnderTest {
   readonly clock = new FakeClock();
   readonly observer = new RecordingObserver();
-  /** What was warned about. */
+  /** The messages of all warnings. */
   readonly warnings: string[] = [];
   readonly lifecycle: Lifecycle = createLifecycle(false);
   readonly health: Health;

@@ -1,4 +1,4 @@
-// Hooks on a fake clock, and what tests ask of them.
+// Hooks on a fake clock, with helpers for tests.
 import assert from 'node:assert/strict';
 import { isLameduckError } from '../../src/errors.ts';
 import type { Hook, HookFunction } from '../../src/hooks/hook.ts';
@@ -39,7 +39,7 @@ export interface HooksUnderTest {
   readonly hooks: Hooks;
   readonly clock: FakeClock;
   readonly observer: WarnedObserver;
-  /** What hooks have noted, in order. */
+  /** The notes of the hooks, in order. */
   readonly notes: string[];
 }
 

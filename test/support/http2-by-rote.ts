@@ -19,7 +19,7 @@ export function uint32(value: number): number[] {
 /** preface is what a client says before anything else. */
 export const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 
-/** question asks by GET and http for / of the authority `a`. */
+/** question is the header block of a GET of http://a/. */
 export const question = [0x82, 0x86, 0x84, 0x01, 0x01, 0x61];
 
 /** settings is what a peer says first. */

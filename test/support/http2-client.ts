@@ -1,4 +1,4 @@
-// A client of HTTP/2 that says of each request how it ended, and of each session when it was told to leave.
+// A client of HTTP/2 that records how each request ended, and when each session received a GOAWAY.
 import {
   connect,
   type ClientHttp2Session,

@@ -35,7 +35,10 @@ export class Prober {
     this.#streak = newStreak(options.kind);
   }
 
-  /** What the kubelet acts on: it restarts a container that fails its liveness probe and sends no traffic to an unready one. */
+  /**
+   * The result on which the kubelet acts. It restarts a container that fails its liveness probe and sends no traffic to
+   * an unready one.
+   */
   get published(): boolean {
     return this.#streak.published === 'success';
   }

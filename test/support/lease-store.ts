@@ -1,4 +1,4 @@
-// The storage behind a small API server: one Lease for each name, with the rules of Kubernetes for writing it.
+// The storage of a small API server: one Lease for each name, with the rules of Kubernetes for writing it.
 import { randomUUID } from 'node:crypto';
 
 type Json = Record<string, unknown>;

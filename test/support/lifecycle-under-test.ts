@@ -13,7 +13,7 @@ import { RecordingObserver } from './recording-observer.ts';
 export interface LifecycleUnderTest extends Parts {
   readonly clock: FakeClock;
   readonly observer: RecordingObserver;
-  /** One entry for each start, with the addresses that it was told. */
+  /** One entry for each start, with the addresses that the observer received. */
   readonly starts: (readonly string[])[];
 }
 

@@ -1,4 +1,4 @@
-// What tests need to see in a Markdown page: its code blocks, its tables and its links.
+// Reads the code blocks, tables and links of a Markdown page.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -2,8 +2,8 @@
 import { systemClock, type Clock } from '../../src/clock.ts';
 
 /**
- * pacedClock goes by so many milliseconds in each one of the world. At a tenth what waits for it waits ten times as long, and
- * what the machine itself takes counts for a tenth: it does not reach a limit that would be near otherwise.
+ * pacedClock advances by `pace` milliseconds per real millisecond. At a pace of a tenth, each wait takes ten times as
+ * long, and the time that the machine itself needs counts for a tenth. A slow machine then reaches no limit.
  */
 export function pacedClock(pace: number): Clock {
   return {

@@ -1,5 +1,5 @@
-// The network of a pod: two network namespaces, of a server and of its clients, and the link between them, which the test
-// takes away as the kubelet takes away the network interface of a pod.
+// The network of a pod: one network namespace for a server, one for its clients, and the link between them. The test
+// removes the link as the kubelet removes the network interface of a pod.
 import { execFile, execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';

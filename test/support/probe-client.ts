@@ -17,7 +17,7 @@ export interface ProbeOptions {
   readonly patience?: number;
 }
 
-/** probe asks once. It rejects when it has run out of patience. */
+/** probe sends one probe. It rejects if no answer arrives in time. */
 export async function probe(
   port: number,
   path: string,

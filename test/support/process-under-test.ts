@@ -20,8 +20,9 @@ export class LoggingCommand extends CommandUnderTest {
   }
 
   /**
-   * killAgain sends a second process signal, and resolves when the process has ended. Within 100 ms of the first it would
-   * count as the same one (P-057), and when the process got the first is not known: it is sent until it counts.
+   * killAgain sends a second process signal, and resolves when the process has ended. A signal within 100 ms of the
+   * first counts as the same one (P-057). The test does not know when the process received the first, so it repeats the
+   * signal until the process ends.
    */
   async killAgain(signal: NodeJS.Signals): Promise<void> {
     while (!this.isOver) {

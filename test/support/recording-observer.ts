@@ -1,4 +1,4 @@
-// An Observer that keeps what it is told, in order.
+// An Observer that records every call, in order.
 import type {
   HookEnd,
   HookFailure,

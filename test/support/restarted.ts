@@ -52,7 +52,7 @@ export class Restarted {
     return line;
   }
 
-  // A browser keeps a connection that it has used, and opens another one ahead of time.
+  // A browser keeps a connection that it has used, and opens another before it needs it.
   async #openIdle(port: number): Promise<void> {
     const [used, preconnected] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
     for (const socket of [used, preconnected]) this.#test.after(() => socket.destroy());
@@ -61,7 +61,7 @@ export class Restarted {
   }
 }
 
-// What a restart may wait longer than that of a bare server, in milliseconds (P-107).
+// How many milliseconds a restart may take longer than the restart of a bare server (P-107).
 const promised = 100;
 
 const bare = fileURLToPath(new URL('../fixtures/restarts-bare.ts', import.meta.url));

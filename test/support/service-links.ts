@@ -1,4 +1,5 @@
-// What Kubernetes puts into every pod of a namespace that has a Service named `lameduck` with one named port.
+// The variables that Kubernetes sets in every pod of a namespace that has a Service named `lameduck` with one named
+// port.
 export const lameduckServiceLinks = {
   LAMEDUCK_SERVICE_HOST: '10.96.14.7',
   LAMEDUCK_SERVICE_PORT: '80',

@@ -61,7 +61,7 @@ export function describeEach<Name extends string>(
   });
 }
 
-/** What ends with a test: node:test’s context, as far as it is needed. */
+/** The part of node:test’s context that closes resources at the end of a test. */
 export interface Scope {
   after(end: () => unknown): void;
 }
@@ -76,7 +76,7 @@ export interface Serving extends Parts {
   dial(options?: { readonly allowHalfOpen?: boolean }): Promise<Client>;
 }
 
-/** Client is one raw connection: what is written is what goes out, what comes back is read response by response. */
+/** Client is one raw connection. It sends the bytes that a test writes, and reads the responses one by one. */
 export class Client {
   readonly socket: Socket;
   readonly reader: ResponseReader;

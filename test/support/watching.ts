@@ -9,7 +9,7 @@ export function openEventStream(response: ServerResponse): void {
   response.write('data: first\n\n');
 }
 
-/** eventSource is the header by which an `EventSource` asks for an event stream. */
+/** eventSource is the header with which an `EventSource` requests an event stream. */
 export const eventSource = 'Accept: text/event-stream\r\n';
 
 /** watching opens streams, one after another, and waits until each has said something. */

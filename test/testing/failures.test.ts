@@ -1,4 +1,4 @@
-// What the testing helper rejects with, and that it leaves nothing behind whatever happens.
+// Tests the errors of the testing helper, and that it leaves nothing open after a failure.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';

@@ -94,7 +94,7 @@ describeProbedAdapters((adapter) => {
       const client = await serving.dial();
       let received = '';
       client.socket.on('data', (chunk: string) => (received += chunk));
-      // Whatever a cache in between asks for, it is never told that nothing has changed.
+      // A conditional probe through a cache never gets a 304.
       client.send(`${request} HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: *\r\nConnection: close\r\n\r\n`);
       await client.ended();
       return parse(received);

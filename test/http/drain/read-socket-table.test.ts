@@ -1,4 +1,4 @@
-// What the kernel of this machine says of real sockets.
+// Tests the socket table of this machine's kernel with real sockets.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';

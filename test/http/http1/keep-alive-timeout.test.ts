@@ -51,7 +51,7 @@ test('the setting is told to clients, and holds over what the program sets befor
 
 test('P-017 a connection that has been kept for so long without a request is ended', async (t) => {
   const server = createServer({ keepAliveTimeout: 60_000 }, (_request, response) => response.end('served'));
-  // What Node adds so that a client that is as punctual as the server sees no reset.
+  // Node adds this buffer to the timeout, so that a client with the same timeout sees no reset.
   (server as { keepAliveTimeoutBuffer?: number }).keepAliveTimeoutBuffer = 0;
   const socket = await listening(t, server, { keepAliveTimeout: '50ms' });
   const askedAt = performance.now();

@@ -1,4 +1,5 @@
-// How kept connections leave: when they are told, when they are ended in silence, and that nothing on its way is lost.
+// Tests when the server announces the close of a kept connection, when it ends an idle one, and that no request in
+// flight is lost.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { it, type TestContext } from 'node:test';
@@ -18,7 +19,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
 
 describeAdapters((adapter) => {
   it('P-001, P-003 a connection is told to close by its next response from its drawn moment on, before the listener stops', async (t) => {
-    // The last quarter of the delay, in which clients ask that are slow, has the time of many round trips.
+    // At this pace the last quarter of the delay, which is left for slow clients, lasts many round trips.
     const clock = pacedClock(1 / 4);
     const serving = await serve(t, { adapter, listener: answer, shutdownDelayDuration: 800, clock });
     const client = await serving.dial();
@@ -226,7 +227,7 @@ describeAdapters((adapter) => {
   });
 });
 
-/** answersWhileLeaving begins a shutdown and asks, on one connection each, for an answer with each form of headers. */
+/** answersWhileLeaving begins a shutdown and requests an answer with each form of headers, on one connection each. */
 async function answersWhileLeaving(
   t: TestContext,
   adapter: AdapterName,

@@ -1,4 +1,4 @@
-// What a client of HTTP/2 says about a stream in one breath: Node knows all of it before it shows the stream.
+// Tests streams whose frames all arrive at once, so that Node has received all of them before it emits the stream.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:http2';

@@ -1,4 +1,4 @@
-// When a client of HTTP/2 is told to leave, by the time that it takes and by what it has on its way.
+// Tests when a client of HTTP/2 receives its GOAWAY, by its round trips and by the frames in flight.
 import assert from 'node:assert/strict';
 import type { ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
@@ -7,7 +7,7 @@ import { Goaway } from '../../../src/http/http2/goaway.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 interface AnnouncedClient {
-  /** How long it takes to answer the first ping, in milliseconds, and each one behind that. */
+  /** How many milliseconds the client takes to answer the first ping, and each later one. */
   readonly roundTrips: readonly [number, number];
   /** How many frames are always on their way to it. */
   readonly queued?: number;
@@ -77,7 +77,7 @@ interface SettlingClient {
   readonly opens: number;
 }
 
-/** settle returns after how many milliseconds of holding such a client is told. */
+/** settle returns after how many milliseconds of holding such a client receives the GOAWAY. */
 async function settle({ roundTrip, opens }: SettlingClient): Promise<number> {
   const clock = new FakeClock();
   let pings = 0;

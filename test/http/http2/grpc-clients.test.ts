@@ -1,4 +1,5 @@
-// Clients of @grpc/grpc-js that are never idle: the library refuses by itself what it has not sent when it is told to leave.
+// Tests clients of @grpc/grpc-js that are never idle. After a GOAWAY, the library itself refuses the calls that it has
+// not sent.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { status } from '@grpc/grpc-js';

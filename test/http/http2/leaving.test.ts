@@ -1,4 +1,4 @@
-// What clients of HTTP/2 have on its way while their session is told to leave.
+// Tests the streams that HTTP/2 clients have in flight when their session receives a GOAWAY.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -182,7 +182,7 @@ describeKinds((kind) => {
     const stream = session.request({ ':path': '/', ':method': 'POST' }, options);
     stream.on('wantTrailers', () => {
       stream.sendTrailers({ checksum: '1' });
-      // What is answered has been read up to here.
+      // The answer to a ping shows that the server has read everything before it.
       session.ping(() => {
         hold.end();
       });
@@ -209,7 +209,7 @@ describeKindsInTurn((kind) => {
       Array.from({ length: 20 }, async () => {
         while (client.goaways.length === 0 && !client.session.closed) {
           const outcome = await client.request('/x');
-          // Node's client keeps back what it has not sent when it is told to send nothing new.
+          // After a GOAWAY, Node's client rejects the requests that it has not sent.
           const isKeptBack = outcome.code === 7 && client.goaways.join() === String(2 ** 31 - 1);
           if (!isKeptBack) outcomes.push(outcome);
         }

@@ -1,4 +1,4 @@
-// What is left of a session of HTTP/2 that has been told to leave: answers on their way, pushed streams, clients that take nothing.
+// Tests the rest of an HTTP/2 session after its GOAWAY: answers in flight, pushed streams, clients that read nothing.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerHttp2Stream } from 'node:http2';
@@ -60,8 +60,8 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  // In clear text a client that does not read, and so answers no ping, is told after seconds only; and what goes through
-  // the compatibility API, Node takes for closed only when it is out.
+  // In clear text, a client that does not read answers no ping and receives its GOAWAY only after seconds. With the
+  // compatibility API, Node closes a stream only after its answer has been sent.
   const notThere = (!kind.isSecure || kind.isCompatible) && 'its stream is not closed before its answer is out';
   it('P-019 with retry-after a server drains though twenty new sessions a second arrive', async (t) => {
     const { serving, held, outcome } = await serveHeld(t, kind, 'old', { shutdownSendRetryAfter: true });

@@ -1,4 +1,4 @@
-// Requests and connections of HTTP/2 that come, are given up or say nothing while the server is told to end.
+// Tests HTTP/2 requests and connections that arrive, are cancelled or are silent when the shutdown begins.
 import assert from 'node:assert/strict';
 import { connect, type AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';

@@ -212,7 +212,8 @@ describeKinds((kind) => {
   it('A-120, P-043 during the delay new sessions and new streams are served, and each session leaves at its moment', async (t) => {
     const serving = await serve(t, kind, {
       shutdownDelayDuration: '1200ms',
-      // A client is told a round trip behind its moment, for which its last quarter leaves most of a second.
+      // A client receives the GOAWAY one round trip after its moment. At this pace the last quarter of the delay leaves
+      // it most of a second.
       clock: pacedClock(1 / 4),
       listener: (path, answer) => {
         answer.respond(200);

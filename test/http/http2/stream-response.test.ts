@@ -13,7 +13,7 @@ import { frame, preface, question, secured, settings, uint32 } from '../../suppo
 import { describeKinds, serve, streamOf } from '../../support/serving-http2.ts';
 import { until } from '../../support/until.ts';
 
-// Longer than anything is waited for behind a whole answer.
+// Longer than the server waits for anything after a complete answer, in milliseconds.
 const longer = 1_200;
 
 // More than a client takes that does not read.

@@ -21,7 +21,7 @@ type MadeOfNothing = new (address: null, protocols: undefined, options: object) 
 function webSocketOver(stream: Duplex, isServer: boolean): WebSocket {
   const socket = new (WebSocket as unknown as MadeOfNothing)(null, undefined, {});
   Object.assign(socket, { _isServer: isServer });
-  // Of a socket, which a stream is not.
+  // ws calls this method of a socket, which a stream does not have.
   Object.assign(stream, { setNoDelay: () => stream });
   socket.setSocket(stream, Buffer.alloc(0), { maxPayload: 0, skipUTF8Validation: false });
   socket.on('error', () => undefined);

@@ -1,4 +1,5 @@
-// What has ended is forgotten, also where the program has removed the listeners by which Node reports the end.
+// Tests that ended requests are forgotten, even if the program has removed the listeners through which Node reports the
+// end.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';

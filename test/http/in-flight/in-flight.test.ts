@@ -24,8 +24,8 @@ function recount({ traffic }: Watched): Counts {
 }
 
 /**
- * recountEachTurn compares the counters with a recount after every event of the server and in every turn of the event loop,
- * until the returned function is called. That returns the states that were seen.
+ * recountEachTurn compares the counters with a recount after every event of the server and in every turn of the event
+ * loop. It stops when the returned function is called, which returns the states that it saw.
  */
 function recountEachTurn(
   t: TestContext,

@@ -119,7 +119,7 @@ describeAdapters((adapter) => {
     assert.equal(await hung.reader.next(), undefined);
   });
 
-  // Node ends a TLS connection with its peer, whatever the server is told.
+  // Node ends a TLS connection as soon as its peer does, whatever the server's settings.
   const skip = isSecure(adapter) && 'TLS sockets of Node have no half-open state';
   it('P-014 a peer that has ended its side still receives its answer during the drain', { skip }, async (t) => {
     const exchanges: Exchange[] = [];

@@ -1,4 +1,4 @@
-// What the log says of a request without an answer.
+// Tests what the log says about a request without an answer.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Connection } from '../../../src/http/connection.ts';

@@ -120,7 +120,7 @@ describeAdapters((adapter) => {
     await serving.handle.signals.httpServerStoppedListening.signaled;
     const since = performance.now();
     for (const { reader } of clients) assert.equal((await reader.next())?.status, 200);
-    // The first may end late, and the last does not end ahead of its moment for that.
+    // The first may end late. The last must still not end before its moment.
     const took = Math.max(...ends) - since;
     assert.ok(took >= 180, `38 intervals of 5 ms took ${took.toFixed(0)} ms`);
     const record = await ended;

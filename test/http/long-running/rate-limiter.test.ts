@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Limiter } from '../../../src/http/long-running/rate-limiter.ts';
 
-/** momentsOf lists when each of `count` moments comes, asked for as soon as it is there. */
+/** momentsOf lists the next `count` moments of the limiter, each taken as soon as it comes. */
 function momentsOf(limiter: Limiter, count: number): number[] {
   return Array.from({ length: count }, () => {
     const { next } = limiter;

@@ -8,7 +8,7 @@ import { describeKinds, serve as serveHttp2 } from '../../support/serving-http2.
 import { until } from '../../support/until.ts';
 import { eventSource, openEventStream, watching } from '../../support/watching.ts';
 
-/** A POST with which a client of an LLM, or of MCP, asks for a stream. */
+/** A POST with which a client of an LLM, or of MCP, requests a stream. */
 const post =
   'POST /chat HTTP/1.1\r\nHost: localhost\r\nAccept: application/json, text/event-stream\r\nContent-Length: 0\r\n\r\n';
 

@@ -1,4 +1,4 @@
-// What lameduck breaks off: a client must see an error, and never take the part for the whole response.
+// A client sees an error if lameduck breaks off a response, and never takes the part for the whole.
 import assert from 'node:assert/strict';
 import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps } from 'node:https';

@@ -1,4 +1,4 @@
-// Redirected connects: every way to connect is seen, and nothing is left behind.
+// Tests that every way to connect is redirected, and that the prototype is restored afterwards.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, Socket } from 'node:net';

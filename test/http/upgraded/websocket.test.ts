@@ -43,7 +43,7 @@ async function serveWebSockets(scope: Scope, options: Partial<ServeOptions> = {}
   return { ...serving, sockets };
 }
 
-/** opened asks for a WebSocket as raw bytes, and reads the answer. */
+/** opened requests a WebSocket with raw bytes, and reads the answer. */
 async function opened(client: Client): Promise<void> {
   client.get('/', handshake);
   assert.equal((await client.reader.next())?.status, 101);
@@ -172,7 +172,7 @@ test('A-140, P-039 WebSockets are closed one after another, 200 in a second', as
   await serving.handle.signals.httpServerStoppedListening.signaled;
   const since = performance.now();
   await Promise.all(ends);
-  // The first may be told late, and the last is not told ahead of its moment for that.
+  // The first close may be late. The last must still not come before its moment.
   const took = Math.max(...told) - since;
   assert.ok(took >= 190, `40 intervals of 5 ms took ${took.toFixed(0)} ms`);
   assert.equal((await ended).longRunningEnded, 41);

@@ -28,7 +28,7 @@ export interface Contender {
   finish: (error?: Error) => void;
   exits: number;
   losses: number;
-  /** Runs with work that ends when it is told to. */
+  /** Runs with work that ends when its AbortSignal is aborted. */
   run(): Promise<void>;
   /** Runs with work that ends only by `finish`. */
   runStubborn(): Promise<void>;
@@ -46,7 +46,7 @@ export function election(identity: string, overrides: Partial<Election> = {}): E
 export class Contest {
   readonly clock = new FakeClock();
   readonly server = new ApiServer(this.clock);
-  /** How far the wall clock is ahead of where it would be. */
+  /** How many milliseconds the wall clock is fast. */
   wallAhead = 0;
   /** Whether `quiet` does not wait for Events. */
   ignoresEvents = false;

@@ -122,7 +122,7 @@ export class World {
     return { at: offset + (this.#now - suspendedMs) * rate, wall: 1.7e12 + wallOffset + this.#now * rate };
   }
 
-  // What the loop does, without its promises.
+  // One turn of the elector's loop, without its promises.
   #turn(node: Node): void {
     if (node.isBusy) return;
     const { election } = node;

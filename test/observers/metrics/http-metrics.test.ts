@@ -282,7 +282,7 @@ describe('scrapes', () => {
     await until(() => serving.traffic.connections.size === 0);
     answer('late 1\n');
     const other = serving.scrape();
-    // Only with its request is the registry asked a second time.
+    // The registry is read a second time only when this request arrives.
     await until(() => serving.traffic.connections.values().next().value?.isBusy === true);
     answer('# HELP late Late.\n# TYPE late gauge\nlate 2\n');
     assert.equal((await other).value('late'), 2);

@@ -17,7 +17,7 @@ interface Ended {
   readonly writableFinished?: boolean;
 }
 
-/** What is left of a response when its request has ended. */
+/** ended returns the fields of a response that are still there when its request has ended. */
 function ended({
   method = 'GET',
   route,
@@ -217,7 +217,7 @@ test('the quantile is that of the last 5 to 10 minutes', () => {
   assert.equal(durations.quantile(1), 0);
 });
 
-/** What is predicted with one request in flight, after requests of these durations, in seconds. */
+/** Whether one request in flight is predicted to overrun, after requests of these durations in seconds. */
 function isOverrun(took: readonly number[], budget: number): boolean {
   const { durations } = durationsUnderTest();
   for (const duration of took) durations.onRequestEnd(ended({}), duration * 1_000);

@@ -1,4 +1,4 @@
-// What a user's Fastify application does, in the smallest form: one request, one close, and nothing left behind.
+// A user's Fastify application in its smallest form: one request and one close, after which nothing stays open.
 const Fastify = require('fastify');
 
 module.exports = async function serveAndEnd(plugin) {

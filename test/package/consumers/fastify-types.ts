@@ -1,4 +1,4 @@
-// What the compiler sees of the plugin: a program that is right, and one mistake that it must find.
+// Code that a user compiles against the plugin: a correct program, and one mistake that the compiler must find.
 import Fastify from 'fastify';
 import fastifyLameduck from 'lameduck/fastify';
 

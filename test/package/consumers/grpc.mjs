@@ -1,4 +1,4 @@
-// A user's program with a gRPC health service, which a client asks for its status.
+// A user's program with a gRPC health service, and a client that requests its status.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { credentials, makeGenericClientConstructor } from '@grpc/grpc-js';

@@ -1,4 +1,4 @@
-// What a user's program does, in the smallest form: one server, one request, one shutdown, and nothing left behind.
+// A user's program in its smallest form: one server, one request and one shutdown, after which nothing stays open.
 const { once } = require('node:events');
 const { createServer, get } = require('node:http');
 
