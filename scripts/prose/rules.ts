@@ -31,18 +31,22 @@ const unclear: readonly (readonly [words: RegExp, instead: string])[] = [
 /** sentences checks the length, the beginning and the words of each sentence. Text in backticks counts as one word. */
 export const sentences: TextlintRuleModule = ({ Syntax, RuleError, report, getSource, locator }) => {
   const check = (node: Parameters<typeof getSource>[0] & object): void => {
-    const source = getSource(node);
-    const text = source.replace(/`[^`]*`/g, (code) => `\`${'x'.repeat(code.length - 2)}\``);
-    for (const sentence of split(text)) {
-      if (sentence.type !== 'Sentence') continue;
-      const [start, end] = sentence.range;
-      for (const problem of problemsOf(text.slice(start, end))) {
-        report(node, new RuleError(problem, { padding: locator.range([start, end]) }));
-      }
+    for (const { text, range } of sentencesOf(getSource(node))) {
+      for (const problem of problemsOf(text)) report(node, new RuleError(problem, { padding: locator.range(range) }));
     }
   };
   return { [Syntax.Paragraph]: check, [Syntax.TableCell]: check };
 };
+
+/** sentencesOf splits a text. The splitter takes `ms.` for a title and `503.` for the number of a list item. */
+export function sentencesOf(source: string): { readonly text: string; readonly range: readonly [number, number] }[] {
+  const text = source
+    .replace(/`[^`]*`/g, (code) => `\`${'x'.repeat(code.length - 2)}\``)
+    .replace(/(?:\bms|\d)(?=\.\s)/g, (end) => 'x'.repeat(end.length));
+  return split(text).flatMap(({ type, range: [start, end] }) =>
+    type === 'Sentence' ? [{ text: text.slice(start, end), range: [start, end] as const }] : [],
+  );
+}
 
 /** problemsOf returns what is wrong with a sentence. */
 export function problemsOf(sentence: string): string[] {

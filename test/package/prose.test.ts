@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { proseOf } from '../../scripts/prose/comments.ts';
-import { problemsOf } from '../../scripts/prose/rules.ts';
+import { problemsOf, sentencesOf } from '../../scripts/prose/rules.ts';
 
 const long = `The drain ${'really '.repeat(23)}waits.`;
 
@@ -21,6 +21,11 @@ for (const [sentence, problems] of [
     assert.deepEqual(problemsOf(sentence), problems);
   });
 }
+
+test('a sentence ends after a unit and after a number', () => {
+  const texts = sentencesOf('It takes 20 ms.\nThe answer is `a. b` or 503. It took 1.5 s.').map(({ text }) => text);
+  assert.deepEqual(texts, ['It takes 20 xx.', 'The answer is `xxxx` or 50x.', 'It took 1.5 s.']);
+});
 
 test('the comments of a file stay on their lines, and its code and usage are no prose', () => {
   const code = [
