@@ -1,4 +1,5 @@
-// What is compared: bare node:http, lameduck, and its peers, each put on a server as the first example of its README does.
+// The servers that are compared: bare node:http, lameduck and its peers. Each package is added as in the first example
+// of its README.
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';

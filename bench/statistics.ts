@@ -24,8 +24,9 @@ export function quantile(values: readonly number[], part: number): number {
 }
 
 /**
- * estimate computes a statistic of groups of samples, with its 95 % interval: groups (processes) are drawn with
- * replacement, and then samples (pairs) inside each, since two pairs of one process are more alike than two of two.
+ * estimate computes a statistic of groups of samples, with its 95 % interval by bootstrap. It draws groups (processes)
+ * with replacement, and then samples (pairs) inside each group. Two pairs of the same process are more alike than two
+ * pairs of different processes.
  */
 export function estimate<Sample>(
   groups: readonly (readonly Sample[])[],

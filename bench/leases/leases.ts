@@ -1,4 +1,4 @@
-// What leader election costs: requests to the API server in an hour of a fake clock, and CPU time in real time.
+// Measures the cost of leader election: requests to the API server per hour of a fake clock, and CPU time in real time.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { loadavg } from 'node:os';
@@ -34,9 +34,9 @@ export interface Leases {
 }
 
 export interface LeasesEffort {
-  /** Of the fake clock. */
+  /** Minutes of the fake clock. */
   readonly minutes: number;
-  /** Of real time. */
+  /** Seconds of real time. */
   readonly seconds: number;
 }
 

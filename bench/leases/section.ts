@@ -15,13 +15,14 @@ export function leasesSection({ leader, watching, polling, cpu, effort }: Leases
     row('follower with a watch', watching, cpu.watching - cpu.idle),
     row('follower without a watch', polling, cpu.polling - cpu.idle),
     '',
-    `**Method.** The electors have their default settings. The requests were counted over ${String(effort.minutes)} minutes of a fake clock, after each`,
-    'elector had reached its steady state, by a local HTTP server that has the rules of the Lease API and ends each watch after',
-    `5 minutes. The CPU time was measured over ${String(effort.seconds)} s of real time, for one process of each kind, all at once. Another`,
+    '**Method.** The electors have their default settings. A local HTTP server with the rules of the Lease API counted their requests',
+    `over ${String(effort.minutes)} minutes of a fake clock. The count began after each elector had reached its steady state. The server ended each`,
+    `watch after 5 minutes. The CPU time was measured over ${String(effort.seconds)} s of real time, for one process of each kind, all at once. Another`,
     `candidate renewed the Lease of the followers every 2 s. The process that does nothing took ${cpu.idle.toFixed(1)} ms per minute. The load`,
-    `average of the machine was ${cpu.loadAverage.toFixed(1)}, and on a busy machine the CPU times vary by half.`,
+    `average of the machine was ${cpu.loadAverage.toFixed(1)}. On a busy machine the CPU times vary by half.`,
     '',
-    '**Limits.** The local server has no TLS and is near: neither the cost of encryption nor the load on etcd is in these figures.',
+    '**Limits.** The local server is near and has no TLS. These figures therefore contain neither the cost of encryption nor the load',
+    'on etcd.',
   ];
 }
 

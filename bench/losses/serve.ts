@@ -12,8 +12,8 @@ const server = createServer((request, response) => {
     setTimeout(() => response.end(`${String(bytes)}\n`), 10);
   });
 });
-// Listens before the implementation, which may destroy the connection; and prints a line each, since whoever is killed
-// prints nothing at its end.
+// This listener runs before the implementation, which may destroy the connection. It prints one line per connection at
+// once, because a killed process prints nothing at its end.
 server.on('connection', ({ remotePort }) => {
   console.log(`accepted ${String(remotePort)}`);
 });

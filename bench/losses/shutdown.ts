@@ -6,12 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { get, newAccount, post, runClient } from '../../test/support/closed-loop-client.ts';
 
-/** What one shutdown did to its clients. */
+/** The results of one shutdown for its clients. */
 export interface Shutdown {
   readonly answered: number;
-  /** Sent on an accepted connection that had not been told to end, and not answered whole. */
+  /** Requests without a complete answer, sent on an accepted connection whose close had not been announced. */
   readonly lost: number;
-  /** Lost together with its connection, which the server had never accepted. */
+  /** Requests that were lost with a connection that the server had never accepted. */
   readonly neverAccepted: number;
   /** From SIGTERM to the end of the process. */
   readonly milliseconds: number;

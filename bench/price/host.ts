@@ -4,7 +4,7 @@ import { createServer, IncomingMessage, ServerResponse, type Server } from 'node
 import type { AddressInfo, Socket } from 'node:net';
 import { implementations, type Install } from '../implementations.ts';
 
-/** What the measuring process asks for; the answers are numbers, in microseconds of CPU time. */
+/** Question is a request from the measuring process. Each answer is a number, in microseconds of CPU time. */
 export type Question =
   { readonly ask: 'usage' } | { readonly ask: 'direct'; readonly of: Side; readonly requests: number };
 

@@ -11,7 +11,7 @@ export interface Pair {
   /** A whole request over loopback. */
   readonly bare: number;
   readonly other: number;
-  /** What the implementation adds to the `request` event and its end, driven in process. */
+  /** The CPU time that the implementation adds to the `request` event and its end, driven in process. */
   readonly increment: number;
 }
 
@@ -45,7 +45,7 @@ async function measureOnce(name: string, count: number): Promise<Pair[]> {
     const loads = { bare, other };
     const pairs: Pair[] = [];
     for (let index = 0; index < warmUpPairs + count; index++) {
-      // Whoever came first in one pair comes last in the next, so that a drift favours neither.
+      // The sides change their order from pair to pair, so that a drift favours neither.
       const order: Side[] = index % 2 === 0 ? ['bare', 'other'] : ['other', 'bare'];
       const whole = { bare: 0, other: 0 };
       const direct = { bare: 0, other: 0 };

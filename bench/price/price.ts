@@ -1,4 +1,4 @@
-// The price of an implementation: what its pairs of windows come to.
+// Computes the price of an implementation from its pairs of windows.
 import { estimate, median, quantile, type Estimate } from '../statistics.ts';
 import { measure, type Effort, type Pair } from './measure.ts';
 
@@ -10,7 +10,7 @@ export interface Price {
   readonly incrementSpread: readonly [number, number];
   /** (bare + increment) / bare: the ratio that has a limit. */
   readonly ratio: Estimate;
-  /** What a whole request costs more than on the bare server, and the same as a ratio. */
+  /** How much more CPU time a whole request takes than on the bare server, and the same as a ratio. */
   readonly difference: Estimate;
   readonly wholeRatio: Estimate;
 }

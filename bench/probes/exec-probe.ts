@@ -8,9 +8,9 @@ import { quantile } from '../statistics.ts';
 /** ExecProbe is how long a process took from its start to its end, in milliseconds. */
 export interface ExecProbe {
   readonly pairs: number;
-  /** Of Node with nothing to do, the median. */
+  /** The median time of a Node process that does nothing. */
   readonly node: number;
-  /** Of the probe beyond that. */
+  /** How much longer the probe takes than that process. */
   readonly own: { readonly median: number; readonly p90: number };
 }
 

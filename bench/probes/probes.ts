@@ -22,7 +22,7 @@ export interface Probes {
   readonly saturated: Waits;
   readonly blocked: Waits;
   readonly execProbe: ExecProbe;
-  /** The load average of the last minute, before the measurement and behind it. */
+  /** The load average of the last minute, before and after the measurement. */
   readonly loadAverage: readonly [number, number];
 }
 
@@ -37,7 +37,10 @@ export const clients = 100;
 export const blockTime = 3_000;
 export const pauseBetween = 50;
 
-/** Limits of the 99th percentile: a factor of that on an idle main port, and milliseconds. Of the exec probe: milliseconds. */
+/**
+ * Limits of the 99th percentile: a factor of the figure on an idle main port, and milliseconds. `execProbe` is the
+ * limit of the probe by command, in milliseconds.
+ */
 export const limits = { factor: 2, p99: 20, execProbe: 60 } as const;
 
 /** measureProbes measures all kinds in turn, so that a machine that is slower for a while is slower for each of them. */
@@ -68,7 +71,7 @@ export async function measureProbes({ rounds, probes, execPairs }: ProbesEffort)
   }
 }
 
-/** missed lists the limits that were not kept. */
+/** missed lists the limits that were not met. */
 export function missed({ idleMainPort, saturated, blocked, execProbe: { own } }: Probes): string[] {
   const limit = Math.min(limits.p99, limits.factor * idleMainPort.p99);
   const late = Object.entries({ saturated, blocked }).filter(([, { p99 }]) => p99 > limit);
@@ -88,7 +91,7 @@ async function underLoad(port: number, measure: () => Promise<number[]>): Promis
   } finally {
     load.kill('SIGKILL');
     await once(load, 'close');
-    // What the clients had in line is answered before the next kind is measured.
+    // The server answers the requests that the clients have queued before the next kind is measured.
     await probe(port, '/readyz');
   }
 }
@@ -101,7 +104,8 @@ async function whileBlocked(host: ChildProcess, probePort: number): Promise<numb
   const until = performance.now() + blockTime - 10 * pauseBetween;
   const waits: number[] = [];
   while (performance.now() < until) waits.push(await ask(probePort));
-  // The last of them would be answered by whoever is awake again.
+  // The probing stops before the block ends, because the main thread would answer the last probes itself. The next
+  // measurement starts after the block.
   await sleep(20 * pauseBetween);
   return waits;
 }

@@ -1,5 +1,5 @@
-// How much later does a program that was started with lameduck/register give its first response, and how long does a turn of
-// its event loop take meanwhile? Bare and registered starts take turns.
+// Measures how much later a program that was started with lameduck/register sends its first response. Also measures how
+// long a turn of its event loop takes meanwhile. Bare and registered starts take turns.
 //
 //   node bench/start/main.ts [RUNS]
 import { spawn } from 'node:child_process';

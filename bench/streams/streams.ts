@@ -9,7 +9,7 @@ export interface Streams {
   /** How many of them ended with their last chunk. */
   readonly whole: number;
   readonly tookMs: number;
-  /** How long a turn of the event loop held up whoever waited for it. */
+  /** How long a turn of the event loop delayed other work. */
   readonly stillMs: { readonly median: number; readonly p99: number; readonly longest: number };
 }
 

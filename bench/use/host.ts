@@ -5,7 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getHeapStatistics, GCProfiler } from 'node:v8';
 
-/** Question is what the measuring process asks for. Every answer is one object of numbers. */
+/** Question is a request from the measuring process. Every answer is one object of numbers. */
 export type Question = 'cpu' | 'profile' | 'profiled' | 'memory';
 
 /** Answers has the answer to each question. */

@@ -12,15 +12,15 @@ import { bare, execArgvOf, type Variant } from './variants.ts';
 
 /** Costs is what one server costs, in one process. */
 export interface Costs {
-  /** Of each window, in nanoseconds of CPU time per request. */
+  /** For each window, nanoseconds of CPU time per request. */
   readonly requests: readonly number[];
-  /** Of each window, in nanoseconds of CPU time per connection, with its one request. */
+  /** For each window, nanoseconds of CPU time per connection, including its one request. */
   readonly connections: readonly number[];
-  /** Allocated in the heap per request. */
+  /** Bytes allocated in the heap per request. */
   readonly bytes: number;
   /** Nanoseconds of garbage collection per request. */
   readonly collecting: number;
-  /** Of an idle connection, in bytes. */
+  /** Bytes per idle connection. */
   readonly heap: number;
   readonly resident: number;
 }

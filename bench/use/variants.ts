@@ -1,4 +1,4 @@
-// What a request is measured with: a bare server and lameduck on it, in the ways in which services use it.
+// The servers on which requests are measured: a bare server, and lameduck in the ways in which services use it.
 import { join } from 'node:path';
 
 /** Variant is how the process of a server is started. */
