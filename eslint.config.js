@@ -250,7 +250,7 @@ export default defineConfig(
     rules: { 'no-restricted-syntax': ['error', ...environment, ...time, ...timeOfDay] },
   },
   {
-    // What is observed carries the time of day; nothing is measured with it.
+    // Observers record the time of day. No code measures with it.
     files: ['src/observers/**'],
     rules: { 'no-restricted-syntax': ['error', ...processEvents, ...environment, ...time] },
   },

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Builds an image, with buildah where it is installed and with docker elsewhere.
+# Builds an image, with buildah if it is installed, and otherwise with docker.
 #
 #   docker/build.sh IMAGE DOCKERFILE CONTEXT [OPTION...]
 #
-# Options go to the builder. The registry and the certificates that npm or Node is configured with on this machine reach the
-# build as the secrets `npmrc` and `ca`. All files and the image have one time, so that equal sources make an equal image:
-# SOURCE_DATE_EPOCH where it is given, else that of the last commit.
+# Options go to the builder. The registry and the certificates that npm or Node is configured with on this machine reach
+# the build as the secrets `npmrc` and `ca`.
+#
+# All files and the image have the same time, so that equal sources make an equal image. The time is SOURCE_DATE_EPOCH
+# if it is set, and otherwise the time of the last commit.
 set -euo pipefail
 
 image=${1:?the name of the image} dockerfile=${2:?the Dockerfile} context=${3:?the folder that is built from}

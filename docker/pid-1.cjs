@@ -1,5 +1,6 @@
-// What a program owes as the first process of its container until it listens for SIGTERM itself: the kernel drops what such
-// a process does not listen for, nobody sends it again, and the container would be killed at the end of its grace period.
+// Ends a program that is the first process of its container and does not listen for SIGTERM itself yet. The kernel
+// drops a signal for which the first process has no listener, and the signal is not sent again. The container would be
+// killed at the end of its grace period.
 'use strict';
 
 for (const signal of ['SIGTERM', 'SIGINT']) {

@@ -17,7 +17,8 @@ const server = createServer((request, response) => {
 // An event stream is recognized by its type; what wants to be named is the long poll.
 const duck = lameduck(server, { longRunning: ({ url }) => url === '/poll' });
 
-// Nothing in it knows of a shutdown: lameduck ends the stream behind a whole event, and the client comes back by itself.
+// The handler knows nothing of a shutdown. lameduck ends the stream after a complete event, and the client reconnects
+// on its own.
 function stream(response: ServerResponse): void {
   response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache' });
   response.flushHeaders();
@@ -26,8 +27,8 @@ function stream(response: ServerResponse): void {
   response.on('close', () => news.off('item', send));
 }
 
-// It is answered with news, or without any: after half a minute, when its turn in the drain has come, or to nobody when its
-// client has gone.
+// Answers with the next item. It answers without an item after half a minute, or when its turn in the drain has come.
+// If the client has gone, nobody receives the answer.
 async function poll(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const signal = AbortSignal.any([duck.abortSignal(request), AbortSignal.timeout(30_000)]);
   try {

@@ -20,7 +20,7 @@ const order = {
 const longestGap = 60;
 
 export function addRoutes(app: FastifyInstance, pool: Pool): void {
-  // Which process answered, for whoever watches a rollout.
+  // The replica that answered, for users who watch a rollout.
   app.addHook('onSend', async (_request, reply) => {
     void reply.header('X-Served-By', hostname());
   });
@@ -65,8 +65,8 @@ export function addRoutes(app: FastifyInstance, pool: Pool): void {
   });
 }
 
-// One event for each second. They are numbered alike on every replica, so that a client which comes back to another one goes
-// on where it stopped.
+// One event per second. Every replica numbers the events alike, so that a client that reconnects to another replica
+// continues where it stopped.
 async function* seconds(last: number): AsyncGenerator<string> {
   const now = (): number => Math.floor(Date.now() / 1_000);
   let next = last > now() - longestGap && last <= now() ? last + 1 : now();

@@ -35,7 +35,7 @@ try {
   refuse(`Cannot listen on port ${String(port)}: ${(error as Error).message}. Another one: PORT=8081 npm start`);
 }
 
-// One that was told to end before it listened has no address.
+// If the process received SIGTERM before it listened, there is no address.
 const [address] = app.addresses() as { port: number }[];
 if (address !== undefined) {
   console.log(`Listening on http://localhost:${String(address.port)}/. To end it as Kubernetes would:`);

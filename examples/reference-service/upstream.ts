@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 
-// Shorter than the limit of a health check, so that no question is left open behind a check that has given up.
+// Shorter than the limit of a health check, so that no request is still open after its check has timed out.
 const patience = 800;
 
 export interface Upstream {

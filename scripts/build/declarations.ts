@@ -1,5 +1,5 @@
-// The declarations: those of CommonJS for each module that an export reaches, and for `import` one file for each export that
-// names them again, so that a type is the same for both.
+// Writes the declarations. CommonJS gets a file for each module that an export reaches. `import` gets one file per
+// export, which exports the same names again, so that a type is the same for both.
 import { join, relative } from 'node:path';
 import ts from 'typescript';
 import { entries } from './entries.ts';

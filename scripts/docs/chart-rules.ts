@@ -1,7 +1,7 @@
-// What the numbers of the chart and of the image stand for, H for their rules and HC for what they are held against as a
-// whole. They are part of the list in rules.ts.
+// The rules of the chart and of the image. An H number is a single rule, and an HC number is a criterion for the whole.
+// They are part of the list in rules.ts.
 
-/** The rule behind each number of the chart and of the image. */
+/** Each number of the chart and of the image, with its rule. */
 export const chartRules: Readonly<Record<string, string>> = {
   'H-013':
     'A name is truncated before its suffix is added, fits in 63 characters and begins with a letter, whatever the name of the release is.',

@@ -1,6 +1,6 @@
-// What the numbers of the injector stand for: facts about MutatingAdmissionPolicy and about injected pods.
+// The rules of the injector: facts about MutatingAdmissionPolicy and about injected pods.
 
-/** The rule behind each number of the injector. */
+/** Each number of the injector, with its rule. */
 export const injectorRules: Readonly<Record<string, string>> = {
   'M-01':
     'The policy is a JSON patch. An apply configuration cannot remove a field, and merges variables and init containers by rules of its own.',

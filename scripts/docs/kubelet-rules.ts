@@ -1,6 +1,6 @@
-// What the numbers of the kubelet's rules stand for that `lameduck rehearse` follows. They are part of the list in rules.ts.
+// The kubelet's rules that `lameduck rehearse` follows. They are part of the list in rules.ts.
 
-/** The rule behind each number. */
+/** Each number, with its rule. */
 export const kubeletRules: Readonly<Record<string, string>> = {
   'K-002':
     'By default, a probe has a timeout of 1 s, a period of 10 s, a success threshold of 1 and a failure threshold of 3. A 0 where the minimum is 1 means the default.',

@@ -58,7 +58,7 @@ export function tableProblems(page: string): string[] {
     ([, name = '', handling = '']) => `${name} | ${handling}`,
   );
   const wanted = programs.map((program) => {
-    // What Node it was is measured, and said above the table.
+    // The version of Node is that of the measurement. The page shows it above the table, and not in a row.
     const version = lockedPackage(program);
     return `${program.title}${version === undefined ? '' : ` (${version})`} | ${program.handling}`;
   });

@@ -1,4 +1,4 @@
-// What each number stands for, in one sentence or two. docs/conformance.md is generated from this list, from the tests
+// The rules, by number, in one sentence or two each. docs/conformance.md is generated from this list, from the tests
 // and comments that cite a number, and from differences.ts.
 import { chartRules } from './chart-rules.ts';
 import { injectorRules } from './injector-rules.ts';
@@ -17,7 +17,7 @@ export const families = {
   P: 'hard cases of shutting down an HTTP server on Node',
 } as const;
 
-/** The rule behind each number. */
+/** Each number, with its rule. */
 export const rules: Readonly<Record<string, string>> = {
   'A-001': 'A lifecycle signal has a name and fires once. It then stays fired, and firing it again changes nothing.',
   'A-002':

@@ -1,7 +1,8 @@
-// Keeps what the test runs on each Node have shown of each kind of server, in scripts/docs/server-kinds.json, for the page that
-// `npm run docs` writes; with --check it fails when a cell of that has not passed, or a new one has, and keeps nothing.
+// Writes scripts/docs/server-kinds.json from the test runs on each Node: which numbers have passed on which kind of
+// server. `npm run docs` writes its page from that file. With --check, it writes nothing, and fails if the file and the
+// runs differ.
 //
-//   KINDS=FOLDER npm test, and KINDS=FOLDER npm run test:matrix, leave in FOLDER what this reads: write-server-kinds.ts FOLDER
+//   write-server-kinds.ts FOLDER   reads what KINDS=FOLDER npm test and KINDS=FOLDER npm run test:matrix have written
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { serverKinds } from '../../test/support/adapters.ts';
