@@ -43,7 +43,7 @@ interface Fastify {
   readonly FastifyAdapter: Constructor;
 }
 
-// What require() returns for a module of ECMAScript.
+// require() returns the namespace of an ECMAScript module.
 function defaultOf(module: unknown): unknown {
   return (module as { default?: unknown }).default ?? module;
 }

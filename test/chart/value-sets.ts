@@ -75,7 +75,7 @@ const anyImage: Values = {
   podDisruptionBudget: { maxUnavailable: null, minAvailable: 1 },
 };
 
-/** What pod security `restricted` needs and the chart does not impose on an injected image. */
+/** Settings that pod security `restricted` requires, and that the chart does not impose on an injected image. */
 const restricted: Values = {
   podSecurityContext: { runAsNonRoot: true, runAsUser: 1000 },
   securityContext: { capabilities: { drop: ['ALL'] } },
