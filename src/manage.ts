@@ -1,6 +1,8 @@
 // Puts a lifecycle on servers inside this process: settings from its environment, its process signals, its log.
+import type { Server as NetServer } from 'node:net';
 import { systemClock } from './clock.ts';
 import { createParts, type Parts } from './parts.ts';
+import { joinGroup } from './group.ts';
 import { applyKeepAliveTimeout } from './http/http1/keep-alive-timeout.ts';
 import { readSocketTable } from './http/drain/read-socket-table.ts';
 import { watchForHandedSockets } from './http/http1/handed-sockets.ts';
@@ -71,6 +73,8 @@ export function manage(
 export interface Guest {
   /** The invalid settings, in one line. */
   readonly problem: string | undefined;
+  /** The listener of the workers, if the program is a primary of node:cluster. */
+  readonly listener?: NetServer | undefined;
 }
 
 /** install gives servers that can have one a lifecycle with these settings; a guest's own servers answer no probe. */
@@ -92,19 +96,20 @@ export function install(
     eventLoop: settings.probePort === 0 ? undefined : () => thread.counts,
   });
   const checkpoint = openCheckpoint(settings.checkpointPath, logging);
+  const group = joinGroup({ settings, environment, servers, parts: () => parts, listener: guest?.listener });
   const parts = createParts({
     ...{ servers, settings, sources, functions, readSocketTable, metrics },
     clock: probePort?.clock ?? systemClock,
     // Before the log, because writing a line may take time.
-    observer: several([probePort?.observer, observerOf(checkpoint), audit?.observer, logging]),
-    audit,
+    observer: several([group.observer, probePort?.observer, observerOf(checkpoint), audit?.observer, logging]),
+    ...{ audit, group },
     flushLog: logging.flushed,
     isHurried: isDeveloped,
     answersOnOwnServers: !isGuest,
     onStart(addresses) {
       stopWatching();
       logStart(parts, logging, { addresses, sources, warnings }, environment, guest);
-      probePort?.open();
+      group.onStart(() => probePort?.open());
     },
   });
   const stopWatching = watchForHandedSockets(servers, () => {

@@ -83,8 +83,20 @@ export interface ShutdownRecord {
   readonly stepFailures: readonly { readonly step: string; readonly error: string }[];
   /** The resources that kept the event loop alive one second after the drain, so that the process had to exit by itself. */
   readonly heldBy: readonly string[];
+  /** The workers of node:cluster that have exited during the shutdown. There only in a primary with workers. */
+  readonly workers?: readonly WorkerEnd[];
   /** Audit events that were dropped, or not yet written when the record was made. Undefined without an audit log. */
   readonly auditEventsMissing?: number;
+}
+
+/** WorkerEnd is how a worker of node:cluster has ended during the shutdown of its primary. */
+export interface WorkerEnd {
+  readonly pid: number;
+  readonly exitCode: number | null;
+  /** The signal that has ended it. */
+  readonly signal: NodeJS.Signals | null;
+  /** The worker's own final line, if it has a lifecycle. */
+  readonly record?: ShutdownRecord;
 }
 
 /** PreviousRun is the checkpoint's record of the previous run, in this container or before a restart of it. */

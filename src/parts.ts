@@ -14,7 +14,7 @@ import type { Server } from './http/server.ts';
 import { Traffic, type TrafficOptions } from './http/traffic.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle/signals.ts';
 import type { Answer } from './message.ts';
-import type { AuditLog, ElectorCounts, Observer } from './observer.ts';
+import type { AuditLog, ElectorCounts, Observer, WorkerEnd } from './observer.ts';
 import type { Metrics } from './observers/metrics/metrics.ts';
 import { several } from './observers/several.ts';
 import { Recorder } from './recorder.ts';
@@ -36,6 +36,13 @@ export interface PartsOptions extends DrainOptions {
   readonly metrics?: Metrics | undefined;
   /** Undefined when there is none. */
   readonly audit?: AuditLog | undefined;
+  /** The part of the lifecycle in a group of node:cluster. */
+  readonly group?: {
+    /** The workers that have exited; undefined unless this process is their primary. */
+    readonly ends: readonly WorkerEnd[] | undefined;
+    /** In a worker, resolves when the listener of all workers is closed. */
+    readonly listenerClosed: (() => Promise<void>) | undefined;
+  };
   /** Whether the servers answer for the endpoints of lameduck, as far as the settings say so; by default they do. */
   readonly answersOnOwnServers?: boolean | undefined;
   /** How the log is flushed, for the check `log` (A-077). */
@@ -74,7 +81,7 @@ export interface Parts {
 
 /** createParts puts one lifecycle together. Nothing happens until the startup begins or a server listens. */
 export function createParts(options: PartsOptions): Parts {
-  const { settings, sources, clock, metrics, audit, onStart } = options;
+  const { settings, sources, clock, metrics, audit, group, onStart } = options;
   const observer = metrics === undefined ? options.observer : several([options.observer, metrics.observer]);
   const warn = (message: string, details?: object): void => {
     observer.onWarning(message, details);
@@ -107,9 +114,9 @@ export function createParts(options: PartsOptions): Parts {
     recorder.noteStepFailure('end connections', error);
   };
   const drain = new Drain(traffic, clock, onFailure, options);
-  const recorder = new Recorder({ clock, traffic, hooks, observer, audit });
+  const recorder = new Recorder({ clock, traffic, hooks, observer, audit, workers: group?.ends });
   const shutdown = new Shutdown({
-    ...{ clock, settings, budget, servers, lifecycle, traffic, drain, hooks, recorder, audit },
+    ...{ clock, settings, budget, servers, lifecycle, traffic, drain, hooks, recorder, audit, group },
     takeCloses: (server) => {
       closes.begin(server);
     },

@@ -8,7 +8,7 @@ import type { Hooks } from './hooks/hooks.ts';
 import type { SocketRow } from './http/drain/socket-table.ts';
 import type { Traffic } from './http/traffic.ts';
 import type { SignalName } from './lifecycle/graph.ts';
-import type { AuditLog, Observer, ShutdownRecord, StepFailure, UnfinishedRequest } from './observer.ts';
+import type { AuditLog, Observer, ShutdownRecord, StepFailure, UnfinishedRequest, WorkerEnd } from './observer.ts';
 
 /** RecorderParts are the parts whose counts the record has, and the observers of it. */
 export interface RecorderParts {
@@ -17,6 +17,8 @@ export interface RecorderParts {
   readonly hooks: Pick<Hooks, 'failures'>;
   readonly observer: Observer;
   readonly audit?: Pick<AuditLog, 'missing'> | undefined;
+  /** The workers of node:cluster that have exited. */
+  readonly workers?: readonly WorkerEnd[] | undefined;
 }
 
 /** Recorder notes what happens and when, counted from the moment at which the shutdown began. */
@@ -142,7 +144,7 @@ export class Recorder {
   }
 
   #recordNow(exitCode: number): ShutdownRecord {
-    const { clock, traffic, hooks, audit } = this.#parts;
+    const { clock, traffic, hooks, audit, workers = [] } = this.#parts;
     const now = clock.now();
     const startedAt = this.#startedAt ?? now;
     const { answered, refused, aborted, longRunningEnded } = traffic.requests.inFlight;
@@ -159,6 +161,7 @@ export class Recorder {
       hookFailures: hooks.failures.map(({ kind, name, error }) => ({ kind, name, error: error.message })),
       stepFailures: this.stepFailures.map(({ step, error }) => ({ step, error: error.message })),
       heldBy: [],
+      ...(workers.length > 0 && { workers }),
       ...(audit !== undefined && { auditEventsMissing: audit.missing }),
     };
   }

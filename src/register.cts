@@ -1,6 +1,7 @@
 // The package's export for `node --import lameduck/register` and `node --require lameduck/register`: it gives a program the
 // lifecycle without a change of its code. Every process that inherits NODE_OPTIONS loads it, so it does almost nothing until an
 // HTTP server listens (P-117). It requires nothing before it has checked the version of Node, so that an old Node can load it.
+import type * as Cluster from 'node:cluster';
 import type * as DiagnosticsChannel from 'node:diagnostics_channel';
 import type * as FileSystem from 'node:fs';
 import type * as Net from 'node:net';
@@ -43,7 +44,10 @@ let deferral: Deferrals.Deferral | undefined;
 
 function onListening(message: unknown): void {
   const { server } = message as Message;
-  if (!isHttp(message as Message)) return;
+  if (!isHttp(message as Message)) {
+    if (hasWorkers()) guarded(accommodatePrimary.bind(undefined, server));
+    return;
+  }
   diagnostics().unsubscribe(requests, onRequest);
   guarded(() => {
     defer()?.add(server);
@@ -72,6 +76,18 @@ function defer(): Deferrals.Deferral | undefined {
     guest().accommodate(server, process.env);
   };
   return (deferral = new Deferral({ load, accommodate, onFailure }));
+}
+
+// A primary of node:cluster listens for its workers.
+function hasWorkers(): boolean {
+  const { workers } = require('node:cluster') as Cluster.Cluster;
+  return Object.keys(workers ?? {}).length > 0;
+}
+
+// Not deferred: the listener of the primary answers no request.
+function accommodatePrimary(server: Net.Server): void {
+  const { isMainThread } = require('node:worker_threads') as typeof WorkerThreads;
+  if (isMainThread) guest().accommodatePrimary(server, process.env);
 }
 
 function guest(): typeof Guest {

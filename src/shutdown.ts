@@ -19,8 +19,7 @@ import { runStep } from './step.ts';
 // The longest drain after an uncaught error, in milliseconds. It is short because the program's state is unreliable (K-211).
 const drainAfterUncaughtError = 2_000;
 
-// The part of the delay in which responses tell clients to close their connections. The rest of the delay is for clients
-// that send their next request late.
+// The part of the delay in which responses tell clients to leave. The rest is for clients whose next request comes late.
 const leavingShare = 0.75;
 
 /** ShutdownParts are the parts that the shutdown starts and waits for. */
@@ -37,6 +36,8 @@ export interface ShutdownParts {
   readonly hooks: Hooks;
   readonly recorder: Recorder;
   readonly audit: Pick<AuditLog, 'flush'> | undefined;
+  /** In a worker of node:cluster, `listenerClosed` resolves when the listener of all workers is closed. */
+  readonly group: { readonly listenerClosed: (() => Promise<void>) | undefined } | undefined;
 }
 
 /** BeginOptions is what the caller of `begin` may set. */
@@ -213,8 +214,9 @@ export class Shutdown {
   }
 
   async #stopListening(endBy: Deadline): Promise<void> {
-    const { servers, clock, traffic, lifecycle } = this.#parts;
+    const { servers, clock, traffic, lifecycle, group } = this.#parts;
     traffic.hold.begin();
+    await this.#step('wait for the primary', endBy, () => group?.listenerClosed?.());
     const activity = (): number => traffic.connectionsAccepted + traffic.requests.inFlight.answered;
     await Promise.all(
       servers.map((server) =>

@@ -315,7 +315,8 @@ export const rules: Readonly<Record<string, string>> = {
   'P-068': "PM2's IPC message `shutdown` starts the shutdown, as a process signal does.",
   'P-069': 'lameduck does not handle SIGHUP and SIGUSR2 unless configured, and never handles the signals of a fault.',
   'P-070': "Signal listeners of other libraries keep working, and lameduck's can be removed.",
-  'P-071': 'If the primary of `node:cluster` disconnects a worker, the worker drains before Node closes its servers.',
+  'P-071':
+    'The primary of `node:cluster` forwards the process signal and waits for its workers. If it disconnects a worker or ends, the worker drains first.',
   'P-073':
     'No timer of lameduck keeps the process alive. A thousand starts and stops in one process leave no warning, listener, timer or handle.',
   'P-074': 'Time is monotonic: a step of the wall clock does not change the drain.',

@@ -1,4 +1,5 @@
 // The lifecycle under `lameduck/register`: all servers of the program drain as one, and then its own signal listeners run.
+import type { Server as NetServer } from 'node:net';
 import { isFree, type Server } from '../http/server.ts';
 import { addServer, install } from '../manage.ts';
 import type { Parts } from '../parts.ts';
@@ -17,15 +18,20 @@ let parts: Parts | undefined;
  */
 export function accommodate(server: unknown, environment: Environment): void {
   if (!isFree(server) || parts?.handle.signals.shutdownInitiated.hasSignaled === true) return;
-  if (parts === undefined) parts = begin(server, environment);
+  if (parts === undefined) parts = begin([server], environment);
   else addServer(parts, server);
 }
 
-function begin(server: Server, environment: Environment): Parts {
+/** accommodatePrimary gives a primary of node:cluster the lifecycle when the first listener of its workers listens. */
+export function accommodatePrimary(listener: NetServer, environment: Environment): void {
+  parts ??= begin([], environment, listener);
+}
+
+function begin(servers: readonly Server[], environment: Environment, listener?: NetServer): Parts {
   const { problems, ...completed } = readSettings({}, environment, {}, { probePort: usualProbePort });
   const problem = problems.length === 0 ? undefined : `settings have their defaults: ${problems.join('; ')}`;
-  const guest = { problem };
-  const lifecycle = install([server], withinBudget(completed), environment, guest);
+  const guest = { problem, listener };
+  const lifecycle = install(servers, withinBudget(completed), environment, guest);
   if (completed.sources.probePort === 'default') {
     giveWay(usualProbePort, async () => {
       await lifecycle.releaseProbePort();

@@ -57,9 +57,11 @@ const permitted: Readonly<Record<string, readonly string[]>> = {
   ],
   // Brings a lifecycle, the process and the log together, for every entry that does so.
   'manage.ts': [
-    ...['clock.ts', 'http', 'observer.ts', 'observers', 'parts.ts', 'probe-thread.ts', 'probe-worker', 'process'],
-    ...['registration.ts', 'settings'],
+    ...['clock.ts', 'group.ts', 'http', 'observer.ts', 'observers', 'parts.ts', 'probe-thread.ts', 'probe-worker'],
+    ...['process', 'registration.ts', 'settings'],
   ],
+  // A primary of node:cluster and its workers, each with its lifecycle.
+  'group.ts': ['clock.ts', 'exit-codes.ts', 'observer.ts', 'observers', 'parts.ts', 'process', 'settings'],
   'probe-thread.ts': [
     ...['clock.ts', 'errors.ts', 'observer.ts', 'observers', 'parts.ts', 'probe-worker', 'process', 'settings'],
   ],

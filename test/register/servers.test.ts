@@ -113,7 +113,7 @@ void describe('settings of a guest', { concurrency: 2 }, () => {
     );
     const started = await subject.line('the start', ({ msg }) => String(msg).startsWith('lifecycle started: '));
     assert.match(String(started.msg), /shutdownDelayDuration 0s \(default\)/);
-    assert.match(String(started.msg), /preStopSeconds 1s \(LAMEDUCK_PRE_STOP_SECONDS\)/);
+    assert.match(String(started.msg), /preStopSeconds 1s \(env\)/);
   });
 
   test('P-075 a delay that does not fit into the budget is cut, with a warning that has the sum', async (t) => {
