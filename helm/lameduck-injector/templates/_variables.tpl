@@ -45,7 +45,7 @@
   expression: "variables.names.lastIndexOf('LAMEDUCK_PROBE_PORT')"
 - name: portGiven
   expression: "variables.portAt < 0 ? '' : variables.env[variables.portAt].?value.orValue('')"
-# 0 is off: the value is not a port or is not known here, or a container of the pod has port 8081 for something else.
+# 0 means no probe port: the value is not a port or is unknown here, or a container of the pod already uses port 8081.
 - name: probePort
   expression: >-
     variables.portAt >= 0 ? (variables.portGiven.matches('^[1-9][0-9]{0,4}$') && int(variables.portGiven) < 65536 ? int(variables.portGiven) : 0)
