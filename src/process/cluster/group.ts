@@ -17,8 +17,8 @@ interface Member {
   isListening: boolean;
   /** Whether the worker holds requests until the listener of the group is closed. */
   isHolding: boolean;
-  /** The questions without an answer, with the time at which each was asked. */
-  readonly questions: Map<number, { readonly askedAt: number; readonly answer: (isReady: boolean) => void }>;
+  /** The questions without an answer, with the time at which each was sent. */
+  readonly questions: Map<number, { readonly sentAt: number; readonly answer: (isReady: boolean) => void }>;
   record: ShutdownRecord | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface GroupOptions {
   readonly listeners: SharedListeners;
   /** How long a worker may leave a question unanswered before it counts as blocked, in milliseconds; 0 is no limit. */
   readonly stallLimit: number;
-  /** Called with the exit code that the end of a worker asks for. */
+  /** Called with the exit code of a worker that exits during the shutdown. */
   readonly onExitCode: (exitCode: number) => void;
 }
 
@@ -73,7 +73,7 @@ export class Group {
     const { clock, stallLimit } = this.#options;
     for (const member of this.#members) {
       const [oldest] = member.questions.values();
-      const age = oldest === undefined ? 0 : clock.now() - oldest.askedAt;
+      const age = oldest === undefined ? 0 : clock.now() - oldest.sentAt;
       if (stallLimit > 0 && age >= stallLimit)
         throw new Error(`worker ${String(member.worker.process.pid)} is blocked`);
       if (member.isMember) void this.#ask(member);
@@ -82,7 +82,7 @@ export class Group {
 
   /**
    * shutDown forwards a process signal to every worker, which then has until `endsAt` to exit. A worker with a lifecycle gets
-   * it as a message: a terminal sends the signal to the workers, too, and a second one would end them at once.
+   * it as a message. A terminal sends the signal to the workers, too, and a second signal would end them at once.
    */
   shutDown(signal: NodeJS.Signals, endsAt: number): void {
     this.#shutdown = { signal, endsAt };
@@ -154,7 +154,7 @@ export class Group {
     if (!isMember) return Promise.resolve(isListening);
     const id = ++this.#questions;
     return new Promise((answer) => {
-      questions.set(id, { askedAt: this.#options.clock.now(), answer });
+      questions.set(id, { sentAt: this.#options.clock.now(), answer });
       sendOver(worker.process, { kind: 'question', id });
     });
   }

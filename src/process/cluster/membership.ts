@@ -11,7 +11,7 @@ const patience = 500;
 // How long requests are held at most until the listener of the group is closed, in milliseconds.
 const longestHold = 2_000;
 
-/** MembershipOptions is what the primary asks of this worker. */
+/** MembershipOptions is what Membership reads from this worker, and does to it. */
 export interface MembershipOptions {
   readonly clock: Clock;
   readonly isReady: () => Promise<boolean>;

@@ -11,8 +11,8 @@ const listenings = 'tracing:net.server.listen:asyncEnd';
 // How long a listener goes on accepting after all requests are held, in milliseconds, so that clients that are connecting finish.
 const acceptWindow = 30;
 
-// How long to wait after that for a turn of the event loop without a connection, and for the workers to take every connection, in
-// milliseconds.
+// After that, the primary waits for a turn of the event loop without a connection, and then for the workers to take every
+// connection. This bounds each wait, in milliseconds.
 const longestWait = 1_000;
 
 interface Handle {
