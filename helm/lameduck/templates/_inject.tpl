@@ -85,9 +85,14 @@ volumeMounts:
 {{- end -}}
 {{- end -}}
 
+{{/* The lifecycle of the values. A preStop in it replaces that of the chart, because a hook has only one handler. */}}
 {{- define "lameduck.lifecycleOf" -}}
-{{- $own := include "lameduck.stopHook" . | default (include "lameduck.sleep" .) | fromJson -}}
-{{- merge dict (default dict .Values.lifecycle) $own | toJson -}}
+{{- $given := default dict .Values.lifecycle -}}
+{{- if hasKey $given "preStop" -}}
+{{- $given | toJson -}}
+{{- else -}}
+{{- merge dict $given (include "lameduck.stopHook" . | default (include "lameduck.sleep" .) | fromJson) | toJson -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "lameduck.refuseLifecycle" -}}
