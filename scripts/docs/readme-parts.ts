@@ -1,8 +1,17 @@
 // The parts of the README that are taken from other pages: what a shutdown loses, and the differences from the apiserver.
 
-const lossesMarker = '<!-- The table comes from docs/benchmarks.md, by `npm run docs`: do not edit it. -->';
-const differencesMarker = '<!-- The table comes from docs/conformance.md, by `npm run docs`: do not edit it. -->';
-const endMarker = '<!-- Up to here. -->';
+import { withPart } from './part.ts';
+
+const lossesPlace = {
+  page: 'README.md',
+  part: 'a table',
+  marker: '<!-- The table comes from docs/benchmarks.md, by `npm run docs`: do not edit it. -->',
+};
+const differencesPlace = {
+  page: 'README.md',
+  part: 'a table',
+  marker: '<!-- The table comes from docs/conformance.md, by `npm run docs`: do not edit it. -->',
+};
 
 // The differences that matter most when choosing, in the order of a shutdown. The page of conformance has all of them.
 const shownDifferences = [
@@ -27,20 +36,11 @@ export function withParts(
 ): { readme: string; problems: string[] } {
   const differences = differencesTable(pages.conformance);
   const losses = lossesTable(pages.benchmarks);
-  const first = withPart(readme, lossesMarker, losses.lines);
-  const second = withPart(first.readme, differencesMarker, differences.lines);
+  const withLosses = withPart(readme, lossesPlace, losses.lines);
   return {
-    readme: second.readme,
-    problems: [...losses.problems, ...differences.problems, ...first.problems, ...second.problems],
+    readme: withPart(withLosses, differencesPlace, differences.lines),
+    problems: [...losses.problems, ...differences.problems],
   };
-}
-
-function withPart(readme: string, marker: string, lines: readonly string[]): { readme: string; problems: string[] } {
-  const [before = '', rest] = readme.split(marker);
-  const [, ...after] = rest?.split(endMarker) ?? [];
-  if (after.length === 0) return { readme, problems: [`README.md has no place for a table: ${marker} … ${endMarker}`] };
-  const part = [marker, '<!-- prettier-ignore-start -->', '', ...lines, '', '<!-- prettier-ignore-end -->', endMarker];
-  return { readme: `${before}${part.join('\n')}${after.join(endMarker)}`, problems: [] };
 }
 
 function differencesTable(conformance: string): { lines: string[]; problems: string[] } {

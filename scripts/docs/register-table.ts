@@ -3,9 +3,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Program } from '../../test/adoption/program.ts';
 import { programs } from '../../test/adoption/programs.ts';
+import { partIn, withPart } from './part.ts';
 
-const first = '<!-- The table is written by `.ci/register-programs --write`: do not edit it. -->';
-const last = '<!-- Up to here. -->';
+const place = {
+  page: 'docs/register.md',
+  part: 'the table',
+  marker: '<!-- The table is written by `.ci/register-programs --write`: do not edit it. -->',
+};
 
 /** Row is what was measured of one program. */
 export interface Row {
@@ -32,11 +36,7 @@ export interface Measured {
 
 /** withPrograms returns the page with the table as it was measured. */
 export function withPrograms(page: string, measured: Measured): string {
-  const [before, , after] = partsOf(page);
-  const table = [
-    '',
-    '<!-- prettier-ignore-start -->',
-    '',
+  return withPart(page, place, [
     `Measured with Node ${measured.node.slice(1)}: ${String(measured.clients)} clients each send the next request on their kept-alive connection as soon as the last`,
     `response has arrived. They never retry. A program that has not exited ${inSeconds(measured.gracePeriod)} after SIGTERM is killed. With`,
     `\`lameduck/register\`, the delay is ${inSeconds(measured.delay)}.`,
@@ -44,17 +44,12 @@ export function withPrograms(page: string, measured: Measured): string {
     '| program | what it does about SIGTERM | lost without | ends without | lost with | its cleanup | ends with |',
     '| --- | --- | --- | --- | --- | --- | --- |',
     ...measured.rows.map(rowOf),
-    '',
-    '<!-- prettier-ignore-end -->',
-    '',
-  ];
-  return `${before}${first}${table.join('\n')}${last}${after}`;
+  ]);
 }
 
 /** tableProblems says what stands against the table: a program without a row, or a row for what is no longer installed. */
 export function tableProblems(page: string): string[] {
-  const [, table] = partsOf(page);
-  const shown = [...table.matchAll(/^\| (.*?) \| (.*?) \| /gm)].map(
+  const shown = [...partIn(page, place).matchAll(/^\| (.*?) \| (.*?) \| /gm)].map(
     ([, name = '', handling = '']) => `${name} | ${handling}`,
   );
   const wanted = programs.map((program) => {
@@ -88,13 +83,6 @@ export function lockedPackage(program: Program): string | undefined {
 interface Locked {
   readonly name?: string;
   readonly version?: string;
-}
-
-function partsOf(page: string): [string, string, string] {
-  const [before = '', rest] = page.split(first);
-  const [table = '', after] = rest?.split(last) ?? [];
-  if (after === undefined) throw new Error(`docs/register.md has no place for the table: ${first} … ${last}`);
-  return [before, table, after];
 }
 
 function rowOf(row: Row): string {
