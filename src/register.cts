@@ -32,8 +32,7 @@ function preload(): void {
 }
 
 function refuse(): void {
-  const { isMainThread } = require('node:worker_threads') as typeof WorkerThreads;
-  if (isMainThread) throw new Error(`it needs Node ${oldest.join('.')} or newer, this is ${process.versions.node}`);
+  if (isMainThread()) throw new Error(`it needs Node ${oldest.join('.')} or newer, this is ${process.versions.node}`);
 }
 
 interface Message {
@@ -56,8 +55,7 @@ function onListening(message: unknown): void {
 
 // Not in a thread. The steps have the order of `pieces` in scripts/build/entries.ts.
 function defer(): Deferrals.Deferral | undefined {
-  const { isMainThread } = require('node:worker_threads') as typeof WorkerThreads;
-  if (!isMainThread || deferral !== undefined) return deferral;
+  if (!isMainThread() || deferral !== undefined) return deferral;
   const { Deferral } = require('./register/deferral.ts') as typeof Deferrals;
   const load = [
     () => require('./settings/complete.ts') as unknown,
@@ -86,8 +84,11 @@ function hasWorkers(): boolean {
 
 // Not deferred: the listener of the primary answers no request.
 function accommodatePrimary(server: Net.Server): void {
-  const { isMainThread } = require('node:worker_threads') as typeof WorkerThreads;
-  if (isMainThread) guest().accommodatePrimary(server, process.env);
+  if (isMainThread()) guest().accommodatePrimary(server, process.env);
+}
+
+function isMainThread(): boolean {
+  return (require('node:worker_threads') as typeof WorkerThreads).isMainThread;
 }
 
 function guest(): typeof Guest {

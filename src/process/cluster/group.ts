@@ -1,5 +1,4 @@
 // The workers of node:cluster as the primary sees them: they are probed, shut down and awaited as one.
-import { ChildProcess } from 'node:child_process';
 import type { Cluster, Worker } from 'node:cluster';
 import { syncBuiltinESMExports } from 'node:module';
 import type { Clock } from '../../clock.ts';
@@ -182,6 +181,8 @@ export class Group {
 // Many primaries replace each worker that exits. A worker that is started now would end at once, and be replaced again.
 function refuseForks(cluster: Cluster): void {
   const { Worker: ClusterWorker } = cluster as unknown as { readonly Worker: new (options: object) => Worker };
+  // Loaded here, because most processes have no workers and need no child process.
+  const { ChildProcess } = process.getBuiltinModule('node:child_process');
   cluster.fork = () => {
     const neverStarted = Object.assign(new ChildProcess(), { signalCode: 'SIGTERM', send: () => false });
     return new ClusterWorker({ id: 0, process: neverStarted, state: 'dead' });
