@@ -10,8 +10,8 @@ import { dirname, join, relative } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const elsewhere = ['chart', 'cluster', 'docker', 'foreign'].map((name) => join('test', name));
-// These begin first, so that no long file is left alone at the end.
-const longest = ['cli/rehearsal', 'probe-worker', 'scenarios'].map((name) => join('test', name));
+// The folders whose files take longest begin first, so that no such file runs alone at the end.
+const first = ['cli/rehearsal', 'probe-worker', 'scenarios'].map((name) => join('test', name));
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
 const prefixes = process.argv.slice(2).filter((argument) => !argument.startsWith('-'));
 
@@ -21,11 +21,8 @@ const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf
   .filter((file) => !elsewhere.includes(dirname(file)))
   .filter((file) => prefixes.length > 0 || !file.endsWith('.long.test.ts'))
   .filter((file) => prefixes.length === 0 || prefixes.some((prefix) => file.startsWith(prefix)))
-  .sort((one, other) => Number(isLong(other)) - Number(isLong(one)) || (one < other ? -1 : 1));
-
-function isLong(file: string): boolean {
-  return longest.includes(dirname(file));
-}
+  .sort()
+  .sort((one, other) => Number(first.includes(dirname(other))) - Number(first.includes(dirname(one))));
 
 // `node --test` without files would look for some by itself and could call an empty run a success.
 if (files.length === 0) throw new Error(`no test file begins with ${prefixes.join(' or ') || 'test/'}`);
