@@ -28,7 +28,7 @@ function stream(response: ServerResponse): void {
 }
 
 // Answers with the next item. It answers without an item after half a minute, or when its turn in the drain has come.
-// If the client has gone, nobody receives the answer.
+// After the client has closed the connection, the answer is discarded.
 async function poll(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const signal = AbortSignal.any([duck.abortSignal(request), AbortSignal.timeout(30_000)]);
   try {
