@@ -1,12 +1,12 @@
-// Numbers as the console and the page print them.
+// Formats numbers for the console and for the page of benchmarks.
 import type { Estimate } from './statistics.ts';
 
-/** signed prints an estimate in whole units, with its interval. */
+/** signed formats an estimate in whole units, with its sign and its confidence interval. */
 export function signed({ value, low, high }: Estimate): string {
   return `${withSign(value)} [${withSign(low)}, ${withSign(high)}]`;
 }
 
-/** ratio prints an estimate with its interval. */
+/** ratio formats an estimate with its confidence interval. */
 export function ratio({ value, low, high }: Estimate): string {
   return `${value.toFixed(4)} [${low.toFixed(4)}, ${high.toFixed(4)}]`;
 }

@@ -1,5 +1,5 @@
-// The servers that are compared: bare node:http, lameduck and its peers. Each package is added as in the first example
-// of its README.
+// The compared implementations: bare node:http, lameduck and similar packages. Each package is added as in the first
+// example of its README.
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
@@ -7,13 +7,13 @@ import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lameduck } from '../src/index.ts';
 
-/** install lets the server end on SIGTERM, after it has gone on for `delay` milliseconds as before. */
+/** install makes the server shut down on SIGTERM, after it has served normally for another `delay` milliseconds. */
 export type Install = (server: Server, delay: number) => unknown;
 
 const peers = new URL('./peers/', import.meta.url);
 const require = createRequire(peers);
 
-/** Each implementation by its name; those beside `bare` and `lameduck` are packages in `bench/peers`. */
+/** Each implementation by its name. All except `bare` and `lameduck` are packages in `bench/peers`. */
 export const implementations: Readonly<Record<string, Install>> = {
   bare(server, delay) {
     onSigterm(delay, () => server.close());
@@ -53,7 +53,7 @@ export const implementations: Readonly<Record<string, Install>> = {
     });
   },
   async lightship(server, delay) {
-    // Its `exports` lead require() to a file that Node refuses.
+    // The `exports` of this package lead require() to a file that Node rejects.
     const { createLightship } = (await import(new URL('node_modules/lightship/dist/esm/index.js', peers).href)) as {
       createLightship: (options: { shutdownDelay: number }) => Promise<{
         registerShutdownHandler(handler: () => void): void;
@@ -76,7 +76,7 @@ export const implementations: Readonly<Record<string, Install>> = {
   },
 };
 
-/** versionOf returns the version of a peer, or undefined when it is not installed. */
+/** versionOf returns the version of a peer package, or undefined if it is not installed. */
 export function versionOf(name: string): string | undefined {
   const file = new URL(`node_modules/${name}/package.json`, peers);
   if (!existsSync(file)) return undefined;

@@ -1,7 +1,6 @@
-// `npm run bench`: measures, prints, writes docs/benchmarks.md, and fails when a request has become too expensive, a probe
-// late, or a stream was cut.
-// It measures lameduck/register as it was built last: run `npm run build` first.
-// With --quick it measures lameduck alone, in less than a minute, and writes nothing.
+// `npm run bench`: measures, prints, and writes docs/benchmarks.md. It fails if a request has become too expensive, a
+// probe is too late, or a stream was cut. It measures the last build of lameduck/register: run `npm run build` first.
+// With --quick it measures only lameduck, in less than a minute, and writes nothing.
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +32,7 @@ const effort = {
 const names = isQuick ? ['lameduck'] : Object.keys(implementations).filter(isPresent);
 
 const prices = new Map<string, Price>();
-// The one that has a limit comes first, so that a run that is broken off has said what matters.
+// lameduck has a limit, so it is measured first. A run that is interrupted has then already checked the limit.
 for (const name of ['lameduck', ...names.filter((other) => other !== 'lameduck')]) {
   const price = await priceOf(name, name === 'lameduck' ? effort.lameduck : effort.other);
   prices.set(name, price);
@@ -82,7 +81,7 @@ console.log(
 );
 const late = missed(probes);
 for (const what of late) console.log(`not kept: ${what}`);
-// A quick run has too few probes to be sure.
+// A quick run has too few probes for a reliable 99th percentile.
 if (!isQuick && late.length > 0) process.exitCode = 1;
 
 const leases = await measureLeases(effort.leases);

@@ -17,7 +17,7 @@ import { useSection, type Use } from './use/section.ts';
 export interface Results {
   readonly prices: ReadonlyMap<string, Price>;
   readonly uses: readonly Use[];
-  /** For each implementation and delay, one shutdown a round. */
+  /** For each implementation and delay, the shutdowns of each round. */
   readonly shutdowns: ReadonlyMap<string, readonly (readonly Shutdown[])[]>;
   readonly streams: Streams;
   readonly probes: Probes;
@@ -54,7 +54,7 @@ const opening = [
   'two machines.',
 ];
 
-// These have no code on the path of a request, so that whatever is measured for them is noise.
+// These implementations run no code during a request, so any difference that is measured for them is noise.
 const offThePath = ['bare', 'http-terminator', 'lightship', 'close-with-grace'];
 
 function price({ prices, effort }: Results): string[] {
@@ -143,7 +143,7 @@ function streamsOf({ streams: { count, whole, tookMs, stillMs } }: Results): str
     '## Does the drain of very many event streams hold up the event loop?',
     '',
     `A server with ${String(count)} open event streams is shut down without a delay and with the default grace period of 10 s. ${String(whole)} of`,
-    `them ended with their last chunk. The drain took ${(tookMs / 1_000).toFixed(1)} s, including the linger of the connections. A turn of the event loop delayed`,
+    `them ended with their last chunk. The drain took ${(tookMs / 1_000).toFixed(1)} s, including the second of silence before a connection is closed. A turn of the event loop delayed`,
     `other work by ${stillMs.median.toFixed(1)} ms in the median and by at most ${stillMs.longest.toFixed(0)} ms. The 99th percentile was ${stillMs.p99.toFixed(1)} ms. These times include garbage`,
     'collection. The connections are in memory, so that clients and server share one process and its heap.',
   ];

@@ -1,4 +1,4 @@
-// Medians and their confidence intervals, by bootstrap. The same numbers always give the same interval.
+// Computes medians and their confidence intervals, by bootstrap. The same numbers always give the same interval.
 import { seeded } from '../test/support/random.ts';
 
 export interface Estimate {
@@ -14,7 +14,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** quantile interpolates between the two values next to it. */
+/** quantile interpolates between the two neighbouring values. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = Float64Array.from(values).sort();
   const place = (sorted.length - 1) * part;

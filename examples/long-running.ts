@@ -1,5 +1,5 @@
-// An event stream and a long poll on bare node:http. In a shutdown the clients of both move to another replica without an
-// error. News is what somebody posts.
+// An event stream and a long poll on bare node:http. In a shutdown the clients of both move to another replica without
+// an error. A POST publishes an item.
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -14,11 +14,11 @@ const server = createServer((request, response) => {
   else response.writeHead(404).end();
 });
 
-// An event stream is recognized by its type; what wants to be named is the long poll.
+// lameduck recognizes an event stream by its content type. A long poll must be named here.
 const duck = lameduck(server, { longRunning: ({ url }) => url === '/poll' });
 
-// The handler knows nothing of a shutdown. lameduck ends the stream after a complete event, and the client reconnects
-// on its own.
+// The handler does not know about the shutdown. lameduck ends the stream after a complete event, and the client
+// reconnects on its own.
 function stream(response: ServerResponse): void {
   response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-cache' });
   response.flushHeaders();
@@ -27,8 +27,8 @@ function stream(response: ServerResponse): void {
   response.on('close', () => news.off('item', send));
 }
 
-// Answers with the next item. It answers without an item after half a minute, or when its turn in the drain has come.
-// After the client has closed the connection, the answer is discarded.
+// Responds with the next item. It responds without an item after half a minute, or at its turn in the drain. After the
+// client has closed the connection, the response is discarded.
 async function poll(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const signal = AbortSignal.any([duck.abortSignal(request), AbortSignal.timeout(30_000)]);
   try {

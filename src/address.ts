@@ -1,7 +1,7 @@
-// Addresses as text.
+// Formats addresses as text.
 import type { AddressInfo } from 'node:net';
 
-/** hostAndPort joins host and port, as in a URL. */
+/** hostAndPort joins a host and a port as in a URL: an IPv6 address gets brackets. */
 export function hostAndPort(host: string, port: number): string {
   return `${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
 }

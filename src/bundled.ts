@@ -1,11 +1,12 @@
-// Loads a package of CommonJS, also in a bundle of ECMAScript modules.
+// Loads a CommonJS package, even if lameduck itself is bundled into an ECMAScript module.
 
+// The number of packages that are being loaded. Module-level, because all of them share the global `require`.
 let loading = 0;
 
 /**
- * fromBundle calls `load`, which imports a CommonJS package. In a bundle of ECMAScript modules, esbuild replaces the package's
- * `require` by a function. That function throws for a built-in module, unless there is a global `require`. So fromBundle sets
- * a global `require` until the package is loaded.
+ * fromBundle calls `load`, which imports a CommonJS package. Until the package is loaded, it sets a global `require`.
+ * In a bundle of ECMAScript modules, esbuild replaces the package's `require`. If there is no global `require`, the
+ * replacement throws for built-in modules.
  */
 export async function fromBundle<T>(load: () => Promise<T>): Promise<T> {
   const isCommonJs = typeof module !== 'undefined';

@@ -2,34 +2,35 @@
 import { performance } from 'node:perf_hooks';
 import timers from 'node:timers';
 
-// Read when lameduck loads, so that fake timers of the program cannot stop a shutdown. The global `performance` is a getter,
-// which would cost every request time.
+// Save Node's functions when lameduck loads. Otherwise a test with fake timers could stop a shutdown. A saved function
+// is also faster, because the global `performance` is a getter.
 const now = performance.now.bind(performance);
 const { clearTimeout: stopTimer } = timers;
 const hrtime = process.hrtime.bind(process);
 
-/** startTimer is the `setTimeout` of Node. */
 export const startTimer = timers.setTimeout;
 
-/** startImmediate is the `setImmediate` of Node. */
 export const startImmediate = timers.setImmediate;
 
-/** threadTime is monotonic time in milliseconds that is the same in every thread. `now()` counts from the start of its thread. */
+/**
+ * threadTime returns a monotonic time in milliseconds that is equal in every thread. `Clock.now` returns different
+ * times in two threads, because it counts from the start of its thread.
+ */
 export function threadTime(): number {
   const [seconds, nanoseconds] = hrtime();
   return seconds * 1_000 + nanoseconds / 1_000_000;
 }
 
-/** Clock is monotonic time in milliseconds (P-074). */
+/** Clock measures monotonic time in milliseconds (P-074). */
 export interface Clock {
   now(): number;
   /** after runs `callback` once, `milliseconds` from now. The returned function cancels it. */
   after(milliseconds: number, callback: () => void): () => void;
-  /** afterUnref is `after` with a timer that is dropped when nothing else keeps the event loop alive. */
+  /** afterUnref does what `after` does, but its timer does not keep the event loop alive. */
   afterUnref(milliseconds: number, callback: () => void): () => void;
 }
 
-/** systemClock is the clock of the machine. */
+/** systemClock is the clock of this machine. */
 export const systemClock: Clock = {
   now,
   after(milliseconds, callback) {
@@ -46,7 +47,7 @@ export const systemClock: Clock = {
   },
 };
 
-/** wallTime is the time of day in milliseconds, for log lines. It measures no interval (P-074). */
+/** wallTime is the time of day in milliseconds, for log lines. It must not be used to measure a duration (P-074). */
 export function wallTime(): number {
   return Date.now();
 }
@@ -68,12 +69,12 @@ export function wait(clock: Clock, milliseconds: number, signal?: AbortSignal): 
   });
 }
 
-/** timedOut is what `withTimeout` resolves with if the time was up first. */
+/** timedOut is the value with which `withTimeout` resolves after its time limit. */
 export const timedOut = Symbol('lameduck.timed-out');
 
 /**
- * withTimeout resolves with what `promise` resolves with, or with `timedOut` after `milliseconds`. It rejects as `promise`
- * does in time; a later rejection is ignored.
+ * withTimeout settles as `promise` does, or resolves with `timedOut` after `milliseconds`. A later rejection of
+ * `promise` is ignored.
  */
 export async function withTimeout<Result>(
   clock: Clock,

@@ -1,7 +1,7 @@
-// The latest time at which something must end. It can be moved to an earlier time only (K-166).
+// The latest time at which something must end. It can become earlier, but never later (K-166).
 import type { Clock } from './clock.ts';
 
-/** Deadline is one moment, with a promise that resolves and an AbortSignal that aborts at that moment. */
+/** Deadline is one point in time. When it is reached, a promise resolves and an AbortSignal aborts. */
 export class Deadline {
   readonly reached: Promise<void>;
   readonly #clock: Clock;
@@ -22,12 +22,12 @@ export class Deadline {
     return this.#at;
   }
 
-  /** Aborted when the moment has come. */
+  /** signal is aborted when the deadline is reached. */
   get signal(): AbortSignal {
     return this.#abort.signal;
   }
 
-  /** shorten moves the moment to `at` if that is earlier. A later `at` has no effect. */
+  /** shorten moves the deadline to `at` if `at` is earlier. A later `at` has no effect. */
   shorten(at: number): void {
     if (at >= this.#at) return;
     this.#at = at;
@@ -38,7 +38,7 @@ export class Deadline {
     });
   }
 
-  /** clear cancels the deadline: it is never reached, and its timer no longer holds the process. */
+  /** clear cancels the deadline: it is never reached, and its timer no longer keeps the event loop alive. */
   clear(): void {
     this.#cancel();
     this.#at = -Infinity;

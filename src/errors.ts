@@ -1,9 +1,9 @@
-// Every error that lameduck throws: one class, one table of codes. A code is never used again with another meaning.
+// Every error that lameduck throws: one class and one table of codes. The meaning of a code never changes.
 import { inspect } from 'node:util';
 
 const brand = Symbol.for('lameduck.error');
 
-/** errorCodes has the cause and the remedy of each code. `docs/errors.md` is written from it. */
+/** errorCodes maps each code to its cause and remedy. The script for docs/errors.md reads it. */
 export const errorCodes = {
   LAMEDUCK_ERR_SETTINGS_INVALID: {
     cause: 'One or more options or `LAMEDUCK_` variables are invalid. The message lists all of them.',
@@ -12,7 +12,7 @@ export const errorCodes = {
   LAMEDUCK_ERR_BUDGET_TOO_SHORT: {
     cause: 'Less than one second of the shutdown budget would be left for requests in flight.',
     remedy:
-      'Raise `terminationGracePeriodSeconds`, in the pod and here. Or shorten the delay, the preStop hook or the limits of the hooks.',
+      'Raise `terminationGracePeriodSeconds` of the pod and the setting of the same name. Or shorten the delay, the preStop hook or the limits of the hooks.',
   },
   LAMEDUCK_ERR_PROBE_PORT_FAILED: {
     cause: 'lameduck cannot listen on the probe port. The message has the reason.',
@@ -21,7 +21,8 @@ export const errorCodes = {
   LAMEDUCK_ERR_SERVER_INVALID: {
     cause:
       'The argument is not a server of `node:http`, `node:https` or `node:http2`. `runShutdown` also rejects a server on a unix socket, and a Fastify application without `lameduck/fastify`.',
-    remedy: 'Pass the server itself: `app.server` for Fastify, the return value of `app.listen()` for Express.',
+    remedy:
+      'Pass the server itself: `app.server` for Fastify; `createServer(app)` or the return value of `app.listen()` for Express.',
   },
   LAMEDUCK_ERR_SERVER_CLOSED: {
     cause: 'The server has already been closed. From `runShutdown`: its shutdown has already begun.',
@@ -112,7 +113,7 @@ export const errorCodes = {
   LAMEDUCK_ERR_REGISTERED_TOO_LATE: {
     cause: 'A hook or check was registered too late to run.',
     remedy:
-      'Register checks and post-start hooks before `listen()`, and pre-shutdown hooks before the shutdown. Register destroy hooks before the last request has been answered.',
+      'Register checks and post-start hooks before `listen()`, or right after `lameduck(server)` if the server already listens. Register pre-shutdown hooks before the shutdown, and destroy hooks before the last request has been answered.',
   },
   LAMEDUCK_ERR_NEVER_READY: {
     cause: 'The server of `runShutdown` did not become ready in time. The message names the failing checks.',
@@ -121,7 +122,8 @@ export const errorCodes = {
   LAMEDUCK_ERR_WORK_FAILED: {
     cause:
       'The work of `runShutdown` sent no request, lost one at the end of the shutdown, was refused by the closed listener, or did not end.',
-    remedy: 'Send all requests at once, or name the request with `during`. End the work when it has its responses.',
+    remedy:
+      'Send all requests of `work` at once, or name in `during` the request with which the shutdown begins. Let `work` return when it has all its responses.',
   },
   LAMEDUCK_ERR_DISABLED: {
     cause: '`runShutdown` was called while `LAMEDUCK_DISABLED` is set, so there is no lifecycle.',
@@ -145,8 +147,8 @@ export const errorCodes = {
 export type LameduckErrorCode = keyof typeof errorCodes;
 
 /**
- * LameduckError is what lameduck throws. Tell errors apart by `code`; `isLameduckError` also recognizes one from another
- * copy of the package.
+ * LameduckError is the class of every error that lameduck throws. Distinguish errors by `code`. `isLameduckError` also
+ * recognizes an error from another copy of the package.
  */
 export class LameduckError extends Error {
   override readonly name = 'LameduckError';
@@ -159,10 +161,10 @@ export class LameduckError extends Error {
   }
 }
 
-/** messageOf returns the message of whatever was thrown. It never throws itself. */
+/** messageOf returns the message of a thrown value, which may be an error or anything else. It never throws. */
 export function messageOf(thrown: unknown): string {
   try {
-    // One from another realm, as test runners have them, is no instance of ours.
+    // Test runners run code in another realm. An error from there is not an instance of this realm's Error.
     const isError = thrown instanceof Error || Object.prototype.toString.call(thrown) === '[object Error]';
     const message: unknown = isError ? (thrown as Error).message : thrown;
     return typeof message === 'string' ? message : inspect(thrown);
@@ -171,10 +173,12 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
-// The most characters of a given value that an error message repeats.
+// The maximum number of characters of an invalid value that an error message repeats.
 const longestQuote = 200;
 
-/** quoted writes a value that was given for an error message: on one line, of bounded length. It never throws. */
+/**
+ * quoted formats an invalid value for an error message, on one line and at most 200 characters long. It never throws.
+ */
 export function quoted(given: unknown): string {
   const text = typeof given === 'string' ? JSON.stringify(given.slice(0, longestQuote + 1)) : described(given);
   return text.length <= longestQuote ? text : `${text.slice(0, longestQuote)}…`;
@@ -192,7 +196,7 @@ function described(given: unknown): string {
 
 const unspeakable = 'a value that throws when it is printed';
 
-/** isLameduckError tells whether a value is a LameduckError, of this or another copy of the package. */
+/** isLameduckError tells whether a value is a LameduckError of this copy or another copy of the package. */
 export function isLameduckError(value: unknown): value is LameduckError {
   return typeof value === 'object' && value !== null && brand in value;
 }

@@ -18,11 +18,11 @@ export type { LameduckOptions } from './manage.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The handle of the application's lifecycle, as returned by `lameduck()`. */
+    /** lameduck is the handle of the application's lifecycle, as `lameduck()` returns it. */
     readonly lameduck: Lameduck;
   }
   interface FastifyContextConfig {
-    /** The route's options for lameduck. */
+    /** lameduck holds the options that lameduck reads for this route. */
     readonly lameduck?: LameduckRouteConfig | undefined;
   }
 }
@@ -37,12 +37,14 @@ const plugin: FastifyPluginCallback<LameduckOptions> = (app, options, done) => {
 };
 
 /**
- * fastifyLameduck gives a Fastify application the lifecycle of a Kubernetes apiserver. `app.lameduck` is the handle.
- * Register it on the root before the routes: `await app.register(fastifyLameduck, options)`. The registration rejects with the
- * errors of `lameduck()`, LAMEDUCK_ERR_PLUGIN_ENCAPSULATED, LAMEDUCK_ERR_PLUGIN_DUPLICATE, or LAMEDUCK_ERR_PACKAGE_OUTDATED.
+ * fastifyLameduck is a Fastify plugin that gives an application the lifecycle of a Kubernetes apiserver. Register it on
+ * the root instance before the routes: `await app.register(fastifyLameduck, options)`. `app.lameduck` is then the
+ * handle. The registration rejects with LAMEDUCK_ERR_PLUGIN_ENCAPSULATED, LAMEDUCK_ERR_PLUGIN_DUPLICATE,
+ * LAMEDUCK_ERR_PACKAGE_OUTDATED or an error of `lameduck()`.
  */
 export const fastifyLameduck: FastifyPluginCallback<LameduckOptions> = Object.assign(plugin, {
-  // The properties that fastify-plugin sets. That package cannot be bundled into ECMAScript modules.
+  // Set the properties that the package fastify-plugin would set. That package cannot be bundled into ECMAScript
+  // modules.
   [Symbol.for('skip-override')]: true,
   [Symbol.for('fastify.display-name')]: 'lameduck',
   [Symbol.for('plugin-meta')]: { name: 'lameduck' },
@@ -55,7 +57,7 @@ function install(app: FastifyInstance, options: LameduckOptions): void {
   checkInstance(app);
   checkOptions('fastifyLameduck', options);
   const given = { ...options, logger: options.logger ?? loggerOf(app), route: options.route ?? routeOf };
-  // Fastify reads these from the options of any plugin.
+  // Remove the options that Fastify itself reads from the options of every plugin.
   for (const name of ['prefix', 'logSerializers']) Reflect.deleteProperty(given, name);
   const { parts } = manage([app.server], given, process.env);
   app.decorate('lameduck', parts.handle);

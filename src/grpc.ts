@@ -1,4 +1,5 @@
-// The package's export for gRPC: the standard health service, on a server of the program or on a port of its own.
+// The package's export `lameduck/grpc`: the standard gRPC health service, on a server of the program or on a separate
+// port.
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import grpcPackage from '@grpc/grpc-js/package.json' with { type: 'json' };
 import { service as definition } from 'grpc-health-check';
@@ -13,10 +14,10 @@ import type { Parts } from './parts.ts';
 import { checkPackage } from './package-version.ts';
 import { checkName, checkOptions } from './registration.ts';
 
-/** GrpcHealthOptions are the options of `grpcHealth()`. */
+/** GrpcHealthOptions adds gRPC services whose status `grpcHealth()` reports. */
 export interface GrpcHealthOptions {
   /**
-   * Services with a status of their own: service name → group of readyz checks that decides the status.
+   * services maps the name of each further gRPC service to the group of readyz checks that decides its status.
    *
    * @default none
    */
@@ -26,13 +27,15 @@ export interface GrpcHealthOptions {
 /** GrpcHealth is the health service of one lifecycle. */
 export interface GrpcHealth {
   /**
-   * addTo adds the service to a server of the program. Call it before the server is bound. The server drains with the
-   * others: from `NotAcceptingNewRequest` on it rejects new calls, and calls in flight have until the end of the drain.
+   * addTo adds the health service to a gRPC server of the program. Call it before the server is bound. The gRPC server
+   * then drains together with the HTTP servers. From `NotAcceptingNewRequest` on, it rejects new calls. Calls in flight
+   * have until the end of the drain.
    */
   readonly addTo: (server: Server) => void;
   /**
-   * listen serves only the health service, in clear text, at an address such as `0.0.0.0:9090`. The service is served until
-   * everything else has ended. Resolves with the port. Rejects with LAMEDUCK_ERR_GRPC_LISTEN if the address is not available.
+   * listen serves only the health service, in clear text, at an address such as `0.0.0.0:9090`. The service answers
+   * until the shutdown has ended. Resolves with the port number. Rejects with LAMEDUCK_ERR_GRPC_LISTEN if the address
+   * is not available.
    */
   readonly listen: (address: string) => Promise<number>;
 }
@@ -40,8 +43,8 @@ export interface GrpcHealth {
 /**
  * grpcHealth creates the standard gRPC health service of a lifecycle
  * (https://github.com/grpc/grpc/blob/master/doc/health-checking.md). The services `''` and `readyz` have the status of
- * /readyz; `livez` and `healthz` have that of the endpoint of the same name. Throws LAMEDUCK_ERR_PACKAGE_OUTDATED,
- * LAMEDUCK_ERR_OPTIONS_INVALID and LAMEDUCK_ERR_NAME_INVALID.
+ * /readyz. `livez` and `healthz` have the status of the endpoint with the same name. Throws
+ * LAMEDUCK_ERR_PACKAGE_OUTDATED, LAMEDUCK_ERR_OPTIONS_INVALID or LAMEDUCK_ERR_NAME_INVALID.
  */
 export function grpcHealth(duck: Lameduck, options: GrpcHealthOptions = {}): GrpcHealth {
   checkPackage('grpcHealth()', '@grpc/grpc-js', grpcPackage.version, '1.12');
@@ -52,7 +55,8 @@ export function grpcHealth(duck: Lameduck, options: GrpcHealthOptions = {}): Grp
   const { health, handle } = parts;
   const statuses = new Statuses({ health, signals: handle.signals, clock: systemClock, services });
   const service = new HealthService(statuses);
-  // Watchers have the last status by now. Without this, a server that drains would wait for their streams.
+  // End the watches, because a draining gRPC server waits for every open stream. Each watching client has received
+  // NOT_SERVING.
   void handle.signals.notAcceptingNewRequest.signaled.then(() => {
     service.endWatches();
   });
@@ -82,7 +86,7 @@ export function grpcHealth(duck: Lameduck, options: GrpcHealthOptions = {}): Grp
   };
 }
 
-// LAMEDUCK_DISABLED=1: nothing listens, and no call is answered.
+// The health service if LAMEDUCK_DISABLED is 1. It opens no port and answers no call.
 const switchedOff: GrpcHealth = { addTo: () => undefined, listen: () => Promise.resolve(0) };
 
 function readServices(options: GrpcHealthOptions): ReadonlyMap<string, string> {

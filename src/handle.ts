@@ -18,9 +18,12 @@ import type { Startup } from './startup.ts';
 
 const longestReason = 1_000;
 
-/** ShutdownOptions are the options of `shutdown`. */
+/** ShutdownOptions limits how long a shutdown takes. */
 export interface ShutdownOptions {
-  /** The most time that the shutdown may take from now on, as a duration. The default is the rest of the shutdown budget. */
+  /**
+   * budget is the maximum duration of the shutdown from this call on, such as `5s`. By default, the rest of the
+   * shutdown budget applies.
+   */
   readonly budget?: Duration;
 }
 
@@ -29,40 +32,53 @@ export type AnyRequest = IncomingMessage | Http2ServerRequest | ServerHttp2Strea
 
 /** Lameduck is the handle of one lifecycle. */
 export interface Lameduck {
-  /** The eight signals of the lifecycle. They are its whole state. */
+  /**
+   * signals contains the eight signals of the lifecycle, such as `signals.shutdownInitiated`. They show the whole state
+   * of the lifecycle.
+   */
   readonly signals: LifecycleSignals;
-  /** Resolves with the record of the shutdown when the shutdown has ended. Never rejects. */
+  /** ended resolves with the record of the shutdown when the shutdown has ended. It never rejects. */
   readonly ended: Promise<ShutdownRecord>;
   /**
-   * shutdown begins the shutdown, or joins the one that runs, and resolves with its record. It never ends the process. A
-   * later call can only shorten the budget. Throws LAMEDUCK_ERR_TIMEOUT_INVALID if `budget` is not a duration.
+   * shutdown begins the shutdown, or joins a shutdown in progress, and resolves with the record of the shutdown. It
+   * does not end the process. A later call can only shorten the budget. Throws LAMEDUCK_ERR_TIMEOUT_INVALID if `budget`
+   * is not a duration.
    */
   shutdown(reason?: string, options?: ShutdownOptions): Promise<ShutdownRecord>;
   /** addReadyzCheck adds a check to /readyz. Call it before the server listens. */
   addReadyzCheck(name: string, check: CheckFunction, options?: CheckOptions): void;
   /**
-   * addLivezCheck adds a check to /livez and /healthz. Call it before the server listens. A check that looks like a
-   * dependency, such as a database, causes a warning.
+   * addLivezCheck adds a check to /livez and /healthz. Call it before the server listens. The kubelet restarts the
+   * container if /livez fails, so a name that looks like a dependency, such as a database, causes a warning.
    */
   addLivezCheck(name: string, check: CheckFunction, options?: CheckOptions): void;
   /** addPostStartHook adds a hook that runs when the server listens. /readyz fails until the hook has succeeded. */
   addPostStartHook(name: string, hook: HookFunction, options?: HookOptions): void;
-  /** addPreShutdownHook adds a hook that runs in parallel with the delay, while everything is still served. */
+  /**
+   * addPreShutdownHook adds a hook that runs when the shutdown begins, in parallel with the shutdown delay. The server
+   * still serves every request during that time.
+   */
   addPreShutdownHook(name: string, hook: HookFunction, options?: HookOptions): void;
-  /** addDestroyHook adds a hook that runs after the last request. The hook that was added last runs first. */
+  /**
+   * addDestroyHook adds a hook that runs after the last request has been answered. Destroy hooks run one after another,
+   * the last added first.
+   */
   addDestroyHook(name: string, hook: HookFunction, options?: HookOptions): void;
   /**
-   * abortSignal returns the AbortSignal of a request of `node:http`, `node:http2` or Fastify. Each call returns the same
-   * signal. lameduck aborts it when the client disconnects, or when the time for the drain is over. It aborts the signal of a
-   * long-running request when the drain ends that request. Throws LAMEDUCK_ERR_REQUEST_INVALID if the argument is not a request.
+   * abortSignal returns the AbortSignal of a request of `node:http`, `node:http2` or Fastify. Each call for a request
+   * returns the same signal. lameduck aborts the signal when the client disconnects, or when the time for the drain is
+   * over. If the request is long-running, lameduck also aborts the signal when the drain ends the request. Throws
+   * LAMEDUCK_ERR_REQUEST_INVALID if the argument is not a request.
    */
   abortSignal(request: AnyRequest | { readonly raw: AnyRequest }): AbortSignal;
 }
 
-/** HandleParts are the parts that the handle calls. */
 export interface HandleParts {
   readonly settings: Settings;
-  /** The division of the grace period, with the hooks that are registered so far. */
+  /**
+   * budget divides the grace period into delay, hooks and drain. It takes into account the hooks that have been
+   * registered so far.
+   */
   readonly budget: () => ExplainedBudget;
   readonly lifecycle: Pick<Lifecycle, 'signals'>;
   readonly hooks: Hooks;
@@ -72,7 +88,6 @@ export interface HandleParts {
   readonly shutdown: Shutdown;
 }
 
-/** createHandle creates the handle of a lifecycle. */
 export function createHandle({
   settings,
   budget,
@@ -135,13 +150,15 @@ function timeoutOf(kind: HookKind, name: string, options: HookOptions | undefine
 
 function readRequest(given: unknown): object {
   const request = (given as { raw?: unknown } | null | undefined)?.raw ?? given;
-  // An injected request has no class in common with the others. A stream of HTTP/2 is accepted as its request.
+  // A request of `app.inject()` is an instance of no class of Node, so recognize a request by its properties. The
+  // caller may also pass an HTTP/2 stream in place of its request.
   const isRequest = typeof request === 'object' && request !== null && ('url' in request || 'rstCode' in request);
   if (isRequest) return request;
   throw new LameduckError('LAMEDUCK_ERR_REQUEST_INVALID', `abortSignal: ${quoted(given)}: expected a request`);
 }
 
-// The reason for the log. A program passes a text, or the error that made it end.
+// Returns the reason of the shutdown as text for the log. A program passes a text, or the error because of which it
+// shuts down.
 function readReason(given: unknown): string {
   return given === undefined ? 'shutdown()' : messageOf(given).slice(0, longestReason);
 }

@@ -1,56 +1,68 @@
-// The types of the debug socket: the document that `GET /` returns, and the actions of the other requests.
+// The types of what the debug socket sends and receives: the document that `GET /` returns, and the actions of a POST.
 import type { SignalName } from './lifecycle/graph.ts';
 import type { ElectorCounts, HookKind, PreviousRun, UnfinishedRequest } from './observer.ts';
 
 /** MainThreadFacts is the state of the main thread. Durations are in milliseconds. */
 export interface MainThreadFacts {
   readonly pid: number;
-  /** The version of lameduck. */
+  /** version is the version of lameduck. */
   readonly version: string;
-  /** The signals that have fired, in their order; `at` is in ISO 8601. */
+  /**
+   * signals lists the lifecycle signals that have fired, in order. `at` is a time in ISO 8601. `durationMs` is the time
+   * since the previous signal.
+   */
   readonly signals: readonly { readonly name: SignalName; readonly at: string; readonly durationMs: number }[];
-  /** Undefined before ShutdownInitiated. */
+  /** shutdown describes the shutdown in progress. It is undefined before ShutdownInitiated. */
   readonly shutdown?: {
     readonly reason: string;
     readonly elapsedMs: number;
     readonly budgetMs: number;
     readonly remainingMs: number;
   };
-  /** Whether `POST /ready?state=unready` makes /readyz fail. */
+  /** isHeldUnready is true while /readyz fails because of `POST /ready?state=unready`. */
   readonly isHeldUnready: boolean;
   readonly requestsInFlight: number;
   readonly longRunningRequests: number;
-  /** The oldest requests without a complete answer, twenty at most. */
+  /** oldestRequests lists the oldest requests without a complete response, at most twenty. */
   readonly oldestRequests: readonly UnfinishedRequest[];
-  /** The hooks that run now. */
+  /** runningHooks lists the hooks that are running. */
   readonly runningHooks: readonly { readonly kind: HookKind; readonly name: string; readonly ageMs: number }[];
   readonly connections: { readonly http1: number; readonly http2: number; readonly upgraded: number };
-  /** Each setting as text, with its source. */
+  /** settings contains each setting with its value as text and the source of the value. */
   readonly settings: Readonly<Record<string, { readonly value: string; readonly source: string }>>;
   readonly leadership: readonly ElectorCounts[];
-  /** Undefined without a checkpoint. */
+  /** previousRun says how the previous run of the process ended. It is undefined without a checkpoint. */
   readonly previousRun?: PreviousRun;
 }
 
-/** Inspection is the document of `GET /`. */
+/** Inspection is the JSON document that `GET /` on the debug socket returns. */
 export interface Inspection extends MainThreadFacts {
-  /** Changes when a field changes its meaning or goes; a new field does not change it. */
+  /**
+   * schema names the version of this format. It changes if a field is removed or changes its meaning, and not if a
+   * field is added.
+   */
   readonly schema: 'lameduck/inspect/v1';
-  /** How old the facts of the main thread are. */
+  /** ageMs is how old the facts of the main thread are, in milliseconds. */
   readonly ageMs: number;
   readonly eventLoop: {
-    /** Whether the main thread did not answer in time. */
+    /** isBlocked tells whether the main thread did not answer in time. */
     readonly isBlocked: boolean;
     readonly blockedMs: number;
-    /** The call stack of the main thread, innermost call first. Present only with `GET /?stack` while the event loop is blocked. */
+    /**
+     * stack is the call stack of the main thread, innermost call first. It is present only after `GET /?stack` while
+     * the event loop is blocked.
+     */
     readonly stack?: readonly string[];
-    /** Why there is no stack although one was requested. */
+    /** stackProblem says why the document has no stack although the request was `GET /?stack`. */
     readonly stackProblem?: string;
   };
 }
 
-/** Action is what a request on the debug socket changes. */
+/** Action is what a POST request on the debug socket starts. */
 export type Action = 'shutdown' | 'ready' | 'unready';
 
-/** usualDebugSocketPath is the path that the chart sets, and that `lameduck inspect` connects to by default. */
+/**
+ * usualDebugSocketPath is the path of the debug socket that the chart sets. `lameduck inspect` connects to it by
+ * default.
+ */
 export const usualDebugSocketPath = '/run/lameduck/lameduck.sock';

@@ -1,16 +1,17 @@
-// The package's export for leader election: an elector on a Lease, with or without a lifecycle.
+// The package's export `lameduck/leader-election`: an elector, which contends for a Lease. It works with or without a
+// lifecycle.
 import { systemClock, wallTime } from './clock.ts';
 import { LameduckError, quoted } from './errors.ts';
 import type { Lameduck } from './handle.ts';
-import { aloneApi } from './leader-election/alone.ts';
-import { Credentials, inCluster, serviceAccountFolder } from './leader-election/api-server.ts';
-import { connect, type LeaseApi } from './leader-election/api-client.ts';
-import { ElectionLog } from './leader-election/election-log.ts';
-import { LeaseElector } from './leader-election/elector.ts';
-import { ElectionEvents } from './leader-election/events.ts';
-import { checkRenewals } from './leader-election/liveness.ts';
+import { aloneApi } from './leader-election/api-client/alone.ts';
+import { Credentials, inCluster, serviceAccountFolder } from './leader-election/api-client/credentials.ts';
+import { connect, type LeaseApi } from './leader-election/api-client/api-client.ts';
+import { ElectionLog } from './leader-election/loop/election-log.ts';
+import { LeaseElector } from './leader-election/loop/elector.ts';
+import { ElectionEvents } from './leader-election/loop/events.ts';
 import { readOptions, type CompletedOptions, type ElectorOptions as Options } from './leader-election/options.ts';
-import type { Work } from './leader-election/term.ts';
+import { requestTimeout } from './leader-election/decision/decision.ts';
+import type { Work } from './leader-election/loop/term.ts';
 import { lifecycleOf } from './manage.ts';
 import { createLogging } from './observers/logging.ts';
 import { thisProcess } from './process/this-process.ts';
@@ -18,38 +19,51 @@ import { electionTable } from './settings/election-table.ts';
 import { settingTexts } from './settings/text.ts';
 
 export { isLameduckError, LameduckError, type LameduckErrorCode } from './errors.ts';
-export type { ApiServer } from './leader-election/api-server.ts';
-export type { Term, Work } from './leader-election/term.ts';
+export type { ApiServer } from './leader-election/api-client/credentials.ts';
+export type { Term, Work } from './leader-election/loop/term.ts';
 export type { Logger } from './observers/logger.ts';
 export type { Duration } from './settings/duration.ts';
 
-/** ElectorOptions is what `createElector` takes: the settings, which the environment overrules, and what code alone has. */
+/**
+ * ElectorOptions names the Lease, and contains the settings of the election. Environment variables override the
+ * settings. The other options exist in code only.
+ */
 export type ElectorOptions = Options<Lameduck>;
 
-/** Elector contends for one Lease of Kubernetes, beside other processes that contend for it, also in Go. */
+/**
+ * Elector contends for one Kubernetes Lease. Other processes that contend for the Lease may be written in Go with
+ * client-go.
+ */
 export interface Elector {
   /**
-   * run contends, and calls `work` for each term. It resolves when the work has returned or the elector was stopped, and
-   * rejects with the work's error. Rejects with LAMEDUCK_ERR_ELECTOR_RUNNING while an earlier call is in progress.
+   * run contends for the Lease, and calls `work` each time this process becomes the leader. It resolves when `work` has
+   * returned or the elector was stopped. It rejects with the error of `work`, or with LAMEDUCK_ERR_ELECTOR_RUNNING
+   * while an earlier call is in progress.
    */
   run(work: Work): Promise<void>;
   /**
-   * stop aborts the work, and ends the elector. Renewals continue until the work has settled. If this elector still holds
-   * the Lease then, it releases the Lease. Resolves with whether it has released the Lease.
+   * stop aborts `work` and ends the elector for good. The elector renews the Lease until `work` has settled. If the
+   * elector then still holds the Lease, it releases it. Resolves with true if the Lease was released.
    */
   stop(): Promise<boolean>;
-  /** isLeader tells from the clock whether this process leads at this moment. */
+  /** isLeader tells whether this process is the leader at this moment. It compares the last renewal with the clock. */
   isLeader(): boolean;
-  /** remainingMs returns how long this process still leads if it does not renew the Lease, in milliseconds. */
+  /**
+   * remainingMs returns how long this process remains the leader without another renewal, in milliseconds. It returns 0
+   * if this process is not the leader.
+   */
   remainingMs(): number;
-  /** The identity of the leader that was seen last; undefined before the first. */
+  /**
+   * leader is the identity of the last leader that the elector has seen. It is undefined if the elector has seen none.
+   */
   readonly leader: string | undefined;
 }
 
 /**
- * createElector makes an elector. Nothing is sent before `run`. With a `lifecycle`, call it before `listen()`. Throws
- * LAMEDUCK_ERR_SETTINGS_INVALID with every problem, LAMEDUCK_ERR_NOT_IN_CLUSTER, LAMEDUCK_ERR_CREDENTIALS_UNREADABLE, or
- * LAMEDUCK_ERR_LEASE_TAKEN if this process has an elector for the Lease.
+ * createElector creates an elector. It sends no request before `run`. With the option `lifecycle`, call it before
+ * `listen()`. Throws LAMEDUCK_ERR_SETTINGS_INVALID with every problem, LAMEDUCK_ERR_NOT_IN_CLUSTER,
+ * LAMEDUCK_ERR_CREDENTIALS_UNREADABLE, or LAMEDUCK_ERR_LEASE_TAKEN if this process already has an elector for the
+ * Lease.
  */
 export function createElector(options: ElectorOptions): Elector {
   const environment = process.env;
@@ -62,10 +76,19 @@ export function createElector(options: ElectorOptions): Elector {
   const open = isAlone ? () => Promise.resolve(aloneApi(wallTime())) : connection(completed, environment);
   const events = new ElectionEvents(election, systemClock, wallTime);
   const release = take(`${election.namespace}/${election.name}`);
+  // The metrics, the hook and the check are named after the Lease. The lifecycle may have another elector whose Lease
+  // has this name in another namespace.
+  const isNamed = managed?.parts.electors.some((countsOf) => countsOf().name === election.name) === true;
+  const label = isNamed ? `${election.namespace}/${election.name}` : election.name;
   const elector = new LeaseElector({
-    ...{ election, log, clock: systemClock, wall: wallTime, random: Math.random },
+    label,
+    election,
+    log,
+    clock: systemClock,
+    wall: wallTime,
+    random: Math.random,
     connect() {
-      // A lifecycle reports them in its own start line.
+      // If there is a lifecycle, its start line contains these warnings.
       if (managed === undefined) for (const warning of warnings) logging.onWarning(warning);
       log.started(settingTexts(electionTable, { ...settings }, sources));
       return open();
@@ -83,7 +106,7 @@ export function createElector(options: ElectorOptions): Elector {
   });
   const stop = (): Promise<boolean> => elector.stop().finally(release);
   try {
-    if (lifecycle !== undefined) join(lifecycle, elector, stop, completed);
+    if (lifecycle !== undefined) join(lifecycle, elector, stop, label, completed);
   } catch (error) {
     release();
     throw error;
@@ -107,25 +130,28 @@ function connection(
   const server = code.apiServer ?? inCluster(environment, serviceAccountFolder);
   const credentials = new Credentials(server, systemClock);
   const { name, namespace } = election;
-  return () => connect({ server, credentials, name, namespace, userAgent: 'lameduck leader-election' });
+  const client = { server, credentials, name, namespace, clock: systemClock, userAgent: 'lameduck leader-election' };
+  return () => connect({ ...client, connectTimeout: requestTimeout(election) });
 }
 
 function join(
   lifecycle: Lameduck,
   elector: LeaseElector,
   stop: () => Promise<boolean>,
-  { election, settings }: CompletedOptions<Lameduck>,
+  label: string,
+  { settings }: CompletedOptions<Lameduck>,
 ): void {
-  const name = `leader-election/${election.name}`;
+  const name = `leader-election/${label}`;
   lifecycle.addPreShutdownHook(name, stop, { timeout: settings.stopTimeout });
   lifecycle.addLivezCheck(name, () => {
-    checkRenewals(elector.counts, election);
+    elector.checkRenewals();
   });
 }
 
 const leasesKey = Symbol.for('lameduck.leases/v1');
 
-// Two electors of one process are rivals: the second would wait for the first. Copies of this package share the list.
+// Throws if this process already has an elector for a Lease, because the two would wait for each other forever. All
+// copies of this package in the process share the set of Leases.
 function take(lease: string): () => void {
   const registry = globalThis as unknown as Record<symbol, Set<string> | undefined>;
   const taken = (registry[leasesKey] ??= new Set());

@@ -1,4 +1,4 @@
-// Puts a lifecycle on servers inside this process: settings from its environment, its process signals, its log.
+// Connects a lifecycle with this process: with the environment variables, the process signals and the log.
 import type { Server as NetServer } from 'node:net';
 import { systemClock } from './clock.ts';
 import { createParts, type Parts } from './parts.ts';
@@ -6,7 +6,7 @@ import { joinGroup } from './group.ts';
 import { applyKeepAliveTimeout } from './http/http1/keep-alive-timeout.ts';
 import { readSocketTable } from './http/drain/read-socket-table.ts';
 import { watchForHandedSockets } from './http/http1/handed-sockets.ts';
-import { installSeam } from './http/seam.ts';
+import { interceptServerEvents } from './http/server-events.ts';
 import { SelfRequests } from './http/self-requests/self-requests.ts';
 import { checkDistinct, checkServer, type Server } from './http/server.ts';
 import type { RequestFunctions } from './http/in-flight/request-functions.ts';
@@ -15,7 +15,7 @@ import { loggerAllowed, quiet, type Logger } from './observers/logger.ts';
 import { createLogging, silent, type Logging } from './observers/logging.ts';
 import { registryAllowed, type MetricsRegistry } from './observers/metrics/registry.ts';
 import { createRecords } from './observers/records.ts';
-import { several } from './observers/several.ts';
+import { combineObservers } from './observers/combine-observers.ts';
 import { createProbePort } from './probe-thread.ts';
 import type { ProbePort } from './probe-worker/probe-port.ts';
 import { openCheckpoint, type Checkpoint } from './process/checkpoint.ts';
@@ -33,24 +33,29 @@ import { relationWarnings } from './settings/relations.ts';
 import { isDisabled, type Environment } from './settings/environment.ts';
 import type { SettingsOptions } from './settings/table.ts';
 
-/** LameduckOptions is what `lameduck()` can be given: the settings, which the environment overrules, and functions. */
+/**
+ * LameduckOptions contains the settings and functions of a lifecycle. For each setting there is an environment
+ * variable, which overrides the value in code.
+ */
 export interface LameduckOptions extends SettingsOptions, Functions {}
 
 interface Functions extends RequestFunctions {
-  /** Where the log goes. By default to standard output, or nowhere in a process that runs tests. */
+  /** logger receives the log lines. The default is standard output, or no log in a process that runs tests. */
   readonly logger?: Logger | undefined;
-  /** A registry of prom-client, or anything with `registerMetric`, that all metrics are registered in. */
+  /** registry is the prom-client registry, or an object with `registerMetric`, that gets all metrics. */
   readonly registry?: MetricsRegistry | undefined;
 }
 
 const functionOptions = {
-  ...{ logger: loggerAllowed, registry: registryAllowed },
-  ...{ longRunning: functionAllowed, route: functionAllowed },
+  logger: loggerAllowed,
+  registry: registryAllowed,
+  longRunning: functionAllowed,
+  route: functionAllowed,
 };
 
 /**
- * manage gives servers a lifecycle that ends with this process: what `lameduck()` does, with all the parts in hand. It
- * throws what `lameduck()` throws, before anything is changed.
+ * manage implements `lameduck()`. It also returns the parts of the lifecycle. It throws the errors of `lameduck()`
+ * before it changes a server.
  */
 export function manage(
   servers: readonly Server[],
@@ -69,58 +74,74 @@ export function manage(
   return install(servers, completed, environment);
 }
 
-/** Guest is a program into which `lameduck/register` was loaded. */
-export interface Guest {
-  /** The invalid settings, in one line. */
+/** RegisterOptions are the options with which `lameduck/register` calls `install`. */
+export interface RegisterOptions {
+  /** problem is one line that lists the invalid settings of the program. It is undefined if all settings are valid. */
   readonly problem: string | undefined;
-  /** The listener of the workers, if the program is a primary of node:cluster. */
+  /** listener is the listening socket of the workers, if the program is a primary of node:cluster. */
   readonly listener?: NetServer | undefined;
 }
 
-/** install gives servers that can have one a lifecycle with these settings; a guest's own servers answer no probe. */
+/**
+ * install gives servers a lifecycle with validated settings. If `lameduck/register` calls it, the servers do not answer
+ * probes.
+ */
 export function install(
   servers: readonly Server[],
   completed: CompletedSettings<Functions>,
   environment: Environment,
-  guest?: Guest,
+  registerOptions?: RegisterOptions,
 ): ManagedLifecycle {
   const isDeveloped = isDevelopment(environment);
   const { settings, sources, functions, warnings } = isDeveloped ? withoutDelay(completed) : completed;
   const logging = createLogging(functions.logger ?? (runsTests(environment) ? quiet : undefined), settings);
   const previousRun = (): PreviousRun | undefined => checkpoint?.previousRun;
-  const isGuest = guest !== undefined;
-  const thread = createProbePort({ settings, sources, logging, isGuest, parts: () => parts, previousRun });
+  const isUnderRegister = registerOptions !== undefined;
+  const thread = createProbePort({ settings, sources, logging, isUnderRegister, parts: () => parts, previousRun });
   const probePort = settings.probePort === 0 && settings.debugSocketPath === '' ? undefined : thread;
   const { audit, metrics } = createRecords({
-    ...{ settings, clock: systemClock, registry: functions.registry, logging, previousRun },
+    settings,
+    clock: systemClock,
+    registry: functions.registry,
+    logging,
+    previousRun,
     eventLoop: settings.probePort === 0 ? undefined : () => thread.counts,
   });
   const checkpoint = openCheckpoint(settings.checkpointPath, logging);
-  const group = joinGroup({ settings, environment, servers, parts: () => parts, listener: guest?.listener });
+  const group = joinGroup({ settings, environment, servers, parts: () => parts, listener: registerOptions?.listener });
   const parts = createParts({
-    ...{ servers, settings, sources, functions, readSocketTable, metrics },
-    clock: probePort?.clock ?? systemClock,
-    // Before the log, because writing a line may take time.
-    observer: several([group.observer, probePort?.observer, observerOf(checkpoint), audit?.observer, logging]),
-    ...{ audit, group },
+    servers,
+    settings,
+    sources,
+    functions,
+    readSocketTable,
+    metrics,
+    clock: systemClock,
+    random: Math.random,
+    signOfLife: probePort?.signOfLife,
+    // The log is the last observer, because writing a line may block.
+    observer: combineObservers([group.observer, probePort?.observer, observerOf(checkpoint), audit?.observer, logging]),
+    audit,
+    group,
     flushLog: logging.flushed,
     isHurried: isDeveloped,
-    answersOnOwnServers: !isGuest,
+    answersOnOwnServers: !isUnderRegister,
     onStart(addresses) {
       stopWatching();
-      logStart(parts, logging, { addresses, sources, warnings }, environment, guest);
+      logStart(parts, logging, { addresses, sources, warnings }, environment, registerOptions);
       group.onStart(() => probePort?.open());
     },
   });
   const stopWatching = watchForHandedSockets(servers, () => {
-    logging.onWarning('a server that does not listen gets requests: its lifecycle starts when it listens itself');
+    logging.onWarning('a server gets requests but does not listen: its lifecycle starts when it listens');
   });
   for (const one of servers) putUnder(parts, one);
-  // A shutdown that begins before the start closes the listeners, and requests still arrive on open connections.
+  // When the shutdown begins, stop watching for servers that get requests without listening, because all servers then
+  // stop listening.
   void parts.handle.signals.shutdownInitiated.signaled.then(stopWatching);
-  const leave = joinProcess(parts, logging, thread, environment, isGuest);
+  const detach = joinProcess(parts, logging, thread, environment, isUnderRegister);
   void parts.handle.ended.then(({ exitCode }) => {
-    // If the process ends, the probe port stays open until then.
+    // If the process is about to exit, the probe port answers until the exit. Otherwise close the port now.
     if (!thisProcess().isEnding) {
       parts.recorder.report();
       thread.noteReport();
@@ -129,9 +150,9 @@ export function install(
       void audit?.close();
       parts.closes.settle();
     }
-    leave();
+    detach();
   });
-  const lifecycle = { parts, servers, leave, log: logging.log, releaseProbePort: () => thread.release() };
+  const lifecycle = { parts, servers, detach, log: logging.log, releaseProbePort: () => thread.release() };
   for (const one of [...servers, parts.handle]) lifecycles.set(one, lifecycle);
   parts.startup.begin();
   return lifecycle;
@@ -158,12 +179,12 @@ function logStart(
   logging: Logging,
   start: Start,
   environment: Environment,
-  guest: Guest | undefined,
+  registerOptions: RegisterOptions | undefined,
 ): void {
   const { addresses, sources, warnings } = start;
   const budget = budgetOf();
   logging.onStart({ addresses, ...inStartLine(settings, sources, hooks.longestPreShutdown) });
-  if (guest?.problem !== undefined) logging.onError(guest.problem);
+  if (registerOptions?.problem !== undefined) logging.onError(registerOptions.problem);
   const ofProcess = processWarnings(settings, environment, budget.total);
   for (const one of [...warnings, ...relationWarnings(settings, sources, budget), ...ofProcess]) logging.onWarning(one);
 }
@@ -173,16 +194,16 @@ function joinProcess(
   logging: Logging,
   thread: ProbePort,
   environment: Environment,
-  isGuest: boolean,
+  isUnderRegister: boolean,
 ): () => void {
   const { settings, recorder, shutdown, closes } = parts;
   const refuseSelfRequests = acceptSelfRequests(parts);
-  // Before own listeners and hooks of the program, which may block the event loop.
+  // Watch the main thread before the program's own listeners and hooks run, because they may block the event loop.
   const watched = <T>(ended: T): T => {
     thread.watch();
     return ended;
   };
-  const leave = thisProcess().join({
+  const leaveProcess = thisProcess().join({
     shutdownSignals: settings.shutdownSignals,
     begin(cause) {
       if (cause.kind === 'stop') return watched(shutdown.begin(cause.reason));
@@ -190,8 +211,8 @@ function joinProcess(
       recorder.noteUncaughtError(errorText(cause.error));
       logging.onUncaughtError(cause.error);
       const ended = watched(shutdown.begin('uncaught error', { isUncaughtError: true }));
-      // If the shutdown was running already, the thread does not know the error yet.
-      thread.tellOfShutdown();
+      // If a shutdown was already in progress, the probe thread does not know of the error yet.
+      thread.sendShutdown();
       return ended;
     },
     report(heldBy, exitCode) {
@@ -204,7 +225,7 @@ function joinProcess(
     warn: parts.warn,
     endsAt: () => shutdown.endsAt,
     onListenersHeld: (signal, count) => {
-      shutdown.leaveTime();
+      shutdown.reserveTimeForListeners();
       logging.onListenersHeld(signal, count);
     },
     onHeldOpen: (heldBy) => {
@@ -212,21 +233,22 @@ function joinProcess(
     },
     beforeListeners: closes.reopen.bind(closes),
     afterListeners: () => {
-      // Under `lameduck/register`, only a close of the program itself emits `close`.
-      if (!isGuest || settings.ownSignalListeners === 'run') closes.settle();
+      // Under `lameduck/register`, a server emits `close` only when the program itself closes it.
+      if (!isUnderRegister || settings.ownSignalListeners === 'run') closes.settle();
     },
     takesShutdownMessage: isUnderPm2(environment),
-    isGuest,
+    isUnderRegister,
     isDeveloped: isDevelopment(environment),
     runsOwnListeners: settings.ownSignalListeners === 'run',
   });
   return () => {
-    leave();
+    leaveProcess();
     refuseSelfRequests();
   };
 }
 
-// `runShutdown` leaves the process before the shutdown begins: the clients of its test are not requests of the program to itself.
+// Lets the process connect to its own servers during the drain. `runShutdown` calls `detach` before, because the
+// requests of a test are not requests of the program to itself.
 function acceptSelfRequests({ servers, traffic, warn, recorder, handle: { signals } }: Parts): () => void {
   let requests: SelfRequests | undefined;
   let hasEnded = false;
@@ -243,39 +265,45 @@ function acceptSelfRequests({ servers, traffic, warn, recorder, handle: { signal
   return end;
 }
 
-/** addServer adds a server to a lifecycle that has others already. */
+/** addServer adds a server to an existing lifecycle. */
 export function addServer(parts: Parts, server: Server): void {
   putUnder(parts, server);
   parts.addServer(server);
 }
 
 function putUnder({ settings, traffic }: Parts, server: Server): void {
-  installSeam(server, traffic);
+  interceptServerEvents(server, traffic);
   applyKeepAliveTimeout(server, settings.keepAliveTimeout);
 }
 
-/** ManagedLifecycle is a lifecycle that ends with this process. */
+/** ManagedLifecycle is a lifecycle that is connected with this process. */
 export interface ManagedLifecycle {
   readonly parts: Parts;
-  /** All servers that were passed to `lameduck()` together. */
+  /** servers are all servers that were passed to one call of `lameduck()`. */
   readonly servers: readonly Server[];
-  /** Removes the lifecycle from the process: process signals and uncaught errors no longer begin its shutdown. */
-  readonly leave: () => void;
-  /** Where the log of this lifecycle goes. */
+  /**
+   * detach disconnects the lifecycle from the process: a process signal or an uncaught error no longer begins a
+   * shutdown.
+   */
+  readonly detach: () => void;
+  /** log receives the log lines of this lifecycle. */
   readonly log: Logger;
-  /** Ends the probe port; resolves when its port is free. */
+  /** releaseProbePort closes the probe port. It resolves when another server can listen on the port. */
   readonly releaseProbePort: () => Promise<void>;
 }
 
+// Each copy of this package has its own map, because `parts` contains classes of the copy that created them. A server
+// with a lifecycle of another copy is recognized by http/server.ts.
 const lifecycles = new WeakMap<object, ManagedLifecycle>();
 
-/** lifecycleOf returns the lifecycle of a server that has one, or of a handle. */
+/** lifecycleOf returns the lifecycle of a server or of a handle, or undefined if there is none. */
 export function lifecycleOf(it: object): ManagedLifecycle | undefined {
   return lifecycles.get(it);
 }
 
-// LAMEDUCK_DISABLED=1: nothing starts, no process signal is listened for and no probe is answered; post-start hooks are not
-// called and no signal fires by itself. `shutdown()` calls the other hooks. The grace period is one that refuses no hook.
+// Returns the lifecycle if LAMEDUCK_DISABLED is 1. It starts nothing, listens for no process signal and answers no
+// probe. It does not call post-start hooks. `shutdown()` still calls the other hooks. The grace period is so long that
+// no hook exceeds the budget.
 function disabled(): ManagedLifecycle {
   const { settings, sources } = completeSettings({ terminationGracePeriodSeconds: 2_000_000 }, {});
   const parts = createParts({
@@ -283,10 +311,11 @@ function disabled(): ManagedLifecycle {
     settings,
     sources,
     clock: systemClock,
+    random: Math.random,
     observer: silent,
     functions: {},
     onStart: () => undefined,
   });
   const { log } = createLogging(undefined, settings);
-  return { parts, servers: [], leave: () => undefined, log, releaseProbePort: () => Promise.resolve() };
+  return { parts, servers: [], detach: () => undefined, log, releaseProbePort: () => Promise.resolve() };
 }

@@ -1,8 +1,9 @@
-// A request, its response and lameduck's own answers, independent of the protocol.
+// The types of a request, of its response, and of an answer that lameduck itself sends. The types are the same for
+// HTTP/1.1 and HTTP/2.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** given is the key under which a stream keeps the request object of node:http2's compatibility API. */
+/** given is the key under which an HTTP/2 stream stores the request object of node:http2's compatibility API. */
 export const given = Symbol('lameduck.given');
 
 /** Request is the common part of node:http's IncomingMessage and a stream of node:http2. */
@@ -17,16 +18,20 @@ export interface Request {
   resume(): unknown;
 }
 
-/** RequestIdentifiers is the headers that connect a request with those that other services log. */
+/** RequestIdentifiers are the request headers that other services log too: `traceparent` and `x-request-id`. */
 export interface RequestIdentifiers {
   readonly traceparent?: string;
   readonly 'x-request-id'?: string;
 }
 
-// The most characters of each.
+// The maximum number of characters of `traceparent` or `x-request-id` in a log line. The client chooses the value, so
+// it may be long.
 const longestIdentifier = 128;
 
-/** identifiersOf returns the headers that connect a request with those that other services log. */
+/**
+ * identifiersOf returns the headers `traceparent` and `x-request-id` of a request. It omits a header that the client
+ * has not sent.
+ */
 export function identifiersOf({ headers }: Request): RequestIdentifiers {
   const { traceparent, 'x-request-id': requestId } = headers as Partial<Record<string, unknown>>;
   return {
@@ -41,13 +46,13 @@ interface Face {
   readonly socket?: Socket;
 }
 
-/** socketOf returns the socket of a request or stream; undefined after the socket has closed. */
+/** socketOf returns the socket of a request or stream. It returns undefined after the socket has closed. */
 export function socketOf(request: object): Socket | undefined {
   const face: Face = request;
   return (face.stream ?? face).session?.socket ?? face.socket;
 }
 
-/** keyOf returns the one object that identifies a request: HTTP/2 has several objects for one request. */
+/** keyOf returns the one object that identifies a request. In node:http2, several objects belong to one request. */
 export function keyOf(request: object): object {
   return (request as Face).stream ?? request;
 }
@@ -69,10 +74,13 @@ export interface Response {
   once(event: 'close', listener: () => void): unknown;
 }
 
-/** sentStatus returns the status code that a response has sent; undefined if none was. A handler may set one that is never sent. */
+/**
+ * sentStatus returns the status code that a response has sent. It returns undefined if the response has sent nothing,
+ * even if a handler has already set a code.
+ */
 export function sentStatus(response: Response): number | undefined {
   const { statusCode } = response as { statusCode: unknown };
-  // A pipelined response that waits for an earlier one has sent nothing, whatever its handler wrote.
+  // A pipelined response that waits for an earlier response has sent nothing, even if its handler has already ended it.
   const isSent =
     response.headersSent && (response.writableFinished || (response as { socket?: unknown }).socket !== null);
   const isStatus = isSent && typeof statusCode === 'number' && statusCode >= 100 && statusCode <= 999;

@@ -1,184 +1,264 @@
-// The interfaces through which the core reports to the log, the metrics and the audit log.
+// The interfaces with which a lifecycle reports its events to the log, the metrics and the audit log.
 import type { SignalName } from './lifecycle/graph.ts';
 import type { Request, RequestIdentifiers, Response } from './message.ts';
 
-/** TrafficCounts are the connections and requests of the servers at one moment. */
+/** TrafficCounts is the number of open connections and of requests, over all servers, at one moment. */
 export interface TrafficCounts {
   readonly connections: number;
-  /** Without the long-running ones and without probes. */
+  /**
+   * requestsInFlight is the number of requests without a complete response. It excludes long-running requests and
+   * probes.
+   */
   readonly requestsInFlight: number;
   readonly longRunningRequests: number;
 }
 
-/** UnfinishedRequest is a request that had no answer when the budget ran out or the process was ended. */
+/**
+ * UnfinishedRequest is a request that had no complete response when the shutdown budget ran out or the process ended.
+ */
 export interface UnfinishedRequest extends RequestIdentifiers {
   readonly method: string;
   readonly route: string;
   readonly ageMs: number;
   readonly peer: string;
-  /** How many bytes of a response the peer has not acknowledged; only where that is all that is missing. */
+  /** unacknowledgedBytes is set if the whole response was written, but the peer has not acknowledged all of it. */
   readonly unacknowledgedBytes?: number;
-  /** Whether its response is an event stream, for which the drain has waited as for any response. */
+  /**
+   * isEventStream is set if the response is an event stream that the drain does not end. The drain waits for it as for
+   * any other response.
+   */
   readonly isEventStream?: true;
 }
 
-/** HookKind says when a hook runs: once the server listens, beside the delay, or after the last request. */
+/**
+ * HookKind says when a hook runs. `post-start`: when the server listens. `pre-shutdown`: during the shutdown delay.
+ * `destroy`: after the last request.
+ */
 export type HookKind = 'post-start' | 'pre-shutdown' | 'destroy';
 
-/** HookFailure is a hook that threw, rejected, or had not ended at its limit. */
+/** HookFailure describes a hook that threw, rejected or exceeded its limit. */
 export interface HookFailure {
   readonly kind: HookKind;
   readonly name: string;
   readonly error: Error;
 }
 
-/** StepFailure is a step of the shutdown that threw, rejected, or had not ended when its time was up. */
+/** StepFailure describes a step of the shutdown that threw, rejected or exceeded its deadline. */
 export interface StepFailure {
   readonly step: string;
   readonly error: Error;
 }
 
-/** HookEnd is a hook that has ended, failed or reached its limit. */
+/** HookEnd describes a hook that has succeeded, failed or reached its limit. */
 export interface HookEnd {
   readonly kind: HookKind;
   readonly name: string;
   readonly durationMs: number;
 }
 
-/** SignalEvent is one signal that fired: how long the phase before it took, and what was going on. */
+/** SignalEvent is a lifecycle signal that has fired, with the connections and requests at that moment. */
 export interface SignalEvent extends TrafficCounts {
   readonly name: SignalName;
-  /** Since the signal before it, or since the start of the lifecycle for the first. */
+  /**
+   * durationMs is the time since the previous signal. For the first signal, it is the time since the lifecycle was
+   * created.
+   */
   readonly durationMs: number;
 }
 
-/** ShutdownRecord is the final line: all that remains of a process after a rollout. */
+/**
+ * ShutdownRecord is what lameduck logs at the end of a shutdown. After a rollout, nothing else of the process remains.
+ */
 export interface ShutdownRecord {
-  /** Changes when a field changes its meaning or goes; a new field does not change it. */
+  /**
+   * schema names the version of this format. It changes if a field is removed or changes its meaning, and not if a
+   * field is added.
+   */
   readonly schema: 'lameduck/shutdown/v1';
   readonly reason: string;
   readonly exitCode: number;
-  /** Milliseconds from ShutdownInitiated to each signal that fired after it. */
+  /**
+   * phases contains each signal that has fired since ShutdownInitiated, with the time from ShutdownInitiated to that
+   * signal in milliseconds.
+   */
   readonly phases: Readonly<Partial<Record<SignalName, number>>>;
   readonly durationMs: number;
   readonly budgetMs: number;
-  /** Requests since ShutdownInitiated. */
+  /**
+   * requests contains numbers of requests since ShutdownInitiated. A request whose client disconnected is not counted.
+   */
   readonly requests: {
     readonly answered: number;
-    /** Refused with 429. */
+    /** refused is the number of requests that got a 429. */
     readonly refused: number;
     /**
-     * Requests whose response the process itself destroyed before it was complete: the program, or `requestTimeout` after
-     * the headers. Requests of clients that left are in none of the four.
+     * aborted is the number of requests whose response this process destroyed before it was complete. The program may
+     * destroy a response. lameduck does so if `requestTimeout` passes after the headers have been sent.
      */
     readonly aborted: number;
-    /** Destroyed without a complete response at the end of the budget. */
+    /** cut is the number of requests without a complete response that lameduck destroyed at the end of the budget. */
     readonly cut: number;
   };
-  /** How many long-running requests have ended since ShutdownInitiated, told to or by themselves. */
+  /**
+   * longRunningEnded is the number of long-running requests that have ended since ShutdownInitiated. The drain, the
+   * handler or the client may have ended them.
+   */
   readonly longRunningEnded: number;
   readonly unfinished: readonly UnfinishedRequest[];
   readonly hookFailures: readonly { readonly kind: HookKind; readonly name: string; readonly error: string }[];
-  /** The first failure of each step of the shutdown; the steps after it ran all the same. */
+  /**
+   * stepFailures lists the first failure of each step of the shutdown. After a failed step, the other steps are still
+   * done.
+   */
   readonly stepFailures: readonly { readonly step: string; readonly error: string }[];
-  /** The resources that kept the event loop alive one second after the drain, so that the process had to exit by itself. */
+  /**
+   * heldBy lists the resources that kept the event loop alive one second after the shutdown. If the list is not empty,
+   * lameduck exits the process.
+   */
   readonly heldBy: readonly string[];
-  /** The workers of node:cluster that have exited during the shutdown. There only in a primary with workers. */
+  /**
+   * workers lists the workers of node:cluster that have exited during the shutdown. Only the record of a primary has
+   * it.
+   */
   readonly workers?: readonly WorkerEnd[];
-  /** Audit events that were dropped, or not yet written when the record was made. Undefined without an audit log. */
+  /**
+   * threads lists the worker threads with a lifecycle that have ended during the shutdown. Only the record of a main
+   * thread with such threads has it.
+   */
+  readonly threads?: readonly ThreadEnd[];
+  /**
+   * auditEventsMissing is the number of audit events that were dropped, or were not written yet when the record was
+   * made. It is undefined if there is no audit log.
+   */
   readonly auditEventsMissing?: number;
 }
 
-/** WorkerEnd is how a worker of node:cluster has ended during the shutdown of its primary. */
+/** WorkerEnd says how a worker of node:cluster exited during the shutdown of its primary. */
 export interface WorkerEnd {
   readonly pid: number;
   readonly exitCode: number | null;
-  /** The signal that has ended it. */
+  /** signal is the process signal that killed the worker, or null. */
   readonly signal: NodeJS.Signals | null;
-  /** The worker's own final line, if it has a lifecycle. */
+  /** record is the worker's own shutdown record. It is undefined if the worker has no lifecycle. */
   readonly record?: ShutdownRecord;
 }
 
-/** PreviousRun is the checkpoint's record of the previous run, in this container or before a restart of it. */
+/** ThreadEnd says how a worker thread ended during the shutdown of the main thread. */
+export interface ThreadEnd {
+  readonly threadId: number;
+  readonly exitCode: number;
+  /** record is the worker thread's own shutdown record. */
+  readonly record?: ShutdownRecord;
+}
+
+/** PreviousRun describes the previous run of this process, as the checkpoint file has recorded it. */
 export interface PreviousRun {
   /**
-   * `clean`: the process exited with code 0. `failed`: it exited with another code. `killed`: it had been ready, and did not
-   * end itself. `never_ready`: it did not end itself before it was ready. `none`: there was no checkpoint. `unknown`: the
-   * checkpoint was invalid.
+   * outcome says how the previous run ended. `clean`: with exit code 0. `failed`: with another exit code. `killed`: it
+   * had been ready and was killed. `never_ready`: it was killed before it was ready. `none`: there was no checkpoint.
+   * `unknown`: the checkpoint was invalid.
    */
   readonly outcome: 'clean' | 'failed' | 'killed' | 'never_ready' | 'none' | 'unknown';
-  /** The last lifecycle signal that fired; `Started` before the first one, `Exited` for `clean` and `failed`, else empty. */
+  /**
+   * phase is the last lifecycle signal of the previous run. It is `Started` if no signal had fired, and `Exited` after
+   * `clean` and `failed`. It is empty if the previous run is not known.
+   */
   readonly phase: string;
-  /** When it started, in ISO 8601. This and the next two are undefined for `none` and `unknown`. */
+  /**
+   * startedAt is the time at which the previous run started, in ISO 8601. It is undefined if the outcome is `none` or
+   * `unknown`.
+   */
   readonly startedAt?: string;
-  /** Its version of lameduck. */
+  /** version is the version of lameduck in the previous run. It is undefined if the outcome is `none` or `unknown`. */
   readonly version?: string;
-  /** Whether the machine has been started again since then. */
+  /**
+   * hasNodeRestarted tells whether the node has been rebooted since the previous run. It is undefined if the outcome is
+   * `none` or `unknown`.
+   */
   readonly hasNodeRestarted?: boolean;
 }
 
-/** ElectorCounts is what metrics read of an elector. */
+/** ElectorCounts is the state of one elector, as metrics and debug socket show it. */
 export interface ElectorCounts {
-  /** The name of its Lease. */
+  /**
+   * name is the name of the elector's Lease. The namespace precedes it if an earlier elector of the lifecycle has the
+   * same name.
+   */
   readonly name: string;
   readonly isLeader: boolean;
-  /** Renewals that met a conflict and needed a GET. */
+  /** slowpaths is the number of renewals that met a conflict, so that the elector had to read the Lease again. */
   readonly slowpaths: number;
-  /** How long the last request took, in milliseconds; undefined before the first. */
+  /**
+   * attemptMs is the duration of the elector's last request, in milliseconds. It is undefined before the first request.
+   */
   readonly attemptMs: number | undefined;
-  /** How long ago the last acknowledged renewal was sent, in milliseconds; undefined unless a term runs. */
+  /**
+   * renewalAgeMs is how long ago the elector sent the last renewal that was acknowledged, in milliseconds. It is
+   * undefined if no term is running.
+   */
   readonly renewalAgeMs: number | undefined;
 }
 
-/** Observer receives the events of a lifecycle. It must not throw. Its return values are ignored. */
+/** Observer receives the events of a lifecycle. The methods must not throw. lameduck ignores what they return. */
 export interface Observer {
-  /** `details` are about the request of the warning, if it is about one. */
+  /** onWarning receives a warning. If the warning is about one request, `details` describes that request. */
   onWarning(message: string, details?: object): void;
   onSignal(event: SignalEvent): void;
   onHookEnd(end: HookEnd): void;
-  /** Called after onHookEnd for a hook that has failed or timed out. */
+  /** onHookFailure is called after `onHookEnd` if a hook has failed or timed out. */
   onHookFailure(failure: HookFailure): void;
-  /** Called for the first failure of each step. */
+  /** onStepFailure is called for the first failure of each step of the shutdown. */
   onStepFailure(failure: StepFailure): void;
-  /** Called when a check's result changes; `reason` is why it fails now. */
+  /**
+   * onCheckChange is called when the result of a health check changes. `reason` is the error if the check fails now.
+   */
   onCheckChange(endpoint: string, check: string, reason: Error | undefined): void;
   /**
-   * Called for each check that a probe of a whole endpoint has run, or whose run it has shared, when the probe is answered
-   * (A-181).
+   * onCheckResult is called for each check of an endpoint when a probe of the whole endpoint, such as /readyz, is
+   * answered (A-181).
    */
   onCheckResult(endpoint: string, check: string, passed: boolean): void;
-  /** Called when the budget has run out with requests unanswered, before they are destroyed. */
+  /**
+   * onUnfinished is called when the budget has run out. The requests in `requests` have no complete response, and are
+   * destroyed after this call.
+   */
   onUnfinished(requests: readonly UnfinishedRequest[]): void;
-  /** Called once, last, also on a forced end; must have written everything when it returns. */
+  /**
+   * onEnd is called once, as the last of all methods, even if the process is forced to exit. When it returns, it must
+   * have written everything.
+   */
   onEnd(record: ShutdownRecord): void;
 }
 
 /**
- * RequestObserver is called for each request that reached the program and has ended. It is separate from Observer, because
- * its calls cost time in every request.
+ * RequestObserver is called when a request of the program has ended. It is separate from Observer, because its calls
+ * cost time in every request.
  */
 export interface RequestObserver {
-  /** `durationMs` is counted from the request's headers. The answer is incomplete unless it is `writableFinished`. */
+  /**
+   * onRequestEnd is called for each request that is not long-running. `durationMs` counts from the arrival of the
+   * request's headers. The response is complete only if its `writableFinished` is true.
+   */
   onRequestEnd(response: Response, durationMs: number): void;
-  /** Called instead for an event stream, an upgraded socket or another long-running request. */
+  /** onLongRunningEnd is called when an event stream, an upgraded socket or another long-running request has ended. */
   onLongRunningEnd(): void;
 }
 
 /**
- * AuditLog receives each stage of the program's requests, and writes in the background. It is separate, so that a process
- * without an audit log spends no time on it. `key` identifies the request.
+ * AuditLog receives each stage of the program's requests, and writes in the background. It is separate from Observer,
+ * so that a process without an audit log spends no time on it. `key` identifies the request.
  */
 export interface AuditLog {
-  /** Called just before the program gets the request. */
+  /** onReceived is called just before the program receives the request. */
   onReceived(key: object, request: Request): void;
-  /** Called when the headers of the response to a long-running request have been sent. */
+  /** onStarted is called when the headers of the response to a long-running request have been sent. */
   onStarted(key: object, status: number): void;
-  /** Called when the listener of the program that got the request has thrown. */
+  /** onPanic is called when the program's listener for the request has thrown. */
   onPanic(key: object): void;
-  /** Called when the request has ended. An upgraded socket has no response. */
+  /** onComplete is called when the request has ended. `response` is undefined for an upgraded socket. */
   onComplete(key: object, response?: Response): void;
   /** flush resolves when every event has been written, or when no event can be written. */
   flush(): Promise<void>;
-  /** How many events are not in the log: those that were dropped, and those that wait to be written. */
+  /** missing is the number of events that were dropped or have not been written yet. */
   readonly missing: number;
 }

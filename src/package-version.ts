@@ -1,8 +1,8 @@
-// The oldest versions of packages that the program brings. They are no peer dependencies: npm refuses to install lameduck
-// beside a peer of another version, also in a program that never uses that peer.
+// Checks the versions of packages that the program installs, such as fastify. They are not peer dependencies. If they
+// were, npm would not install lameduck beside an older version, even in a program that never uses the package.
 import { LameduckError } from './errors.ts';
 
-/** checkPackage throws LAMEDUCK_ERR_PACKAGE_OUTDATED if a package is older than `oldest`, a major and a minor version. */
+/** checkPackage throws LAMEDUCK_ERR_PACKAGE_OUTDATED if a package is older than `oldest`, for example `5.8`. */
 export function checkPackage(user: string, name: string, version: string, oldest: string): void {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [oldestMajor = 0, oldestMinor = 0] = oldest.split('.').map(Number);

@@ -1,4 +1,4 @@
-// One lifecycle, put together from its parts. It knows neither process nor log.
+// Builds one lifecycle from its parts. This code does not depend on the process or on the log.
 import type { Clock } from './clock.ts';
 import { createHandle, type Lameduck } from './handle.ts';
 import { Health } from './health/health.ts';
@@ -14,9 +14,9 @@ import type { Server } from './http/server.ts';
 import { Traffic, type TrafficOptions } from './http/traffic.ts';
 import { createLifecycle, type Lifecycle } from './lifecycle/signals.ts';
 import type { Answer } from './message.ts';
-import type { AuditLog, ElectorCounts, Observer, WorkerEnd } from './observer.ts';
+import type { AuditLog, ElectorCounts, Observer, ThreadEnd, WorkerEnd } from './observer.ts';
 import type { Metrics } from './observers/metrics/metrics.ts';
-import { several } from './observers/several.ts';
+import { combineObservers } from './observers/combine-observers.ts';
 import { Recorder } from './recorder.ts';
 import { explainBudget, type ExplainedBudget } from './settings/budget.ts';
 import type { Sources } from './settings/complete.ts';
@@ -24,65 +24,91 @@ import type { Settings } from './settings/table.ts';
 import { Shutdown } from './shutdown.ts';
 import { Startup } from './startup.ts';
 
-/** PartsOptions is what one lifecycle is put together from. */
 export interface PartsOptions extends DrainOptions {
   readonly servers: readonly Server[];
   readonly settings: Settings;
   readonly sources: Sources;
   readonly clock: Clock;
+  /**
+   * random returns a number from 0 up to, but not including, 1. The random times at which clients disconnect and
+   * reconnect depend on it.
+   */
+  readonly random: () => number;
+  /** signOfLife is called for each event of a server. It is undefined if nothing watches the event loop. */
+  readonly signOfLife?: (() => void) | undefined;
   readonly observer: Observer;
   readonly functions: RequestFunctions;
-  /** Undefined when nobody can see any. */
+  /** metrics is undefined if metrics are neither served nor registered. */
   readonly metrics?: Metrics | undefined;
-  /** Undefined when there is none. */
+  /** audit is the audit log. It is undefined if `auditLogPath` is off. */
   readonly audit?: AuditLog | undefined;
-  /** The part of the lifecycle in a group of node:cluster. */
+  /** group is the group of processes or threads to which this process or thread belongs. */
   readonly group?: {
-    /** The workers that have exited; undefined unless this process is their primary. */
+    /** ends lists the workers that have exited. It is undefined unless this process is their primary. */
     readonly ends: readonly WorkerEnd[] | undefined;
-    /** In a worker, resolves when the listener of all workers is closed. */
+    /** threads lists the worker threads that have ended. */
+    readonly threads: readonly ThreadEnd[];
+    /** listenerClosed resolves, in a worker, when the primary has closed the listener that all workers share. */
     readonly listenerClosed: (() => Promise<void>) | undefined;
   };
-  /** Whether the servers answer for the endpoints of lameduck, as far as the settings say so; by default they do. */
+  /**
+   * answersOnOwnServers is false if the program's servers must not answer lameduck's endpoints. Otherwise the settings
+   * decide which endpoints the servers answer.
+   */
   readonly answersOnOwnServers?: boolean | undefined;
-  /** How the log is flushed, for the check `log` (A-077). */
+  /** flushLog flushes the log. The health check `log` uses it (A-077). */
   readonly flushLog?: FlushFunction | undefined;
-  /** Called once, when all servers listen, before anything else happens. */
+  /**
+   * onStart is called once, when all servers listen, with the addresses of the servers. It is the first thing that
+   * happens at the start.
+   */
   readonly onStart: (addresses: readonly string[]) => void;
 }
 
-/** Parts is the handle and what the world outside drives: events into `traffic`, the end into `shutdown`. */
+/**
+ * Parts are the handle and the other parts of one lifecycle. The events of the servers go to `traffic`. A process
+ * signal calls `shutdown`.
+ */
 export interface Parts {
   readonly handle: Lameduck;
-  /** Those that drain together, with those that came later. */
+  /** servers drain together. Servers that were added later are included. */
   readonly servers: readonly Server[];
   readonly settings: Settings;
-  /** The division of the grace period, with the hooks that are registered by now. */
+  /**
+   * budget divides the grace period into delay, hooks and drain. It takes into account the hooks that have been
+   * registered so far.
+   */
   readonly budget: () => ExplainedBudget;
   readonly hooks: Hooks;
   readonly recorder: Recorder;
   readonly traffic: Traffic;
-  /** How the program closes its servers. */
+  /** closes tracks how the program itself closes its servers. */
   readonly closes: ProgramCloses;
   readonly startup: Startup;
   readonly shutdown: Shutdown;
   readonly health: Health;
-  /** The electors whose leadership is handed over at the shutdown. */
+  /**
+   * electors contains a function for each elector that releases its Lease during the shutdown. The function returns the
+   * state of the elector.
+   */
   readonly electors: (() => ElectorCounts)[];
-  /** Whether anybody can see metrics. */
+  /** hasMetrics is true if metrics are served or registered. */
   readonly hasMetrics: boolean;
-  /** addServer lets a server that comes later, and has a seam, drain and stop with the others. */
+  /** addServer adds a server, whose `emit` lameduck has already replaced, to those that drain and stop together. */
   addServer(server: Server): void;
-  /** answerProbePort returns the answer to what comes to the probe port; undefined when it is no URL of ours. */
+  /**
+   * answerProbePort returns the answer to a request on the probe port, or undefined if lameduck has no endpoint at the
+   * URL.
+   */
   answerProbePort(url: string, method: string): Answer | Promise<Answer> | undefined;
-  /** warn puts a line into the log. */
+  /** warn writes a warning to the log. */
   readonly warn: (message: string) => void;
 }
 
-/** createParts puts one lifecycle together. Nothing happens until the startup begins or a server listens. */
+/** createParts builds one lifecycle. Nothing happens until the startup begins or a server listens. */
 export function createParts(options: PartsOptions): Parts {
-  const { settings, sources, clock, metrics, audit, group, onStart } = options;
-  const observer = metrics === undefined ? options.observer : several([options.observer, metrics.observer]);
+  const { settings, sources, clock, random, signOfLife, metrics, audit, group, onStart } = options;
+  const observer = metrics === undefined ? options.observer : combineObservers([options.observer, metrics.observer]);
   const warn = (message: string, details?: object): void => {
     observer.onWarning(message, details);
   };
@@ -97,6 +123,8 @@ export function createParts(options: PartsOptions): Parts {
   const startup = new Startup({ clock, servers, lifecycle, health, hooks, onStart });
   const traffic = new Traffic({
     clock,
+    random,
+    signOfLife,
     functions,
     limits: settings,
     eventStreams: settings.eventStreams,
@@ -104,7 +132,8 @@ export function createParts(options: PartsOptions): Parts {
     audit,
     answer: answersOf(options, health, lifecycle),
     onListening: (server) => {
-      // Again, since the program may have set its own in the meantime, and for one that came later.
+      // The timeout was set at registration already. Set it again, because the program may have changed it before
+      // `listen()`, and because a server may have been added later.
       applyKeepAliveTimeout(server, settings.keepAliveTimeout);
       startup.onListening(server);
     },
@@ -114,9 +143,19 @@ export function createParts(options: PartsOptions): Parts {
     recorder.noteStepFailure('end connections', error);
   };
   const drain = new Drain(traffic, clock, onFailure, options);
-  const recorder = new Recorder({ clock, traffic, hooks, observer, audit, workers: group?.ends });
+  const recorder = new Recorder({ clock, traffic, hooks, observer, audit, group });
   const shutdown = new Shutdown({
-    ...{ clock, settings, budget, servers, lifecycle, traffic, drain, hooks, recorder, audit, group },
+    clock,
+    settings,
+    budget,
+    servers,
+    lifecycle,
+    traffic,
+    drain,
+    hooks,
+    recorder,
+    audit,
+    group,
     takeCloses: (server) => {
       closes.begin(server);
     },
@@ -148,19 +187,23 @@ function createHealth(
 ): Health {
   const { healthCheckTimeout: checkTimeout, livezGracePeriod, probePort, debugSocketPath } = settings;
   const health = new Health(lifecycle.signals, {
-    ...{ clock, checkTimeout, livezGracePeriod, observer, flushLog },
+    clock,
+    checkTimeout,
+    livezGracePeriod,
+    observer,
+    flushLog,
     isLoopWatched: probePort !== 0,
     onReady: () => {
       lifecycle.report('HasBeenReady');
     },
   });
   if (debugSocketPath !== '') health.addReadyz(reasons.debugSocket, () => !health.isHeldUnready);
-  // With one server this check could never fail: nothing can probe the server before it listens.
+  // With one server, the check `listening` could never fail, because no probe can arrive before that server listens.
   if (servers.length > 1) health.addReadyz('listening', () => lifecycle.signals.muxAndDiscoveryComplete.hasSignaled);
   return health;
 }
 
-// Every request passes this function, so that it does no more than the settings need.
+// Each request calls this function, so it contains only the answers that the settings need.
 function answersOf(options: PartsOptions, health: Health, lifecycle: Lifecycle): TrafficOptions['answer'] {
   const { settings, metrics, answersOnOwnServers = true } = options;
   const answers: TrafficOptions['answer'][] = [];

@@ -1,4 +1,5 @@
-// The probe thread of a lifecycle: which parts answer its questions, and where its events are logged.
+// Connects the probe thread with a lifecycle: the lifecycle answers the thread's requests, and the log receives the
+// thread's events.
 import { systemClock } from './clock.ts';
 import { messageOf } from './errors.ts';
 import type { PreviousRun } from './observer.ts';
@@ -11,27 +12,30 @@ import { thisProcess } from './process/this-process.ts';
 import type { Sources } from './settings/complete.ts';
 import type { Settings } from './settings/table.ts';
 
-/** ProbeThreadOptions is what the probe thread is made from. `parts` and `previousRun` are called later. */
+/**
+ * `parts` and `previousRun` are functions, because their results do not exist yet when `createProbePort` is called.
+ */
 export interface ProbeThreadOptions {
   readonly settings: Settings;
   readonly sources: Sources;
   readonly logging: Logging;
-  /** Whether `lameduck/register` made the lifecycle. */
-  readonly isGuest: boolean;
+  /** isUnderRegister is true if `lameduck/register` created the lifecycle. */
+  readonly isUnderRegister: boolean;
   readonly parts: () => Parts;
   readonly previousRun: () => PreviousRun | undefined;
 }
 
-/** createProbePort makes the probe thread with its port and its debug socket, and starts none of them. */
+/** createProbePort creates the probe thread with its port and its debug socket. It does not start the thread. */
 export function createProbePort(options: ProbeThreadOptions): ProbePort {
-  const { settings, logging, isGuest, parts } = options;
+  const { settings, logging, isUnderRegister, parts } = options;
   return new ProbePort({
     debugSocket: settings.debugSocketPath === '' ? undefined : debugSocketFunctions(options),
-    ...{ settings, clock: systemClock },
+    settings,
+    clock: systemClock,
     answer: (url, method) => parts().answerProbePort(url, method),
     shutdown() {
       const { recorder, shutdown } = parts();
-      // If the shutdown does not end the process, the thread must not end it either.
+      // If the shutdown does not end the process, the probe thread must not end the process either.
       if (shutdown.endsAt === undefined || !thisProcess().isEnding) return undefined;
       const { uncaughtError } = recorder;
       return { record: recorder.soFar(), uncaughtError, remainingMs: shutdown.endsAt - systemClock.now() };
@@ -41,16 +45,20 @@ export function createProbePort(options: ProbeThreadOptions): ProbePort {
     },
     onThreadFailure(error) {
       if (settings.probePort !== 0) logging.onProbeThreadFailure(error);
-      else logging.onWarning(`no thread can end the process if its event loop is blocked: ${messageOf(error)}`);
+      else
+        logging.onWarning(
+          `the probe thread failed, so nothing ends the process if its event loop is blocked: ${messageOf(error)}`,
+        );
     },
     onStallEnd: (stalledMs) => {
       logging.onStallEnd(stalledMs);
     },
     onFailure(error) {
-      const isLeaving = parts().handle.signals.shutdownInitiated.hasSignaled;
-      // Under `lameduck/register` a failed probe port never ends the process, even if the port was set.
-      if (isLeaving || isGuest) logging.onProbePortFailure(error);
-      // An uncaught error, as when a server of the program cannot listen and has no listener for `error`.
+      const isShuttingDown = parts().handle.signals.shutdownInitiated.hasSignaled;
+      // Under `lameduck/register`, the process continues without the probe port if the port fails, even if the port was
+      // configured.
+      if (isShuttingDown || isUnderRegister) logging.onProbePortFailure(error);
+      // Throw an uncaught error, as Node does if a server cannot listen and has no listener for `error`.
       else
         process.nextTick(() => {
           throw error;
@@ -82,7 +90,8 @@ function debugSocketFunctions(options: ProbeThreadOptions): DebugSocketFunctions
   };
 }
 
-// A second process signal would end the process at once.
+// Sends this process its own shutdown signal, unless the shutdown has begun: a second signal would end the process at
+// once.
 function beginShutdown({ handle, settings }: Parts): void {
   const [signal] = settings.shutdownSignals;
   if (signal !== undefined && !handle.signals.shutdownInitiated.hasSignaled) sendSignal(process.pid, signal);

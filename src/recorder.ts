@@ -1,4 +1,5 @@
-// The record of a shutdown: kept while it runs, ended once, handed to the observer once.
+// Fills the record of a shutdown while the shutdown runs. The record is completed once, and passed to the observer
+// once.
 import { hostAndPort } from './address.ts';
 import type { Clock } from './clock.ts';
 import type { Deadline } from './deadline.ts';
@@ -8,20 +9,37 @@ import type { Hooks } from './hooks/hooks.ts';
 import type { SocketRow } from './http/drain/socket-table.ts';
 import type { Traffic } from './http/traffic.ts';
 import type { SignalName } from './lifecycle/graph.ts';
-import type { AuditLog, Observer, ShutdownRecord, StepFailure, UnfinishedRequest, WorkerEnd } from './observer.ts';
+import type {
+  AuditLog,
+  Observer,
+  ShutdownRecord,
+  StepFailure,
+  ThreadEnd,
+  UnfinishedRequest,
+  WorkerEnd,
+} from './observer.ts';
 
-/** RecorderParts are the parts whose counts the record has, and the observers of it. */
+/** RecorderParts are the sources of the counts in the record, and the observer that receives the record. */
 export interface RecorderParts {
   readonly clock: Clock;
   readonly traffic: Pick<Traffic, 'counts' | 'requests' | 'unfinished'>;
   readonly hooks: Pick<Hooks, 'failures'>;
   readonly observer: Observer;
   readonly audit?: Pick<AuditLog, 'missing'> | undefined;
-  /** The workers of node:cluster that have exited. */
-  readonly workers?: readonly WorkerEnd[] | undefined;
+  readonly group?:
+    | {
+        /**
+         * ends lists the workers of node:cluster that have exited. It is undefined unless this process is their
+         * primary.
+         */
+        readonly ends: readonly WorkerEnd[] | undefined;
+        /** threads lists the worker threads that have ended. */
+        readonly threads: readonly ThreadEnd[];
+      }
+    | undefined;
 }
 
-/** Recorder notes what happens and when, counted from the moment at which the shutdown began. */
+/** Recorder collects the facts of one shutdown. Its times count from the beginning of the shutdown. */
 export class Recorder {
   readonly unfinished: UnfinishedRequest[] = [];
   readonly stepFailures: StepFailure[] = [];
@@ -41,14 +59,14 @@ export class Recorder {
     this.#lastSignalAt = parts.clock.now();
   }
 
-  /** begin opens the record; `endBy` is the end of the shutdown budget. */
+  /** begin begins the record when the shutdown begins. `endBy` is the end of the shutdown budget. */
   begin(reason: string, startedAt: number, endBy: Deadline): void {
     this.#reason = reason;
     this.#startedAt = startedAt;
     this.#endBy = endBy;
   }
 
-  /** noteStepFailure keeps, and reports, the first failure of each step. */
+  /** noteStepFailure records and reports a failed step of the shutdown. Only the first failure of each step counts. */
   noteStepFailure(step: string, cause: unknown): void {
     if (this.stepFailures.some((failure) => failure.step === step)) return;
     const failure = { step, error: cause instanceof Error ? cause : new Error(messageOf(cause)) };
@@ -56,7 +74,10 @@ export class Recorder {
     this.#parts.observer.onStepFailure(failure);
   }
 
-  /** noteSignal keeps when a signal fired, and reports it with the length of the phase that it ends (P-101). */
+  /**
+   * noteSignal records when a lifecycle signal fired, and reports the signal with the length of the phase before it
+   * (P-101).
+   */
   noteSignal(name: SignalName): void {
     const { clock, observer, traffic } = this.#parts;
     const now = clock.now();
@@ -71,20 +92,23 @@ export class Recorder {
   }
 
   /**
-   * noteUnfinished records and reports the requests that will get no response. For other protocols, the number of such
-   * requests is unknown, so each protocol gets one entry.
+   * noteUnfinished records and reports the requests that will get no response. Each protocol other than HTTP gets a
+   * single entry, because its number of requests is unknown.
    */
   noteUnfinished(protocols: readonly string[] = []): void {
     const others = protocols.map((method) => ({ method, route: '*', ageMs: this.#ageMs, peer: '*' }));
     this.#keepUnfinished([...this.#parts.traffic.unfinished(), ...others]);
   }
 
-  /** noteUnacknowledged records and reports the peers that have not acknowledged all of their responses. */
+  /** noteUnacknowledged records and reports the peers that have not acknowledged their whole response. */
   noteUnacknowledged(sockets: readonly SocketRow[]): void {
     this.#keepUnfinished(
       sockets.map(({ remoteAddress, remotePort, bytes }) => ({
-        ...{ method: '*', route: '*', ageMs: this.#ageMs },
-        ...{ peer: hostAndPort(remoteAddress, remotePort), unacknowledgedBytes: bytes },
+        method: '*',
+        route: '*',
+        ageMs: this.#ageMs,
+        peer: hostAndPort(remoteAddress, remotePort),
+        unacknowledgedBytes: bytes,
       })),
     );
   }
@@ -94,12 +118,15 @@ export class Recorder {
     this.unfinished.push(...unfinished);
   }
 
-  // The age of requests whose start is unknown: the time since the shutdown began.
+  // The age of requests whose start is unknown. It is the time since the shutdown began.
   get #ageMs(): number {
     return Math.round(this.#parts.clock.now() - (this.#startedAt ?? 0));
   }
 
-  /** The text of the first uncaught error. It is not part of the record, because the log has a separate line for it. */
+  /**
+   * uncaughtError is the text of the first uncaught error. The record does not contain it, because the log has a
+   * separate line for it.
+   */
   get uncaughtError(): string | undefined {
     return this.#uncaughtError;
   }
@@ -108,19 +135,26 @@ export class Recorder {
     this.#uncaughtError ??= text;
   }
 
-  /** noteCause records the exit code of an event that began the shutdown or happened during it. The highest code counts. */
+  /**
+   * noteCause records the exit code of an event that began the shutdown or happened during it. The highest code is the
+   * exit code of the process.
+   */
   noteCause(exitCode: number): void {
     this.#causeCode = Math.max(this.#causeCode, exitCode);
   }
 
-  /** end closes the record, by default with the exit code of the shutdown. */
+  /**
+   * end completes the record with an exit code, if it is not complete yet, and returns it. Without an exit code, it
+   * uses the code that follows from the shutdown.
+   */
   end(exitCode = this.#exitCode()): ShutdownRecord {
     this.#record ??= this.#recordNow(exitCode);
     return this.#record;
   }
 
   /**
-   * cutShort closes the record if the process exits before the shutdown has ended. It returns the exit code of the shutdown.
+   * cutShort completes the record when the process exits before the shutdown has ended. It returns the exit code of the
+   * shutdown.
    */
   cutShort(): number {
     if (this.#startedAt === undefined) return exitCodes.clean;
@@ -135,7 +169,7 @@ export class Recorder {
     return hasFailed ? exitCodes.hookFailed : exitCodes.clean;
   }
 
-  /** soFar is the record as far as it goes; what has no answer yet counts as cut. */
+  /** soFar returns the record of a shutdown in progress. It counts requests without a response as cut. */
   soFar(): ShutdownRecord {
     if (this.#record !== undefined) return this.#record;
     const record = this.#recordNow(exitCodes.clean);
@@ -144,7 +178,8 @@ export class Recorder {
   }
 
   #recordNow(exitCode: number): ShutdownRecord {
-    const { clock, traffic, hooks, audit, workers = [] } = this.#parts;
+    const { clock, traffic, hooks, audit, group } = this.#parts;
+    const { ends: workers = [], threads = [] } = group ?? {};
     const now = clock.now();
     const startedAt = this.#startedAt ?? now;
     const { answered, refused, aborted, longRunningEnded } = traffic.requests.inFlight;
@@ -162,14 +197,16 @@ export class Recorder {
       stepFailures: this.stepFailures.map(({ step, error }) => ({ step, error: error.message })),
       heldBy: [],
       ...(workers.length > 0 && { workers }),
+      ...(threads.length > 0 && { threads }),
       ...(audit !== undefined && { auditEventsMissing: audit.missing }),
     };
   }
 
   /**
-   * report hands the record to the observer, once, if there is one. `heldBy` is what kept the process from ending by
-   * itself, `exitCode` the code with which it exits; without one it does not. A shutdown that has not ended when its
-   * process does ends where it stands. It returns what was reported, and undefined for a report that has been made.
+   * report passes the record to the observer and returns it. `heldBy` lists what kept the event loop alive. `exitCode`
+   * is the code with which the process exits. It is undefined if the process continues. If the shutdown is still in
+   * progress, the record says so. If no shutdown has begun or the record has already been reported, report does nothing
+   * and returns undefined.
    */
   report(heldBy: readonly string[] = [], exitCode?: number): ShutdownRecord | undefined {
     if (this.#startedAt === undefined || this.#isReported) return undefined;

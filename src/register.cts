@@ -1,6 +1,7 @@
-// The package's export for `node --import lameduck/register` and `node --require lameduck/register`: it gives a program the
-// lifecycle without a change of its code. Every process that inherits NODE_OPTIONS loads it, so it does almost nothing until an
-// HTTP server listens (P-117). It requires nothing before it has checked the version of Node, so that an old Node can load it.
+// The package's export `lameduck/register`, for `node --import` and `node --require`: it gives a program the lifecycle
+// without a change of its code. Every process that inherits NODE_OPTIONS loads it, so it does almost nothing until an
+// HTTP server listens (P-117). It loads no other file before it has checked the version of Node, so that an old Node
+// can load it too.
 import type * as Cluster from 'node:cluster';
 import type * as DiagnosticsChannel from 'node:diagnostics_channel';
 import type * as FileSystem from 'node:fs';
@@ -8,19 +9,20 @@ import type * as Net from 'node:net';
 import type * as WorkerThreads from 'node:worker_threads';
 import type * as EmitOverrides from './process/emit-override.ts';
 import type * as Deferrals from './register/deferral.ts';
-import type * as Guest from './register/guest.ts';
+import type * as ProgramLifecycles from './register/program-lifecycle.ts';
 
-// Node publishes on this channel which server has just begun to listen (P-112).
+// The diagnostics channel on which Node publishes each server that has just begun to listen (P-112).
 const listenings = 'tracing:net.server.listen:asyncEnd';
 
-// Node publishes each request on this channel. Only the first one is read, and none after a server listens.
+// The diagnostics channel on which Node publishes each HTTP request. This file reads only the first request, and only
+// if no server listens.
 const requests = 'http.server.request.start';
 
 const oldest = [22, 19] as const;
 
 if (!isSwitchedOff()) {
   const runtime = otherRuntime();
-  if (runtime !== undefined) say(`${runtime} runs this program: it does nothing here`);
+  if (runtime !== undefined) say(`disabled: ${runtime} runs this program, and only Node is supported`);
   else guarded(isSupported() ? preload : refuse);
 }
 
@@ -32,19 +34,21 @@ function preload(): void {
 }
 
 function refuse(): void {
-  if (isMainThread()) throw new Error(`it needs Node ${oldest.join('.')} or newer, this is ${process.versions.node}`);
+  if (isMainThread()) throw new Error(`expected Node ${oldest.join('.')} or newer, got ${process.versions.node}`);
 }
 
 interface Message {
   readonly server: Net.Server;
 }
 
-let deferral: Deferrals.Deferral | undefined;
+// The objects that this file has created so far. Node evaluates this file once in each thread, so each object exists at
+// most once in a thread.
+const created: { deferral?: Deferrals.Deferral; lifecycle?: ProgramLifecycles.ProgramLifecycle } = {};
 
 function onListening(message: unknown): void {
   const { server } = message as Message;
   if (!isHttp(message as Message)) {
-    if (hasWorkers()) guarded(accommodatePrimary.bind(undefined, server));
+    if (hasWorkers()) guarded(addPrimary.bind(undefined, server));
     return;
   }
   diagnostics().unsubscribe(requests, onRequest);
@@ -53,9 +57,10 @@ function onListening(message: unknown): void {
   });
 }
 
-// Not in a thread. The steps have the order of `pieces` in scripts/build/entries.ts.
+// Returns the deferral, or undefined in a worker thread. The steps are in the order of `pieces` in
+// scripts/build/entries.ts.
 function defer(): Deferrals.Deferral | undefined {
-  if (!isMainThread() || deferral !== undefined) return deferral;
+  if (!isMainThread() || created.deferral !== undefined) return created.deferral;
   const { Deferral } = require('./register/deferral.ts') as typeof Deferrals;
   const load = [
     () => require('./settings/complete.ts') as unknown,
@@ -68,41 +73,42 @@ function defer(): Deferrals.Deferral | undefined {
     () => require('./process/this-process.ts') as unknown,
     () => require('./parts.ts') as unknown,
     () => require('./manage.ts') as unknown,
-    guest,
+    lifecycle,
   ];
-  const accommodate = (server: Net.Server): void => {
-    guest().accommodate(server, process.env);
+  const addToLifecycle = (server: Net.Server): void => {
+    lifecycle().add(server);
   };
-  return (deferral = new Deferral({ load, accommodate, onFailure }));
+  return (created.deferral = new Deferral({ load, addToLifecycle, onFailure }));
 }
 
-// A primary of node:cluster listens for its workers.
+// In a primary of node:cluster, the listening server is the shared listener of its workers.
 function hasWorkers(): boolean {
   const { workers } = require('node:cluster') as Cluster.Cluster;
   return Object.keys(workers ?? {}).length > 0;
 }
 
-// Not deferred: the listener of the primary answers no request.
-function accommodatePrimary(server: Net.Server): void {
-  if (isMainThread()) guest().accommodatePrimary(server, process.env);
+// Load the lifecycle at once: the shared listener of a primary answers no request that loading could delay.
+function addPrimary(listener: Net.Server): void {
+  if (isMainThread()) lifecycle().addPrimary(listener);
 }
 
 function isMainThread(): boolean {
   return (require('node:worker_threads') as typeof WorkerThreads).isMainThread;
 }
 
-function guest(): typeof Guest {
-  return require('./register/guest.ts') as typeof Guest;
+// Returns the lifecycle of the program. It loads the class at the first call.
+function lifecycle(): ProgramLifecycles.ProgramLifecycle {
+  const { ProgramLifecycle } = require('./register/program-lifecycle.ts') as typeof ProgramLifecycles;
+  return (created.lifecycle ??= new ProgramLifecycle(process.env));
 }
 
 function onRequest(message: unknown): void {
   diagnostics().unsubscribe(requests, onRequest);
   const { server } = message as Message;
-  if (!server.listening)
-    say('a server that does not listen gets requests: it gets no lifecycle, because it has to listen itself');
+  if (!server.listening) say('a server gets requests but does not listen: it has no lifecycle until it listens');
 }
 
-// Nothing is loaded for a server of node:net, which has no such method.
+// Tells whether a server is an HTTP server. A server of node:net has no `setTimeout`, so no module has to be loaded.
 function isHttp({ server }: Message): boolean {
   return 'setTimeout' in server;
 }
@@ -111,7 +117,8 @@ function diagnostics(): typeof DiagnosticsChannel {
   return require('node:diagnostics_channel') as typeof DiagnosticsChannel;
 }
 
-// As in process/runtime.ts, which is not loaded yet. Both runtimes report a version of Node.
+// Returns the name of a runtime other than Node. process/runtime.ts does this too, but is not loaded yet. Both Bun and
+// Deno also report a version of Node.
 function otherRuntime(): string | undefined {
   const { bun, deno } = process.versions;
   if (bun !== undefined) return 'Bun';
@@ -123,7 +130,7 @@ function isSupported(): boolean {
   return major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
 }
 
-// As in settings/environment.ts, which is not loaded yet.
+// Tells whether the environment disables lameduck. settings/environment.ts does this too, but is not loaded yet.
 function isSwitchedOff(): boolean {
   return /^\s*(1|true)\s*$/i.test(process.env['LAMEDUCK_DISABLED'] ?? '');
 }
@@ -139,7 +146,7 @@ function guarded(attempt: () => void): void {
 function onFailure(error: unknown): void {
   if (isSupported()) stop();
   const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n', 1);
-  say(`stepping aside: ${reason}`);
+  say(`disabled: ${reason}`);
 }
 
 function stop(): void {
@@ -151,6 +158,6 @@ function say(text: string): void {
   try {
     (require('node:fs') as typeof FileSystem).writeSync(2, `lameduck/register: ${text}\n`);
   } catch {
-    // Standard error is closed.
+    // Standard error is closed, so nobody can read the line.
   }
 }

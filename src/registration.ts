@@ -1,9 +1,9 @@
-// Checks of arguments: names, functions, options, limits.
+// Checks arguments that the program passes: names, functions, options and limits.
 import { LameduckError, quoted } from './errors.ts';
 import type { Duration } from './settings/duration.ts';
 import { limit } from './settings/kinds.ts';
 
-// Names are parts of probe paths and log lines.
+// The valid names of hooks, checks and groups. A name is part of a probe path and of log lines.
 const namePattern = /^[A-Za-z0-9]([A-Za-z0-9._/-]*[A-Za-z0-9])?$/;
 
 /** checkName throws LAMEDUCK_ERR_NAME_INVALID unless `name` is valid in a probe path. */
@@ -11,7 +11,7 @@ export function checkName(what: string, name: unknown): asserts name is string {
   if (typeof name === 'string' && namePattern.test(name)) return;
   throw new LameduckError(
     'LAMEDUCK_ERR_NAME_INVALID',
-    `name of ${what}: ${quoted(name)}: allowed are letters, digits, ".", "_", "-" and "/", with a letter or digit at both ends`,
+    `name of ${what}: ${quoted(name)}: expected letters, digits, ".", "_", "-" and "/", with a letter or digit at both ends`,
   );
 }
 
@@ -22,12 +22,13 @@ export function checkFunction(what: string, given: unknown): void {
 }
 
 /**
- * checkOptions throws LAMEDUCK_ERR_OPTIONS_INVALID unless `given` is undefined or an object. If `known` is given, the object must
- * have no other options.
+ * checkOptions throws LAMEDUCK_ERR_OPTIONS_INVALID unless `given` is undefined or an object. If `known` is passed, any
+ * other option is invalid too.
  */
 export function checkOptions(what: string, given: unknown, known?: readonly string[]): void {
   if (given === undefined) return;
-  // A promise or a Map has no property of an option: its values would be ignored.
+  // A promise and a Map are objects, but have no options as properties. A promise means that the program has forgotten
+  // `await`.
   const isContainer = Array.isArray(given) || given instanceof Promise || given instanceof Map;
   const isObject = typeof given === 'object' && given !== null && !isContainer;
   if (isObject && (known === undefined || Object.keys(given).every((name) => known.includes(name)))) return;
@@ -37,7 +38,10 @@ export function checkOptions(what: string, given: unknown, known?: readonly stri
   );
 }
 
-/** readLimit returns a duration of at least 1ms in milliseconds. Throws LAMEDUCK_ERR_TIMEOUT_INVALID for anything else. */
+/**
+ * readLimit converts a duration to milliseconds. It throws LAMEDUCK_ERR_TIMEOUT_INVALID unless the duration is at least
+ * 1 ms.
+ */
 export function readLimit(what: string, given: Duration): number {
   const reading = limit.fromCode(given);
   if ('value' in reading) return reading.value;

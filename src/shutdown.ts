@@ -1,26 +1,29 @@
-// The shutdown: the only file that orders the drain. It waits on signals, hooks and the drain, and bounds each wait.
+// The shutdown. Only this file decides the order of its steps. It waits for signals, hooks and the drain, but each wait
+// has a limit.
 import { wait, type Clock } from './clock.ts';
 import { Deadline } from './deadline.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Hooks } from './hooks/hooks.ts';
 import type { Drain } from './http/drain/drain.ts';
 import { withholdContinue } from './http/http1/expect.ts';
-import { allowHalfOpen } from './http/http1/half-open.ts';
 import { retire, stopListening } from './http/drain/listener.ts';
 import type { Server } from './http/server.ts';
 import type { Traffic } from './http/traffic.ts';
 import type { Lifecycle } from './lifecycle/signals.ts';
+import { allowHalfOpen } from './node-internals.ts';
 import type { AuditLog, ShutdownRecord } from './observer.ts';
 import type { Recorder } from './recorder.ts';
 import type { Budget } from './settings/budget.ts';
 import type { Settings } from './settings/table.ts';
 import { runStep } from './step.ts';
 
-// The longest drain after an uncaught error, in milliseconds. It is short because the program's state is unreliable (K-211).
+// The longest drain after an uncaught error, in milliseconds. It is short because the program's state is unreliable
+// (K-211).
 const drainAfterUncaughtError = 2_000;
 
-// The part of the delay in which responses tell clients to leave. The rest is for clients whose next request comes late.
-const leavingShare = 0.75;
+// The share of the shutdown delay in which most clients get `Connection: close`. The rest of the delay is for clients
+// that send rarely.
+const closeWindowShare = 0.75;
 
 /** ShutdownParts are the parts that the shutdown starts and waits for. */
 export interface ShutdownParts {
@@ -31,39 +34,38 @@ export interface ShutdownParts {
   readonly lifecycle: Lifecycle;
   readonly traffic: Traffic;
   readonly drain: Drain;
-  /** Lets the program close a server while it drains. */
+  /** takeCloses makes the program's own `close()` of a server wait for the drain. */
   readonly takeCloses: (server: Server) => void;
   readonly hooks: Hooks;
   readonly recorder: Recorder;
   readonly audit: Pick<AuditLog, 'flush'> | undefined;
-  /** In a worker of node:cluster, `listenerClosed` resolves when the listener of all workers is closed. */
+  /** listenerClosed resolves, in a worker of node:cluster, when the primary has closed the shared listener. */
   readonly group: { readonly listenerClosed: (() => Promise<void>) | undefined } | undefined;
 }
 
-/** BeginOptions is what the caller of `begin` may set. */
 export interface BeginOptions {
-  /** The most that is left of the budget, in milliseconds from now. */
+  /** budget is the maximum duration of the shutdown from now on, in milliseconds. */
   readonly budget?: number | undefined;
   readonly isUncaughtError?: boolean;
   readonly isLeadershipLost?: boolean;
-  /** Skips the delay. It has no effect on a shutdown that has begun. */
+  /** skipsDelay makes the shutdown skip the shutdown delay. If the shutdown has already begun, it has no effect. */
   readonly skipsDelay?: boolean;
 }
 
-/** Draining is a server of another protocol that also has requests in flight. */
+/** Draining is a server of another protocol, such as gRPC, that drains together with the HTTP servers. */
 export interface Draining {
-  /** The name of the protocol in the log. */
+  /** protocol is the name of the server's protocol in the log. */
   readonly protocol: string;
-  /** Rejects new requests from now on. Resolves when those in flight are answered. */
+  /** drain rejects new requests from now on. It resolves when all requests in flight have been answered. */
   drain(): Promise<void>;
-  /** Ends all remaining requests immediately. */
+  /** cut ends all remaining requests immediately. */
   cut(): void;
 }
 
 interface Deadlines {
-  /** When destroy hooks begin at the latest, whatever is still unanswered. */
+  /** drainBy is the time at which the destroy hooks begin, even if requests are still unanswered. */
   readonly drainBy: Deadline;
-  /** When everything is over. */
+  /** endBy is the time at which the shutdown ends, even if hooks still run. */
   readonly endBy: Deadline;
 }
 
@@ -74,15 +76,15 @@ interface Beginning {
   readonly deadlines: Deadlines;
 }
 
-/** Shutdown runs once, even if several callers begin it. */
+/** Shutdown runs one shutdown, even if several callers begin it. */
 export class Shutdown {
-  /** Resolves with the record when the shutdown has ended. */
+  /** ended resolves with the record of the shutdown when the shutdown has ended. */
   readonly ended: Promise<ShutdownRecord>;
   readonly #parts: ShutdownParts;
   readonly #others: Draining[] = [];
   #deadlines: Deadlines | undefined;
   #endsAt: number | undefined;
-  #leavesTime = false;
+  #reservesTime = false;
   #resolveEnded!: (record: ShutdownRecord) => void;
 
   constructor(parts: ShutdownParts) {
@@ -92,7 +94,10 @@ export class Shutdown {
     });
   }
 
-  /** When the drain and the whole shutdown have to be over; undefined unless one runs. */
+  /**
+   * deadlines returns the times at which the drain and the shutdown must end. It is undefined unless a shutdown is in
+   * progress.
+   */
   get deadlines(): { readonly drainBy: number; readonly endBy: number } | undefined {
     const { drainBy, endBy } = this.#deadlines ?? {};
     const hasEnded = endBy?.at === -Infinity;
@@ -101,24 +106,30 @@ export class Shutdown {
       : { drainBy: drainBy.at, endBy: endBy.at };
   }
 
-  /** When the shutdown budget ends, also after the shutdown itself; undefined before it begins. */
+  /**
+   * endsAt is the time at which the shutdown budget ends. It does not change when the shutdown has ended. It is
+   * undefined before the shutdown begins.
+   */
   get endsAt(): number | undefined {
     return this.#endsAt ?? this.#deadlines?.endBy.at;
   }
 
-  /** drainWith lets something else drain with the servers, within the same time. */
+  /** drainWith adds a server of another protocol that drains with the HTTP servers, within the same time. */
   drainWith(other: Draining): void {
     this.#others.push(other);
   }
 
-  /** leaveTime ends the shutdown `destroyHookTimeout` early, so that the program's own listeners have that time after it. */
-  leaveTime(): void {
-    this.#leavesTime = true;
+  /**
+   * reserveTimeForListeners makes the shutdown end `destroyHookTimeout` earlier. The program's own signal listeners
+   * then have that time.
+   */
+  reserveTimeForListeners(): void {
+    this.#reservesTime = true;
   }
 
   /**
-   * begin starts the shutdown, or joins the one that runs: the first reason stays, and a budget given later can only
-   * shorten it (K-166, P-056). It never rejects.
+   * begin starts the shutdown, or joins a shutdown in progress. A later call can only shorten the budget (K-166,
+   * P-056). It never rejects. The record has the reason of the first call.
    */
   begin(reason: string, options: BeginOptions = {}): Promise<ShutdownRecord> {
     const { budget, isUncaughtError = false, isLeadershipLost = false, skipsDelay = false } = options;
@@ -137,7 +148,7 @@ export class Shutdown {
       drainBy: new Deadline(clock, endAt - settings.destroyHookTimeout),
       endBy: new Deadline(clock, endAt),
     };
-    // Set before any observer is called, so that an observer that calls `shutdown()` joins this shutdown.
+    // Set the deadlines before an observer is called. If an observer calls `shutdown()`, it then joins this shutdown.
     this.#deadlines = deadlines;
     recorder.begin(reason, startedAt, deadlines.endBy);
     const delay = this.#delayOf(skipsDelay);
@@ -153,9 +164,9 @@ export class Shutdown {
   async #sequence({ reason, startedAt, delay, deadlines }: Beginning): Promise<ShutdownRecord> {
     const { lifecycle, servers, traffic, drain, takeCloses, hooks, settings, recorder, audit } = this.#parts;
     const { drainBy, endBy } = deadlines;
-    // Before the signal is reported, so that its log line counts event streams as long-running.
-    const recognized = this.#step('let clients leave', drainBy, () =>
-      traffic.leave({ since: startedAt, window: delay * leavingShare }),
+    // Recognize long-running requests first, because the log line of ShutdownInitiated counts them.
+    const recognized = this.#step('announce the close to clients', drainBy, () =>
+      traffic.beginShutdown({ since: startedAt, window: delay * closeWindowShare }),
     );
     lifecycle.report('ShutdownInitiated');
     for (const server of servers) {
@@ -163,11 +174,11 @@ export class Shutdown {
         allowHalfOpen(server);
         withholdContinue(server);
       });
-      void this.#step('let the program close the servers', drainBy, () => {
+      void this.#step('leave the closing of the servers to the program', drainBy, () => {
         takeCloses(server);
       });
     }
-    drain.start(servers);
+    drain.startChecks(servers);
     void this.#delay(delay, drainBy);
     void this.#step('pre-shutdown hooks', drainBy, () => hooks.runPreShutdown(reason, drainBy.signal)).then(() => {
       lifecycle.report('PreShutdownHooksStopped');
@@ -185,7 +196,7 @@ export class Shutdown {
     }
     await this.#step('destroy hooks', endBy, () => hooks.runDestroy(reason, settings.destroyHookTimeout, endBy.signal));
     await this.#closeConnections(endBy);
-    // Audit events that are not written when the budget ends are counted in the record. They are not a failure.
+    // If audit events are still not written at the end of the budget, the record counts them. This is not a failure.
     await Promise.race([audit?.flush(), endBy.reached]);
     const record = recorder.end();
     this.#endsAt = endBy.at;
@@ -202,7 +213,8 @@ export class Shutdown {
     await runStep({ clock, by, onFailure }, run);
   }
 
-  // No client was ever sent to a process that has never been ready.
+  // Returns the length of the shutdown delay. A process that has never been ready needs no delay: no Service has sent
+  // it a client.
   #delayOf(isSkipped: boolean): number {
     const { lifecycle, settings } = this.#parts;
     return isSkipped || !lifecycle.signals.hasBeenReady.hasSignaled ? 0 : settings.shutdownDelayDuration;
@@ -257,11 +269,11 @@ export class Shutdown {
     lifecycle.report('InFlightRequestsDrained');
   }
 
-  // The remaining connections have received their response and a FIN, and wait for the FIN of their peer. Connections that
-  // arrived late wait for their 429. In a pod, bytes that a peer has not acknowledged are lost when the process ends.
+  // Waits until each peer has acknowledged its response, because in a pod unacknowledged bytes are lost when the
+  // process ends. Requests on connections that were accepted too late still get a 429.
   async #closeConnections(endBy: Deadline): Promise<void> {
     const { drain, servers, recorder, clock, settings } = this.#parts;
-    const closeBy = this.#leavesTime ? new Deadline(clock, endBy.at - settings.destroyHookTimeout) : endBy;
+    const closeBy = this.#reservesTime ? new Deadline(clock, endBy.at - settings.destroyHookTimeout) : endBy;
     await Promise.race([drain.empty(closeBy), closeBy.reached, endBy.reached]);
     const isOverdue = closeBy.signal.aborted || endBy.signal.aborted;
     if (closeBy !== endBy) closeBy.clear();
@@ -272,7 +284,7 @@ export class Shutdown {
       });
       await this.#step('cut off connections', endBy, () => drain.cutOff());
     }
-    drain.stop();
+    drain.stopChecks();
     for (const server of servers) {
       void this.#step('retire the servers', endBy, () => {
         retire(server);
@@ -293,7 +305,7 @@ export class Shutdown {
     void lifecycle.signals.notAcceptingNewRequest.signaled.then(() => {
       const at = clock.now() + drainAfterUncaughtError;
       drainBy.shorten(at);
-      // A client that reads slowly has no more time than a handler and the hooks together.
+      // After an uncaught error, a slow client gets no more time than the drain and the destroy hooks together.
       endBy.shorten(at + settings.destroyHookTimeout);
     });
   }

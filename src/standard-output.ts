@@ -1,29 +1,35 @@
-// Writes to the standard streams synchronously, for the last lines of a process.
+// Writes to standard output and standard error synchronously. A stream would buffer text, which is lost when the
+// process exits.
 import { writeSync } from 'node:fs';
 
-/** standardOutput is the descriptor of the log. */
+/** standardOutput is the file descriptor of standard output, which receives the log. */
 export const standardOutput = 1;
-/** standardError is the descriptor of what Node would have printed. */
+/** standardError is the file descriptor of standard error, which receives what Node itself would print. */
 export const standardError = 2;
 
 /**
- * writeOut writes a text to a standard stream. It waits for a slow reader, because `process.exit()` would drop the buffer of a
- * stream (P-060). A closed stream is not an error.
+ * writeOut writes a text to a standard stream synchronously. It waits for a slow reader, because `process.exit()` drops
+ * the buffer of a stream (P-060). If the stream is closed, it does nothing.
  */
 export function writeOut(descriptor: number, text: string): void {
-  // The reader may have got only a part of the program's last line. A line feed keeps the next line whole.
+  // The reader may have received only a part of the program's last line. Write a line feed first, so that the next line
+  // is complete.
   const isInTheMiddle = descriptor === standardOutput && process.stdout.writableLength > 0;
   let rest = Buffer.from(isInTheMiddle ? `\n${text}` : text);
   while (rest.length > 0) rest = rest.subarray(writeSome(descriptor, rest));
 }
 
-/** isUnread tells whether a pipe has been full for so long that further lines are dropped. */
+/**
+ * isUnread tells whether the reader of a full pipe has not read for five seconds. Lines are dropped until the reader
+ * reads again.
+ */
 export function isUnread(): boolean {
   return waitsLeft === 0;
 }
 
-// A full pipe that is non-blocking fails with EAGAIN. After any other error there is no reader. If a reader has not read for
-// `mostWaits` times `wait`, its lines are dropped without waiting until it reads again.
+// Writes some bytes and returns their number. If a non-blocking pipe is full, writeSync fails with EAGAIN, and this
+// function waits a moment. If the pipe has been full for five seconds, it drops the bytes. It also drops them after any
+// other error, because the stream is then closed.
 function writeSome(descriptor: number, bytes: Buffer): number {
   try {
     const written = writeSync(descriptor, bytes);
@@ -37,7 +43,8 @@ function writeSome(descriptor: number, bytes: Buffer): number {
   }
 }
 
-// Milliseconds between two tries, and the most tries: five seconds.
+// Milliseconds between two attempts to write into a full pipe, and the maximum number of attempts: five seconds in
+// total. `waitsLeft` is module-level, because the process has one standard output.
 const wait = 10;
 const mostWaits = 500;
 let waitsLeft = mostWaits;

@@ -1,4 +1,4 @@
-// The start: what happens from the program's own `listen()` until the process has been ready once.
+// Starts a lifecycle. The start begins with the program's own `listen()` and ends when the process has been ready once.
 import { addressText } from './address.ts';
 import { startImmediate, type Clock } from './clock.ts';
 import type { Health } from './health/health.ts';
@@ -7,21 +7,24 @@ import { retire } from './http/drain/listener.ts';
 import type { Server } from './http/server.ts';
 import type { Lifecycle } from './lifecycle/signals.ts';
 
-// Milliseconds between two runs of the readyz checks until the process has been ready, even without a probe (P-088).
+// Milliseconds between two runs of the readyz checks until the process has been ready for the first time. The checks
+// run even if no probe arrives (P-088).
 const readinessInterval = 250;
 
-/** StartupParts are the parts that the start calls. */
 export interface StartupParts {
   readonly clock: Clock;
   readonly servers: readonly Server[];
   readonly lifecycle: Lifecycle;
   readonly health: Health;
   readonly hooks: Hooks;
-  /** Called once, when all servers listen, before anything else happens. */
+  /**
+   * onStart is called once, when all servers listen, with the addresses of the servers. It is the first thing that
+   * happens at the start.
+   */
   readonly onStart: (addresses: readonly string[]) => void;
 }
 
-/** Startup begins when the last of the servers listens; a program without a server begins at once. */
+/** Startup begins the lifecycle when the last of the servers listens. A program without a server begins at once. */
 export class Startup {
   readonly #parts: StartupParts;
   readonly #waitingFor: Set<Server>;
@@ -35,8 +38,8 @@ export class Startup {
   }
 
   /**
-   * onListening is called for each server that listens. A server that listens after the shutdown began is closed again (P-054),
-   * after the program's own listeners, which may read its address.
+   * onListening is called for each server that listens. If the shutdown has begun, it closes the server (P-054). The
+   * program's own listeners run first, because they may read the address of the server.
    */
   onListening(server: Server): void {
     if (this.#parts.lifecycle.signals.shutdownInitiated.hasSignaled) startImmediate(retire, server);
@@ -44,12 +47,12 @@ export class Startup {
   }
 
   /**
-   * begin starts a lifecycle that gets no event: one without a server, or with servers that already listen. It runs in the next
-   * turn of the event loop, so that no turn is long.
+   * begin starts a lifecycle for which no server emits `listening`: a lifecycle without a server, or with servers that
+   * already listen. It runs in the next turn of the event loop, so that no turn is long.
    */
   begin(): void {
     startImmediate(() => {
-      // The drain closes the servers that listened when the shutdown began.
+      // If the shutdown has begun, the drain closes the servers.
       if (this.#parts.lifecycle.signals.shutdownInitiated.hasSignaled) return;
       if (this.#parts.servers.length === 0) this.#start();
       for (const server of this.#waitingFor) if (server.listening) this.onListening(server);
@@ -70,7 +73,7 @@ export class Startup {
     void hooks.runPostStart(this.#stopped.signal, (name, failure) => {
       if (failure !== undefined) return;
       this.#finishedHooks.add(name);
-      // SIGTERM may arrive at once after the first successful probe.
+      // Check readiness now. HasBeenReady then fires before a SIGTERM that follows the first successful probe.
       void this.#lookWhetherReady();
     });
     void this.#awaitReadiness();
@@ -94,7 +97,8 @@ export class Startup {
     return passes;
   }
 
-  // Work that post-start hooks have started goes on during the delay, until the listener closes (A-045).
+  // Aborts the signals of the post-start hooks when the listener closes. Until then, background work of the hooks
+  // continues, even during the delay (A-045).
   async #stopHooks(): Promise<void> {
     await this.#parts.lifecycle.signals.notAcceptingNewRequest.signaled;
     this.#stopped.abort();

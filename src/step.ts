@@ -1,21 +1,21 @@
-// One step of the shutdown. If it throws, rejects or hangs, the failure is reported and the next step follows in time.
+// One step of the shutdown. If a step throws, rejects or hangs, its failure is reported and the next step still runs.
 import { wait, type Clock } from './clock.ts';
 import type { Deadline } from './deadline.ts';
 
-// Milliseconds after its deadline in which a step may still end, because a step that the deadline aborts needs a moment.
+// A step may run this many milliseconds longer than its deadline. A step that stops when the deadline aborts it needs
+// this time.
 const leniency = 50;
 
-/** StepOptions is what bounds a step. */
 export interface StepOptions {
   readonly clock: Clock;
-  /** The step fails if it has not ended by then. */
+  /** by is the deadline of the step. A step that has not ended at its deadline has failed. */
   readonly by: Deadline;
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
- * runStep calls `run` at once, and resolves when `run` has ended or failed, or when its time is up. It never rejects: a
- * failure goes to `onFailure`.
+ * runStep calls `run` at once. It resolves when `run` has ended or failed, or when its deadline has passed. It never
+ * rejects: a failure is passed to `onFailure`.
  */
 export async function runStep({ clock, by, onFailure }: StepOptions, run: () => unknown): Promise<void> {
   const isOver = new AbortController();
@@ -24,7 +24,7 @@ export async function runStep({ clock, by, onFailure }: StepOptions, run: () => 
     if (outcome === undefined) return;
     const isLate = by.reached.then(() => wait(clock, leniency, isOver.signal)).then(() => true);
     const ended = Promise.resolve(outcome).then(() => false);
-    if (await Promise.race([ended, isLate])) throw new Error('had not ended when its time was up');
+    if (await Promise.race([ended, isLate])) throw new Error('had not ended at its deadline');
   } catch (error) {
     onFailure(error);
   } finally {

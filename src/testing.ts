@@ -1,4 +1,4 @@
-// The package's export for tests: one function that runs a server through a whole shutdown.
+// The package's export `lameduck/testing`: one function that runs a server through a whole shutdown.
 import { Server as NetServer } from 'node:net';
 import { LameduckError, quoted } from './errors.ts';
 import type { Lameduck } from './handle.ts';
@@ -15,27 +15,28 @@ import { listenPlainly, originOf, start, type Listen } from './testing/start.ts'
 
 export type { ShutdownRecord } from './observer.ts';
 
-/** RunShutdownOptions are the options of `runShutdown()`. */
+/** RunShutdownOptions selects the request during which the shutdown begins, and limits each wait. */
 export interface RunShutdownOptions {
   /**
-   * The path, without a query, of the request that is in flight when the shutdown begins.
+   * during is the path, without a query, of the request that must be in flight when the shutdown begins.
    *
-   * @default the path of the first request
+   * @default the path of the first request of `work`
    */
   readonly during?: string | undefined;
   /**
-   * The limit of each wait: until the server is ready, until the request arrives, and until the work ends after the server.
+   * timeout is the limit of each wait, as a duration such as `3s`. runShutdown waits until the server is ready, until
+   * the request arrives, and until `work` settles after the shutdown.
    *
    * @default `3s`
    */
   readonly timeout?: Duration | undefined;
 }
 
-/** ShutdownRun is the result of a run. */
+/** ShutdownRun contains the record of the shutdown and the result of the test's work. */
 export interface ShutdownRun<Result> {
-  /** The record of the shutdown, as in the final line of the log. */
+  /** record is the record of the shutdown, which the final line of the log also shows. */
   readonly record: ShutdownRecord;
-  /** The result of `work`. */
+  /** result is what `work` returned or resolved with. */
   readonly result: Result;
 }
 
@@ -48,15 +49,17 @@ export interface FastifyApp {
 }
 
 /**
- * runShutdown runs a server through a whole shutdown, without its delay and without ending the process.
+ * runShutdown runs a server through a whole shutdown in a test, without the shutdown delay and without ending the
+ * process.
  *
- * 1. It listens on a free port, unless the program listens, and waits until the server is ready.
+ * 1. It listens on a free port, unless the server already listens, and waits until the server is ready.
  * 2. It calls `work` with the server's origin, such as `http://127.0.0.1:40123`.
- * 3. It begins the shutdown while the first request is in flight.
+ * 3. It begins the shutdown while the first request of `work` is in flight.
  * 4. It resolves when the work and the shutdown have ended.
  *
- * A server without a lifecycle gets one. Rejects with the error of `work`, unless requests were cut; with
- * LAMEDUCK_ERR_NEVER_READY, LAMEDUCK_ERR_WORK_FAILED, LAMEDUCK_ERR_DISABLED; or with an error of `lameduck()`.
+ * A server without a lifecycle gets one. Rejects with LAMEDUCK_ERR_NEVER_READY, LAMEDUCK_ERR_WORK_FAILED,
+ * LAMEDUCK_ERR_DISABLED or an error of `lameduck()`. If `work` throws, rejects with that error, or with
+ * LAMEDUCK_ERR_WORK_FAILED if the shutdown has cut a request.
  */
 export async function runShutdown<Result>(
   server: Server | FastifyApp,
@@ -69,9 +72,9 @@ export async function runShutdown<Result>(
   const app = isFastifyApp(server) ? server : undefined;
   await app?.ready();
   const own = app === undefined ? (server as Server) : app.server;
-  const { parts, servers, leave } = lifecycleFor(own, app);
-  // From now on, lameduck never ends this process.
-  leave();
+  const { parts, servers, detach } = lifecycleFor(own, app);
+  // From here on, a process signal no longer begins this shutdown, and lameduck never ends this process.
+  detach();
   const begin = (): Promise<ShutdownRecord> => parts.shutdown.begin('runShutdown()', { skipsDelay: true });
   const request = new AwaitedRequest(servers, { traffic: parts.traffic, path: during, callback: () => void begin() });
   try {
@@ -83,7 +86,7 @@ export async function runShutdown<Result>(
     await isDoneWithin(timeout, Promise.race([outcome, parts.handle.signals.shutdownInitiated.signaled]));
     const record = await begin();
     const limit = formatDuration(timeout);
-    if (!(await isDoneWithin(timeout, outcome))) throw workFailed(`it had not ended ${limit} after the server`);
+    if (!(await isDoneWithin(timeout, outcome))) throw workFailed(`it had not ended ${limit} after the shutdown`);
     const result = resultOf(await outcome, record);
     if (!request.hasCome) throw sentNothing(during);
     return { record, result };

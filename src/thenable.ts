@@ -1,4 +1,4 @@
-// Whether a function of the program was asynchronous.
+// Detects whether a function of the program was asynchronous.
 
 /** isThenable tells whether a result is a promise. */
 export function isThenable(value: unknown): value is PromiseLike<unknown> {

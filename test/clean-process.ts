@@ -18,15 +18,16 @@ function isTypeStripping(warning: Error): boolean {
 
 process.on('warning', onWarning);
 
-// A warning that comes after the last test is thrown where no test can fail.
+// A warning after the last test is thrown at the exit, because no test could report it.
 process.on('exit', () => {
   if (hasWarned) process.exitCode = 1;
 });
 
-// The process that only collects the results of the files has no tests, and `after` would give it one.
+// The process that only collects the results of the files has no tests, and `after` would add one.
 if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
   after(() => {
-    // Unreferenced, so it fires only when something else still holds the loop; the runner itself would wait for ever.
+    // The timer is unreferenced, so it fires only if something else keeps the process alive. The runner itself would
+    // wait forever.
     setTimeout(() => {
       console.error(`still open after the last test: ${process.getActiveResourcesInfo().join(', ')}`);
       process.exit(1);

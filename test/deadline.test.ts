@@ -11,7 +11,7 @@ function createDeadline(milliseconds: number): { clock: FakeClock; deadline: Dea
   return { clock, deadline, isReached: () => reached };
 }
 
-test('a deadline tells by promise and AbortSignal when its moment has come, not before', async () => {
+test('a deadline resolves its promise and aborts its AbortSignal at its time, not before', async () => {
   const { clock, deadline, isReached } = createDeadline(1_000);
   await clock.advance(999);
   assert.deepEqual([deadline.signal.aborted, isReached()], [false, false]);
@@ -19,7 +19,7 @@ test('a deadline tells by promise and AbortSignal when its moment has come, not 
   assert.deepEqual([deadline.signal.aborted, isReached()], [true, true]);
 });
 
-test('K-166 a deadline can come nearer', async () => {
+test('K-166 a deadline can be moved to an earlier time', async () => {
   const { clock, deadline, isReached } = createDeadline(10_000);
   const at = clock.now() + 500;
   deadline.shorten(at);
@@ -29,7 +29,7 @@ test('K-166 a deadline can come nearer', async () => {
   assert.equal(clock.pending.all, 0);
 });
 
-test('K-166 a deadline never moves away', async () => {
+test('K-166 a deadline is never moved to a later time', async () => {
   const { clock, deadline, isReached } = createDeadline(1_000);
   const { at } = deadline;
   deadline.shorten(at + 60_000);
@@ -38,13 +38,13 @@ test('K-166 a deadline never moves away', async () => {
   assert.equal(isReached(), true);
 });
 
-test('a moment in the past has come at once', async () => {
+test('a deadline in the past is reached at once', async () => {
   const { clock, isReached } = createDeadline(-5_000);
   await clock.advance(0);
   assert.equal(isReached(), true);
 });
 
-test('P-073 a deadline that was cleared is never reached and holds nothing, also when it is shortened afterwards', async () => {
+test('P-073 a cleared deadline is never reached and leaves no timer, even if it is shortened later', async () => {
   const { clock, deadline, isReached } = createDeadline(1_000);
   deadline.clear();
   assert.equal(clock.pending.all, 0);

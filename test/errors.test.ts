@@ -7,7 +7,7 @@ import { errorCodes, isLameduckError, LameduckError, quoted } from '../src/error
 const root = join(import.meta.dirname, '..');
 const codes = Object.keys(errorCodes).sort();
 
-test('an error has its code, its message, its cause and a fixed name', () => {
+test('an error of lameduck has its code, its message, its cause and a fixed name', () => {
   const cause = new Error('why');
   const error = new LameduckError('LAMEDUCK_ERR_HOOK_FAILED', 'what', { cause });
   assert.ok(error instanceof Error);
@@ -18,7 +18,7 @@ test('an error has its code, its message, its cause and a fixed name', () => {
   assert.match(error.stack ?? '', /^LameduckError|^Error: what/);
 });
 
-test('an error of another copy of the package is recognized', async () => {
+test('isLameduckError recognizes an error from another copy of the package', async () => {
   const copy = (await import(new URL('../src/errors.ts?copy', import.meta.url).href)) as {
     LameduckError: typeof LameduckError;
   };
@@ -27,12 +27,12 @@ test('an error of another copy of the package is recognized', async () => {
   assert.equal(isLameduckError(error), true);
 });
 
-test('nothing else is taken for an error of ours', () => {
+test('isLameduckError rejects every other value', () => {
   const others = [new Error('x'), { code: 'LAMEDUCK_ERR_HOOK_FAILED' }, null, undefined, 'LameduckError', 0];
   for (const other of others) assert.equal(isLameduckError(other), false);
 });
 
-test('every code of the table is used in src, and no other is', () => {
+test('every error code in the table is used in src, and no other code is', () => {
   const files = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
   const used = files
     .filter((file) => file.endsWith('.ts') && file !== 'errors.ts')
@@ -41,7 +41,7 @@ test('every code of the table is used in src, and no other is', () => {
   assert.deepEqual([...new Set(used)].sort(), codes);
 });
 
-test('docs/errors.md has a section for each code of the table, and no other', () => {
+test('docs/errors.md has a section for each error code, and no other', () => {
   const page = readFileSync(join(root, 'docs', 'errors.md'), 'utf8');
   const sections = [...page.matchAll(/^## (.+)$/gm)].map(([, code = '']) => code);
   assert.deepEqual(sections.sort(), codes);
@@ -51,7 +51,7 @@ test('docs/errors.md has a section for each code of the table, and no other', ()
   }
 });
 
-test('a value in an error message is quoted, whatever it is', () => {
+test('an error message can quote any value', () => {
   const cyclic: { self?: unknown } = {};
   cyclic.self = cyclic;
   assert.equal(quoted('a "b"'), '"a \\"b\\""');

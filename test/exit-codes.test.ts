@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exitCodes } from '../src/exit-codes.ts';
 
-test('P-058 each end of the process has an exit code that no other end has', () => {
+test('P-058 each way in which lameduck ends a process has its own exit code', () => {
   const codes = Object.values(exitCodes);
   assert.deepEqual([...new Set(codes)], codes);
 });
 
-test('P-058 the codes of our own are neither Node’s nor a shell’s', () => {
+test('P-058 the exit codes of lameduck differ from those of Node and of shells', () => {
   const { clean: _clean, secondProcessSignal: _secondProcessSignal, ...own } = exitCodes;
   for (const code of Object.values(own)) assert.ok(code > 14 && code < 128);
 });

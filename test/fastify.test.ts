@@ -1,4 +1,4 @@
-// The plugin where it is registered: what it gives, what it takes, and where it is refused.
+// Tests the registration of the plugin: what it provides, which options it accepts, and when it is rejected.
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { Writable } from 'node:stream';
@@ -11,7 +11,7 @@ import { createApp, Fastify, listen, silentLogger, type PluginOptions } from './
 
 const logger = silentLogger;
 
-/** refused asserts that a registration fails with that code, and that neither the process nor the server is changed. */
+/** refused asserts that a registration fails with this code, and that neither the process nor the server is changed. */
 async function refused(
   code: string,
   register: (app: FastifyInstance) => PromiseLike<unknown>,
@@ -47,7 +47,7 @@ test('the plugin decorates the application with the handle that lameduck() retur
   });
 });
 
-test('the plugin is its own default export, a named one, and what require() gives to register()', async (t) => {
+test('the plugin is a default export, a named export, and the result of require()', async (t) => {
   const app = Fastify();
   t.after(() => app.close());
   const required = createRequire(import.meta.url)('../src/fastify.ts') as typeof fastifyLameduck;
@@ -57,7 +57,7 @@ test('the plugin is its own default export, a named one, and what require() give
   assert.equal(app.lameduck.signals.shutdownInitiated.hasSignaled, false);
 });
 
-test('a registration that nobody awaits is in place when the application listens', async (t) => {
+test('a registration without await takes effect before the application listens', async (t) => {
   const app = Fastify();
   t.after(() => app.close());
   void app.register(fastifyLameduck, { logger });
@@ -74,7 +74,7 @@ test('app.listen() starts the lifecycle, and app.ready() does not', async (t) =>
   assert.equal(muxAndDiscoveryComplete.hasSignaled, true);
 });
 
-test('in a plugin with a scope of its own the registration is refused, and the error says in which', async () => {
+test('a registration inside an encapsulated plugin is rejected, and the error names that plugin', async () => {
   const { message } = await refused('LAMEDUCK_ERR_PLUGIN_ENCAPSULATED', (app) =>
     app.register(async function orders(inner) {
       await inner.register(fastifyLameduck, { logger });
@@ -83,7 +83,7 @@ test('in a plugin with a scope of its own the registration is refused, and the e
   assert.match(message, /^fastifyLameduck: registered inside "orders", .*: expected the root instance/);
 });
 
-test('in a plugin made with fastify-plugin the registration is one on the root', async (t) => {
+test('a registration inside a plugin made with fastify-plugin takes effect on the root', async (t) => {
   const app = Fastify();
   t.after(() => app.close());
   const outer = async (inner: FastifyInstance): Promise<void> => {
@@ -93,7 +93,7 @@ test('in a plugin made with fastify-plugin the registration is one on the root',
   assert.ok(app.lameduck.signals.shutdownInitiated);
 });
 
-test('a second registration is refused, and the first goes on', async (t) => {
+test('a second registration of the plugin is rejected, and the first stays in effect', async (t) => {
   const app = await createApp(t);
   const duck = app.lameduck;
   const { message } = await refused('LAMEDUCK_ERR_PLUGIN_DUPLICATE', (it) => it.register(fastifyLameduck, {}), app);
@@ -105,13 +105,13 @@ test('a second registration is refused, and the first goes on', async (t) => {
   assert.equal(duck.signals.shutdownInitiated.hasSignaled, false);
 });
 
-test('an application that something else has decorated with lameduck is refused', async () => {
+test('an application that already has a decorator named lameduck is rejected', async () => {
   const app = Fastify();
   app.decorate('lameduck', {} as never);
   await refused('LAMEDUCK_ERR_PLUGIN_DUPLICATE', (it) => it.register(fastifyLameduck, { logger }), app);
 });
 
-test('a server that has a lifecycle already is refused', async (t) => {
+test('the plugin rejects a server that already has a lifecycle', async (t) => {
   const app = Fastify();
   const duck = lameduck(app.server, { logger });
   t.after(() => duck.shutdown());
@@ -125,18 +125,18 @@ for (const options of [
   { route: 7 },
   { longRunning: 7 },
 ]) {
-  test(`the options ${JSON.stringify(options)} are refused as by lameduck()`, async () => {
+  test(`the plugin rejects the options ${JSON.stringify(options)} as lameduck() does`, async () => {
     await refused('LAMEDUCK_ERR_SETTINGS_INVALID', (app) =>
       app.register(fastifyLameduck, { logger, ...options } as PluginOptions),
     );
   });
 }
 
-test('options that are no object are refused', async () => {
+test('the plugin rejects options that are not an object', async () => {
   await refused('LAMEDUCK_ERR_OPTIONS_INVALID', (app) => app.register(fastifyLameduck, 7 as PluginOptions));
 });
 
-test('what Fastify itself reads from the options of a plugin is left to it, and the options are not written to', async (t) => {
+test('the plugin ignores the options that Fastify itself reads, and does not change the options object', async (t) => {
   const app = Fastify();
   t.after(() => app.close());
   const options = Object.freeze({ prefix: '/api', logLevel: 'warn' as const, logSerializers: {}, logger });
@@ -146,14 +146,14 @@ test('what Fastify itself reads from the options of a plugin is left to it, and 
   });
 });
 
-test('options may be a function, as for any plugin', async (t) => {
+test('the options of the plugin may be a function, as for any plugin', async (t) => {
   const app = Fastify();
   t.after(() => app.close());
   await app.register(fastifyLameduck, () => ({ logger, shutdownDelayDuration: '1s' }));
   assert.ok(app.lameduck);
 });
 
-test('a Fastify that is too old is refused with the oldest version that works', async () => {
+test('a Fastify version that is too old is rejected, and the error has the oldest supported version', async () => {
   const app = Fastify();
   Object.defineProperty(app, 'version', { value: '5.7.4' });
   const register = (it: FastifyInstance): PromiseLike<unknown> => it.register(fastifyLameduck, { logger });
@@ -161,7 +161,7 @@ test('a Fastify that is too old is refused with the oldest version that works', 
   assert.match(message, /needs fastify 5\.8 or newer, got 5\.7\.4/);
 });
 
-test('the log goes to the logger of the application, where it has one', async (t) => {
+test('the plugin logs to the logger of the application if there is one', async (t) => {
   const lines: string[] = [];
   const stream = new Writable({
     write(chunk, _encoding, done) {
@@ -181,7 +181,7 @@ test('the log goes to the logger of the application, where it has one', async (t
   assert.match(lines.at(-1) ?? '', /"schema":"lameduck\/shutdown\/v1","reason":"app.close\(\)"/);
 });
 
-test('the option logger comes before the logger of the application', async (t) => {
+test('the option logger takes precedence over the logger of the application', async (t) => {
   const written: unknown[] = [];
   const stream = new Writable({
     write(chunk, _encoding, done) {

@@ -1,16 +1,17 @@
-// A primary of node:cluster and its workers as one: the process signal, the probe port and the final line are those of the group.
+// Tests a primary of node:cluster with its workers. They share the process signal, the probe port and the final line.
+// ROUNDS is the number of shutdowns under load.
 import assert from 'node:assert/strict';
 import { describe, it, test, type TestContext } from 'node:test';
 import { get, newAccount, post, runClient } from './support/closed-loop-client.ts';
 import { disposed } from './support/disposed.ts';
-import { registered } from './support/guest.ts';
+import { registered } from './support/under-register.ts';
 import { HeldRequest } from './support/held-request.ts';
-import { freePort, probe } from './support/probe-client.ts';
+import { probe } from './support/probe-client.ts';
+import { reservePort } from './support/reserved-port.ts';
 import { ProcessUnderTest, type Line } from './support/process-under-test.ts';
 import { until } from './support/until.ts';
 
-// ROUNDS says how many shutdowns under load there are.
-const rounds = Number(process.env['ROUNDS'] ?? 2);
+const rounds = Number(process.env['ROUNDS'] ?? 1);
 const clientCount = 30;
 const endedWell = { code: 0, signal: null };
 
@@ -21,7 +22,7 @@ interface WorkerEnd {
   readonly record?: { readonly reason: string; readonly exitCode: number; readonly requests: { readonly cut: number } };
 }
 
-/** The fixture with a primary that has workers, which have been ready. */
+/** Starts the fixture with a primary, and resolves when its workers have been ready. */
 async function start(t: TestContext, env: Readonly<Record<string, string>> = {}): Promise<ProcessUnderTest> {
   const program = disposed(t, new ProcessUnderTest('runs-a-group.ts', { WORKERS: '2', ...env }));
   await program.port();
@@ -44,11 +45,11 @@ const workerPids = (program: ProcessUnderTest): number[] =>
 
 for (const [who, env] of [
   ['lameduck([]) in the primary', {}],
-  ['lameduck/register', registered({ GUEST: '1' })],
+  ['lameduck/register', registered({ UNDER_REGISTER: '1' })],
 ] as const) {
   describe(`a primary of node:cluster, ${who}`, () => {
     for (let round = 1; round <= rounds; round++) {
-      it('P-071 thirty closed-loop clients lose nothing to a SIGTERM of a primary with four workers', async (t) => {
+      it('P-071 thirty closed-loop clients lose no request at SIGTERM to a primary with four workers', async (t) => {
         const program = await start(t, { ...env, WORKERS: '4', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' });
         const port = await program.port();
         const account = newAccount();
@@ -81,8 +82,8 @@ for (const [who, env] of [
       assert.deepEqual(new Set((await finalLine(program)).workers.map(({ pid }) => pid)), new Set(workerPids(program)));
     });
 
-    it('P-071 the primary has the probe port for its workers, which is ready with one of them', async (t) => {
-      const port = await freePort();
+    it('P-071 the primary serves the probe port for its workers, and is ready when one of them is', async (t) => {
+      const port = await reservePort();
       const program = await start(t, { ...env, LAMEDUCK_PROBE_PORT: String(port) });
       await until(() => program.lines.some(({ msg }) => msg === 'probe port listens'));
       const { status, body } = await probe(port, '/readyz?verbose');
@@ -111,8 +112,8 @@ test('P-057, P-071 a signal that a terminal sends to the primary and its workers
   );
 });
 
-test('P-071, P-118 the primary fails /livez while the event loop of a worker is blocked, and stays ready by the other', async (t) => {
-  const port = await freePort();
+test('P-071, P-118 the primary fails /livez while the event loop of a worker is blocked, and stays ready because of the other worker', async (t) => {
+  const port = await reservePort();
   const env = { LAMEDUCK_PROBE_PORT: String(port), LAMEDUCK_LIVEZ_EVENT_LOOP_STALL_LIMIT: '6s' };
   const program = await start(t, env);
   await until(() => program.lines.some(({ msg }) => msg === 'probe port listens'));
@@ -147,4 +148,18 @@ test('P-071 a worker without a lifecycle gets the signal, and the primary waits 
     workers.map(({ exitCode, signal }) => [exitCode, signal]),
     Array.from({ length: 2 }, () => [null, 'SIGTERM']),
   );
+});
+
+test('P-071 a worker that is alive after its own shutdown gets the signal that the primary gets', async (t) => {
+  const program = await start(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0s' });
+  const port = await program.port();
+  await probe(port, '/shutdown');
+  await program.line('the shutdown of a worker', ({ msg }) => msg === 'ended by hand');
+  program.kill('SIGTERM');
+  assert.deepEqual(await program.exit, endedWell);
+  const { workers } = await finalLine(program);
+  const endOf = (reason: string): unknown[] =>
+    workers.filter(({ record }) => record?.reason === reason).map(({ exitCode, signal }) => [exitCode, signal]);
+  assert.deepEqual(endOf('SIGTERM'), [[0, null]]);
+  assert.deepEqual(endOf('by hand'), [[null, 'SIGTERM']]);
 });

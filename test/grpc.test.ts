@@ -14,7 +14,7 @@ interface Subject {
   readonly duck: Lameduck;
   readonly health: GrpcHealth;
   readonly warnings: string[];
-  /** Lets the server listen. */
+  /** Makes the server listen. */
   readonly start: () => Promise<void>;
 }
 
@@ -29,7 +29,9 @@ function subject(t: TestContext, options: LameduckOptions = {}, health: GrpcHeal
   const duck = lameduck(server, { logger, shutdownDelayDuration: '0s', ...options });
   t.after(() => duck.shutdown());
   return {
-    ...{ duck, warnings, health: grpcHealth(duck, health) },
+    duck,
+    warnings,
+    health: grpcHealth(duck, health),
     start: async () => {
       server.listen(0, '127.0.0.1');
       await once(server, 'listening');
@@ -51,7 +53,7 @@ function clientOf(t: TestContext, port: number): GrpcHealthClient {
   return client;
 }
 
-/** A server of the program's own, with a call that is answered when the test says so. */
+/** A gRPC server of the program itself, with a call that responds when the test ends it. */
 async function ownServer(t: TestContext, { health, start }: Subject): Promise<OwnServer> {
   const server = new Server();
   const waiting: sendUnaryData<string>[] = [];
@@ -75,12 +77,12 @@ async function ownServer(t: TestContext, { health, start }: Subject): Promise<Ow
 interface OwnServer {
   readonly port: number;
   readonly waiting: sendUnaryData<string>[];
-  /** Begins a call; resolves when the server has it. */
+  /** Begins a call, and resolves when the server has received it. */
   call(): Promise<{ readonly answer: Promise<string | number> }>;
 }
 
 void describe('the gRPC health service', { concurrency: 4 }, () => {
-  test('K-032, K-033 the service "" and readyz are what /readyz says, livez and healthz what those say', async (t) => {
+  test('K-032, K-033 the gRPC services "" and readyz report what /readyz does, and livez and healthz what /livez and /healthz do', async (t) => {
     const it = subject(t);
     let isReady = true;
     it.duck.addReadyzCheck('flag', () => isReady);
@@ -91,7 +93,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     assert.deepEqual(Object.keys(await client.list()).sort(), ['', 'healthz', 'livez', 'readyz']);
   });
 
-  test('K-033 a service that nobody knows is NOT_FOUND, and SERVICE_UNKNOWN to who watches it', async (t) => {
+  test('K-033 an unknown gRPC service is NOT_FOUND for Check and SERVICE_UNKNOWN for Watch', async (t) => {
     const client = await ownPort(t, subject(t));
     assert.equal(await client.check('nobody'), codes.NOT_FOUND);
     const watch = client.watch('nobody');
@@ -99,7 +101,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     assert.deepEqual(watch.told, ['SERVICE_UNKNOWN']);
   });
 
-  test('a service is judged by the readyz checks of its group alone', async (t) => {
+  test('a gRPC service depends only on the readyz checks of its group', async (t) => {
     const it = subject(t, {}, { services: { 'shop.Orders': 'orders', 'shop.Stock': 'stock', 'shop.None': 'none' } });
     it.duck.addReadyzCheck('orders-db', () => false, { group: 'orders' });
     it.duck.addReadyzCheck('stock-db', () => true, { group: 'stock' });
@@ -113,8 +115,8 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     );
   });
 
-  test('P-046 at ShutdownInitiated every service but livez turns NOT_SERVING, until everything has ended', async (t) => {
-    // Five calls of a client in the same process.
+  test('P-046 at ShutdownInitiated every gRPC service except livez becomes NOT_SERVING, until the lifecycle has ended', async (t) => {
+    // This limit allows enough time for the five calls of the client, which runs in the same process.
     const it = subject(t, { destroyHookTimeout: '20s' }, { services: { 'shop.Orders': 'orders' } });
     let asked: unknown[] = [];
     it.duck.addDestroyHook('ask', async () => {
@@ -127,7 +129,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     assert.equal(await client.check('livez'), codes.UNAVAILABLE);
   });
 
-  test('P-046 who watches is told NOT_SERVING at ShutdownInitiated, but of livez, and the stream then ends well', async (t) => {
+  test('P-046 a Watch gets NOT_SERVING at ShutdownInitiated, except for livez, and its stream then ends without an error', async (t) => {
     const it = subject(t);
     const client = await ownPort(t, it);
     const watch = client.watch();
@@ -141,7 +143,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     assert.deepEqual(await live.end, ['SERVING', `code ${String(codes.OK)}`]);
   });
 
-  test('A-042, P-087 a post-start hook that has not ended fails livez only after the grace period, as it does over HTTP', async (t) => {
+  test('A-042, P-087 over gRPC an unfinished post-start hook fails livez only after the grace period, as it does over HTTP', async (t) => {
     for (const [livezGracePeriod, status] of [
       ['1m', 'SERVING'],
       ['1ms', 'NOT_SERVING'],
@@ -157,7 +159,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     }
   });
 
-  test('of a thousand watches each is told, and the next is refused until one has gone', async (t) => {
+  test('each of a thousand Watch streams gets the change, and the next stream is rejected until one has ended', async (t) => {
     const client = await ownPort(t, subject(t));
     const watches = Array.from({ length: 1_000 }, () => client.watch());
     await Promise.all(watches.map(({ first }) => first));
@@ -168,7 +170,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     while ((await Promise.race([more.first.then(() => 'told'), more.end])) !== 'told') more = client.watch();
   });
 
-  test('who watches is told of a check that changes', async (t) => {
+  test('a Watch is notified when a check changes', async (t) => {
     const it = subject(t);
     let isReady = true;
     it.duck.addReadyzCheck('flag', () => isReady);
@@ -182,7 +184,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
 });
 
 void describe("a gRPC server of the program's own", { concurrency: 4 }, () => {
-  test('P-046 drains with the others: its calls are answered, its watches end, and it takes no new one', async (t) => {
+  test("P-046 the program's own gRPC server drains with the others: its calls get responses, its watches end, and it rejects new calls", async (t) => {
     const it = subject(t);
     const own = await ownServer(t, it);
     const client = clientOf(t, own.port);
@@ -203,7 +205,7 @@ void describe("a gRPC server of the program's own", { concurrency: 4 }, () => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  test('P-046 who watches again when the stream has ended does not hold the drain', async (t) => {
+  test('P-046 a client that watches again after its stream has ended does not hold the drain', async (t) => {
     const it = subject(t);
     const own = await ownServer(t, it);
     const client = clientOf(t, own.port);
@@ -221,7 +223,7 @@ void describe("a gRPC server of the program's own", { concurrency: 4 }, () => {
     assert.equal(ends.at(-1), `code ${String(codes.UNAVAILABLE)}`);
   });
 
-  test('P-023 a call that does not end is cut at the deadline, and the exit code says so', async (t) => {
+  test('P-023 a gRPC call that does not end is cut at the deadline, and the exit code is 80', async (t) => {
     const it = subject(t);
     const own = await ownServer(t, it);
     const calling = await own.call();
@@ -235,8 +237,8 @@ void describe("a gRPC server of the program's own", { concurrency: 4 }, () => {
   });
 });
 
-void describe('what cannot be', () => {
-  test('an address at which nothing can listen is one clear error', async (t) => {
+void describe('invalid use of the gRPC health service', () => {
+  test('an address on which the gRPC health service cannot listen is one clear error', async (t) => {
     const taken = createNetServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     t.after(() => taken.close());
@@ -249,7 +251,7 @@ void describe('what cannot be', () => {
     });
   });
 
-  test('options that do not exist and groups that are no name are refused', (t) => {
+  test('unknown options and invalid group names of the gRPC health service are rejected', (t) => {
     const { duck } = subject(t);
     const message = /^options of grpcHealth\(\)/;
     assert.throws(() => grpcHealth(duck, { port: 1 } as object), { code: 'LAMEDUCK_ERR_OPTIONS_INVALID', message });

@@ -9,7 +9,7 @@ function hangs(): Promise<never> {
   return new Promise(() => undefined);
 }
 
-test('nothing happens until the startup begins', async () => {
+test('a lifecycle does nothing until the startup begins', async () => {
   const { handle, clock, starts } = createUnderTest();
   await clock.advance(60_000);
   assert.deepEqual(starts, []);
@@ -17,13 +17,13 @@ test('nothing happens until the startup begins', async () => {
   for (const signal of Object.values(handle.signals)) assert.equal(signal.hasSignaled, false, signal.name);
 });
 
-test('A-002 the handle shows the eight signals', () => {
+test('A-002 the handle has the eight lifecycle signals', () => {
   const { handle } = createUnderTest();
   const names = Object.values(handle.signals).map(({ name }) => name);
   assert.deepEqual([...names].sort(), [...signalNames].sort());
 });
 
-test('a readyz check is one of /readyz alone, a livez check one of /livez and /healthz', async (context) => {
+test('a readyz check is added to /readyz only, and a livez check to /livez and /healthz', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   const { handle } = createUnderTest({}, [serving.server]);
   handle.addReadyzCheck('database', () => true);
@@ -40,7 +40,7 @@ test('a readyz check is one of /readyz alone, a livez check one of /livez and /h
   );
 });
 
-test('A-040, A-074 a check or post-start hook that comes after the start is refused', async () => {
+test('A-040, A-074 a check or post-start hook that is added after the start is rejected', async () => {
   const { handle } = await readyUnderTest();
   const late = { code: 'LAMEDUCK_ERR_REGISTERED_TOO_LATE' };
   assert.throws(() => {
@@ -54,7 +54,7 @@ test('A-040, A-074 a check or post-start hook that comes after the start is refu
   }, late);
 });
 
-test('A-055, P-097 a pre-shutdown hook that comes during the shutdown is refused, a destroy hook once they have begun', async () => {
+test('A-055, P-097 a pre-shutdown hook that is added during the shutdown is rejected, and so is a destroy hook that is added after the destroy hooks have begun', async () => {
   const { handle, clock } = await readyUnderTest();
   const late = { code: 'LAMEDUCK_ERR_REGISTERED_TOO_LATE' };
   void handle.shutdown('test');
@@ -67,7 +67,7 @@ test('A-055, P-097 a pre-shutdown hook that comes during the shutdown is refused
   }, late);
 });
 
-test('A-040 a post-start hook whose check has a taken name is refused and not called', async () => {
+test('A-040 a post-start hook whose check has a name in use is rejected and not called', async () => {
   const parts = createUnderTest();
   const { handle } = parts;
   let hasRun = false;
@@ -83,7 +83,7 @@ test('A-040 a post-start hook whose check has a taken name is refused and not ca
   assert.equal(hasRun, false);
 });
 
-test('P-075 a pre-shutdown hook whose limit leaves less than 1 s for the drain is refused with the sum and not called', async () => {
+test('P-075 a pre-shutdown hook whose limit leaves less than 1 s for the drain is rejected with the sum, and not called', async () => {
   const { handle, clock } = await readyUnderTest();
   let hasRun = false;
   const add = (timeout: number): void => {
@@ -102,7 +102,7 @@ test('P-075 a pre-shutdown hook whose limit leaves less than 1 s for the drain i
   fresh.handle.addPreShutdownHook('slow', () => undefined, { timeout: 24_000 });
 });
 
-test('the limit of a hook is its own, else that of its kind', async () => {
+test('the limit of a hook is its own, or else that of its kind', async () => {
   const { handle, clock } = await readyUnderTest({ preShutdownHookTimeout: '2s', destroyHookTimeout: '1s' });
   handle.addPreShutdownHook('own', hangs, { timeout: '500ms' });
   handle.addPreShutdownHook('of-kind', hangs);
@@ -120,7 +120,7 @@ test('the limit of a hook is its own, else that of its kind', async () => {
 });
 
 for (const timeout of [0, '0s', -1, '10', 'soon', NaN]) {
-  test(`a limit of ${JSON.stringify(timeout)} is refused, and the hook with it`, () => {
+  test(`a hook with the limit ${JSON.stringify(timeout)} is rejected`, () => {
     const { handle } = createUnderTest();
     const invalid = { code: 'LAMEDUCK_ERR_TIMEOUT_INVALID', message: /^timeout of destroy hook "pool": / };
     assert.throws(() => {
@@ -130,7 +130,7 @@ for (const timeout of [0, '0s', -1, '10', 'soon', NaN]) {
   });
 }
 
-test('a budget that is no duration is refused at once, and no shutdown begins', async () => {
+test('a shutdown with an invalid budget is rejected at once, and does not begin', async () => {
   const { handle } = await readyUnderTest();
   for (const budget of ['10', 0, -1, 'soon']) {
     assert.throws(() => handle.shutdown('test', { budget }), {
@@ -141,19 +141,19 @@ test('a budget that is no duration is refused at once, and no shutdown begins', 
   assert.equal(handle.signals.shutdownInitiated.hasSignaled, false);
 });
 
-test('a shutdown without a reason says that the program asked for it', async () => {
+test('a shutdown without a reason says that the program requested it', async () => {
   const { handle, clock } = await readyUnderTest();
   void handle.shutdown();
   assert.equal((await clock.advanceUntil('the end', handle.ended)).reason, 'shutdown()');
 });
 
-test('ended resolves whoever began the shutdown', async () => {
+test('ended resolves after any shutdown, whatever began it', async () => {
   const { handle, shutdown, clock } = await readyUnderTest();
   void shutdown.begin('SIGTERM');
   assert.equal((await clock.advanceUntil('the end', handle.ended)).reason, 'SIGTERM');
 });
 
-test('options of a hook that are none, or say what nothing does, are refused', () => {
+test('invalid or unknown options of a hook are rejected', () => {
   const { handle } = createUnderTest();
   for (const options of [null, '5s', { timeoutt: 5 }, []]) {
     assert.throws(
@@ -166,7 +166,7 @@ test('options of a hook that are none, or say what nothing does, are refused', (
   assert.throws(() => handle.shutdown('test', null as never), { code: 'LAMEDUCK_ERR_OPTIONS_INVALID' });
 });
 
-test('a destroy hook cannot have more time than all of them', () => {
+test('a destroy hook cannot have more time than all destroy hooks together', () => {
   const { handle } = createUnderTest({ destroyHookTimeout: '3s' });
   assert.throws(
     () => {
@@ -177,7 +177,7 @@ test('a destroy hook cannot have more time than all of them', () => {
   handle.addDestroyHook('pool', () => undefined, { timeout: '3s' });
 });
 
-test('the reason of a shutdown is text of bounded length, whatever it was given', async () => {
+test('the reason of a shutdown is a string of limited length, whatever was given', async () => {
   for (const [given, reason] of [
     [new Error('lost the lease'), 'lost the lease'],
     [undefined, 'shutdown()'],

@@ -27,7 +27,7 @@ function hasOwnEmit(server: unknown): boolean {
   return typeof server === 'object' && server !== null && Object.hasOwn(server, 'emit');
 }
 
-/** refused asserts that `lameduck()` throws that code, and that neither the process nor the server has been changed. */
+/** refused asserts that `lameduck()` throws this code, and that neither the process nor the server has been changed. */
 async function refused(code: LameduckErrorCode, server: unknown, options?: object, message = /./): Promise<void> {
   const before = processListeners();
   const hadEmit = hasOwnEmit(server);
@@ -61,17 +61,17 @@ const noServers: Readonly<Record<string, unknown>> = {
 };
 
 for (const [what, server] of Object.entries(noServers)) {
-  test(`${what} is no server, and says so`, async () => {
+  test(`lameduck() rejects ${what}, and the error says what it is`, async () => {
     await refused(
       'LAMEDUCK_ERR_SERVER_INVALID',
       server,
       {},
-      /^server \d: .*: allowed is an open server of node:http, node:https or node:http2/,
+      /^server \d: .*: expected an open server of node:http, node:https or node:http2/,
     );
   });
 }
 
-test('an object without a prototype is no server', async () => {
+test('lameduck() rejects an object without a prototype', async () => {
   await refused('LAMEDUCK_ERR_SERVER_INVALID', Object.create(null));
 });
 
@@ -81,7 +81,7 @@ const kinds: readonly (readonly [string, () => Server])[] = [
 ];
 
 for (const [kind, create] of kinds) {
-  test(`a server of ${kind} that has been closed is refused`, async () => {
+  test(`lameduck() rejects a server of ${kind} that has been closed`, async () => {
     const server = create();
     server.listen(0);
     await once(server, 'listening');
@@ -91,7 +91,7 @@ for (const [kind, create] of kinds) {
   });
 }
 
-test('a second lameduck() for one server is refused, and the first goes on', async () => {
+test('a second lameduck() for one server is rejected, and the first stays in effect', async () => {
   const server = createServer();
   const duck = lameduck(server, { logger: quiet });
   await refused('LAMEDUCK_ERR_SERVER_TAKEN', server);
@@ -99,12 +99,12 @@ test('a second lameduck() for one server is refused, and the first goes on', asy
   await ended(duck);
 });
 
-test('the same server twice in one array is refused', async () => {
+test('lameduck() rejects an array that contains a server twice', async () => {
   const server = createServer();
   await refused('LAMEDUCK_ERR_SERVER_TAKEN', [server, server]);
 });
 
-test('an invalid option and an invalid variable are refused in one error', async (context) => {
+test('an invalid option and an invalid variable are rejected in one error', async (context) => {
   variable(context, 'LAMEDUCK_PRE_STOP_SECONDS', '5s');
   const options = { shutdownDelayDuration: '10' };
   const both =
@@ -112,22 +112,17 @@ test('an invalid option and an invalid variable are refused in one error', async
   await refused('LAMEDUCK_ERR_SETTINGS_INVALID', createServer(), options, both);
 });
 
-test('an option that does not exist is refused', async () => {
-  await refused(
-    'LAMEDUCK_ERR_SETTINGS_INVALID',
-    createServer(),
-    { port: 8080 },
-    /port from code: there is no such option/,
-  );
+test('lameduck() rejects an unknown option', async () => {
+  await refused('LAMEDUCK_ERR_SETTINGS_INVALID', createServer(), { port: 8080 }, /port from code: unknown option/);
 });
 
-test('functions that are none, a logger that cannot log and a setting out of range are refused in one error', async () => {
+test('invalid functions, an invalid logger and a setting out of range are rejected in one error', async () => {
   const given = { longRunning: true, route: '/orders', logger: { info: () => undefined }, preStopSeconds: -1 };
   const all = new RegExp(
     [
-      '^settings refused:',
+      '^invalid settings:',
       'preStopSeconds: -1 from code: expected a whole number of seconds from 0 to 2000000',
-      'logger: \\{ info: \\[Function: info\\] \\} from code: expected one with the functions info, warn, error',
+      'logger: \\{ info: \\[Function: info\\] \\} from code: expected an object with the functions info, warn, error',
       'longRunning: true from code: expected a function',
       'route: "/orders" from code: expected a function$',
     ].join('\\n {2}'),
@@ -135,7 +130,7 @@ test('functions that are none, a logger that cannot log and a setting out of ran
   await refused('LAMEDUCK_ERR_SETTINGS_INVALID', createServer(), given, all);
 });
 
-test('a logger that cannot log is refused before anything is served', async () => {
+test('lameduck() rejects an invalid logger before anything is served', async () => {
   const logger: Partial<Logger> = {};
   let duck: Lameduck | undefined;
   try {
@@ -151,7 +146,7 @@ test('a logger that cannot log is refused before anything is served', async () =
   }
 });
 
-test('P-075 a budget that leaves less than 1 s for requests in flight is refused with its sum', async () => {
+test('P-075 a budget that leaves less than 1 s for the drain is rejected with its sum', async () => {
   const options = { terminationGracePeriodSeconds: 15, shutdownDelayDuration: '10s' };
   await refused(
     'LAMEDUCK_ERR_BUDGET_TOO_SHORT',
@@ -161,7 +156,7 @@ test('P-075 a budget that leaves less than 1 s for requests in flight is refused
   );
 });
 
-test('P-066, P-070 the process signals are listened for before the server listens, and no more once the shutdown has ended', async () => {
+test('P-066, P-070 lameduck() listens for process signals before the server listens, and until the shutdown has begun', async () => {
   const before = processListeners();
   const duck = lameduck(createServer(), { logger: quiet, shutdownSignals: ['SIGTERM', 'SIGUSR2'] });
   const during = processListeners();
@@ -173,7 +168,7 @@ test('P-066, P-070 the process signals are listened for before the server listen
   assert.deepEqual(processListeners(), before);
 });
 
-test('P-069 by default SIGTERM and SIGINT alone are listened for', async () => {
+test('P-069 by default lameduck() listens only for SIGTERM and SIGINT', async () => {
   const before = processListeners();
   const duck = lameduck(createServer(), { logger: quiet });
   const during = processListeners();
@@ -184,7 +179,7 @@ test('P-069 by default SIGTERM and SIGINT alone are listened for', async () => {
   await ended(duck);
 });
 
-test('P-113 no listener is added to the server', async () => {
+test('P-113 lameduck() adds no listener to the server', async () => {
   const server = createServer();
   const before = server.eventNames().map((name) => [name, server.listenerCount(name)]);
   const duck = lameduck(server, { logger: quiet });
@@ -195,12 +190,12 @@ test('P-113 no listener is added to the server', async () => {
   await ended(duck);
 });
 
-test('the options of the caller are left as they are', async () => {
+test('lameduck() does not change the options object', async () => {
   const options = Object.freeze({ logger: quiet, shutdownDelayDuration: '0s' });
   await ended(lameduck(createServer(), options));
 });
 
-test('LAMEDUCK_DISABLED=1 leaves process and server alone, and shutdown() still runs the hooks', async (context) => {
+test('LAMEDUCK_DISABLED=1 leaves process and server unchanged, and shutdown() still runs the hooks', async (context) => {
   variable(context, 'LAMEDUCK_DISABLED', '1');
   const before = processListeners();
   const server = createServer((_request, response) => response.end('from the program'));
@@ -221,7 +216,7 @@ test('LAMEDUCK_DISABLED=1 leaves process and server alone, and shutdown() still 
   await once(server, 'close');
 });
 
-test('an unknown variable is one warning in the log, after the start', async (context) => {
+test('an unknown LAMEDUCK_ variable is one warning, logged after the start', async (context) => {
   variable(context, 'LAMEDUCK_SHUTDOWN_SIGNAL', 'SIGQUIT');
   const lines: string[] = [];
   const logger: Logger = {
@@ -239,12 +234,12 @@ test('an unknown variable is one warning in the log, after the start', async (co
 });
 
 for (const options of [null, 5, 'text', [], Promise.resolve({}), new Map()]) {
-  test(`options of ${Object.prototype.toString.call(options)} are refused`, () => {
+  test(`options of the type ${Object.prototype.toString.call(options)} are rejected`, () => {
     assert.throws(() => lameduck(createServer(), options as never), { code: 'LAMEDUCK_ERR_OPTIONS_INVALID' });
   });
 }
 
-test('a value of LAMEDUCK_DISABLED that says neither is refused', async (context) => {
+test('an ambiguous value of LAMEDUCK_DISABLED is rejected', async (context) => {
   variable(context, 'LAMEDUCK_DISABLED', 'yes');
   await refused(
     'LAMEDUCK_ERR_SETTINGS_INVALID',
@@ -254,7 +249,7 @@ test('a value of LAMEDUCK_DISABLED that says neither is refused', async (context
   );
 });
 
-test('LAMEDUCK_DISABLED=1 refuses no program that is valid without it', async (context) => {
+test('LAMEDUCK_DISABLED=1 rejects no program that is valid without it', async (context) => {
   variable(context, 'LAMEDUCK_DISABLED', '1');
   const duck = lameduck(createServer(), { terminationGracePeriodSeconds: 120 });
   duck.addPreShutdownHook('slow', () => undefined, { timeout: '60s' });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
+import { systemClock } from '../src/clock.ts';
 import { createElector } from '../src/leader-election.ts';
+import { ApiServer } from './support/api-server.ts';
 
 const alone = 'LAMEDUCK_LEADER_ELECTION_ALONE';
 const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -9,7 +11,7 @@ afterEach(() => {
   process.env[alone] = '';
 });
 
-test('alone, an elector leads without a cluster, with tokens of digits that increase', async () => {
+test('with LAMEDUCK_LEADER_ELECTION_ALONE an elector leads without a cluster, with increasing tokens of digits', async () => {
   process.env[alone] = '1';
   const elector = createElector({ leaseName: 'alone', identity: 'a', logger });
   const tokens: string[] = [];
@@ -27,7 +29,7 @@ test('alone, an elector leads without a cluster, with tokens of digits that incr
   await elector.stop();
 });
 
-test('a second elector on a Lease is refused until the first one has stopped', async () => {
+test('a second elector for a Lease is rejected until the first one has stopped', async () => {
   process.env[alone] = '1';
   const create = (): ReturnType<typeof createElector> => createElector({ leaseName: 'one', logger });
   const first = create();
@@ -36,8 +38,26 @@ test('a second elector on a Lease is refused until the first one has stopped', a
   await create().stop();
 });
 
-test('L-120 outside a cluster there is no elector', () => {
+test('L-120 an elector is rejected outside of a cluster', () => {
   assert.throws(() => createElector({ leaseName: 'app', leaseNamespace: 'ns', logger }), {
     code: 'LAMEDUCK_ERR_NOT_IN_CLUSTER',
   });
+});
+
+test('an elector does not replace the dispatcher that a program has set for the global fetch', async (t) => {
+  const api = new ApiServer(systemClock);
+  const url = await api.listen();
+  t.after(() => {
+    api.close();
+  });
+  const global = globalThis as unknown as Record<symbol, unknown>;
+  const key = Symbol.for('undici.globalDispatcher.1');
+  const dispatcher = { dispatch: () => true };
+  global[key] = dispatcher;
+  // An undici version that was loaded earlier may know only the first version of dispatchers.
+  global[Symbol.for('undici.globalDispatcher.2')] = undefined;
+  const elector = createElector({ leaseName: 'app', leaseNamespace: 'ns', apiServer: { url }, logger });
+  await elector.run(() => undefined);
+  await elector.stop();
+  assert.equal(global[key], dispatcher);
 });

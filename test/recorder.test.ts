@@ -9,7 +9,7 @@ import {
   withRequestInFlight,
 } from './support/lifecycle-under-test.ts';
 
-test('the record has every field, in milliseconds from ShutdownInitiated', async () => {
+test('the shutdown record has every field, in milliseconds from ShutdownInitiated', async () => {
   const parts = await readyUnderTest({ shutdownDelayDuration: '1s' });
   parts.handle.addPreShutdownHook('slow', () => parts.handle.signals.afterShutdownDelayDuration.signaled);
   await parts.clock.advance(5_000);
@@ -37,7 +37,7 @@ test('the record has every field, in milliseconds from ShutdownInitiated', async
   });
 });
 
-test('P-101 each signal is observed once, with the time since the one before it and the counts', async () => {
+test('P-101 each lifecycle signal is observed once, with the time since the previous one and the counts', async () => {
   const parts = await readyUnderTest({ shutdownDelayDuration: '1s' });
   await parts.clock.advance(5_000);
   void parts.handle.shutdown('test');
@@ -59,7 +59,7 @@ test('P-101 each signal is observed once, with the time since the one before it 
   }
 });
 
-test('the record of a shutdown that is given up says where it stood, and is reported once', async (context) => {
+test('the record of an abandoned shutdown has its last phase, and is reported once', async (context) => {
   const serving = disposed(context, new ServerUnderTest(neverAnswers));
   const parts = await withRequestInFlight(serving);
   void parts.handle.shutdown('SIGTERM');
@@ -74,7 +74,7 @@ test('the record of a shutdown that is given up says where it stood, and is repo
   assert.equal((await recordOf(parts)).exitCode, 1);
 });
 
-test('there is nothing to report before a shutdown has begun, and after its end it is the record', async () => {
+test('there is no record before a shutdown has begun, and after its end there is the final one', async () => {
   const parts = await readyUnderTest();
   parts.recorder.report([], 1);
   assert.deepEqual(parts.observer.records, []);
@@ -84,7 +84,7 @@ test('there is nothing to report before a shutdown has begun, and after its end 
   assert.deepEqual(parts.observer.records, [record]);
 });
 
-test('what a hook failed of is in the record by kind, name and message', async () => {
+test('the record has failed hooks by kind, name and message', async () => {
   const parts = await readyUnderTest();
   parts.handle.addDestroyHook('pool', () => Promise.reject(new Error('no connection')));
   void parts.handle.shutdown('test');
@@ -95,7 +95,7 @@ test('what a hook failed of is in the record by kind, name and message', async (
   ]);
 });
 
-test('of uncaught errors the first stands beside the record', async () => {
+test('the record has the first of several uncaught errors', async () => {
   const { recorder } = await readyUnderTest();
   assert.equal(recorder.uncaughtError, undefined);
   for (const text of ['first', 'second']) recorder.noteUncaughtError(text);

@@ -4,7 +4,7 @@ import { checkFunction, checkName, readLimit } from '../src/registration.ts';
 import type { Duration } from '../src/settings/duration.ts';
 
 for (const name of ['a', 'warm-up', 'cache/warm-up', 'db_1.replica', 'A0']) {
-  test(`"${name}" can be the name of a hook or check`, () => {
+  test(`"${name}" is a valid name of a hook or check`, () => {
     checkName('a hook', name);
   });
 }
@@ -30,20 +30,20 @@ const refused = [
 ];
 
 for (const name of refused) {
-  test(`A-040, A-055 the name ${JSON.stringify(name)} is refused with what is allowed`, () => {
+  test(`A-040, A-055 the name ${JSON.stringify(name)} of a hook or check is rejected with the rule for names`, () => {
     assert.throws(
       () => {
         checkName('a destroy hook', name);
       },
       {
         code: 'LAMEDUCK_ERR_NAME_INVALID',
-        message: /^name of a destroy hook: .*: allowed are letters, digits, "\.", "_", "-" and "\/"/s,
+        message: /^name of a destroy hook: .*: expected letters, digits, "\.", "_", "-" and "\/"/s,
       },
     );
   });
 }
 
-test('an object that cannot be written as JSON is refused like any other name', () => {
+test('a name that cannot be written as JSON is rejected like any other invalid name', () => {
   const pool: { self?: unknown } = {};
   pool.self = pool;
   assert.throws(
@@ -54,7 +54,7 @@ test('an object that cannot be written as JSON is refused like any other name', 
   );
 });
 
-test('a function is what can be called, nothing else', () => {
+test('only a callable value is accepted as the function of a hook or check', () => {
   checkFunction('hook', () => undefined);
   checkFunction('hook', async () => undefined);
   for (const given of [undefined, null, 'run', {}, Promise.resolve()]) {
@@ -67,13 +67,13 @@ test('a function is what can be called, nothing else', () => {
   }
 });
 
-test('a limit is a Go duration or a number of milliseconds', () => {
+test('the limit of a hook is a Go duration or a number of milliseconds', () => {
   assert.equal(readLimit('timeout', '1m30s'), 90_000);
   assert.equal(readLimit('timeout', 250), 250);
 });
 
 for (const given of [0, 0.5, '0s', -1, '-1s', '10', 'soon', '600h', NaN, Infinity, '', null, true, {}]) {
-  test(`a limit of ${JSON.stringify(given)} is refused with what was given`, () => {
+  test(`the limit ${JSON.stringify(given)} of a hook is rejected, and the error has the value`, () => {
     assert.throws(() => readLimit('timeout of hook "x"', given as Duration), {
       code: 'LAMEDUCK_ERR_TIMEOUT_INVALID',
       message: /^timeout of hook "x": .+: expected a duration /,

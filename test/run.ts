@@ -9,7 +9,7 @@ import { availableParallelism } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
-const elsewhere = ['chart', 'cluster', 'docker', 'foreign'].map((name) => join('test', name));
+const elsewhere = ['chart', 'cluster', 'docker', 'foreign'].map((name) => join('test', 'suites', name));
 // The folders whose files take longest begin first, so that no such file runs alone at the end.
 const first = ['cli/rehearsal', 'probe-worker', 'scenarios'].map((name) => join('test', name));
 const flags = process.argv.slice(2).filter((argument) => argument.startsWith('-'));
@@ -24,10 +24,10 @@ const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf
   .sort()
   .sort((one, other) => Number(first.includes(dirname(other))) - Number(first.includes(dirname(one))));
 
-// `node --test` without files would look for some by itself and could call an empty run a success.
+// Without file names, `node --test` would search for files itself and could report success without a test.
 if (files.length === 0) throw new Error(`no test file begins with ${prefixes.join(' or ') || 'test/'}`);
 
-// For the table of docs/conformance.md: what has passed on which kind of server, by the major version of Node.
+// For the table of docs/conformance.md: which rules have passed on which kind of server, by the major version of Node.
 const { KINDS: folder } = process.env;
 const kinds =
   folder === undefined
@@ -37,16 +37,17 @@ const kinds =
         `--test-reporter-destination=${join(folder, `${process.versions.node.split('.', 1).join()}.json`)}`,
       ];
 
-// Hundreds of processes load the same sources: what the first has made of them serves the others.
+// Hundreds of processes load the same sources, so they share a compile cache.
 const { status } = spawnSync(
   process.execPath,
   [
     '--throw-deprecation',
     `--import=${new URL('./clean-process.ts', import.meta.url).href}`,
-    ...['--test-reporter=spec', '--test-reporter-destination=stdout'],
+    '--test-reporter=spec',
+    '--test-reporter-destination=stdout',
     ...kinds,
     '--test-timeout=300000',
-    // Most tests wait for sockets and processes, so that there is room for one more than there are cores.
+    // Most tests wait for sockets and processes, so one more test than there are cores can run.
     `--test-concurrency=${String(availableParallelism() + 1)}`,
     ...flags,
     '--test',
@@ -55,7 +56,7 @@ const { status } = spawnSync(
   {
     cwd: root,
     stdio: 'inherit',
-    // A test that runs tests itself must not write over what this run leaves in KINDS.
+    // A test that runs tests itself must not overwrite the results of this run in KINDS.
     env: { ...process.env, KINDS: undefined, NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node') },
   },
 );

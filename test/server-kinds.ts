@@ -1,4 +1,4 @@
-// A reporter of node:test. It notes which numbers of docs/conformance.md have passed on which kind of server. The suite
+// A reporter of node:test. It records which rules in docs/conformance.md have passed on which kind of server. The suite
 // or the folder of a test names the kind.
 import { join, relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
@@ -18,7 +18,7 @@ interface Result {
   readonly details?: { readonly type?: string };
 }
 
-/** Reports one JSON object: the kinds of server by number. */
+/** Reports one JSON object: the kinds of server by rule number. */
 export default async function* report(events: AsyncIterable<TestEvent>): AsyncGenerator<string> {
   const path: string[] = [];
   const kinds = new Map<string, Set<ServerKind>>();

@@ -50,7 +50,7 @@ test('A-003 ShutdownInitiated has fired when shutdown() returns', async () => {
   assert.equal(handle.signals.shutdownInitiated.hasSignaled, true);
 });
 
-test('A-004 a process that has been ready holds the delay to its end', async () => {
+test('A-004 a process that has been ready waits for the whole delay', async () => {
   const { handle, clock } = await readyUnderTest({ shutdownDelayDuration: '1s' });
   void handle.shutdown('test');
   await clock.advance(999);
@@ -60,7 +60,7 @@ test('A-004 a process that has been ready holds the delay to its end', async () 
   assert.equal(handle.signals.notAcceptingNewRequest.hasSignaled, true);
 });
 
-test('P-067 a process that has started and never been ready skips the delay', async () => {
+test('P-067 a process that has started but never been ready skips the delay', async () => {
   const parts = createUnderTest({ shutdownDelayDuration: '10s' });
   parts.handle.addReadyzCheck('database', () => false);
   parts.startup.begin();
@@ -71,7 +71,7 @@ test('P-067 a process that has started and never been ready skips the delay', as
   assert.equal(parts.handle.signals.hasBeenReady.hasSignaled, false);
 });
 
-test('A-006, P-094 a pre-shutdown hook that takes longer than the delay holds NotAcceptingNewRequest', async () => {
+test('A-006, P-094 a pre-shutdown hook that takes longer than the delay postpones NotAcceptingNewRequest', async () => {
   const parts = await readyUnderTest({ shutdownDelayDuration: '1s' });
   const { handle, clock } = parts;
   const leave = Promise.withResolvers<undefined>();
@@ -83,7 +83,7 @@ test('A-006, P-094 a pre-shutdown hook that takes longer than the delay holds No
   handle.addPreShutdownHook('leave-the-ring', hook, { timeout: '5s' });
   void handle.shutdown('test');
   await settled();
-  assert.equal(hasBegun, true, 'hooks begin with the delay, not after it');
+  assert.equal(hasBegun, true, 'hooks must begin with the delay, not after it');
   await clock.advance(3_000);
   assert.equal(handle.signals.afterShutdownDelayDuration.hasSignaled, true);
   assert.equal(handle.signals.notAcceptingNewRequest.hasSignaled, false);
@@ -93,7 +93,7 @@ test('A-006, P-094 a pre-shutdown hook that takes longer than the delay holds No
   assert.equal((await recordOf(parts)).exitCode, 0);
 });
 
-test('A-005, A-059, A-061, P-095 a pre-shutdown hook that hangs is given up at its limit, and all the rest is done: 81', async () => {
+test('A-005, A-059, A-061, P-095 a pre-shutdown hook that hangs is abandoned at its limit, the shutdown continues, and the exit code is 81', async () => {
   const parts = await readyUnderTest({ preShutdownHookTimeout: '2s' });
   const { handle, clock, observer } = parts;
   let isDestroyed = false;
@@ -113,7 +113,7 @@ test('A-005, A-059, A-061, P-095 a pre-shutdown hook that hangs is given up at i
   assert.equal(isDestroyed, true);
 });
 
-test('P-098 hooks are told the reason of the shutdown', async () => {
+test('P-098 hooks get the reason of the shutdown', async () => {
   const parts = await readyUnderTest();
   const reasons: unknown[] = [];
   parts.handle.addPreShutdownHook('a', ({ reason }) => reasons.push(reason));
@@ -123,7 +123,7 @@ test('P-098 hooks are told the reason of the shutdown', async () => {
   assert.deepEqual(reasons, ['leadership lost', 'leadership lost']);
 });
 
-test('P-056 whoever joins a shutdown gets its record, with the reason of the first', async () => {
+test('P-056 every caller of shutdown() gets the same record, with the reason of the first call', async () => {
   const parts = await readyUnderTest({ shutdownDelayDuration: '1s' });
   const { handle } = parts;
   const first = handle.shutdown('first');
@@ -137,7 +137,7 @@ test('P-056 whoever joins a shutdown gets its record, with the reason of the fir
   assert.equal(parts.observer.order.filter((name) => name === 'ShutdownInitiated').length, 1);
 });
 
-test('K-166 a later budget cuts the delay and the hooks short', async () => {
+test('K-166 a later call with a shorter budget shortens the delay and the hooks', async () => {
   const parts = await readyUnderTest({ shutdownDelayDuration: '10s', destroyHookTimeout: '500ms' });
   const { handle, clock } = parts;
   handle.addPreShutdownHook('hangs', hangs);
@@ -153,7 +153,7 @@ test('K-166 a later budget cuts the delay and the hooks short', async () => {
   assert.ok(record.durationMs <= 3_000, `ended after ${String(record.durationMs)} ms`);
 });
 
-test('K-166 a later budget that is longer changes nothing', async () => {
+test('K-166 a later call with a longer budget changes nothing', async () => {
   const parts = await readyUnderTest({ shutdownDelayDuration: '1s' });
   void parts.handle.shutdown('test', { budget: '5s' });
   void parts.handle.shutdown('test', { budget: '60s' });
@@ -162,7 +162,7 @@ test('K-166 a later budget that is longer changes nothing', async () => {
   assert.equal(record.durationMs, 1_000);
 });
 
-test('K-166 a budget that comes while destroy hooks run shortens them, too', async () => {
+test('K-166 a later call with a shorter budget also shortens running destroy hooks', async () => {
   const parts = await readyUnderTest({ destroyHookTimeout: '3s' });
   parts.handle.addDestroyHook('hangs', hangs);
   void parts.handle.shutdown('test');
@@ -172,7 +172,7 @@ test('K-166 a budget that comes while destroy hooks run shortens them, too', asy
   assert.ok(record.durationMs <= 1_500, `ended after ${String(record.durationMs)} ms`);
 });
 
-test('P-073 joining a shutdown that has ended, with a budget, leaves no timer', async () => {
+test('P-073 when the shutdown has ended, another shutdown() with a budget leaves no timer', async () => {
   const parts = await readyUnderTest();
   void parts.handle.shutdown('test');
   await recordOf(parts);
@@ -180,7 +180,7 @@ test('P-073 joining a shutdown that has ended, with a budget, leaves no timer', 
   assert.equal(parts.clock.pending.all, 0);
 });
 
-test('P-023, P-027 when the budget runs out with a request in flight it is named, cut and counted: 80', async (context) => {
+test('P-023, P-027 when the budget runs out with a request in flight the request is named, cut and counted, and the exit code is 80', async (context) => {
   const serving = disposed(context, new ServerUnderTest(neverAnswers));
   const parts = await withRequestInFlight(serving);
   const closed = once(parts.client, 'close');
@@ -199,7 +199,7 @@ test('P-023, P-027 when the budget runs out with a request in flight it is named
   assert.equal(parts.clock.pending.all, 0);
 });
 
-test('K-211, P-063 after an uncaught error requests in flight have 2 s: 82', async (context) => {
+test('K-211, P-063 after an uncaught error requests in flight have 2 s, and the exit code is 82', async (context) => {
   const serving = disposed(context, new ServerUnderTest(neverAnswers));
   const parts = await withRequestInFlight(serving);
   void parts.shutdown.begin('uncaught error', { isUncaughtError: true });
@@ -210,7 +210,7 @@ test('K-211, P-063 after an uncaught error requests in flight have 2 s: 82', asy
   assert.equal(record.requests.cut, 1);
 });
 
-test('K-211, P-063 an uncaught error during a drain bounds it, and the exit code is 82 all the same', async (context) => {
+test('K-211, P-063 an uncaught error during a drain limits the drain, and the exit code is 82', async (context) => {
   const serving = disposed(context, new ServerUnderTest(neverAnswers));
   const parts = await withRequestInFlight(serving);
   void parts.handle.shutdown('SIGTERM');
@@ -222,7 +222,7 @@ test('K-211, P-063 an uncaught error during a drain bounds it, and the exit code
   assert.equal(record.phases.InFlightRequestsDrained, 7_000);
 });
 
-test('A-057 a pre-shutdown hook can call its own server after the delay has passed', async (context) => {
+test('A-057 a pre-shutdown hook can send requests to its own server after the delay', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   const parts = createUnderTest({ shutdownDelayDuration: '1s' }, [serving.server]);
   const { handle, clock } = parts;

@@ -11,7 +11,10 @@ interface Ended {
   readonly code: number | null;
 }
 
-/** run runs a program that has `writeOut`; its output is read only when it has said on standard error that it is stuck. */
+/**
+ * run runs a program that calls `writeOut`. Its output is read only after it has reported on standard error that it is
+ * blocked.
+ */
 async function run(program: string): Promise<Ended> {
   const child = spawn(process.execPath, [
     '--disable-warning=ExperimentalWarning',
@@ -29,7 +32,7 @@ async function run(program: string): Promise<Ended> {
   return { stdout, stderr, code };
 }
 
-test('P-060 what is written before process.exit() arrives whole, however late the reader begins', async () => {
+test('P-060 text that is written before process.exit() arrives whole, however late the reader begins', async () => {
   const { stdout, code } = await run(`
     process.stdout.write('');
     writeOut(standardError, 'about to write more than a pipe holds');
@@ -40,7 +43,7 @@ test('P-060 what is written before process.exit() arrives whole, however late th
   assert.equal(stdout, Array.from({ length: 20_000 }, (_, line) => `line ${String(line)}\n`).join(''));
 });
 
-test('a reader that has gone is no error', async () => {
+test('writing to a closed standard output causes no error', async () => {
   const { stderr, code } = await run(`
     import { closeSync } from 'node:fs';
     closeSync(standardOutput);
@@ -51,7 +54,7 @@ test('a reader that has gone is no error', async () => {
   assert.equal(code, 0);
 });
 
-test('text beyond ASCII is written whole', async () => {
+test('non-ASCII text is written whole', async () => {
   const { stderr } = await run(`writeOut(standardError, 'Grüße, 世界');`);
   assert.equal(stderr, 'Grüße, 世界');
 });

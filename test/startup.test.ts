@@ -13,7 +13,7 @@ function isSignaled({ handle }: LifecycleUnderTest): { complete: boolean; ready:
   return { complete: muxAndDiscoveryComplete.hasSignaled, ready: hasBeenReady.hasSignaled };
 }
 
-test('A-016 the start is told first, then MuxAndDiscoveryComplete fires, then the post-start hooks begin', async () => {
+test('A-016 the observer is notified of the start, then MuxAndDiscoveryComplete fires, then the post-start hooks begin', async () => {
   const order: string[] = [];
   const parts = createUnderTest();
   const note = (what: string): void => {
@@ -31,7 +31,7 @@ test('A-016 the start is told first, then MuxAndDiscoveryComplete fires, then th
   assert.deepEqual(order, ['start, complete: false', 'hook, complete: true']);
 });
 
-test('a program without a server starts at once', async () => {
+test('the lifecycle of a program without a server starts at once', async () => {
   const parts = createUnderTest();
   await settled();
   assert.deepEqual(isSignaled(parts), { complete: false, ready: false });
@@ -41,7 +41,7 @@ test('a program without a server starts at once', async () => {
   assert.deepEqual(parts.starts, [[]]);
 });
 
-test('A-014, P-020 the start waits for the last of several servers to listen', async (context) => {
+test('A-014, P-020 the start waits until the last of several servers listens', async (context) => {
   const first = disposed(context, new ServerUnderTest());
   const second = disposed(context, new ServerUnderTest());
   const parts = createUnderTest({}, [first.server, second.server]);
@@ -56,7 +56,7 @@ test('A-014, P-020 the start waits for the last of several servers to listen', a
   assert.equal(parts.starts[0]?.length, 2);
 });
 
-test('P-053 a server that listened before it was given to us starts the lifecycle at once', async (context) => {
+test('P-053 the lifecycle of a server that already listens starts at once', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   await serving.listen();
   const parts = createUnderTest({}, [serving.server]);
@@ -66,7 +66,7 @@ test('P-053 a server that listened before it was given to us starts the lifecycl
   assert.equal(parts.starts.length, 1);
 });
 
-test('P-088 HasBeenReady fires when the checks first pass, though nobody probes', async () => {
+test('P-088 HasBeenReady fires when the checks first pass, even without a probe', async () => {
   const parts = createUnderTest();
   let isUp = false;
   parts.handle.addReadyzCheck('database', () => isUp);
@@ -79,7 +79,7 @@ test('P-088 HasBeenReady fires when the checks first pass, though nobody probes'
   assert.equal(parts.clock.pending.all, 0);
 });
 
-test('P-073 waiting to be ready does not hold the process', async () => {
+test('P-073 waiting for readiness does not keep the process alive', async () => {
   const parts = createUnderTest();
   parts.handle.addReadyzCheck('database', () => false);
   parts.startup.begin();
@@ -108,7 +108,7 @@ test('A-042, A-043 each post-start hook is a check of /readyz and /healthz until
   assert.equal((await serving.ask('/healthz')).body, 'ok');
 });
 
-test('A-013 a probe that passes has seen the process ready, and one that leaves checks out has not', async (context) => {
+test('A-013 a passing probe makes the process ready, and a probe that excludes checks does not', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   const parts = createUnderTest({}, [serving.server]);
   let isReady = false;
@@ -119,7 +119,7 @@ test('A-013 a probe that passes has seen the process ready, and one that leaves 
   assert.equal(isSignaled(parts).ready, false);
   isReady = true;
   assert.equal((await serving.ask('/readyz')).status, 200);
-  assert.equal(isSignaled(parts).ready, true, 'without waiting for the next look of its own');
+  assert.equal(isSignaled(parts).ready, true, 'the process must be ready before its own next check');
 });
 
 test('A-013 the process is ready as soon as its last post-start hook has ended', async () => {
@@ -130,7 +130,7 @@ test('A-013 the process is ready as soon as its last post-start hook has ended',
   assert.equal(isSignaled(parts).ready, true);
 });
 
-test('A-044 a post-start hook that fails keeps readyz red, is observed, and leaves the others alone', async () => {
+test('A-044 after a failed post-start hook /readyz keeps failing, the observer is notified, and the other hooks continue', async () => {
   const parts = createUnderTest();
   const calls: string[] = [];
   parts.handle.addPostStartHook('bad', () => Promise.reject(new Error('no cache')));
@@ -162,7 +162,7 @@ test('A-045 the AbortSignal of a post-start hook is aborted at NotAcceptingNewRe
   assert.equal(signal.aborted, true);
 });
 
-test('P-054 a server that listens after the shutdown has begun is closed and starts nothing', async (context) => {
+test('P-054 a server that listens after the shutdown has begun is closed and starts no lifecycle', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   const parts = createUnderTest({}, [serving.server]);
   let hasRun = false;
@@ -172,7 +172,7 @@ test('P-054 a server that listens after the shutdown has begun is closed and sta
   serving.server.on('listening', () => (address = serving.server.address()));
   const closed = once(serving.server, 'close');
   await serving.listen();
-  assert.notEqual(address, null, 'the program’s own listeners have seen it listen');
+  assert.notEqual(address, null, "the program's own listeners must see that it listens");
   await closed;
   await parts.clock.advanceUntil('the end', parts.handle.ended);
   assert.deepEqual(parts.starts, []);
@@ -180,7 +180,7 @@ test('P-054 a server that listens after the shutdown has begun is closed and sta
   assert.equal(isSignaled(parts).complete, false);
 });
 
-test('P-053 a server that listened before a shutdown in the first turn is closed by the drain alone', async (context) => {
+test('P-053 a server that listens before a shutdown in the first turn is closed only by the drain', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   await serving.listen();
   const parts = createUnderTest({}, [serving.server]);
@@ -206,7 +206,7 @@ test('P-054, P-067 a shutdown before the start ends at once and nothing starts a
   assert.equal(parts.observer.order[0], 'ShutdownInitiated');
 });
 
-test('readyz of several servers is red until the last of them listens', async (context) => {
+test('/readyz of several servers fails until the last of them listens', async (context) => {
   const [first, second] = [new ServerUnderTest(), new ServerUnderTest()].map((one) => disposed(context, one));
   const parts = createUnderTest({}, [first?.server, second?.server] as Server[]);
   await first?.listen();
@@ -219,7 +219,7 @@ test('readyz of several servers is red until the last of them listens', async (c
   assert.equal(await status(), 500);
 });
 
-test('A-003 readyz is red from the shutdown on, though not every server listened', async (context) => {
+test('A-003 /readyz fails from the shutdown on, even if not every server listened', async (context) => {
   const serving = disposed(context, new ServerUnderTest());
   const parts = createUnderTest({}, [serving.server, createServer()]);
   await serving.listen();

@@ -16,7 +16,7 @@ class StepUnderTest {
   }
 }
 
-test('a step begins at once and ends with what it returns', async () => {
+test('a step of the shutdown begins at once and ends with its result', async () => {
   const under = new StepUnderTest();
   const work = Promise.withResolvers<undefined>();
   let hasBegun = false;
@@ -32,7 +32,7 @@ test('a step begins at once and ends with what it returns', async () => {
   assert.deepEqual([under.hasEnded, under.failures], [true, []]);
 });
 
-test('P-023 a step that throws or rejects has ended, and its failure is reported', async () => {
+test('P-023 a step of the shutdown that throws or rejects has ended, and its failure is reported', async () => {
   const error = new Error('broken');
   for (const step of [
     () => {
@@ -47,18 +47,18 @@ test('P-023 a step that throws or rejects has ended, and its failure is reported
   }
 });
 
-test('P-023 a step that hangs is given up shortly after its deadline, and leaves no timer', async () => {
+test('P-023 a step of the shutdown that hangs is abandoned shortly after its deadline, and leaves no timer', async () => {
   const under = new StepUnderTest();
   under.run(() => new Promise(() => undefined));
   await under.clock.advance(1_049);
   assert.equal(under.hasEnded, false);
   await under.clock.advance(1);
   assert.equal(under.hasEnded, true);
-  assert.deepEqual(under.failures.map(String), ['Error: had not ended when its time was up']);
+  assert.deepEqual(under.failures.map(String), ['Error: had not ended at its deadline']);
   assert.equal(under.clock.pending.all, 0);
 });
 
-test('P-023 a step that its deadline cuts short has not failed', async () => {
+test('P-023 a step of the shutdown that its deadline cuts short has not failed', async () => {
   const under = new StepUnderTest();
   under.run(() => under.by.reached.then(() => undefined));
   await under.clock.advance(1_000);

@@ -1,4 +1,4 @@
-// The testing helper on servers of every kind, as a test of the program's own would use it.
+// Tests the testing helper on servers of every kind, as a program's own test would use it.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import {
@@ -39,7 +39,7 @@ function variable(t: TestContext, name: string, value: string): void {
   });
 }
 
-test('the delay is skipped, from code and from the environment, and the hooks are not', async (t) => {
+test('runShutdown skips the delay from code and from the environment, but runs the hooks', async (t) => {
   variable(t, 'LAMEDUCK_SHUTDOWN_DELAY_DURATION', '10s');
   const { server, duck } = withLifecycle({ shutdownDelayDuration: '15s' });
   const calls: string[] = [];
@@ -51,8 +51,8 @@ test('the delay is skipped, from code and from the environment, and the hooks ar
   assert.ok(record.durationMs < 5_000, `took ${String(record.durationMs)} ms`);
 });
 
-describe('a run', { concurrency: 4 }, () => {
-  test('a server with a lifecycle answers its request during the shutdown, and the record says so', async () => {
+describe('a run of runShutdown', { concurrency: 4 }, () => {
+  test('runShutdown serves a request during the shutdown of a server with a lifecycle, and the record has the request', async () => {
     const { server, duck } = withLifecycle();
     let isShuttingDown: boolean | undefined;
     server.prependListener('request', (_request, response) => {
@@ -64,24 +64,24 @@ describe('a run', { concurrency: 4 }, () => {
       [record.exitCode, record.reason, record.requests],
       [0, 'runShutdown()', { answered: 1, refused: 0, aborted: 0, cut: 0 }],
     );
-    assert.equal(isShuttingDown, true, 'the answer came behind ShutdownInitiated');
+    assert.equal(isShuttingDown, true, 'the response must follow ShutdownInitiated');
     assert.equal(server.listening, false);
     assert.equal(await duck.ended, record);
   });
 
-  test('a server without a lifecycle is given one', async () => {
+  test('runShutdown adds a lifecycle to a server that has none', async () => {
     const { record, result } = await runShutdown(createServer(slow), (origin) => ask(origin));
     assert.equal(result.body, 'served');
     assert.equal(record.requests.answered, 1);
   });
 
-  test('a handler that answers at once has answered', async () => {
+  test('runShutdown counts the request of a handler that responds at once', async () => {
     const server = createServer((_request, response) => response.end('at once'));
     const { record, result } = await runShutdown(server, (origin) => ask(origin));
     assert.deepEqual([result.body, record.requests.answered], ['at once', 1]);
   });
 
-  test('fifty requests at once are all answered', async () => {
+  test('runShutdown serves fifty simultaneous requests', async () => {
     const { server } = withLifecycle();
     const { record, result } = await runShutdown(server, (origin) =>
       Promise.all(Array.from({ length: 50 }, (_, index) => ask(`${origin}/${String(index)}`))),
@@ -90,7 +90,7 @@ describe('a run', { concurrency: 4 }, () => {
     assert.equal(record.requests.answered, 50);
   });
 
-  test('with `during` the requests before it are served as on any day', async () => {
+  test('with `during`, runShutdown serves the requests before the shutdown as usual', async () => {
     const { server, duck } = withLifecycle();
     const { record, result } = await runShutdown(
       server,
@@ -105,7 +105,7 @@ describe('a run', { concurrency: 4 }, () => {
     assert.equal(record.requests.answered, 1, 'since the shutdown began');
   });
 
-  test('a probe begins no shutdown', async () => {
+  test('a probe does not begin the shutdown of runShutdown', async () => {
     const { server, duck } = withLifecycle();
     await runShutdown(server, async (origin) => {
       assert.equal((await ask(`${origin}/readyz`)).status, 200);
@@ -115,7 +115,7 @@ describe('a run', { concurrency: 4 }, () => {
     });
   });
 
-  test('a server that listens already goes on at its own address', async () => {
+  test('runShutdown uses the address of a server that already listens', async () => {
     for (const host of ['127.0.0.1', '0.0.0.0', '::', '::1']) {
       const { server } = withLifecycle();
       server.listen(0, host);
@@ -129,14 +129,14 @@ describe('a run', { concurrency: 4 }, () => {
     }
   });
 
-  test('a program that calls listen() and lameduck() in the same tick is run as well', async () => {
+  test('runShutdown accepts a program that calls listen() and lameduck() in the same tick', async () => {
     const server = createServer(slow);
     server.listen(0);
     lameduck(server, { logger });
     assert.equal((await runShutdown(server, (origin) => ask(origin))).result.status, 200);
   });
 
-  test('a server over TLS has an origin that says so', async () => {
+  test('the origin that runShutdown passes on is https for a TLS server', async () => {
     const server = createSecureServer(certificate, slow);
     lameduck(server, { logger });
     const { record, result } = await runShutdown(server, async (origin) => {
@@ -151,7 +151,7 @@ describe('a run', { concurrency: 4 }, () => {
     assert.deepEqual([result, record.requests.answered], [200, 1]);
   });
 
-  test('an upgrade and a request that waits for 100 Continue are in flight like any other', async () => {
+  test('runShutdown counts an upgrade and a request with Expect: 100-continue as in flight', async () => {
     const server = createServer(slow);
     server.on('upgrade', (_request, socket) => {
       socket.on('error', () => undefined);
@@ -177,7 +177,7 @@ describe('a run', { concurrency: 4 }, () => {
     assert.equal(record.requests.answered, 1);
   });
 
-  test('P-034 an event stream is ended by the shutdown, whole, and counted apart', async () => {
+  test('P-034 under runShutdown an event stream ends completely, and is counted separately', async () => {
     const server = createServer((_request, response) => {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       response.write('data: 1\n\n');
@@ -187,7 +187,7 @@ describe('a run', { concurrency: 4 }, () => {
     assert.deepEqual([record.exitCode, record.longRunningEnded, record.requests.answered], [0, 1, 0]);
   });
 
-  test('several servers of one lifecycle all listen, and the origin is that of the one that was given', async () => {
+  test('with several servers of one lifecycle runShutdown makes all listen, and passes on the origin of the given one', async () => {
     const [first, second] = [createServer(slow), createServer((_request, response) => response.end('second'))];
     lameduck([first, second], { logger });
     const { result } = await runShutdown(second, (origin) => ask(origin));
@@ -195,7 +195,7 @@ describe('a run', { concurrency: 4 }, () => {
     assert.deepEqual([first.listening, second.listening], [false, false]);
   });
 
-  test('several runs beside each other do not meet', async () => {
+  test('parallel runs of runShutdown do not affect each other', async () => {
     const bodies = await Promise.all(
       ['a', 'b', 'c'].map(async (body) => {
         const server = createServer((_request, response) => void sleep(20).then(() => response.end(body)));
@@ -205,7 +205,7 @@ describe('a run', { concurrency: 4 }, () => {
     assert.deepEqual(bodies, ['a', 'b', 'c']);
   });
 
-  test('a hook that fails and a request that is cut are in the record, and reject nothing', async () => {
+  test('a failed hook and a cut request are in the record of runShutdown, which does not reject', async () => {
     const { server, duck } = withLifecycle(
       { terminationGracePeriodSeconds: 6, destroyHookTimeout: '1s' },
       () => undefined,
@@ -225,7 +225,7 @@ describe('a run', { concurrency: 4 }, () => {
     ]);
   });
 
-  test('with shutdownSendRetryAfter a request after the first is told to retry later', async () => {
+  test('with shutdownSendRetryAfter runShutdown shows that a request after the first gets a 429', async () => {
     const answer = Promise.withResolvers<undefined>();
     const { server, duck } = withLifecycle({ shutdownSendRetryAfter: true }, (_request, response) => {
       void answer.promise.then(() => response.end('served'));

@@ -1,4 +1,4 @@
-// A process that contends for a Lease, or does nothing without a URL: sends how much CPU time it takes.
+// A process that contends for a Lease, or does nothing if it gets no URL. It reports its own CPU time.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createElector } from '../../src/leader-election.ts';
 

@@ -8,20 +8,20 @@ import { Contest } from '../../test/leader-election/support/contest.ts';
 import { ApiServer } from '../../test/support/api-server.ts';
 import { seeded } from '../../test/support/random.ts';
 
-/** Requests is how many requests an elector sends per hour, by what they do. */
+/** Requests holds the number of requests that an elector sends per hour, by their purpose. */
 export interface Requests {
   readonly reads: number;
   readonly writes: number;
   readonly watches: number;
 }
 
-/** CpuTime is what a process takes, in milliseconds per minute. */
+/** CpuTime holds the CPU time of each process, in milliseconds per minute. */
 export interface CpuTime {
   readonly idle: number;
   readonly leader: number;
   readonly watching: number;
   readonly polling: number;
-  /** The load average of the machine at the end. */
+  /** The load average of the machine at the end of the measurement. */
   readonly loadAverage: number;
 }
 
@@ -34,20 +34,23 @@ export interface Leases {
 }
 
 export interface LeasesEffort {
-  /** Minutes of the fake clock. */
+  /** The time for which requests are counted, in minutes of the fake clock. */
   readonly minutes: number;
-  /** Seconds of real time. */
+  /** Duration of the CPU measurement, in seconds of real time. */
   readonly seconds: number;
 }
 
 const retryPeriod = 2_000;
 
-/** measureLeases measures a leader, a follower that may watch the Lease, and one that may not. */
+/** measureLeases measures a leader, a follower with the permission to watch the Lease, and a follower without it. */
 export async function measureLeases(effort: LeasesEffort): Promise<Leases> {
   const [withWatch, without] = [await hourOf(effort.minutes, true), await hourOf(effort.minutes, false)];
   return {
-    ...{ leader: without.leader, watching: withWatch.follower, polling: without.follower },
-    ...{ cpu: await cpuTimes(effort.seconds), effort },
+    leader: without.leader,
+    watching: withWatch.follower,
+    polling: without.follower,
+    cpu: await cpuTimes(effort.seconds),
+    effort,
   };
 }
 
@@ -66,7 +69,7 @@ async function hourOf(minutes: number, isWatchable: boolean): Promise<{ leader: 
   }
   const [calls, watches] = [server.calls.length, contest.watchesBegun];
   for (let passed = 0; passed < minutes; passed++) {
-    // An API server ends a watch when its `timeoutSeconds` have passed.
+    // An API server ends a watch after the watch's `timeoutSeconds`.
     if (passed % 5 === 0) for (const watch of server.watches) watch.end();
     await contest.advance(60_000);
   }
@@ -85,7 +88,7 @@ async function hourOf(minutes: number, isWatchable: boolean): Promise<{ leader: 
   return counted;
 }
 
-// All at once, so that a machine that is slower for a while is slower for each of them.
+// All processes run at the same time, so that a slow period of the machine affects all of them equally.
 async function cpuTimes(seconds: number): Promise<CpuTime> {
   const servers = [new ApiServer(systemClock), new ApiServer(systemClock)];
   const [watchable, other] = servers as [ApiServer, ApiServer];

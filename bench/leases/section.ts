@@ -1,16 +1,16 @@
-// The part of the page about leader election.
+// The section about leader election on the page of benchmarks.
 import type { Leases, Requests } from './leases.ts';
 
-/** leasesSection returns its lines. */
 export function leasesSection({ leader, watching, polling, cpu, effort }: Leases): string[] {
   return [
     '',
     '## What does leader election cost?',
     '',
-    'Requests per hour to the API server, and CPU time per minute beyond that of a Node process that does nothing.',
+    'Requests to the API server, and CPU time per minute beyond that of a Node process that does nothing. The hand-over times are in',
+    '[leader-election.md](leader-election.md#at-a-shutdown), because a cluster is needed to measure them.',
     '',
-    '| | reads per hour | writes per hour | watches per hour | CPU, ms per minute |',
-    '| --- | --- | --- | --- | --- |',
+    '| | reads per hour | writes per hour | watches per hour | requests per second | CPU, ms per minute |',
+    '| --- | --- | --- | --- | --- | --- |',
     row('leader', leader, cpu.leader - cpu.idle),
     row('follower with a watch', watching, cpu.watching - cpu.idle),
     row('follower without a watch', polling, cpu.polling - cpu.idle),
@@ -27,5 +27,6 @@ export function leasesSection({ leader, watching, polling, cpu, effort }: Leases
 }
 
 function row(what: string, { reads, writes, watches }: Requests, cpu: number): string {
-  return `| ${what} | ${String(reads)} | ${String(writes)} | ${String(watches)} | ${cpu.toFixed(1)} |`;
+  const perSecond = ((reads + writes + watches) / 3_600).toFixed(3);
+  return `| ${what} | ${String(reads)} | ${String(writes)} | ${String(watches)} | ${perSecond} | ${cpu.toFixed(1)} |`;
 }

@@ -1,4 +1,5 @@
-// The server that is shut down: it answers a request 10 ms after its last byte, and prints whom it has accepted.
+// The server that is shut down. It responds to a request 10 ms after the request's last byte, and prints which
+// connections it has accepted.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { implementations } from '../implementations.ts';
@@ -12,8 +13,8 @@ const server = createServer((request, response) => {
     setTimeout(() => response.end(`${String(bytes)}\n`), 10);
   });
 });
-// This listener runs before the implementation, which may destroy the connection. It prints one line per connection at
-// once, because a killed process prints nothing at its end.
+// This listener runs before the listeners of the implementation, which may destroy the connection. It prints each
+// connection at once, because a killed process prints nothing at its end.
 server.on('connection', ({ remotePort }) => {
   console.log(`accepted ${String(remotePort)}`);
 });

@@ -1,4 +1,4 @@
-// One shutdown under load: thirty clients that never retry, SIGTERM, and what became of their requests.
+// One shutdown under load: thirty clients that never retry, SIGTERM, and the results of their requests.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -6,14 +6,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { get, newAccount, post, runClient } from '../../test/support/closed-loop-client.ts';
 
-/** The results of one shutdown for its clients. */
+/** Shutdown holds the results of one shutdown, as its clients see it. */
 export interface Shutdown {
   readonly answered: number;
-  /** Requests without a complete answer, sent on an accepted connection whose close had not been announced. */
+  /** Requests without a complete response, sent on an accepted connection whose close had not been announced. */
   readonly lost: number;
-  /** Requests that were lost with a connection that the server had never accepted. */
+  /** Requests that were lost on a connection that the server had never accepted. */
   readonly neverAccepted: number;
-  /** From SIGTERM to the end of the process. */
+  /** Milliseconds from SIGTERM to the end of the process. */
   readonly milliseconds: number;
   readonly wasKilled: boolean;
 }
@@ -22,7 +22,10 @@ export const clients = 30;
 export const gracePeriod = 12_000;
 const loadBefore = 1_000;
 
-/** shutDown starts a server with an implementation, loads it, ends it, and kills it when it outlives the grace period. */
+/**
+ * shutDown starts a server with an implementation, sends it requests, and sends it SIGTERM. It kills the server after
+ * the grace period.
+ */
 export async function shutDown(name: string, delay: number): Promise<Shutdown> {
   const path = fileURLToPath(new URL('./serve.ts', import.meta.url));
   const server = spawn(process.execPath, [path, name, String(delay)], {
@@ -57,7 +60,7 @@ export async function shutDown(name: string, delay: number): Promise<Shutdown> {
   await exit;
   clearTimeout(kill);
   const milliseconds = performance.now() - start;
-  // Each client ends by itself when its next connection is refused.
+  // Each client stops when its next connection is refused.
   await Promise.race([Promise.all(running), sleep(2_000)]);
   stop.abort();
 

@@ -1,10 +1,11 @@
-// The measured process: a bare server and one with an implementation on it, and the loop that drives either in process.
+// The measured process. It has a bare server and a server with an implementation, and the loop that drives either in
+// process.
 import { once } from 'node:events';
 import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { implementations, type Install } from '../implementations.ts';
 
-/** Question is a request from the measuring process. Each answer is a number, in microseconds of CPU time. */
+/** Question is a request from the measuring process. Each response is a number, in microseconds of CPU time. */
 export type Question =
   { readonly ask: 'usage' } | { readonly ask: 'direct'; readonly of: Side; readonly requests: number };
 
@@ -23,7 +24,7 @@ function handle(_request: IncomingMessage, response: ServerResponse): void {
   response.end('hello\n');
 }
 
-// In the direct loop the handler does nothing, so that the difference between the two servers is nearly all there is.
+// In the direct loop the handler does nothing, so that almost only the implementation differs between the two servers.
 let isDirect = false;
 
 async function start(install?: Install): Promise<Driven> {
@@ -37,8 +38,8 @@ async function start(install?: Install): Promise<Driven> {
 }
 
 /**
- * direct sends requests through the server's `request` event in the sequence of events that Node has, on the sockets of
- * the load's own connections. A response is new each time, as in Node, since listeners are added to it.
+ * direct sends requests through the server's `request` event, in the same sequence of events as Node, on the sockets of
+ * the load's own connections. Each response is a new object, as in Node, because listeners are added to it.
  */
 function direct({ server, sockets, requests }: Driven, count: number): void {
   for (let index = requests.length; index < sockets.length; index++) {
@@ -59,7 +60,7 @@ function direct({ server, sockets, requests }: Driven, count: number): void {
 }
 
 function onFinish(): void {
-  // Node has a listener here, too.
+  // Node also has a `finish` listener on each response.
 }
 
 const driven: Record<Side, Driven> = {

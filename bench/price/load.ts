@@ -1,10 +1,12 @@
-// Load on one server: connections that are kept, each with its next request as soon as the last is answered.
+// Load on one server: keep-alive connections, each of which sends its next request as soon as it has the last response.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
-/** Load knows the length of a response, so that it costs little beside the server that is measured. */
+/**
+ * Load knows the length of a response. It only counts bytes, so it takes little CPU time beside the measured server.
+ */
 export class Load implements Disposable {
   readonly #sockets: Socket[] = [];
   readonly #received: number[] = [];
@@ -28,7 +30,7 @@ export class Load implements Disposable {
     return load;
   }
 
-  /** run resolves when so many requests have been answered. */
+  /** run sends requests, and resolves when `requests` of them have a response. */
   async run(requests: number): Promise<void> {
     this.#toSend = requests;
     this.#toCome = requests;

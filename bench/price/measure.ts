@@ -1,4 +1,4 @@
-// Measures what one implementation costs a request: pairs of short windows, taken in turn in one process.
+// Measures the CPU time that one implementation adds to a request. Pairs of short windows take turns in one process.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -6,12 +6,15 @@ import { get, post, ResponseReader } from '../../test/support/closed-loop-client
 import type { Question, Side } from './host.ts';
 import { Load } from './load.ts';
 
-/** One pair of windows; nanoseconds of CPU time per request, of the server's process alone. */
+/** One pair of windows. Numbers are nanoseconds of CPU time per request, of the server's process alone. */
 export interface Pair {
-  /** A whole request over loopback. */
+  /** The CPU time of a whole request over loopback. */
   readonly bare: number;
   readonly other: number;
-  /** The CPU time that the implementation adds to the `request` event and its end, driven in process. */
+  /**
+   * The CPU time that the implementation adds to a request, from the `request` event to the end of the response. The
+   * process emits the event itself.
+   */
   readonly increment: number;
 }
 
@@ -25,7 +28,10 @@ export const wholeRequests = 1_000;
 export const directRequests = 10_000;
 export const warmUpPairs = 20;
 
-/** measure returns the pairs of each process. It throws when the implementation answers otherwise than bare `node:http`. */
+/**
+ * measure returns the pairs of each process. It throws if the responses of the implementation differ from bare
+ * `node:http`.
+ */
 export async function measure(name: string, { processes, pairs }: Effort): Promise<Pair[][]> {
   const groups: Pair[][] = [];
   for (let index = 0; index < processes; index++) groups.push(await measureOnce(name, pairs));
@@ -45,7 +51,7 @@ async function measureOnce(name: string, count: number): Promise<Pair[]> {
     const loads = { bare, other };
     const pairs: Pair[] = [];
     for (let index = 0; index < warmUpPairs + count; index++) {
-      // The sides change their order from pair to pair, so that a drift favours neither.
+      // The order of the two servers changes from pair to pair, so that a drift of the machine favours neither.
       const order: Side[] = index % 2 === 0 ? ['bare', 'other'] : ['other', 'bare'];
       const whole = { bare: 0, other: 0 };
       const direct = { bare: 0, other: 0 };
@@ -78,7 +84,7 @@ async function ask(host: ChildProcess, question: Question): Promise<number> {
   return (await answered)[0];
 }
 
-// Returns the length of the answer to a GET, which the load counts by.
+// Returns the length of the response to a GET, by which the load counts responses.
 async function checkEqual(name: string, barePort: number, otherPort: number): Promise<number> {
   for (const request of [get, post]) {
     const [bare, other] = [await answerOf(barePort, request), await answerOf(otherPort, request)];
@@ -87,7 +93,7 @@ async function checkEqual(name: string, barePort: number, otherPort: number): Pr
   return lengthOf(barePort);
 }
 
-/** lengthOf returns how many bytes the response to a GET has, all of them ASCII. */
+/** lengthOf returns the number of bytes in the response to a GET. All of them are ASCII. */
 export async function lengthOf(port: number): Promise<number> {
   return (await answerOf(port, get)).length;
 }

@@ -1,21 +1,21 @@
-// Computes the price of an implementation from its pairs of windows.
+// Computes what an implementation adds to a request, from its pairs of windows.
 import { estimate, median, quantile, type Estimate } from '../statistics.ts';
 import { measure, type Effort, type Pair } from './measure.ts';
 
 export interface Price {
-  /** CPU time of a whole request on bare `node:http`, and its tenth and ninetieth percentile over all windows. */
+  /** CPU time of a whole request on bare `node:http`: the median, and the 10th and 90th percentile over all windows. */
   readonly bare: number;
   readonly bareSpread: readonly [number, number];
   readonly increment: Estimate;
   readonly incrementSpread: readonly [number, number];
-  /** (bare + increment) / bare: the ratio that has a limit. */
+  /** (bare + increment) / bare: the ratio that must stay below the limit. */
   readonly ratio: Estimate;
-  /** How much more CPU time a whole request takes than on the bare server, and the same as a ratio. */
+  /** The additional CPU time of a whole request compared with the bare server, as a difference and as a ratio. */
   readonly difference: Estimate;
   readonly wholeRatio: Estimate;
 }
 
-/** The limit of the ratio, and of the upper end of its interval. */
+/** The highest allowed ratio. The upper end of the ratio's confidence interval must not exceed it either. */
 export const limit = 1.03;
 
 export async function priceOf(name: string, effort: Effort): Promise<Price> {

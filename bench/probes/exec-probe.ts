@@ -1,22 +1,23 @@
-// `lameduck probe`, as built, beside a program that does nothing: what is left is its own time.
+// Measures the built command `lameduck probe` beside a Node process that does nothing. The difference is the command's
+// own time.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { quantile } from '../statistics.ts';
 
-/** ExecProbe is how long a process took from its start to its end, in milliseconds. */
+/** ExecProbe holds durations from the start of a process to its end, in milliseconds. */
 export interface ExecProbe {
   readonly pairs: number;
   /** The median time of a Node process that does nothing. */
   readonly node: number;
-  /** How much longer the probe takes than that process. */
+  /** How much longer the probe takes than the process that does nothing. */
   readonly own: { readonly median: number; readonly p90: number };
 }
 
 const command = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
 
-/** execProbe runs so many pairs, one of each; who is first changes from pair to pair. */
+/** execProbe runs pairs of one probe and one empty process. Their order changes from pair to pair. */
 export async function execProbe(probePort: number, pairs: number): Promise<ExecProbe> {
   if (!existsSync(command)) throw new Error('there is no dist: npm run build');
   const nothing: string[] = [];
@@ -28,7 +29,7 @@ export async function execProbe(probePort: number, pairs: number): Promise<ExecP
     const first = await run(isProbeFirst ? probing : nothing);
     const second = await run(isProbeFirst ? nothing : probing);
     const [probe, node] = isProbeFirst ? [first, second] : [second, first];
-    // The first pair fills the caches.
+    // The first pair fills the caches and is not counted.
     if (index < 0) continue;
     nodes.push(node);
     owns.push(probe - node);
@@ -38,7 +39,7 @@ export async function execProbe(probePort: number, pairs: number): Promise<ExecP
 
 async function run(args: readonly string[]): Promise<number> {
   const since = performance.now();
-  // Without arguments Node runs what comes on standard input, and nothing comes.
+  // Without arguments Node runs the program on its standard input, which is empty.
   const child = spawn(process.execPath, args, { env: {}, stdio: ['ignore', 'ignore', 'inherit'] });
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) throw new Error(`node ${args.join(' ')} ended with ${String(code)}`);

@@ -1,4 +1,5 @@
-// The server that is probed: each request keeps its main thread busy for two milliseconds, and a message blocks it.
+// The server that is probed. Each request occupies its main thread for two milliseconds, and a message blocks the main
+// thread.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { lameduck } from '../../src/index.ts';

@@ -1,4 +1,4 @@
-// Clients that never pause, in a process of their own, until they are killed.
+// Clients that send requests without a pause, in their own process, until they are killed.
 import { newAccount, runClient } from '../../test/support/closed-loop-client.ts';
 
 const [port, clients] = process.argv.slice(2).map(Number);

@@ -1,14 +1,16 @@
-// Probes as the kubelet sends them, while the main thread is idle, saturated and blocked; and the probe by command.
+// Measures probes as the kubelet sends them, while the main thread is idle, saturated and blocked. Also measures the
+// command `lameduck probe`.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePort, probe } from '../../test/support/probe-client.ts';
+import { probe } from '../../test/support/probe-client.ts';
+import { reservePort } from '../../test/support/reserved-port.ts';
 import { quantile } from '../statistics.ts';
 import { execProbe, type ExecProbe } from './exec-probe.ts';
 
-/** Waits is how long probes waited for their answers, in milliseconds. */
+/** Waits holds how long probes waited for their responses, in milliseconds. */
 export interface Waits {
   readonly count: number;
   readonly median: number;
@@ -22,13 +24,13 @@ export interface Probes {
   readonly saturated: Waits;
   readonly blocked: Waits;
   readonly execProbe: ExecProbe;
-  /** The load average of the last minute, before and after the measurement. */
+  /** The one-minute load average of the machine, before and after the measurement. */
   readonly loadAverage: readonly [number, number];
 }
 
 export interface ProbesEffort {
   readonly rounds: number;
-  /** In each round, of each kind. */
+  /** The number of probes of each kind in each round. */
   readonly probes: number;
   readonly execPairs: number;
 }
@@ -38,15 +40,17 @@ export const blockTime = 3_000;
 export const pauseBetween = 50;
 
 /**
- * Limits of the 99th percentile: a factor of the figure on an idle main port, and milliseconds. `execProbe` is the
- * limit of the probe by command, in milliseconds.
+ * Limits of the 99th percentile. `factor` multiplies the value of an idle main port, and `p99` is in milliseconds.
+ * `execProbe` is the limit of the command `lameduck probe`, in milliseconds.
  */
 export const limits = { factor: 2, p99: 20, execProbe: 60 } as const;
 
-/** measureProbes measures all kinds in turn, so that a machine that is slower for a while is slower for each of them. */
+/**
+ * measureProbes measures the kinds of probes in turn, so that a slow period of the machine affects all of them equally.
+ */
 export async function measureProbes({ rounds, probes, execPairs }: ProbesEffort): Promise<Probes> {
   const before = loadavg()[0] as number;
-  const probePort = await freePort();
+  const probePort = await reservePort();
   const host = start('host.ts', probePort);
   try {
     const [port] = (await once(host, 'message')) as [number];
@@ -71,7 +75,7 @@ export async function measureProbes({ rounds, probes, execPairs }: ProbesEffort)
   }
 }
 
-/** missed lists the limits that were not met. */
+/** missed lists the limits that were exceeded. */
 export function missed({ idleMainPort, saturated, blocked, execProbe: { own } }: Probes): string[] {
   const limit = Math.min(limits.p99, limits.factor * idleMainPort.p99);
   const late = Object.entries({ saturated, blocked }).filter(([, { p99 }]) => p99 > limit);
@@ -91,7 +95,7 @@ async function underLoad(port: number, measure: () => Promise<number[]>): Promis
   } finally {
     load.kill('SIGKILL');
     await once(load, 'close');
-    // The server answers the requests that the clients have queued before the next kind is measured.
+    // The server first responds to all queued requests of the clients. The next kind is measured after that.
     await probe(port, '/readyz');
   }
 }
@@ -104,8 +108,8 @@ async function whileBlocked(host: ChildProcess, probePort: number): Promise<numb
   const until = performance.now() + blockTime - 10 * pauseBetween;
   const waits: number[] = [];
   while (performance.now() < until) waits.push(await ask(probePort));
-  // The probing stops before the block ends, because the main thread would answer the last probes itself. The next
-  // measurement starts after the block.
+  // The probing stops before the block ends, because the main thread would otherwise answer the last probes itself. The
+  // next measurement starts after the block.
   await sleep(20 * pauseBetween);
   return waits;
 }
@@ -115,7 +119,7 @@ async function warmUp(...ports: readonly number[]): Promise<void> {
 }
 
 async function series(port: number, count: number): Promise<number[]> {
-  // The first probe after a pause waits for the main thread, whatever it does, for up to 200 ms.
+  // The first probe after a pause waits for the main thread for up to 200 ms. It is not counted.
   await ask(port);
   const waits: number[] = [];
   for (let index = 0; index < count; index++) waits.push(await ask(port));

@@ -1,7 +1,6 @@
-// The part of the page about probes.
+// The section about probes on the page of benchmarks.
 import { blockTime, clients, limits, missed, pauseBetween, type Probes, type Waits } from './probes.ts';
 
-/** probesSection returns its lines. */
 export function probesSection(probes: Probes): string[] {
   const { idleMainPort, idleProbePort, saturated, blocked, execProbe, loadAverage } = probes;
   const late = missed(probes);

@@ -1,5 +1,5 @@
-// Measures how much later a program that was started with lameduck/register sends its first response. Also measures how
-// long a turn of its event loop takes meanwhile. Bare and registered starts take turns.
+// Measures how much lameduck/register delays the first response of a program, and how long each turn of its event loop
+// takes during the start. Starts with and without lameduck/register take turns.
 //
 //   node bench/start/main.ts [RUNS]
 import { spawn } from 'node:child_process';
@@ -25,7 +25,7 @@ function start(kind: Kind, env: Readonly<Record<string, string>>): ReturnType<ty
   return spawn(process.execPath, [...kinds[kind], server], { env: variables, stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
-/** firstLine resolves with what the program itself prints first. */
+/** firstLine resolves with the first line that the program itself prints. */
 function firstLine(child: ReturnType<typeof spawn>): Promise<unknown> {
   return new Promise((resolve) => {
     let text = '';

@@ -1,4 +1,5 @@
-// A server that tells its parent its port. With TURNS it measures instead how long each turn of its event loop takes.
+// A server that sends its port to its parent. With TURNS it instead measures the duration of each turn of its event
+// loop.
 const { createServer } = require('node:http');
 
 const watched = 1_500;
@@ -9,7 +10,7 @@ server.listen(0, '127.0.0.1', () => {
   else process.stdout.write(`${JSON.stringify(server.address().port)}\n`);
 });
 
-// A turn lasts from one immediate to the next, because the event loop does not wait while there is an immediate.
+// A turn lasts from one immediate to the next. The event loop never waits while there is an immediate.
 function watchTurns() {
   const turns = [];
   const end = performance.now() + watched;

@@ -1,5 +1,6 @@
-// A server with very many event streams that is shut down: prints how long that took and how long its loop stood still.
-// The connections are made in memory, since a machine seldom allows a process so many sockets; the server is Node's own.
+// Shuts down a server with very many event streams. Prints how long the drain took and how long the event loop was
+// blocked. The connections are in memory, because few machines allow a process so many sockets. The server is Node's
+// own.
 import { createServer } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { duplexPair } from 'node:stream';

@@ -1,26 +1,29 @@
-// The measured process: one server, and what its requests cost so far.
+// The measured process: one server, and the resources that its requests have used so far.
 //
 //   node --expose-gc bench/use/host.ts http|fastify none|code|register
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getHeapStatistics, GCProfiler } from 'node:v8';
 
-/** Question is a request from the measuring process. Every answer is one object of numbers. */
+/** Question is a request from the measuring process. Each response is one object of numbers. */
 export type Question = 'cpu' | 'profile' | 'profiled' | 'memory';
 
-/** Answers has the answer to each question. */
+/** Answers holds the type of the response to each Question. */
 export interface Answers {
   /** CPU time of the process so far, in microseconds. */
   readonly cpu: number;
   readonly profile: number;
-  /** Since `profile`: the bytes that were allocated in the heap, and the time of garbage collections in microseconds. */
+  /**
+   * The bytes that were allocated in the heap since the question `profile`, and the microseconds of garbage collection
+   * since then.
+   */
   readonly profiled: { readonly bytes: number; readonly collecting: number };
   /** After a garbage collection: the open connections, and the bytes in the heap and in memory. */
   readonly memory: { readonly connections: number; readonly heap: number; readonly resident: number };
 }
 
 const [framework, by] = process.argv.slice(2);
-// The route label of metrics is measured, too.
+// The route function is set, so that its cost is measured too.
 const options = { route: () => '/' };
 
 async function httpServer(): Promise<Server> {

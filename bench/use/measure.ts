@@ -1,4 +1,4 @@
-// Measures a variant against the bare server of its framework: two processes whose windows take turns.
+// Compares a variant with the bare server of its framework: two processes whose measurement windows take turns.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,13 +10,13 @@ import { Load } from '../price/load.ts';
 import type { Answers, Question } from './host.ts';
 import { bare, execArgvOf, type Variant } from './variants.ts';
 
-/** Costs is what one server costs, in one process. */
+/** Costs holds what one server costs, measured in one process. */
 export interface Costs {
   /** For each window, nanoseconds of CPU time per request. */
   readonly requests: readonly number[];
   /** For each window, nanoseconds of CPU time per connection, including its one request. */
   readonly connections: readonly number[];
-  /** Bytes allocated in the heap per request. */
+  /** Bytes that the server allocated in the heap per request. */
   readonly bytes: number;
   /** Nanoseconds of garbage collection per request. */
   readonly collecting: number;
@@ -25,7 +25,7 @@ export interface Costs {
   readonly resident: number;
 }
 
-/** UseEffort is how much is measured. */
+/** UseEffort says how many processes, windows and requests are measured. */
 export interface UseEffort {
   readonly processes: number;
   readonly windows: number;
@@ -49,13 +49,13 @@ async function measurePair(variant: Variant, { windows, idle }: UseEffort): Prom
   await using second = await Host.start(variant, 1);
   const hosts = [first, second] as const;
   for (let index = 0; index < warmUpWindows + windows; index++) {
-    // The order changes with each window, so that a drift favours neither.
+    // The order of the two servers changes with each window, so that a drift of the machine favours neither.
     for (const host of index % 2 === 0 ? hosts : hosts.toReversed()) await host.window(index >= warmUpWindows);
   }
   return [await first.costs(idle), await second.costs(idle)];
 }
 
-/** Host is the process of one server, and the load on it. */
+/** Host is the process of one server, with the load on that server. */
 class Host implements AsyncDisposable {
   readonly #process: ChildProcess;
   readonly #port: number;
@@ -87,7 +87,7 @@ class Host implements AsyncDisposable {
     return new Host(child, port, load, folder, probePort);
   }
 
-  /** window sends requests on kept connections, and then requests on connections of their own. */
+  /** window sends requests on keep-alive connections, and then requests that each open a new connection. */
   async window(counts: boolean): Promise<void> {
     const perRequest = await this.#cost(() => this.#load.run(wholeRequests), wholeRequests);
     const perConnection = await this.#cost(() => churn(this.#port, perConnectionWindow), perConnectionWindow);
@@ -96,7 +96,7 @@ class Host implements AsyncDisposable {
     this.#connections.push(perConnection);
   }
 
-  /** costs measures what has no windows, and returns all. */
+  /** costs measures the values without windows, and returns all costs. */
   async costs(idle: number): Promise<Costs> {
     const profiled = profiledWindows * wholeRequests;
     await this.#ask('profile');
@@ -153,7 +153,7 @@ class Host implements AsyncDisposable {
   }
 }
 
-// One connection after the other, each with one request, whose response ends it.
+// Opens one connection after another, sends one request on each, and waits until the server has closed it.
 async function churn(port: number, count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
     const socket = connect(port, '127.0.0.1');
@@ -163,7 +163,7 @@ async function churn(port: number, count: number): Promise<void> {
   }
 }
 
-// A server without a probe port refuses the connection.
+// Some variants open no probe port. The request then fails, which is ignored.
 function scrape(probePort: number): void {
   fetch(`http://127.0.0.1:${String(probePort)}/metrics`)
     .then((response) => response.text())

@@ -1,11 +1,11 @@
-// The section of the page: what lameduck costs in use.
+// The section about lameduck in use on the page of benchmarks.
 import { ratio } from '../format.ts';
 import { connections, wholeRequests } from '../price/measure.ts';
 import { estimate, median, type Estimate } from '../statistics.ts';
 import { perConnectionWindow, scrapeInterval, type Costs, type UseEffort } from './measure.ts';
 import type { Variant } from './variants.ts';
 
-/** Use is what was measured of one variant. */
+/** Use holds the measurements of one variant. */
 export interface Use {
   readonly variant: Variant;
   readonly pairs: readonly (readonly [Costs, Costs])[];
@@ -35,7 +35,7 @@ export function useSection(uses: readonly Use[], { processes, windows, idle }: U
   ];
 }
 
-/** requestRatio returns what a request costs with a variant, divided by what it costs the bare server. */
+/** requestRatio returns the cost of a request with a variant, divided by its cost on the bare server. */
 export function requestRatio({ pairs }: Use): Estimate {
   return ratioOf(pairs, ({ requests }) => requests);
 }

@@ -1,13 +1,13 @@
-// The servers on which requests are measured: a bare server, and lameduck in the ways in which services use it.
+// The measured servers: a bare server, and lameduck in the ways in which services use it.
 import { join } from 'node:path';
 
-/** Variant is how the process of a server is started. */
+/** Variant says how the process of a server is started. */
 export interface Variant {
   readonly title: string;
   readonly framework: 'http' | 'fastify';
-  /** How lameduck comes to the server; `none` is the bare server. */
+  /** How lameduck is added to the server. `none` is the bare server. */
   readonly by: 'none' | 'code' | 'register';
-  /** The variables of the process. */
+  /** The environment variables of the process. */
   env(probePort: number, folder: string): Readonly<Record<string, string>>;
 }
 
@@ -28,13 +28,16 @@ const asInChart = (probePort: number): Readonly<Record<string, string>> => ({
   LAMEDUCK_PROBE_PATHS: 'off',
 });
 
-/** bare has the server of each framework that the others are compared with. */
+/** bare holds the server of each framework without lameduck. The other variants are compared with it. */
 export const bare: Readonly<Record<Variant['framework'], Variant>> = {
   http: { title: 'bare `node:http`', framework: 'http', by: 'none', env: none },
   fastify: { title: 'bare Fastify', framework: 'fastify', by: 'none', env: none },
 };
 
-/** variants are compared with the bare server of their framework, the first two with themselves as a control. */
+/**
+ * variants are compared with the bare server of their framework. The first two are bare servers themselves, as a
+ * control.
+ */
 export const variants: readonly Variant[] = [
   bare.http,
   bare.fastify,

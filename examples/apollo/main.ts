@@ -18,6 +18,6 @@ app.use('/graphql', express.json(), expressMiddleware(apollo));
 
 const server = createServer(app);
 const duck = lameduck(server);
-duck.addDestroyHook('apollo', () => apollo.stop()); // after the last response
+duck.addDestroyHook('apollo', () => apollo.stop()); // runs after the last response
 
 server.listen(Number(process.env.PORT ?? 8080));

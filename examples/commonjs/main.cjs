@@ -12,7 +12,7 @@ app.get('/slow', async (_request, response) => {
   response.send('slow\n');
 });
 
-// Not app.listen(): lameduck needs the server before it listens.
+// createServer() and not app.listen(): checks and hooks can then be added at any time before listen().
 const server = createServer(app);
 const duck = lameduck(server);
 duck.addDestroyHook('database', () => {

@@ -3,7 +3,7 @@ import Fastify from 'fastify';
 import fastifyLameduck from 'lameduck/fastify';
 
 const app = Fastify({ logger: true });
-// On the root and before the routes, so that it sees every request.
+// Register the plugin on the root and before the routes, so that it sees every request.
 await app.register(fastifyLameduck);
 
 app.get('/', async () => 'hello\n');

@@ -15,7 +15,8 @@ server.addService(shop.Greeter.service, {
   },
 });
 
-// Calls get their GOAWAY from the health service, which also answers the kubelet's grpc probes on this port.
+// addTo() adds the health service for the kubelet's grpc probes. It also drains this server: at the shutdown, clients
+// get a GOAWAY.
 const duck = lameduck([]);
 grpcHealth(duck).addTo(server);
 

@@ -9,7 +9,8 @@ app.use(async (context) => {
   context.body = 'hello\n';
 });
 
-// Not app.listen(): lameduck needs the server before it listens. Koa's callback returns a promise that no server awaits.
+// createServer() and not app.listen(): checks and hooks can then be added at any time before listen().
+// Koa's callback returns a promise that no server awaits.
 const handle = app.callback();
 const server = createServer((request, response) => void handle(request, response));
 const duck = lameduck(server);

@@ -8,7 +8,7 @@ const elector = createElector({ leaseName: 'shop-worker', lifecycle: duck });
 
 await elector.run(async ({ signal, token, assertLeader }) => {
   while (!signal.aborted) {
-    assertLeader(); // before each write; only a check of the token at the database excludes a late one
+    assertLeader(); // before each write; only a token check in the database rejects a late write
     console.log(`job done with token ${token}`);
     await sleep(1_000, undefined, { signal });
   }

@@ -9,8 +9,8 @@ if (cluster.isPrimary) {
     // The kubelet probes one port, which only one process can open.
     cluster.fork({ LAMEDUCK_PROBE_PORT: index === 0 ? (process.env.LAMEDUCK_PROBE_PORT ?? '8081') : 'off' });
   }
-  // The kubelet signals the primary alone, which exits after its last worker. cluster.disconnect() would close the port
-  // at once, before clients know.
+  // The kubelet signals only the primary, which exits after its last worker. cluster.disconnect() would close the port
+  // at once, before clients are notified.
   process.on('SIGTERM', () => {
     for (const worker of Object.values(cluster.workers ?? {})) worker?.kill();
   });

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lameduck } from 'lameduck';
 
-// No client has to learn that the process ends, so a delay would only make each rollout slower.
+// No client sends requests, so a delay would only make each rollout slower.
 const duck = lameduck([], { shutdownDelayDuration: 0 });
 
 const stopping = new AbortController();
@@ -12,7 +12,7 @@ duck.addDestroyHook('queue', () => {
   console.log('pool closed'); // close the connection to the queue here: the last job is done
 });
 
-// Takes no job after the signal, and finishes the one that it has.
+// The worker takes no job after the signal, and finishes the current job.
 async function work(signal: AbortSignal): Promise<void> {
   for (let job = 1; !signal.aborted; job++) {
     console.log(`job ${job} started`);

@@ -1,4 +1,4 @@
-// The application's routes: as any service has them, with nothing in them that knows of a shutdown.
+// The application's routes. They are those of an ordinary service and contain no code for the shutdown.
 import { setTimeout as pause } from 'node:timers/promises';
 import { hostname } from 'node:os';
 import { Readable } from 'node:stream';
@@ -16,11 +16,11 @@ const order = {
   body: { type: 'object' },
 };
 
-// How many seconds an event stream remembers.
+// For how many seconds a client can resume an event stream.
 const longestGap = 60;
 
 export function addRoutes(app: FastifyInstance, pool: Pool): void {
-  // The replica that answered, for users who watch a rollout.
+  // Names the replica that responded, for users who watch a rollout.
   app.addHook('onSend', async (_request, reply) => {
     void reply.header('X-Served-By', hostname());
   });
@@ -29,8 +29,13 @@ export function addRoutes(app: FastifyInstance, pool: Pool): void {
     service: 'reference-service',
     pid: process.pid,
     routes: [
-      ...['GET /slow?ms=3000', 'GET /events', 'POST /orders', 'POST /upload', 'GET /upstream'],
-      ...['GET /readyz?verbose', 'GET /livez'],
+      'GET /slow?ms=3000',
+      'GET /events',
+      'POST /orders',
+      'POST /upload',
+      'GET /upstream',
+      'GET /readyz?verbose',
+      'GET /livez',
     ],
   }));
 
@@ -51,7 +56,7 @@ export function addRoutes(app: FastifyInstance, pool: Pool): void {
     return { upstream: await body.json() };
   });
 
-  // An upload of any type is read as it comes, and so has a parser of its own.
+  // An upload of any content type is read as a stream, so it needs its own parser.
   void app.register(async (uploads) => {
     uploads.removeAllContentTypeParsers();
     uploads.addContentTypeParser('*', (_request, payload, done) => {

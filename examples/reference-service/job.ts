@@ -1,9 +1,10 @@
-// A job that one replica at a time does. Each line that it writes says when, in which term and in which pod.
+// A job that only one replica at a time runs. Each line that it writes has the time, the term and the pod.
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Term } from 'lameduck/leader-election';
 
-// In milliseconds. The first line is written at once: it shows when leadership has moved.
+// The time between two lines, in milliseconds. The first line is written at once, because it shows when leadership has
+// moved.
 const period = 1_000;
 
 export async function job({ signal, token, assertLeader }: Term): Promise<never> {

@@ -1,5 +1,5 @@
-// The reference service: what `npm start`, the image and the chart run. A Fastify application with a pool to an upstream,
-// to which lameduck adds its lifecycle, and a job for the leader.
+// The reference service, which `npm start`, the image and the chart run: a Fastify application with a connection pool
+// to an upstream. lameduck adds its lifecycle, and one leader runs a job.
 import Fastify from 'fastify';
 import fastifyLameduck from 'lameduck/fastify';
 import { createElector } from 'lameduck/leader-election';
@@ -24,12 +24,12 @@ app.lameduck.addReadyzCheck('upstream', () => upstream.isReachable());
 app.lameduck.addDestroyHook('upstream', () => upstream.close());
 addRoutes(app, upstream.pool);
 
-// If LEASE_NAME is set, one replica at a time does the job. Otherwise no replica does it.
+// If LEASE_NAME is set, one replica at a time runs the job. Otherwise no replica runs it.
 const leaseName = process.env['LEASE_NAME'] ?? '';
 const elector = leaseName === '' ? undefined : createElector({ leaseName, lifecycle: app.lameduck });
 
 try {
-  // Every address, of IPv6 and of IPv4: a pod may have either alone.
+  // Listens on all IPv6 and IPv4 addresses, because a pod may have only one of the two.
   await app.listen({ host: '', port });
 } catch (error) {
   refuse(`Cannot listen on port ${String(port)}: ${(error as Error).message}. Another one: PORT=8081 npm start`);

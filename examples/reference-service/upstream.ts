@@ -1,11 +1,12 @@
-// The upstream that the service depends on, through a pool of connections. Without an address it brings a small one along,
-// so that the service runs on a machine that has nothing else.
+// The upstream of the service, reached through a connection pool. Without an address, the service starts a small
+// upstream itself, so that it runs on any machine.
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Pool } from 'undici';
 
-// Shorter than the limit of a health check, so that no request is still open after its check has timed out.
+// Milliseconds after which a request to the upstream fails. This is shorter than the limit of a health check, so that
+// no request stays open after its check has timed out.
 const patience = 800;
 
 export interface Upstream {

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import { lameduck } from 'lameduck';
-// Not build/index.js, which listens and handles SIGTERM itself.
+// Do not import build/index.js, because it listens and handles SIGTERM itself.
 import { handler } from './build/handler.js';
 
 const server = createServer(handler);

@@ -1,7 +1,8 @@
-// The CommonJS files that Node loads, and the thin modules by which `import` gets the same instance.
+// Builds the CommonJS files that Node loads, and the thin modules through which `import` gets the same instance.
 //
-// Each module of `src` is in one file only, so that its state exists once in a process. A module that several files need is
-// in the main file or in a piece of it. The others take it from there: from the property `modules`, which is not enumerable.
+// Each module of `src` is in one file only, so that its state exists once in a process. A module that several files
+// need is in the main file or in a piece of it. The others take it from there: from the property `modules`, which is
+// not enumerable.
 import { join, relative } from 'node:path';
 import { build, type Metafile, type Plugin, type StdinOptions } from 'esbuild';
 import { entries, internal, pieces, preload, type Entry } from './entries.ts';
@@ -11,7 +12,7 @@ type Inputs = Metafile['inputs'];
 
 const main = 'index';
 
-/** commonJs builds all exports; `metafile` tells which modules each of them needs. */
+/** commonJs builds all exports. `metafile` lists the modules that each of them needs. */
 export async function commonJs({ inputs, outputs }: Metafile): Promise<ReadonlyMap<string, string>> {
   const names = [preload, ...pieces, main, ...internal, ...entries.map(({ name }) => name)];
   const files = fileOfEach(inputs, [...new Set(names)]);
@@ -59,7 +60,7 @@ async function buildFile(name: string, files: ReadonlyMap<string, string>, input
   const { outputFiles } = await build({
     ...common,
     format: 'cjs',
-    // The sources are modules of ECMAScript, which are always strict.
+    // The sources are ECMAScript modules, which always run in strict mode.
     banner: { js: "'use strict';" },
     // `import()` does not exist in a sandbox such as Jest's.
     supported: { 'dynamic-import': false },
@@ -76,7 +77,7 @@ function withModules(source: string, shared: readonly string[]): StdinOptions {
   return { contents: [`export * from './${source}';`, ...imports, property].join('\n'), resolveDir: root };
 }
 
-/** sharing takes the modules that are in another file from there. */
+/** sharing is a plugin that takes the modules of another file from that file. */
 function sharing(name: string, files: ReadonlyMap<string, string>): Plugin {
   return {
     name: 'sharing',
@@ -94,7 +95,7 @@ function sharing(name: string, files: ReadonlyMap<string, string>): Plugin {
   };
 }
 
-// An old Node must be able to parse this file, so that it can print its error.
+// An old version of Node must be able to parse this file, so that it can print its error.
 async function buildRegister(): Promise<string> {
   const { outputFiles } = await build({
     ...common,

@@ -9,7 +9,7 @@ type Files = ReadonlyMap<string, string>;
 
 const modules = { ...common, format: 'esm' as const, plugins: [inlined] };
 
-/** ecmaScript builds the exports. Its metafile also has the modules of the internal files. */
+/** ecmaScript builds the exports. The returned metafile also lists the modules of the internal files. */
 export async function ecmaScript(): Promise<{ readonly files: Files; readonly metafile: Metafile }> {
   const graph = await build({
     ...modules,
@@ -29,14 +29,14 @@ export async function ecmaScript(): Promise<{ readonly files: Files; readonly me
 }
 
 /**
- * command builds the program `lameduck`, which loads each of its commands when that is run. It contains the packages that
- * it needs, so that a service which depends on lameduck does not install them.
+ * command builds the program `lameduck`, which loads each subcommand when it is run. The build contains the packages
+ * that it needs, so that a service which depends on lameduck does not install them.
  */
 export async function command(): Promise<Files> {
   const { outputFiles } = await build({
     ...modules,
     packages: 'bundle',
-    // Its files for Node are CommonJS, which an ECMAScript module cannot contain.
+    // The files of `yaml` for Node are CommonJS, which an ECMAScript module cannot contain.
     alias: { yaml: join(root, 'node_modules', 'yaml', 'browser', 'index.js') },
     entryPoints: [
       { in: sourceOf(commandModule), out: 'main' },

@@ -1,4 +1,4 @@
-// `npm run build`: writes `dist`. Files that have not changed are left alone, because programs may be running from them.
+// `npm run build`: writes `dist`. Unchanged files are not written again, because programs may be running from them.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { declarations } from './declarations.ts';

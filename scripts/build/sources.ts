@@ -1,9 +1,8 @@
-// The options that every build of the sources has, and the plugin that inlines files of the source tree.
+// The esbuild options that every build of the sources shares, and the plugin that inlines files of the source tree.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type BuildOptions, type Plugin } from 'esbuild';
 
-/** root is the folder of the repository. */
 export const root = join(import.meta.dirname, '..', '..');
 
 /** sourceOf returns the path of a module of `src`, from the root. */
@@ -11,7 +10,10 @@ export function sourceOf(name: string): string {
   return `src/${name}.ts`;
 }
 
-/** common is the options of each build. Imports of packages are left to the program's `node_modules`. */
+/**
+ * common holds the options of every build. Imports of packages are not bundled: they come from the program's
+ * `node_modules`.
+ */
 export const common = {
   absWorkingDir: root,
   bundle: true,
@@ -23,7 +25,7 @@ export const common = {
   logLevel: 'warning',
 } as const satisfies BuildOptions;
 
-/** inlined replaces the modules that read a file of the source tree by the content of that file. */
+/** inlined replaces each module that reads a file of the source tree with the content of that file. */
 export const inlined: Plugin = {
   name: 'inlined',
   setup(bundle) {

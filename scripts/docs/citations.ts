@@ -1,9 +1,8 @@
-// Finds the numbers that tests and sources cite. Knows nothing about what a number stands for.
+// Finds the rule numbers that tests and sources cite. This module does not know the rules.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 
-/** Test is one test by its title and its file. */
 export interface Test {
   readonly title: string;
   readonly file: string;
@@ -12,7 +11,7 @@ export interface Test {
 const citation = /\b(?:([AKLHP])-(\d{3}a?)(?:…\1-(\d{3}))?|(HC|LT|M)-(\d{2}))\b/g;
 const leadingCitations = /^(?:(?:[AKLHP]-\d{3}a?(?:…[AKLHP]-\d{3})?|(?:HC|LT|M)-\d{2})[,:]?\s+)+/;
 
-/** citedInTests returns, for each number, the tests with that number in front of their title. */
+/** citedInTests returns, for each rule number, the tests whose title begins with it. */
 export function citedInTests(root: string): Map<string, Test[]> {
   const cited = new Map<string, Test[]>();
   for (const file of typeScriptFiles(root, 'test').filter((name) => name.endsWith('.test.ts'))) {
@@ -26,7 +25,7 @@ export function citedInTests(root: string): Map<string, Test[]> {
   return cited;
 }
 
-/** citedInSources returns, for each number, the source files that name it. */
+/** citedInSources returns, for each rule number, the source files that cite it. */
 export function citedInSources(root: string): Map<string, string[]> {
   const cited = new Map<string, string[]>();
   for (const file of typeScriptFiles(root, 'src')) {
@@ -53,7 +52,7 @@ function numbersIn(text: string): string[] {
   });
 }
 
-// A title is the first argument of any call, whatever its name: suites wrap `test` in functions of their own.
+// A title is the first argument of any call, because suites wrap `test` in functions with other names.
 function titlesIn(file: string, text: string): string[] {
   const titles: string[] = [];
   const visit = (node: ts.Node): void => {

@@ -1,4 +1,4 @@
-// The page that says of every cited number whether it is met, by which test, or why not on purpose.
+// Writes the page that lists, for each rule number, the tests that prove the rule or why lameduck deliberately differs.
 import { relative } from 'node:path';
 import type { Test } from './citations.ts';
 
@@ -10,7 +10,7 @@ interface Conformance {
   readonly sources: ReadonlyMap<string, readonly string[]>;
 }
 
-/** conformancePage returns the page, what is wrong with what it is made from, and the rules that nothing cites. */
+/** conformancePage returns the page, the errors in its sources, and the rules that nothing cites. */
 export function conformancePage(conformance: Conformance): { page: string; problems: string[]; uncited: string[] } {
   const { families, rules, differences, tests, sources } = conformance;
   const numbers = [...new Set([...tests.keys(), ...sources.keys(), ...Object.keys(differences)])].sort();

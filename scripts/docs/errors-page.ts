@@ -28,5 +28,5 @@ const opening = [
   '}',
   '```',
   '',
-  'A code keeps its meaning and is never used again with another one. Written by `npm run docs` from `src/errors.ts`: do not edit it.',
+  'A code keeps its meaning and is never used for a different error. `npm run docs` writes this page from `src/errors.ts`: do not edit the page.',
 ];

@@ -1,4 +1,4 @@
-// Writes the pages that follow from the code; with --check it writes nothing and fails when a page is out of step.
+// Writes the pages that are generated from the code. With --check it writes nothing, and fails if a page is outdated.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errorCodes } from '../../src/errors.ts';
@@ -35,7 +35,7 @@ const readme = withParts(current('README.md') ?? '', {
 });
 problems.push(...readme.problems);
 
-// Measured, so that it can only be held against the programs that it is about.
+// This table is measured, so only its list of programs can be checked.
 problems.push(...tableProblems(current('docs/register.md') ?? ''));
 
 const pages = {

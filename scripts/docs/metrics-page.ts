@@ -2,12 +2,21 @@
 import { healthMetricsTable, metricsTable, slisTable } from '../../src/observers/metrics/table.ts';
 import type { MetricRow } from '../../src/observers/metrics/metric.ts';
 
-/** metricsPage returns the page: how to switch metrics on, what each means, and useful queries. */
+/** metricsPage returns the page: how to switch metrics on, what each metric means, and useful queries. */
 export function metricsPage(): string {
   return [
-    ...[...opening, '', ...tableOf(metricsTable), ''],
-    ...[...health, '', ...tableOf({ ...healthMetricsTable, ...slisTable }), ''],
-    ...[...counting, '', ...asking, ''],
+    ...opening,
+    '',
+    ...tableOf(metricsTable),
+    '',
+    ...health,
+    '',
+    ...tableOf({ ...healthMetricsTable, ...slisTable }),
+    '',
+    ...counting,
+    '',
+    ...asking,
+    '',
   ].join('\n');
 }
 
@@ -24,7 +33,8 @@ const opening = [
   '',
   'Written by `npm run docs` from `src/observers/metrics/table.ts` and `scripts/docs/metrics-page.ts`: do not edit it.',
   '',
-  'Metrics are off by default and cost nothing. Choose one of three ways to switch them on:',
+  'There are three ways to switch metrics on. A probe port is one of them, so metrics are on with the [chart](helm.md) and under',
+  '[`lameduck/register`](register.md), which have a probe port by default. While metrics are off, they cost nothing.',
   '',
   '| what you have               | what to set                                              | where the metrics are                |',
   '| --------------------------- | -------------------------------------------------------- | ------------------------------------ |',
@@ -56,7 +66,7 @@ const opening = [
   '- `registry` can be any object with `registerMetric(metric)`. `metric` has `name`, `help`, `type` and an asynchronous `get()`.',
   '',
   'A scrape is not a request: no limit rejects it. During a shutdown, scrapes are answered as long as there is a connection for them.',
-  'If the metrics cannot be served, the answer is a 500, and the log has the reason once.',
+  'If lameduck cannot serve the metrics, it responds with 500 and logs the reason once.',
   '',
   '## All metrics',
 ];
@@ -82,7 +92,8 @@ const counting = [
   '  no route is known, it is empty. If the histogram has `maxMetricSeries` series (5000), further routes are `_OTHER`, and the log says',
   '  so once. `lameduck_requests_folded_total` counts these requests.',
   "- **A program with metrics from OpenTelemetry**: `httpMetrics: 'off'` removes the two HTTP metrics with names of OpenTelemetry.",
-  '- **Long-running requests** (event streams, upgraded sockets, and what `longRunning(request)` selects) have a gauge of their own.',
+  '- **Long-running requests** have a gauge of their own. [They are](draining-event-streams.md#what-counts-as-one) upgraded sockets,',
+  '  event streams that an `EventSource` reads, and requests that you name. Other event streams, such as those of an LLM, are ordinary.',
   '  Durations and active requests exclude them.',
   '- **`DELETE`** resets nothing.',
   '',

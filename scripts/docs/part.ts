@@ -1,12 +1,12 @@
-// The part of a page that a script writes, between two comments.
+// Reads and replaces the part of a page that a script writes, between two comments.
 
 const end = '<!-- Up to here. -->';
 
-/** Place is where a page has such a part, with the words for the error. */
+/** Place is a page with a generated part, and the words for the error message. */
 export interface Place {
   readonly page: string;
   readonly part: string;
-  /** The comment before the part. */
+  /** The comment before the generated part. */
   readonly marker: string;
 }
 

@@ -1,4 +1,5 @@
-// The parts of the README that are taken from other pages: what a shutdown loses, and the differences from the apiserver.
+// Writes the parts of the README that come from other pages: what a shutdown loses, and the differences from the
+// apiserver.
 
 import { withPart } from './part.ts';
 
@@ -13,7 +14,8 @@ const differencesPlace = {
   marker: '<!-- The table comes from docs/conformance.md, by `npm run docs`: do not edit it. -->',
 };
 
-// The differences that matter most when choosing, in the order of a shutdown. The page of conformance has all of them.
+// The differences that matter most to a reader who compares, in the order of a shutdown. docs/conformance.md has all of
+// them.
 const shownDifferences = [
   'A-044',
   'A-100',
@@ -29,7 +31,9 @@ const shownDifferences = [
   'A-020',
 ];
 
-/** withParts returns the README with its two tables as the pages have them now, and the reasons why a table cannot be made. */
+/**
+ * withParts returns the README with the current text of its two tables, and the reasons why a table cannot be written.
+ */
 export function withParts(
   readme: string,
   pages: { readonly conformance: string; readonly benchmarks: string },
@@ -75,7 +79,7 @@ function lossesTable(benchmarks: string): { lines: string[]; problems: string[] 
     .map((line) => line.split('|').map((cell) => cell.trim()));
   return {
     lines: [
-      'Requests that one shutdown loses. Each of 30 clients sends its next request as soon as it receives a response, and never',
+      'This table shows how many requests one shutdown loses. Each of 30 clients sends its next request as soon as it receives a response, and never',
       'retries. The numbers are the median of 5 shutdowns, with the least and the most in brackets. [benchmarks.md](docs/benchmarks.md) has the method.',
       '',
       '| | without a delay | with a delay of 1 s |',

@@ -1,8 +1,9 @@
-// The table of docs/register.md: what each program loses at its end, with lameduck/register and without, as it was measured.
+// Writes the table of docs/register.md: the measured losses of each program at its end, with lameduck/register and
+// without.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Program } from '../../test/adoption/program.ts';
-import { programs } from '../../test/adoption/programs.ts';
+import type { Program } from '../../test/suites/adoption/program.ts';
+import { programs } from '../../test/suites/adoption/programs.ts';
 import { partIn, withPart } from './part.ts';
 
 const place = {
@@ -11,10 +12,10 @@ const place = {
   marker: '<!-- The table is written by `.ci/register-programs --write`: do not edit it. -->',
 };
 
-/** Row is what was measured of one program. */
+/** Row holds the measurements of one program. */
 export interface Row {
   readonly title: string;
-  /** The package that the row is about, with its version; none for what comes with Node. */
+  /** The version of the package in the row. It is missing for modules of Node itself. */
   readonly version?: string;
   readonly handling: string;
   readonly lostWithout: number;
@@ -24,20 +25,20 @@ export interface Row {
   readonly cleanup: string;
 }
 
-/** Measured is one run over all programs. */
+/** Measured holds the results of one run over all programs. */
 export interface Measured {
   readonly node: string;
   readonly clients: number;
-  /** In milliseconds, as is the grace period. */
+  /** The shutdown delay in milliseconds. The grace period below is in milliseconds, too. */
   readonly delay: number;
   readonly gracePeriod: number;
   readonly rows: readonly Row[];
 }
 
-/** withPrograms returns the page with the table as it was measured. */
+/** withPrograms returns the page with the measured table. */
 export function withPrograms(page: string, measured: Measured): string {
   return withPart(page, place, [
-    `Measured with Node ${measured.node.slice(1)}: ${String(measured.clients)} clients each send the next request on their kept-alive connection as soon as the last`,
+    `The numbers are from Node ${measured.node.slice(1)}. In each run, ${String(measured.clients)} clients each send the next request on their kept-alive connection as soon as the last`,
     `response has arrived. They never retry. A program that has not exited ${inSeconds(measured.gracePeriod)} after SIGTERM is killed. With`,
     `\`lameduck/register\`, the delay is ${inSeconds(measured.delay)}.`,
     '',
@@ -47,7 +48,10 @@ export function withPrograms(page: string, measured: Measured): string {
   ]);
 }
 
-/** tableProblems says what stands against the table: a program without a row, or a row for what is no longer installed. */
+/**
+ * tableProblems returns the errors of the table: a program without a row, or a row for a version that is no longer
+ * installed.
+ */
 export function tableProblems(page: string): string[] {
   const shown = [...partIn(page, place).matchAll(/^\| (.*?) \| (.*?) \| /gm)].map(
     ([, name = '', handling = '']) => `${name} | ${handling}`,
@@ -65,21 +69,21 @@ export function tableProblems(page: string): string[] {
   return [...missing, ...extra].map((problem) => `docs/register.md ${problem}: run .ci/register-programs --write`);
 }
 
-/** folderOf returns the folder of the programs in which the packages of one are installed. */
+/** folderOf returns the folder in which the packages of a program are installed. */
 export function folderOf({ isLong }: Program): string {
   return isLong === true ? 'long' : '';
 }
 
-/** lockedPackage returns the name and the version of the package that a program is about, as its lock file has them. */
+/** lockedPackage returns the name and the version of a program's main package, from its lock file. */
 export function lockedPackage(program: Program): string | undefined {
   if (program.package === undefined) return undefined;
-  const path = join(import.meta.dirname, '../../test/adoption/programs', folderOf(program), 'package-lock.json');
+  const path = join(import.meta.dirname, '../../test/suites/adoption/programs', folderOf(program), 'package-lock.json');
   const { packages } = JSON.parse(readFileSync(path, 'utf8')) as { packages: Record<string, Locked | undefined> };
   const { name = program.package, version = 'is not locked' } = packages[`node_modules/${program.package}`] ?? {};
   return `${name} ${version}`;
 }
 
-/** Locked is an entry of a lock file. A package that is installed under another name has its own there. */
+/** Locked is an entry of a lock file. It has a name of its own only if the package is installed under another name. */
 interface Locked {
   readonly name?: string;
   readonly version?: string;
@@ -87,8 +91,13 @@ interface Locked {
 
 function rowOf(row: Row): string {
   const cells = [
-    ...[firstCell(row), row.handling, String(row.lostWithout), endOf(row.endWithout)],
-    ...[String(row.lostWith), row.cleanup, endOf(row.endWith)],
+    firstCell(row),
+    row.handling,
+    String(row.lostWithout),
+    endOf(row.endWithout),
+    String(row.lostWith),
+    row.cleanup,
+    endOf(row.endWith),
   ];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }

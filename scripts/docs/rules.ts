@@ -5,7 +5,7 @@ import { injectorRules } from './injector-rules.ts';
 import { leaseRules } from './lease-rules.ts';
 import { kubeletRules } from './kubelet-rules.ts';
 
-/** The families of numbers, by their letter. */
+/** The subjects of the rules, by the letter with which their numbers begin. */
 export const families = {
   A: 'start and shutdown of the Kubernetes apiserver',
   H: 'a Helm chart and a container image that lose no request',
@@ -17,12 +17,13 @@ export const families = {
   P: 'hard cases of shutting down an HTTP server on Node',
 } as const;
 
-/** Each number, with its rule. */
+/** All rules, by their number. */
 export const rules: Readonly<Record<string, string>> = {
   'A-001': 'A lifecycle signal has a name and fires once. It then stays fired, and firing it again changes nothing.',
   'A-002':
     'There are eight signals: `MuxAndDiscoveryComplete`, `HasBeenReady`, `ShutdownInitiated`, `AfterShutdownDelayDuration`, `PreShutdownHooksStopped`, `NotAcceptingNewRequest`, `InFlightRequestsDrained` and `HTTPServerStoppedListening`.',
-  'A-003': '`ShutdownInitiated` fires when the process is asked to stop. From then on, `/readyz` answers 500.',
+  'A-003':
+    '`ShutdownInitiated` fires when the process receives a request to stop, such as SIGTERM. From then on, `/readyz` answers 500.',
   'A-004':
     '`AfterShutdownDelayDuration` fires exactly one shutdown delay after `ShutdownInitiated`. With a delay of 0, it fires at once. Nothing shortens the delay.',
   'A-005':
@@ -42,16 +43,18 @@ export const rules: Readonly<Record<string, string>> = {
   'A-013': '`HasBeenReady` fires at the first probe of `/readyz` that passes.',
   'A-014':
     '`MuxAndDiscoveryComplete` fires when all handlers are installed. It never fires after a shutdown has begun.',
-  'A-016': 'The server listens first, then the post-start hooks start. Waiting for the shutdown comes last.',
+  'A-016':
+    'At the start, the server listens first, then the post-start hooks start, and last the process begins to wait for the shutdown.',
   'A-018':
-    'The process returns only after the hooks, the drain, the audit flush and the stop of the listener. Destroy functions run last, even if an earlier step has failed.',
+    "The server's run function returns only after the hooks, the drain, the audit flush and the stop of the listener. Destroy functions run last, even if an earlier step has failed.",
   'A-020':
     'The shutdown as a whole has no deadline. Only the delay, the drain and the stop of the listener have limits; hooks and the audit flush do not.',
   'A-030': 'SIGINT and SIGTERM start the shutdown.',
   'A-031':
     'The first process signal starts the shutdown. A second one, SIGINT or SIGTERM, ends the process with code 1.',
-  'A-032': 'The process signals can be handled only once per process.',
-  'A-033': 'After a clean shutdown, the process exits with code 0, otherwise with another code.',
+  'A-032': 'A process can install its handler for process signals only once.',
+  'A-033':
+    'After a clean shutdown, the process exits with code 0. After any other shutdown, it exits with another code.',
   'A-040':
     'A post-start hook needs a function and a unique, non-empty name. It must be registered before the hooks start.',
   'A-041': 'A post-start hook on the list of disabled hooks is skipped without a log line, and has no check.',
@@ -61,10 +64,11 @@ export const rules: Readonly<Record<string, string>> = {
     'Post-start hooks start together when the server listens. The check of a hook fails until the hook has ended without an error.',
   'A-044': 'A post-start hook that fails ends the process at once.',
   'A-045':
-    'Work that a post-start hook has started continues through the delay. Its context ends when the HTTP server stops.',
+    'Work that a post-start hook has started continues through the shutdown delay. The context of the hook ends when the HTTP server stops.',
   'A-046': 'If a post-start hook still runs when the server stops, and then fails, a clean shutdown becomes a crash.',
-  'A-047': 'A post-start hook receives a client of its own server that has every permission.',
-  'A-048': 'The server has built-in post-start hooks: for informers, request limits and the counts of stored objects.',
+  'A-047': 'Each post-start hook receives a client for its own server, and this client has every permission.',
+  'A-048':
+    'The server has built-in post-start hooks: for its informers, its request limits and its counts of stored objects.',
   'A-049': 'The built-in hook that waits for the storage logs a warning after a minute and then succeeds.',
   'A-055':
     'A pre-shutdown hook needs a unique, non-empty name. It must be registered before the hooks start. A hook without a function is ignored.',
@@ -82,88 +86,94 @@ export const rules: Readonly<Record<string, string>> = {
   'A-073': 'An endpoint without other checks has the check `ping`.',
   'A-074': 'Checks are reported in the order of registration. No check can be added after the endpoints are served.',
   'A-075':
-    'On `/livez`, the check of a post-start hook passes without running until the livez grace period has passed since its registration. The other endpoints have no grace period.',
-  'A-076': 'A server that wraps another server takes over its checks, without a livez grace period.',
+    'On `/livez`, the check of a post-start hook passes without a run during the livez grace period, which begins with the registration of the hook. The other endpoints have no grace period.',
+  'A-076':
+    'A server that wraps another server takes over the health checks of that server, without a livez grace period.',
   'A-077':
-    'After its first use, the check `log` flushes the log every minute. It fails if the last completed flush is two minutes old.',
+    'After the check `log` has run once, it flushes the log every minute. It fails if the last completed flush is two minutes old.',
   'A-078': '`/readyz` fails until every informer of the server has synced.',
-  'A-079': 'The storage is a check of all three endpoints. Its readiness is a second check of `/readyz`.',
+  'A-079':
+    'The storage is a check of `/healthz`, `/livez` and `/readyz`. Its readiness is a second check of `/readyz`.',
   'A-080':
-    'The check of the storage contacts the storage only once per interval. In between, it repeats the last result.',
+    'The check of the storage contacts the storage only once per interval. Until the next interval, it repeats the last result.',
   'A-085':
-    'A passing endpoint answers 200 with the two bytes `ok`. The content type is plain text in UTF-8 that must not be sniffed, with `Cache-Control: no-cache, private`.',
-  'A-086': 'With `verbose` in the query, whatever its value, a passing endpoint lists its checks, one per line.',
-  'A-087': 'A failing endpoint answers 500, never 503, and always lists its checks.',
+    'A passing health endpoint answers 200 with the two bytes `ok`. The content type is plain text in UTF-8 that must not be sniffed, with `Cache-Control: no-cache, private`.',
+  'A-086': 'With `verbose` in the query, whatever its value, a passing health endpoint lists its checks, one per line.',
+  'A-087': 'A failing health endpoint answers 500, never 503, and always lists its checks.',
   'A-088':
-    'A report has one line per check: `[+]name ok`, `[-]name failed: reason withheld`, `[+]name excluded: ok` or `[+]name excluded with group: ok`. One warning line lists the names in `exclude` that match no check.',
+    'The report of a health endpoint has one line per check: `[+]name ok`, `[-]name failed: reason withheld`, `[+]name excluded: ok` or `[+]name excluded with group: ok`. One warning line lists the names in `exclude` that match no check.',
   'A-089':
-    '`exclude` names a check, or else a group of checks, and can be repeated. An excluded check does not run. An unknown name only changes the report.',
+    'The query `exclude` of a probe names a check, or else a group of checks, and can be repeated. An excluded check does not run. An unknown name only changes the report.',
   'A-090': 'With `?exclude=shutdown`, `/readyz` passes during the shutdown.',
   'A-091': 'A check with a livez grace cannot be excluded by its group.',
-  'A-092': 'The last line of a report contains the name of the endpoint.',
-  'A-095': 'The path of a single check answers 200 `ok`, or 500 with the reason of the failure.',
-  'A-096': 'The path of a single check ignores `verbose` and `exclude`, and no metric counts it.',
+  'A-092': 'The last line of a health report contains the name of the endpoint.',
+  'A-095': 'The path of a single health check answers 200 `ok`, or 500 with the reason of the failure.',
+  'A-096': 'The path of a single health check ignores `verbose` and `exclude`, and no metric counts it.',
   'A-097': 'During the shutdown, `/readyz/shutdown` answers that the process is shutting down.',
-  'A-100': 'Checks run one after another, without a limit, and each probe runs all of them again.',
+  'A-100': 'Health checks run one after another, without a limit, and each probe runs all of them again.',
   'A-101': 'Probes pass through authentication, authorization, audit and limits, as every other request does.',
-  'A-102': 'The three endpoints are open to everyone. The path of a single check requires a permission.',
+  'A-102': '`/healthz`, `/livez` and `/readyz` are open to everyone. The path of a single check requires a permission.',
   'A-103': 'If only a plain limit on requests in flight is set, probes count as requests and can get a 429.',
-  'A-104': 'Each failing probe writes a log line with the reasons.',
+  'A-104': 'For each failing probe, the apiserver writes a log line with the reasons.',
   'A-105': 'At a verbose log level, names in `exclude` that match no check are logged.',
   'A-106':
     'During the shutdown, `/readyz` fails by its check `shutdown`. `/livez` and `/healthz` pass as long as the listener is open.',
   'A-111':
-    'The 429 and the 503 of a shutdown are sent before all other handling: no request metric and no audit event contains them.',
-  'A-112': 'A request is long-running if its verb, its subresource, or a profiling path says so.',
+    'The 429 and the 503 of a shutdown are sent before all other handling, so no request metric and no audit event contains them.',
+  'A-112': 'A request is long-running if its verb, its subresource or its path, for profiling, is on a list.',
   'A-120':
     'During the delay, every request is served on existing and new connections. No response shows that a shutdown has begun.',
   'A-122': 'With `shutdownSendRetryAfter`, new and kept-alive connections get a 429 from `NotAcceptingNewRequest` on.',
-  'A-126': "Health paths, metrics paths and the server's own calls to itself are exempt from the 429 of a shutdown.",
+  'A-126': "Health paths, metrics paths and the server's calls to itself do not get the 429 of a shutdown.",
   'A-130':
     'A watch with a grace period ends at once at `NotAcceptingNewRequest`. Events that wait to be sent may be lost.',
   'A-131': 'The client of a watch that the shutdown ends sees a regular end: over HTTP/1.1, the last chunk.',
   'A-133':
-    'A watch over a WebSocket is not notified of the shutdown. The drain waits for it until the grace period ends, and then cuts it.',
+    'A watch over a WebSocket is not notified of the shutdown. The drain waits for it until the grace period ends, and then cuts the connection.',
   'A-135':
     'Without a grace period, watches are not notified of the shutdown. They are cut when the process exits, without a last chunk.',
   'A-140':
     'Long-running requests end at 200 per second, or faster if that is necessary to end all of them within the grace period. They end one at a time, and the grace period is a hard deadline.',
   'A-141':
     'Before the drain, the rate limiter is not used. During the drain, each request that ends takes one permit of the limiter. The order is not defined.',
-  'A-143': 'When the grace period is over, the wait ends, even if requests are still open.',
+  'A-143':
+    'When the grace period of the watches is over, the drain stops waiting for them, even if some are still open.',
   'A-145': 'Watches that are open at the end of their grace period are not ended. They are cut when the process exits.',
   'A-150': 'The server sets its own limits: 32 s for the headers of a request, 90 s for an idle connection.',
-  'A-151': 'The listener closes first, then idle connections close. Active connections are never closed by force.',
+  'A-151':
+    'At the stop of the server, the listener closes first, then idle connections close. Active connections are never closed by force.',
   'A-152':
     'A connection that has not sent a request counts as idle only after 5 s. The stop of the server waits for it.',
-  'A-156': 'Upgraded connections are neither awaited nor closed.',
+  'A-156': 'The shutdown neither waits for upgraded connections nor closes them.',
   'A-161':
     'With a small probability, an HTTP/2 request is answered with a GOAWAY, so that clients spread over the servers. Requests in flight on that connection continue. HTTP/1.1 is not affected.',
   'A-170':
-    'A request that is not long-running has the request timeout as its limit. Its query may set a shorter `timeout`. An invalid value is answered with 400.',
+    'The request timeout limits each request that is not long-running. Its query may set a shorter `timeout`. An invalid value is answered with 400.',
   'A-171':
-    'If the time is over before the handler has sent anything, the client gets a 504. Later writes of the handler fail.',
-  'A-172': 'If the time is over in the middle of a response, the response is cut.',
+    'If a request times out before its handler has sent anything, the client gets a 504. Later writes of the handler fail.',
+  'A-172': 'If a request times out in the middle of its response, the response is cut.',
   'A-173': 'The handler of a request that has timed out continues to run. The shutdown does not wait for it.',
   'A-174':
-    'Requests above the limit in flight are answered with 429 and `Retry-After: 1`, and the connection stays open. There is one limit for reads and one for writes. Long-running requests do not count.',
-  'A-176': 'The answers of overload and of the shutdown differ in their bodies and in their `Retry-After`.',
+    'Requests above the limit of requests in flight are answered with 429 and `Retry-After: 1`, and the connection stays open. There is one limit for reads and one for writes. Long-running requests do not count.',
+  'A-176':
+    'The answers of an overloaded server and of a server that shuts down differ in their bodies and in their `Retry-After`.',
   'A-180':
     'A health check has two metrics, which their help texts call stable. The gauge `kubernetes_healthcheck{name,type}` is 1 after a pass and 0 after a failure. The counter `kubernetes_healthchecks_total{name,type,status}` has the status `success` or `error`.',
   'A-181':
-    'The metrics count the results of each check that ran because a whole endpoint was probed. They do not count the path of a single check or an excluded check.',
+    'The metrics of health checks count the results of each check that ran because a whole endpoint was probed. They do not count the path of a single check or an excluded check.',
   'A-182':
-    'These metrics are served at `/metrics/slis`, from a separate registry that also has the start time of the process. DELETE resets the registry.',
+    'The metrics of health checks are served at `/metrics/slis`, from a separate registry that also has the start time of the process. DELETE resets the registry.',
   'A-183': 'Probes of whole endpoints are counted as requests.',
   'A-184':
-    'Requests that overload has rejected, and requests that have timed out, are counted. Requests that a shutdown has refused are not.',
+    'A metric counts the requests that were rejected because of overload, and the requests that timed out. No metric counts the requests that a shutdown has refused.',
   'A-186': 'A gauge has the number of open long-running requests.',
   'A-187': 'A histogram has the durations of requests, with buckets from 5 ms to 60 s.',
   'A-188':
     'No metric describes the lifecycle: no phase, and no duration of a shutdown or a hook. No metric counts the requests that a shutdown has drained, cut or refused.',
   'A-205':
     'The audit backend starts before the server listens and takes events until `InFlightRequestsDrained`. It then writes the queued events, without a deadline.',
-  'A-206': 'Requests and watches in flight that end before `InFlightRequestsDrained` are audited.',
+  'A-206':
+    'Requests and watches that are in flight at the shutdown, and end before `InFlightRequestsDrained`, are in the audit log.',
   'A-217': 'The probability of a GOAWAY must be from 0 to 0.02.',
   'A-218': 'The limit of requests in flight must not be negative. 0 disables it.',
   'A-248':
@@ -175,28 +185,31 @@ export const rules: Readonly<Record<string, string>> = {
   'K-030':
     'A TCP probe opens a connection and sends nothing. The server must not treat it as an error, log it, or count it as traffic.',
   'K-032': 'A gRPC probe calls `Check` of the standard health service in clear text. The default service is `""`.',
-  'K-033': 'Only `SERVING` passes. Every other answer fails, including an unknown service.',
+  'K-033':
+    'A gRPC probe passes only with the status `SERVING`. Every other answer fails the probe, including an unknown service.',
   'K-035': 'An exec probe passes with exit status 0. If it fails, its output is the reason.',
   'K-036': 'An exec probe that exceeds its timeout fails, and its command is killed.',
-  'K-100': 'PID 1 ignores a process signal without a handler. It is killed at the end of its grace period.',
+  'K-100':
+    'For PID 1, the kernel drops a process signal without a handler. Such a process is killed at the end of its grace period.',
   'K-115':
     'The kubelet keeps the last 4096 bytes of a termination message. With four or more containers in the pod, it keeps only the first 12 288 bytes divided by their number.',
   'K-166': 'The grace period of a pod that is being deleted can become shorter, but never longer.',
   'K-193': 'Probes come from outside the pod. The server must listen on every address, not only on loopback.',
   'K-194':
-    'Signal handlers are installed before the start waits for anything, also as PID 1. A stop signal of the image is respected.',
+    'The process installs its signal handlers before its start waits for anything, also as PID 1. It handles the stop signal of its image.',
   'K-195':
-    'A process signal before the process listens ends it within a second, with exit code 0 and without opening a port.',
-  'K-196': 'The port opens early. Readiness fails there until everything that serving needs is available.',
+    'If a process signal arrives before the process listens, the process exits within a second, with code 0 and without opening a port.',
+  'K-196': 'The probe port opens early. Readiness fails on it until everything that serving needs is available.',
   'K-197':
     'The liveness probe depends on no other process and on no code of the program. It is answered within 100 ms under full load.',
-  'K-198': 'Liveness passes throughout the drain. Only a fault that a restart repairs may fail it.',
+  'K-198':
+    'The liveness probe passes throughout the drain. It may fail only because of a fault that a restart repairs.',
   'K-199':
     'A failing readiness probe gets a 503. The response is less than 10 KiB with `Content-Length`, is sent in one write, and never redirects.',
   'K-200':
-    'Probes are answered for any `Host` and query, with GET and HEAD, and with `Connection: close`. This holds over TLS without a server name, and over HTTP/2 if the server offers it.',
+    'The process answers probes for any `Host` and query, with GET and HEAD, and with `Connection: close`. It does so over TLS without a server name, and over HTTP/2 if the server offers it.',
   'K-201':
-    'Probes are in no log at info level and in no request metric. No limit applies to them. A process under full load still answers them.',
+    'Probes appear in no log at info level and in no request metric. No limit applies to them. A process under full load still answers probes.',
   'K-202': 'A connection that is closed without a byte, and an aborted TLS handshake, are not logged.',
   'K-203':
     'On the stop signal, readiness fails. The listener stays open for the delay, and responses carry `Connection: close`. Then the listener closes, idle connections end, and requests in flight finish. WebSockets are closed with 1001, close hooks run in reverse order, the log is flushed, and the exit code is 0.',
@@ -208,46 +221,46 @@ export const rules: Readonly<Record<string, string>> = {
   'K-207':
     'One second before the end of the budget, open requests are logged and destroyed, and the exit code shows it. SIGKILL never follows from a wait of the process itself.',
   'K-208':
-    'A request from before the listener closed ends with its real status. Long polls and event streams end early and tell the client when to reconnect.',
+    'A request that began before the listener closed gets its real response. Long polls and event streams end early and tell the client when to reconnect.',
   'K-209':
-    "If there is an endpoint for an HTTP preStop hook, it can be called twice and returns quickly. The kubelet's kept-alive connection does not delay the exit.",
+    "If the process has an endpoint for an HTTP preStop hook, this endpoint can be called twice and returns quickly. The kubelet's kept-alive connection does not delay the exit.",
   'K-210': 'A second process signal ends the process at once, with 128 plus the number of the signal.',
   'K-211':
     'After an uncaught error, the process logs the error, drains for at most two seconds and exits with a code other than 0.',
   'K-212':
-    'On an abnormal exit, the process writes one message of at most 3072 bytes to the termination path, with the cause first. It writes synchronously and in place. It writes nothing on a clean exit. A missing file is not an error.',
+    'On an abnormal exit, the process writes one message of at most 3072 bytes to the termination message path, with the cause first. It writes synchronously and in place. It writes nothing on a clean exit. If the file does not exist, this is not an error.',
   'K-213':
-    'Behind a proxy, the keep-alive timeout is longer than 60 s, and `headersTimeout` is longer still. The number of requests and the age of a connection are limited.',
+    'If a proxy forwards the requests, the keep-alive timeout is longer than 60 s, and `headersTimeout` is even longer. The number of requests and the age of a connection are limited.',
   'K-214':
-    'If only two seconds are left in total, state is flushed first and nothing is lost. A thousand idle connections do not make the drain longer.',
+    'If the process has only two seconds in total, it flushes its state first and loses nothing. A thousand idle connections do not make the drain longer.',
   'K-215':
-    'The model is the apiserver. `/readyz` fails at once, and every request is served during the delay. Then no new request is accepted, requests in flight end, and the listeners close. A second process signal exits with 1.',
+    'The shutdown follows the apiserver. `/readyz` fails at once, and every request is served during the delay. Then no new request is accepted, requests in flight end, and the listeners close. A second process signal exits with 1.',
   'P-001':
     "After a connection's drawn moment, its next response whose headers have not been sent carries `Connection: close`. This includes the response to a request from before the process signal.",
   'P-002':
-    'If the last response on a kept-alive connection did not carry `Connection: close`, the connection stays open for the linger. If it did, the server ends the connection as soon as the response has been flushed.',
+    'If the last response on a kept-alive connection did not carry `Connection: close`, the connection stays open until it has been silent for one second. If the response carried it, the server ends the connection as soon as the response has been flushed.',
   'P-003':
     'Thirty clients, each sending its next request right after the last response on a kept-alive connection, see no ECONNRESET over twenty shutdowns.',
   'P-004':
-    'An idle connection stays open for the linger, in both modes. A request that arrives in that time is served with `Connection: close`.',
+    'An idle connection stays open until it has been silent for one second, with and without a delay. A request that arrives in that time is served with `Connection: close`.',
   'P-005':
     'A request sent on an idle connection in the same millisecond as the process signal gets a complete response.',
-  'P-006': 'An idle connection is ended with a FIN, and destroyed only after a further, limited wait.',
-  'P-007': 'Idle connections end spread over time, so that their clients do not reconnect together.',
+  'P-006': 'The drain ends an idle connection with a FIN, and destroys it only after a further, limited wait.',
+  'P-007': 'The drain ends idle connections one after another, so that their clients do not reconnect together.',
   'P-008':
-    'A client that sends requests without a pause on one connection cannot keep the server alive. It gets one more response, with `Connection: close`.',
+    'A client that sends requests without a pause on one connection cannot keep the process alive. The client gets one more response, with `Connection: close`.',
   'P-009':
-    'The first of two pipelined requests gets a response. The second gets one too, unless the first response carries `Connection: close`.',
+    'The first of two pipelined requests gets a response. The second request also gets one, unless the first response carries `Connection: close`.',
   'P-010':
     "If requests are queued on a connection, the last response carries `Connection: close`. Later requests, and requests after the server's FIN, reach no handler.",
-  'P-011': 'A connection that never sent a byte ends with the linger and never delays the exit.',
+  'P-011': 'A connection that never sent a byte ends after one second of silence and never delays the exit.',
   'P-012':
     'If half of a request line or head has arrived at the process signal, the server waits for the rest. If the rest arrives in time, the request is served.',
   'P-013': "If the rest of a head never arrives, the connection ends with a FIN before the end of the drain's time.",
   'P-014': 'A client that has sent its request and then a FIN still gets its response.',
   'P-015': 'For clients that use HTTP/1.0 or send `Connection: close`, the drain changes nothing.',
   'P-016':
-    'During the drain, lameduck overrides a `Connection` header of the handler, and sends no `Keep-Alive` header.',
+    'During the drain, lameduck overrides a `Connection` header of the handler and sends no `Keep-Alive` header.',
   'P-017':
     "The program's own limits (`maxRequestsPerSocket`, `keepAliveTimeout`, `requestTimeout`) also apply during the drain.",
   'P-018': 'The listener closes without resetting the connections that wait in its backlog.',
@@ -257,34 +270,38 @@ export const rules: Readonly<Record<string, string>> = {
   'P-021':
     'A request is in flight until its response closes, complete or not. An aborted request therefore never delays the drain.',
   'P-022': 'An upload in progress at the process signal is received completely and answered.',
-  'P-023': 'A stalled upload is cut at the deadline, and logged with method, route and age.',
+  'P-023': 'An upload that makes no progress is cut at the deadline, and logged with method, route and age.',
   'P-024':
     'A client that waits for `100 Continue` at the process signal gets it and a full response. On a refused connection, the client gets only the refusal.',
-  'P-025': 'A response in progress is not touched until the deadline. If it is cut then, it counts as cut.',
+  'P-025':
+    'The drain does not touch a response in progress before the deadline. A response that is cut at the deadline counts as cut.',
   'P-026':
-    'If a client still sends the body of an answered request, the server reads on within limits, because a reset would discard the response.',
-  'P-027': 'If a handler never ends, its route is logged before its connection is destroyed.',
+    'If a client still sends the body of a request that was answered, the server continues to read within limits, because a reset would discard the response.',
+  'P-027': 'If a handler never ends its response, its route is logged before its connection is destroyed.',
   'P-028':
-    'The drain aborts the `AbortSignal` of a long-running request at its turn, and that of any other request only at the deadline.',
-  'P-029': 'A response that the handler has taken over from the framework is counted like any other.',
+    'The drain aborts the `AbortSignal` of a long-running request when it ends that request. It aborts the `AbortSignal` of any other request only at the deadline.',
+  'P-029':
+    'If a handler writes to the raw response instead of using the framework, its request is counted like any other.',
   'P-030': 'A request that fails before it reaches a handler (404, bad URL, invalid head) never stays in the count.',
   'P-031': 'Requests injected without a socket do not change the count.',
   'P-032': 'HEAD and OPTIONS requests are counted like any other. A CONNECT tunnel is long-running.',
   'P-033':
-    'The drain does not wait for a route marked as long-running as for ordinary requests. It is counted separately.',
+    'A route that is marked as long-running is counted separately, and the drain does not wait for it as for ordinary requests.',
   'P-034': 'An event stream that the drain ends gets a `retry:` for its client and then its last chunk.',
   'P-035': 'A long poll gets an answer during the drain and is not cut.',
   'P-036': 'Long-running requests end at a limited rate, at least 200 per second, and not all at once.',
-  'P-037': 'If a long-running request ends on its own, it is not ended again. Its turn goes to the next one.',
-  'P-038': 'A long-running request that begins during the shutdown is refused, or must end by the same deadline.',
+  'P-037':
+    'If a long-running request ends on its own, the drain does not end it again and continues with the next request.',
+  'P-038':
+    'A long-running request that begins during the shutdown is refused, or must end by the same deadline as all others.',
   'P-039':
     'A WebSocket gets a close frame with 1001 and a reason, through the object that `ws` stores on its socket. It is terminated after a limited wait.',
   'P-040': 'A socket upgraded to an unknown protocol gets a FIN. If the peer does not answer, it is destroyed.',
   'P-041':
-    'During the drain, an upgrade request is refused while the connection still speaks HTTP. A connection accepted too late gets the usual 429, and a kept-alive connection a 503 with `Connection: close`.',
+    'During the drain, lameduck refuses an upgrade request while the connection still speaks HTTP. A connection that was accepted too late gets the usual 429, and a kept-alive connection a 503 with `Connection: close`.',
   'P-042': 'On every version of Node, every HTTP/2 session gets a GOAWAY and ends after its last stream.',
   'P-043':
-    'In clear text, HTTP/2 sends two GOAWAYs, so that a stream opened in between is served. Over TLS, it sends one, when the session has no open stream if possible.',
+    'In clear text, an HTTP/2 session gets two GOAWAYs, so that a stream opened between them is served. Over TLS, it gets one, if possible when the session has no open stream.',
   'P-044':
     'A session without streams ends at its drawn moment. A stream that never ends is cut at the deadline together with its session.',
   'P-045': 'A server that supports HTTP/1.1 and HTTP/2 drains each connection by its own protocol.',
@@ -295,41 +312,45 @@ export const rules: Readonly<Record<string, string>> = {
   'P-049': 'A connection whose TLS handshake ends during the drain is treated as a new connection.',
   'P-050': 'A server on a unix socket drains like one on a port.',
   'P-051': 'A socket error during the drain never becomes an uncaught exception.',
-  'P-052': 'A response that finishes when its socket is gone already throws nothing.',
+  'P-052': 'A response that ends after its socket has closed throws nothing.',
   'P-053': 'If a server already has connections, lameduck either manages them too or throws an error.',
-  'P-054': 'A server that never listened, or is about to listen, shuts down cleanly.',
+  'P-054': 'A server that never listened, or is about to listen when the shutdown begins, shuts down cleanly.',
   'P-055': 'If the program or its framework closes the server during the drain, the drain continues unchanged.',
-  'P-056': 'The shutdown runs once, whether a process signal, code or an uncaught error starts it.',
+  'P-056': 'The shutdown runs only once, whether a process signal, a call in code or an uncaught error starts it.',
   'P-057':
     'A second process signal ends the process with code 1 after one log line. A process signal within 100 ms of the first counts as the first, because some process managers send it twice, or send another signal.',
   'P-058':
-    'After a clean drain, the exit code is 0 even if timers or handles are left. Each abnormal exit has a code of its own.',
-  'P-059': 'A supervisor that expects a death by signal can get one instead of an exit code.',
-  'P-060': 'The last log line arrives even if the reader of the pipe is slow.',
-  'P-061': 'If a worker thread writes the log, all lines arrive before the exit.',
-  'P-063': 'An uncaught error is logged, makes readiness fail, and gets a limited drain and an exit code other than 0.',
+    'After a clean drain, the exit code is 0 even if timers or handles are left. Each kind of abnormal exit has its own code.',
+  'P-059': 'A supervisor that expects the process to be killed by the signal can get that instead of an exit code.',
+  'P-060': 'The last log line is written completely, even if the reader of the pipe is slow.',
+  'P-061': 'If a worker thread writes the log, all lines are written before the exit.',
+  'P-063':
+    'After an uncaught error, the error is logged, readiness fails, and the process exits with a code other than 0 after a limited drain.',
   'P-064': 'An unhandled rejection has the same effect as in Node.',
   'P-065': 'If a process runs under `npm start` or a shell, which may not forward process signals, the log warns once.',
   'P-066': 'As PID 1, the process needs no init: its signal handlers are installed before it listens.',
   'P-067': 'A process signal during the start (before listening, or during a post-start hook) leads to a clean exit.',
   'P-068': "PM2's IPC message `shutdown` starts the shutdown, as a process signal does.",
-  'P-069': 'lameduck does not handle SIGHUP and SIGUSR2 unless configured, and never handles the signals of a fault.',
-  'P-070': "Signal listeners of other libraries keep working, and lameduck's can be removed.",
+  'P-069':
+    'lameduck does not handle SIGHUP and SIGUSR2 unless configured, and never handles the signals of a fault, such as SIGSEGV.',
+  'P-070': "Signal listeners of other libraries continue to work, and lameduck's listeners can be removed.",
   'P-071':
-    'The primary of `node:cluster` forwards the process signal and waits for its workers. If it disconnects a worker or ends, the worker drains first.',
+    'The primary of `node:cluster` forwards the process signal and waits for its workers. If the primary disconnects a worker or exits, the worker drains first.',
+  'P-072':
+    'The main thread tells its worker threads about the shutdown, waits for them, and ends them at the deadline.',
   'P-073':
     'No timer of lameduck keeps the process alive. A thousand starts and stops in one process leave no warning, listener, timer or handle.',
-  'P-074': 'Time is monotonic: a step of the wall clock does not change the drain.',
+  'P-074': 'Time is monotonic: if the wall clock is changed, the drain takes the same time.',
   'P-075':
-    'Delay, drain and hooks must fit into `terminationGracePeriodSeconds`. If they do not, the start reports it.',
-  'P-076': 'A preStop sleep and a delay of the process add up, and the log reports it.',
+    'Delay, drain and hooks must fit into `terminationGracePeriodSeconds`. If they do not, the process exits with an error at its start.',
+  'P-076': 'A preStop sleep and a shutdown delay of the process add up, and the log reports that both are set.',
   'P-077': '`/readyz` fails within 10 ms of the process signal, and `/livez` passes to the end.',
   'P-078': 'Probes are answered in every phase as long as there is a listener. They do not count as in flight.',
   'P-079': 'The probe listener closes last, after the hooks.',
   'P-080': 'A query, a trailing slash, HEAD and another letter case do not turn a probe into a 404.',
   'P-081':
-    "A check that hangs fails by its own limit. The other checks still report, and the answer arrives before the kubelet's timeout.",
-  'P-082': 'A hundred probes at once run each check once.',
+    "If a check hangs, it fails at its own limit. The other checks still report, and the answer arrives before the kubelet's timeout.",
+  'P-082': 'A hundred probes at the same time run each check once.',
   'P-083':
     'A check fails if it throws, rejects, times out or returns `false`; `undefined` passes. Only the log has the reason.',
   'P-084': 'The result of one endpoint never appears in another.',
@@ -341,7 +362,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-089':
     'A livez check that looks like a dependency causes a warning, because a restart does not repair another service.',
   'P-090':
-    'Another thread detects a blocked event loop and reports it to the log, to metrics and to probes. The event loop itself cannot.',
+    'Another thread detects a blocked event loop and reports it to the log, to metrics and to probes. The blocked thread cannot report it itself.',
   'P-091':
     'Before the shutdown, a program can make itself unready and ready again. After the shutdown has begun, it cannot.',
   'P-092':
@@ -354,26 +375,27 @@ export const rules: Readonly<Record<string, string>> = {
   'P-097':
     'Destroy hooks run one at a time, in reverse order of registration; the other kinds run in parallel. No hook can be added during the shutdown.',
   'P-098': 'A hook receives the reason of the shutdown, its limit and an `AbortSignal`.',
-  'P-101': 'Each phase writes exactly one log line, with its duration and counts. Phases never go back.',
+  'P-101':
+    'Each phase of the shutdown writes exactly one log line, with its duration and counts. No phase follows a later one.',
   'P-102': "Fastify's own close runs only after the drain. It then ends within 100 ms, and its onClose hooks run.",
   'P-103':
     'The drain is the same on every Fastify from 5.8 on, including versions whose close destroys requests in flight.',
   'P-107':
     'Outside a cluster, the default delay is 0, and the log says so. Under a watcher or in a terminal, a restart does not wait for idle connections either.',
   'P-111':
-    "Only an override of `process.emit` can hold the program's own signal listeners. Node uses the override only for signals that get their first listener later, so lameduck adds older listeners again.",
+    "Only an override of `process.emit` can delay the program's own signal listeners. Node uses the override only for signals that get their first listener later, so lameduck removes older listeners and adds them again.",
   'P-112':
     'An own-property `emit` on a server works together with tracers that patch the prototype. Node announces each server that begins to listen, even one that a framework hides.',
   'P-113':
     "A listener for `upgrade`, `checkContinue` or `request` changes Node's own behavior, so lameduck adds none to a server.",
   'P-114':
-    '`close` of `net.Server` stops listening and still serves kept-alive connections. `close` of `http.Server` ends the idle ones.',
+    '`net.Server.prototype.close` stops listening and still serves kept-alive connections. `http.Server.prototype.close` also ends the idle connections.',
   'P-115':
     "Fastify's own close answers every route and probe with 503 and may wait for idle connections. lameduck therefore replaces `close` on the root instance, and every other way to close the application calls it.",
   'P-116':
     'A framework that sends the process signal to its own process, or closes a closed server, does not change the exit code.',
   'P-117':
-    'Every thread and child process inherits `NODE_OPTIONS`: npm, scripts and probes too. Until an HTTP server listens, they behave as without lameduck.',
+    'Every thread and child process inherits `NODE_OPTIONS`, including npm, scripts and probes. Until an HTTP server listens in it, such a process behaves as without lameduck.',
   'P-118':
     'While the main thread is blocked, another thread can write with `fs.writeSync`, but not with `console.log`. It cannot end the process if the process is PID 1.',
   'P-119':
@@ -381,7 +403,8 @@ export const rules: Readonly<Record<string, string>> = {
   'P-120':
     'If a handler sends `Connection: keep-alive`, lameduck overrides it per response, and only during the drain.',
   'P-121': 'lameduck neither reads nor reports the variables that Kubernetes injects for a Service named `lameduck`.',
-  'P-122': 'After a process signal without a deletion, only the readiness probe removes the pod from its Services.',
+  'P-122':
+    'If a process receives SIGTERM without a deletion of its pod, only the readiness probe removes the pod from its Services.',
   'P-123':
     'A FIN alone does not keep a request from its handler. lameduck must drop requests that arrive after its FIN.',
   ...chartRules,

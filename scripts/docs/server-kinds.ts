@@ -1,16 +1,17 @@
-// The table of docs/conformance.md of what has passed on which kind of server and which Node, and why a cell is empty.
+// The table in docs/conformance.md that shows on which kind of server and version of Node each rule was tested, and why
+// a cell is empty.
 import { readFileSync } from 'node:fs';
 import { serverKinds, type ServerKind } from '../../test/support/adapters.ts';
 
-/** Passed is, by number and kind of server, the major versions of Node on which a test of it has passed. */
+/** Passed has the major versions of Node on which a test of a rule has passed, by rule number and kind of server. */
 export type Passed = Readonly<Record<string, Partial<Record<ServerKind, readonly number[]>>>>;
 
 const first = 1;
 const last = 55;
-/** numbers are the statements that hold for servers of every kind. */
+/** numbers are the rules that apply to servers of every kind. */
 export const numbers = Array.from({ length: last }, (_, index) => `P-${String(index + first).padStart(3, '0')}`);
 
-/** majors are the versions of Node that the tests run on. */
+/** majors are the major versions of Node on which the tests run. */
 export const majors = [22, 24, 26];
 
 export const file = new URL('./server-kinds.json', import.meta.url);
@@ -27,7 +28,7 @@ const http2: readonly ServerKind[] = ['node:http2 in clear text', 'node:http2 ov
 const others = (kinds: readonly ServerKind[]): ServerKind[] => serverKinds.filter((kind) => !kinds.includes(kind));
 const onlyHttp2: readonly ServerKind[] = ['node:http2 in clear text'];
 
-/** reasons say why a statement has no test on a kind of server; each is a note below the table. */
+/** reasons explain why a rule has no test on a kind of server. Each is a note below the table. */
 const reasons: readonly Reason[] = [
   {
     numbers: [1, 2, 4, 9, 10, 12, 13, 15, 16, 17, 29, 30, 52],
@@ -63,12 +64,12 @@ const reasons: readonly Reason[] = [
   },
 ];
 
-/** passedSoFar returns what the last run that was kept has shown. */
+/** passedSoFar returns the results of the last recorded run. */
 export function passedSoFar(): Passed {
   return JSON.parse(readFileSync(file, 'utf8')) as Passed;
 }
 
-/** serverKindsTable returns the table with its notes, and what is wrong with it: a cell that is empty for no reason. */
+/** serverKindsTable returns the table with its notes, and its errors: each empty cell without a reason. */
 export function serverKindsTable(passed: Passed): {
   readonly lines: readonly string[];
   readonly problems: readonly string[];

@@ -1,4 +1,4 @@
-// The page of settings, from the rows of the tables and the comments above them.
+// Writes the page of settings, from the rows of the settings tables and the comments above them.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
@@ -11,14 +11,14 @@ import { settingsTable, variableOf } from '../../src/settings/table.ts';
 
 type Rows = Readonly<Record<string, Row<unknown, unknown>>>;
 
-/** SettingComment is what the comment above a row of the table says. */
+/** SettingComment is the parsed comment above a row of the settings table. */
 export interface SettingComment {
   readonly description: string;
-  /** Its tag `@default`. */
+  /** The value of the comment's `@default` tag. */
   readonly default: string;
 }
 
-/** settingComments reads the comment of each row. */
+/** settingComments reads the comment of each row of the settings table. */
 export function settingComments(): Map<string, SettingComment> {
   return new Map([
     ...commentsIn('table.ts', settingsTable),
@@ -36,7 +36,10 @@ function commentsIn(name: string, rows: Rows): Map<string, SettingComment> {
     if (ts.isPropertyAssignment(node) && node.name.getText() in rows) {
       const [comment] = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
       const byDefault = ts.getJSDocTags(node).find(({ tagName }) => tagName.text === 'default');
-      comments.set(node.name.getText(), { description: textOf(comment), default: textOf(byDefault) });
+      // The comment begins with the name of the setting, because editors show the comment alone. The settings page has
+      // a column for the name, so it is removed here.
+      const description = textOf(comment).replace(/^\w+: /, '');
+      comments.set(node.name.getText(), { description, default: textOf(byDefault) });
     }
     ts.forEachChild(node, visit);
   };
@@ -48,11 +51,19 @@ function textOf(commented: ts.JSDoc | ts.JSDocTag | undefined): string {
   return (ts.getTextOfJSDocComment(commented?.comment) ?? '').replace(/\s+/g, ' ').trim();
 }
 
-/** settingsPage lists each setting with its variable, what it takes, its default and the flag that it is named after. */
+/**
+ * settingsPage lists each setting with its variable, its accepted values, its default, and the Kubernetes flag from
+ * which it has its name.
+ */
 export function settingsPage(): string {
   const lines = [
-    ...[...opening, ...tableOf(settingsTable, variableOf), ...disabling],
-    ...[...election, ...tableOf(electionTable, electionVariableOf), ...kindsSection(), ...closing],
+    ...opening,
+    ...tableOf(settingsTable, variableOf),
+    ...disabling,
+    ...election,
+    ...tableOf(electionTable, electionVariableOf),
+    ...kindsSection(),
+    ...closing,
   ];
   return lines.join('\n');
 }
@@ -76,13 +87,16 @@ function tableOf(rows: Rows, variable: (name: string) => string): string[] {
   ];
 }
 
-/** kindsSection says of each kind that a setting has what is allowed, in the words of the error that refuses the rest. */
+/**
+ * kindsSection explains, for each kind of setting, which values are allowed. It takes the words from the error for an
+ * invalid value.
+ */
 function kindsSection(): string[] {
   const all: Rows = { ...settingsTable, ...electionTable };
   const kinds = new Set<Kind<unknown>>(Object.values(all).map(({ kind }) => kind));
   const rows = [...kinds].flatMap((kind) => {
     const reading = kind.fromText('?');
-    // The name of a choice is what it allows.
+    // The name of a kind with fixed choices is the list of its choices, so the page needs no row for it.
     if ('allowed' in reading && reading.allowed === kind.name) return [];
     const note = notes[nameOf(kind)];
     if ('value' in reading || note === undefined)
@@ -92,7 +106,7 @@ function kindsSection(): string[] {
   return ['', '## Types of values', '', '| type | valid values | form |', '| --- | --- | --- |', ...rows];
 }
 
-// In errors these are durations as well.
+// Error messages call all of these kinds durations. The page tells them apart.
 const durations = new Map<Kind<unknown>, string>([
   [limit, 'limit'],
   [stallLimit, 'stall limit'],
@@ -105,28 +119,27 @@ function nameOf(kind: Kind<unknown>): string {
 }
 
 const notes: Readonly<Record<string, string>> = {
-  duration: 'As text with its unit: `h`, `m`, `s`, `ms`, `us`, `ns`. In code also a number of milliseconds.',
-  limit: 'As a duration.',
-  'stall limit': 'As a duration. A shorter block than a second is a busy loop.',
-  period: 'As a duration. A program in Go cannot distinguish two renewals within one second.',
-  'whole seconds': 'As a duration. A Lease can store whole seconds only.',
-  namespace: 'As text.',
-  port: 'In code a number; `0` is off.',
-  host: 'As text.',
-  boolean: 'In the environment also `1` and `0`.',
-  seconds: 'Without a unit; in code a number.',
-  count: 'In code a number.',
-  chance: 'In code a number.',
-  path: "Letters, digits, `.`, `_`, `~` and `-` between slashes, without a slash at the end. In code also `''`, which is off.",
-  paths:
-    'As text a comma-separated list, in code also an array. lameduck compares the path of a request without its query.',
+  duration: 'Text with a unit: `h`, `m`, `s`, `ms`, `us`, `ns`. In code, also a number of milliseconds.',
+  limit: 'The same form as a duration.',
+  'stall limit': 'The same form as a duration. A busy event loop is often blocked for less than a second.',
+  period: 'The same form as a duration. A program in Go cannot distinguish two renewals within one second.',
+  'whole seconds': 'The same form as a duration. A Lease can store whole seconds only.',
+  namespace: 'Text.',
+  port: 'In code, a number. `0` means off.',
+  host: 'Text.',
+  boolean: 'In the environment, also `1` and `0`.',
+  seconds: 'A number without a unit.',
+  count: 'In code, a number.',
+  chance: 'In code, a number.',
+  path: "Letters, digits, `.`, `_`, `~` and `-` between slashes, without a slash at the end. In code, `''` also means off.",
+  paths: 'A comma-separated list. In code, also an array. lameduck compares the path of a request without its query.',
   'path prefixes':
-    'As paths. A path also stands for all paths below it: `/watch` for `/watch/orders`, but not for `/watches`.',
-  durations: 'As text a comma-separated list, in code also an array of durations.',
-  file: "In code also `''`, which is off.",
-  'log file': "In code also `''`, which is off.",
+    'The same form as paths. A path also includes all paths below it: `/watch` for `/watch/orders`, but not for `/watches`.',
+  durations: 'A comma-separated list. In code, also an array of durations.',
+  file: "In code, `''` also means off.",
+  'log file': "In code, `''` also means off.",
   'process signals':
-    'As text a comma-separated list, in code also an array. Not SIGKILL and SIGSTOP, and no signal after which a process cannot continue, such as SIGSEGV.',
+    'A comma-separated list. In code, also an array. SIGKILL, SIGSTOP and signals after which a process cannot continue, such as SIGSEGV, are invalid.',
 };
 
 const opening = [
@@ -190,8 +203,8 @@ const closing = [
   '',
   '- A `requestTimeout` is longer than the drain. The end of the drain would cut such a request.',
   '- A `shutdownWatchTerminationGracePeriod` that you have set is longer than the drain, which limits it.',
-  '- A `healthCheckTimeout` is one second or more. A probe with the default `timeoutSeconds` fails before the check does, and no answer',
-  '  names the check.',
+  '- A `healthCheckTimeout` is one second or more. A probe with the default `timeoutSeconds` times out before the check does, so that',
+  '  no response names the check.',
   '- A `livezEventLoopStallLimit` is shorter than `readyzEventLoopStallLimit`. If the event loop is blocked, the container restarts before',
   '  the pod is removed from its Services.',
   '',

@@ -1,4 +1,5 @@
-// The comments of a file as Markdown, each on its own lines, so that the rules for pages also check them.
+// Extracts the comments of a file as Markdown, on their original lines, so that the rules for pages also check
+// comments.
 import { extname } from 'node:path';
 import { parser } from 'typescript-eslint';
 
@@ -8,7 +9,7 @@ interface Comment {
   readonly loc: { readonly start: { readonly line: number } };
 }
 
-// Its declared type leaves the options out.
+// The declared type of the parser omits its options.
 const { parseForESLint: parse } = parser as {
   parseForESLint: (text: string, options: object) => { ast: { comments: Comment[] } };
 };
@@ -17,7 +18,8 @@ const { parseForESLint: parse } = parser as {
 export function proseOf(file: string, text: string): string {
   const extension = extname(file);
   if (extension === '.md') return text;
-  return /^\.[cm]?[jt]s$/.test(extension) ? commentsOf(file, text) : hashCommentsOf(text);
+  if (/^\.[cm]?[jt]s$/.test(extension)) return commentsOf(file, text);
+  return extension === '.tpl' ? templateCommentsOf(text) : hashCommentsOf(text);
 }
 
 function commentsOf(file: string, text: string): string {
@@ -39,7 +41,20 @@ function hashCommentsOf(text: string): string {
     .join('\n');
 }
 
-// A comment indents its usage and its tables. Markdown takes four spaces for code, which has no sentences.
+// Keeps the comments of Go templates and of YAML, and the line feeds of all other text.
+function templateCommentsOf(text: string): string {
+  const parts = text.split(/\{\{-?\s*\/\*([\s\S]*?)\*\/\s*-?\}\}/);
+  const comments = parts.map((part, index) => (index % 2 === 1 ? part.trim() : part.replace(/[^\n]/g, '')));
+  const ofYaml = hashCommentsOf(text).split('\n');
+  return comments
+    .join('')
+    .split('\n')
+    .map((line, index) => line + (ofYaml[index] ?? ''))
+    .join('\n');
+}
+
+// Indented lines of a comment are usage lines or tables, not sentences. Four spaces make them code in Markdown, and the
+// rules for sentences do not apply to code.
 function asMarkdown(line: string): string {
   return line.startsWith('  ') ? `    ${line}` : line.trim();
 }

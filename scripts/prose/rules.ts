@@ -2,13 +2,13 @@
 import type { TextlintRuleModule } from '@textlint/kernel';
 import { split } from 'sentence-splitter';
 
-/** The most words of a sentence. */
+/** The highest number of words in a sentence. */
 const mostWords = 25;
 
-/** A sentence begins with its actor. A question may begin with any word. */
+/** A sentence begins with its actor, so these words must not open it. A question may begin with any word. */
 const opener = /^(?:Who|Whoever|What|Of|One that|Nor)\b(?!.*\?$)/;
 
-/** Words that readers take for another meaning, and what to write instead. */
+/** Words that readers misunderstand, each with the words to write instead. */
 const unclear: readonly (readonly [words: RegExp, instead: string])[] = [
   [/\bahead of\b/i, '"before"'],
   [
@@ -16,7 +16,7 @@ const unclear: readonly (readonly [words: RegExp, instead: string])[] = [
     '"after"',
   ],
   [/\b(?:is|are|was|were|be|been|being) told\b/i, '"notified" or "receives"'],
-  // The comment of a function called `ask` begins with this name.
+  // The doc comment of a function called `ask` begins with the function's name, which is not the verb.
   [/(?!^ask )\b(?:[Aa]sks?|[Aa]sked|[Aa]sking)\b/, '"probes", "requests", "calls" or "reads"'],
   [/\bwhoever\b/i, '"the client", "the caller" or "the user"'],
   [/\bnobody[’']s\b/i, '"no client" or "no process"'],
@@ -38,7 +38,10 @@ export const sentences: TextlintRuleModule = ({ Syntax, RuleError, report, getSo
   return { [Syntax.Paragraph]: check, [Syntax.TableCell]: check };
 };
 
-/** sentencesOf splits a text. The splitter takes `ms.` for a title and `503.` for the number of a list item. */
+/**
+ * sentencesOf splits a text into sentences. The splitter would take `ms.` for a title and `503.` for the number of a
+ * list item, so both are masked.
+ */
 export function sentencesOf(source: string): { readonly text: string; readonly range: readonly [number, number] }[] {
   const text = source
     .replace(/`[^`]*`/g, (code) => `\`${'x'.repeat(code.length - 2)}\``)
@@ -48,7 +51,7 @@ export function sentencesOf(source: string): { readonly text: string; readonly r
   );
 }
 
-/** problemsOf returns what is wrong with a sentence. */
+/** problemsOf returns the broken rules of a sentence. */
 export function problemsOf(sentence: string): string[] {
   const plain = sentence
     .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')

@@ -1,5 +1,5 @@
-// Writes the files that a release publishes into release/. These are the packed package with its documents and its SBOM,
-// and the charts with the addresses of the images. It changes nothing else.
+// Writes the files that a release publishes into release/. These are the packed package with its documents and its SBOM, and
+// the charts with the addresses of the images. It changes nothing else.
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ export function writeArtifacts(root: string): string {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   const run = (...args: string[]): string => execFileSync('npm', args, { cwd: root, encoding: 'utf8' });
-  // From the lock file, because the installed packages may be more.
+  // The SBOM comes from the lock file, because further packages may be installed.
   writeFileSync(join(root, sbom), run('sbom', '--package-lock-only', '--omit=dev', '--sbom-format=cyclonedx'));
   run('pack', '--pack-destination', folder);
   cpSync(join(root, sbom), join(folder, sbom));
@@ -21,7 +21,7 @@ export function writeArtifacts(root: string): string {
   return folder;
 }
 
-// In the tree, the charts name images that are built there. In a release they name those that it publishes.
+// In the tree, the charts name locally built images. In a release, they name the published images.
 function writeCharts(root: string, folder: string): void {
   cpSync(join(root, 'helm'), folder, { recursive: true });
   const { version, repository } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {

@@ -1,11 +1,11 @@
 // Changes the texts of the files of a release: versions, addresses and the CHANGELOG. It reads and writes no file.
 
-/** Release is what the command line says of a release. */
+/** Release holds the arguments of the command line for a release. */
 export interface Release {
   readonly version: string;
   /** The public address of the repository, without `.git` and without a slash at its end. */
   readonly repository?: string | undefined;
-  /** Day of the release, as `2026-11-23`. */
+  /** The day of the release, for example `2026-11-23`. */
   readonly date: string;
 }
 
@@ -20,10 +20,16 @@ interface Manifest {
   dependencies?: Record<string, string>;
 }
 
-/** changes has, for each file of a release, what becomes of its text. The examples come by their names. */
+/**
+ * changes returns, for each file of a release, a function that changes its text. The examples are given by their names.
+ */
 export function changes(examples: readonly string[], chartVersion: string): ReadonlyMap<string, Change> {
   const namesChart: Change = (text, { version }) => text.replaceAll(chartVersion, version);
-  const chartTests = ['test/chart/defaults.yaml', 'test/chart/defaults.test.ts', 'test/chart/library.test.ts'];
+  const chartTests = [
+    'test/suites/chart/defaults.yaml',
+    'test/suites/chart/defaults.test.ts',
+    'test/suites/chart/library.test.ts',
+  ];
   const namesTheChart = [...chartTests, 'helm/lameduck/charts/lameduck-library/README.md'];
   return new Map<string, Change>([
     ['package.json', manifest],
@@ -37,7 +43,7 @@ export function changes(examples: readonly string[], chartVersion: string): Read
   ] satisfies (readonly [string, Change])[]);
 }
 
-/** isNewer tells whether a version comes after another. */
+/** isNewer returns whether a version is newer than another. */
 export function isNewer(version: string, than: string): boolean {
   const [[a, b, c], [x, y, z]] = [numbersOf(version), numbersOf(than)];
   return a > x || (a === x && (b > y || (b === y && c > z)));
@@ -73,7 +79,7 @@ const example: Change = (text, { version }) => {
   return json(content);
 };
 
-// The charts have the version of the package, also the library that one of them depends on.
+// The charts have the version of the package, including the library chart.
 const chart: Change = (text, { version, repository }) => {
   const versioned = text
     .replace(/^version: .*$/m, `version: ${version}`)

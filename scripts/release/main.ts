@@ -46,7 +46,7 @@ function release(root: string, order: Release): void {
   const examples = readdirSync(join(root, 'examples')).filter((name) => {
     return existsSync(join(root, 'examples', name, 'package.json'));
   });
-  // All texts first, so that an error leaves the tree as it was.
+  // All texts are computed before any is written, so that an error leaves the tree unchanged.
   const texts = [...changes(examples, chartVersion)].map(
     ([file, change]) => [file, change(read(root, file), order)] as const,
   );

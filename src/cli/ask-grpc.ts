@@ -1,4 +1,5 @@
-// One request to a gRPC health service over `node:http2` in clear text. It is imported when needed, since loading `node:http2` is slow.
+// Sends one request to a gRPC health service over `node:http2` in clear text. Import this file only when needed,
+// because loading `node:http2` is slow.
 import { connect, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
 import { connect as connectSocket } from 'node:net';
 import { hostAndPort } from '../address.ts';
@@ -6,19 +7,24 @@ import { systemClock } from '../clock.ts';
 import { inTurn, longestAnswer, type Place, type Unanswered } from './ask.ts';
 import { requestOf, statusIn } from './health-message.ts';
 
-/** GrpcOutcome is the health service's answer, with the reason if it is a failure, or the reason why there is no answer. */
+/**
+ * GrpcOutcome is the result of a gRPC health check. It has the status of the service, or says why there was none.
+ * `failure` is the reason of a failed check.
+ */
 export type GrpcOutcome = { readonly kind: 'said'; readonly failure: string | undefined } | Unanswered;
 
 type Headers = IncomingHttpHeaders & { readonly ':status'?: number | undefined };
 
-/** GrpcQuestion is a request for the status of one service. */
+/** GrpcQuestion describes a request for the health of one gRPC service. */
 export interface GrpcQuestion extends Place {
   readonly service: string;
-  /** Default: `lameduck-probe`. */
+  /** userAgent is the header `user-agent` of the request. The default is `lameduck-probe`. */
   readonly userAgent?: string;
 }
 
-/** askGrpc resolves within its limit. It never rejects. */
+/**
+ * askGrpc sends the health check to the first host that can be reached. It resolves within `limit` and never rejects.
+ */
 export function askGrpc({ hosts, ...question }: GrpcQuestion): Promise<GrpcOutcome> {
   return inTurn(hosts, (host) => askHost(host, question));
 }
@@ -30,7 +36,8 @@ function askHost(
   return new Promise((resolve) => {
     let isReached = false;
     const socket = connectSocket({ host, port });
-    // Listen before the session does, because the session wraps the errors of its socket.
+    // Add this error listener before the session adds its own, because the session replaces each error of its socket
+    // with an error of its own.
     socket.on('error', ({ message }) => {
       fail(message, message);
     });
@@ -40,13 +47,13 @@ function askHost(
       session.destroy();
       resolve(outcome);
     };
-    const fail = (failure: string, reason = 'what answers is no HTTP/2 in clear text'): void => {
+    const fail = (failure: string, reason = 'the peer did not answer with HTTP/2 in clear text'): void => {
       end(isReached ? { kind: 'said', failure } : { kind: 'unreachable', reason });
     };
     const cancel = systemClock.after(Math.max(0, limit - systemClock.now()), () => {
       end({ kind: 'late' });
     });
-    // A peer that speaks HTTP/2 sends its SETTINGS first.
+    // Every HTTP/2 peer sends SETTINGS first, so a peer that has sent them uses HTTP/2.
     session.once('remoteSettings', () => {
       isReached = true;
     });
@@ -96,18 +103,18 @@ function readAnswer(
   stream.on('error', ({ message }: Error) => {
     fail(message);
   });
-  // Until now, the end of the stream could also have been a reset.
+  // Decide on the result when the stream closes. When it ends, it is not yet known whether the peer has reset it.
   stream.on('close', () => {
     if (isWhole && stream.rstCode === 0 && headers[':status'] !== undefined) judge(failureIn(headers, trailers, body));
-    else fail('it ended without an answer');
+    else fail('the stream ended without an answer');
   });
 }
 
 function failureIn(headers: Headers, trailers: Headers, body: Buffer): string | undefined {
   const { ':status': status, 'content-type': type = '' } = headers;
   if (status !== 200) return `status ${String(status)}`;
-  if (!/^application\/grpc(\+proto)?\s*(;|$)/i.test(type)) return 'what answers is no gRPC';
-  // A response without a body has its gRPC status in its only headers.
+  if (!/^application\/grpc(\+proto)?\s*(;|$)/i.test(type)) return 'the peer did not answer with gRPC';
+  // A gRPC response without a body has its `grpc-status` in the headers, not in trailers.
   const code = (body.length === 0 ? { ...headers, ...trailers } : trailers)['grpc-status'];
   if (typeof code !== 'string' || !/^\d{1,3}$/.test(code)) return 'the answer is malformed';
   if (Number(code) !== 0) return meanings[Number(code)] ?? `grpc-status ${code}`;
@@ -115,5 +122,5 @@ function failureIn(headers: Headers, trailers: Headers, body: Buffer): string | 
   return said === 'SERVING' ? undefined : said;
 }
 
-// The reasons for gRPC status codes: 5 is NOT_FOUND, 12 is UNIMPLEMENTED. Other codes are shown as numbers.
+// The texts for the gRPC status codes 5, NOT_FOUND, and 12, UNIMPLEMENTED. Other codes are shown as numbers.
 const meanings: Readonly<Record<number, string>> = { 5: 'unknown service', 12: 'there is no health service' };

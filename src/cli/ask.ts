@@ -1,33 +1,36 @@
-// One HTTP request on a plain socket. Loading the client of `node:http` would take longer than the whole request.
+// Sends one HTTP request on a plain socket. Loading the client of `node:http` would take longer than the request.
 import { connect } from 'node:net';
 import { hostAndPort } from '../address.ts';
 import { systemClock } from '../clock.ts';
 
-/** Unanswered is why there is no answer. */
+/** Unanswered says why there is no answer. Either no host could be reached, or the time limit has passed. */
 export type Unanswered = { readonly kind: 'unreachable'; readonly reason: string } | { readonly kind: 'late' };
 
-/** Outcome is an answer, or why there is none. */
+/** Outcome is the HTTP answer, or the reason why there is none. */
 export type Outcome =
   | { readonly kind: 'answered'; readonly status: number; readonly age: string | undefined; readonly body: string }
   | Unanswered;
 
-/** Place is where a request is sent. `limit` is when it fails, in milliseconds since the process was started. */
+/**
+ * Place is the port and the hosts of a request. `limit` is the time at which it fails, in milliseconds since the
+ * process started.
+ */
 export interface Place {
   readonly port: number;
-  /** The hosts are tried in this order until one can be reached. */
+  /** hosts are tried in order until one can be reached. */
   readonly hosts: readonly string[];
   readonly limit: number;
 }
 
-/** Question is a request for one endpoint. */
+/** Question is an HTTP request for one endpoint. */
 export interface Question extends Place {
   readonly target: string;
 }
 
-/** longestAnswer is how many bytes of an answer the kubelet reads at most (K-016). */
+/** longestAnswer is the largest number of bytes that the kubelet reads of an answer (K-016). */
 export const longestAnswer = 10_240;
 
-/** Sends the request, and resolves within its limit. It never rejects. */
+/** ask sends an HTTP request to the first host that can be reached. It resolves within `limit` and never rejects. */
 export function ask({ hosts, ...question }: Question): Promise<Outcome> {
   return inTurn(hosts, (host) => askHost(host, question));
 }
@@ -58,7 +61,7 @@ function askHost(host: string, { target, port, limit }: Omit<Question, 'hosts'>)
     const cancel = systemClock.after(Math.max(0, limit - systemClock.now()), () => {
       end({ kind: 'late' });
     });
-    const read = (otherwise = 'what answers is no HTTP'): void => {
+    const read = (otherwise = 'the peer did not answer with HTTP'): void => {
       end(parse(text) ?? { kind: 'unreachable', reason: otherwise });
     };
     socket.setEncoding('utf8');
@@ -77,14 +80,18 @@ function askHost(host: string, { target, port, limit }: Omit<Question, 'hosts'>)
   });
 }
 
-// A server may send several interim responses (1xx) before the final response.
+// Matches the interim responses (1xx) at the beginning of an answer. A server may send several of them before the final
+// response.
 const interim = /^(?:HTTP\/1\.1 1(?!01)\d\d\b[^]*?\r\n\r\n)+/;
 
 interface Said {
   readonly head: string;
   readonly status: number;
   readonly body: string;
-  /** Bytes that are missing in the body; undefined if the body ends with the connection. */
+  /**
+   * lacking is the number of body bytes that have not arrived yet. It is undefined if the body ends with the
+   * connection.
+   */
   readonly lacking: number | undefined;
 }
 
@@ -106,8 +113,9 @@ function parse(text: string): Outcome | undefined {
   const said = split(text);
   if (said === undefined) return undefined;
   const { head, status, body, lacking = 0 } = said;
-  // An error, as it is to the kubelet (K-015), which reads no more than so much (K-016).
-  if (lacking > 0 && text.length < longestAnswer) return { kind: 'unreachable', reason: 'the answer is cut short' };
+  // The kubelet treats a truncated answer as an error (K-015), unless the answer is longer than the kubelet reads
+  // (K-016).
+  if (lacking > 0 && text.length < longestAnswer) return { kind: 'unreachable', reason: 'the answer is truncated' };
   const [, age] = /^age: (\d+)$/im.exec(head) ?? [];
   return { kind: 'answered', status, age, body };
 }

@@ -1,4 +1,5 @@
-// The two messages of a gRPC health check, as bytes: a request of one text, and a response of one enum. It reads nothing else.
+// Encodes and decodes the two messages of a gRPC health check: the request with one text, and the response with one
+// enum value.
 
 const frameHead = 5;
 const varintType = 0;
@@ -8,7 +9,10 @@ const fixed32Type = 5;
 
 const names: readonly string[] = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
 
-/** requestOf returns the frame of a HealthCheckRequest. The message is empty if the service has no name. */
+/**
+ * requestOf returns the bytes of one gRPC frame with a HealthCheckRequest. The message in the frame is empty if the
+ * service name is empty.
+ */
 export function requestOf(service: string): Buffer {
   const name = Buffer.from(service);
   const message = name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a, ...varint(name.length)]), name]);
@@ -17,16 +21,20 @@ export function requestOf(service: string): Buffer {
   return Buffer.concat([head, message]);
 }
 
-/** statusIn returns the status in an answer, or undefined if the answer is not exactly one frame of HealthCheckResponse. */
+/**
+ * statusIn returns the status in a HealthCheckResponse. It returns undefined unless the answer is exactly one frame
+ * with a valid response.
+ */
 export function statusIn(answer: Buffer): string | undefined {
   const isOneFrame = answer.length >= frameHead && answer.readUInt32BE(1) === answer.length - frameHead;
-  // The first byte is 1 if the message is compressed. The request accepted no compression.
+  // The first byte of a frame is 1 if the message is compressed. The request accepts no compression.
   if (!isOneFrame || answer[0] !== 0) return undefined;
   const status = statusField(answer.subarray(frameHead));
   return status === undefined ? undefined : (names[status] ?? `ServingStatus ${String(status)}`);
 }
 
-// In Protocol Buffers, a missing field is 0, the last of several equal fields counts, and unknown fields are ignored.
+// Reads field 1, the status, of a message. In Protocol Buffers, a missing field is 0, the last of several equal fields
+// counts, and unknown fields are ignored.
 function statusField(message: Buffer): number | undefined {
   let status = 0;
   let at = 0;
@@ -44,7 +52,8 @@ function statusField(message: Buffer): number | undefined {
   return at === message.length ? status : undefined;
 }
 
-// A varint has at most ten bytes. A number cannot hold the last ones exactly, but no enum value needs them.
+// Reads a varint, which has at most ten bytes. A JavaScript number cannot hold all such values exactly, but no enum
+// value is that large.
 function readVarint(message: Buffer, from: number): { value: number; next: number } | undefined {
   let value = 0;
   for (let index = 0; index < 10; index++) {

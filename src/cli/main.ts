@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command `lameduck`: it finds the subcommand, and loads nothing but that.
+// The command `lameduck`. It loads only the subcommand that is run.
 import { endWith } from '../process/command.ts';
 import { standardError, standardOutput } from '../standard-output.ts';
 import { say, type Command } from './command.ts';
@@ -27,7 +27,7 @@ const commands: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./probe.ts')).probe,
   },
   inspect: {
-    help: 'print what a running process does and what its shutdown waits for',
+    help: 'print the state of a running process and what its shutdown waits for',
     load: async () => (await import('./inspect/inspect.ts')).inspect,
   },
   stop: {
@@ -55,7 +55,7 @@ async function run([name, ...args]: readonly string[]): Promise<number> {
   }
   const entry = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (entry !== undefined) return (await entry.load())(args, process.env);
-  const problem = name === undefined ? 'give a command' : `there is no command ${JSON.stringify(name)}`;
+  const problem = name === undefined ? 'expected a command' : `unknown command ${JSON.stringify(name)}`;
   say(standardError, `lameduck: ${problem}: ${Object.keys(commands).join(', ')}; lameduck --help shows examples`);
   return 2;
 }

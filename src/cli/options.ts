@@ -1,26 +1,25 @@
-// Options of a command: one table gives the arguments that are valid and the text of `--help`.
+// Reads the options of a subcommand. One table defines both the valid arguments and the text of `--help`.
 import { parseArgs, type ParseArgsConfig } from 'node:util';
 import { standardError } from '../standard-output.ts';
 import { say } from './command.ts';
 
-/** Option is one option of a command. */
 export interface Option {
   readonly type: 'string' | 'boolean';
   readonly multiple?: boolean;
-  /** How the value is shown in the usage. */
+  /** value is the placeholder for the option's value in `--help`. */
   readonly value?: string;
   readonly help: string;
 }
 
-/** Options are the options of a command, by their names. */
+/** Options maps the name of each option of a subcommand to its description. */
 export type Options = Readonly<Record<string, Option>>;
 
-/** Arguments are what `parseArgs` returns with its tokens. */
+/** Arguments are the parsed arguments. `tokens` has each argument in order, as `parseArgs` returns it. */
 export type Arguments = ReturnType<
   typeof parseArgs<{ args: string[]; options: ParseArgsConfig['options'] & {}; allowPositionals: true; tokens: true }>
 >;
 
-/** readArguments returns the arguments of a command, or what is wrong with them. */
+/** readArguments parses the arguments of a subcommand. If they are invalid, it returns the problem as a text. */
 export function readArguments(args: readonly string[], options: Options): Arguments | { readonly problem: string } {
   try {
     const config = { args: [...args], options: options as ParseArgsConfig['options'] & {} };
@@ -30,15 +29,15 @@ export function readArguments(args: readonly string[], options: Options): Argume
   }
 }
 
-/** optionLines are the lines of `--help` about the options. */
+/** optionLines returns the lines of `--help` that describe the options. */
 export function optionLines(options: Options): string[] {
   return Object.entries(options).map(([name, { value = '', help }]) => `  ${`--${name} ${value}`.padEnd(26)}${help}`);
 }
 
-/** badUsage is the exit code of a command whose arguments cannot be used. */
+/** badUsage is the exit code of a subcommand with invalid arguments. */
 export const badUsage = 2;
 
-/** refuse says why a command cannot use its arguments, and returns `badUsage`. */
+/** refuse prints the problem with the arguments to standard error and returns the exit code `badUsage`. */
 export function refuse(command: string, problem: string): number {
   say(standardError, `lameduck ${command}: ${problem}\nlameduck ${command} --help shows examples`);
   return badUsage;

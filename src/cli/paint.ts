@@ -1,8 +1,8 @@
-// Colours, for a terminal alone: `styleText` looks at the stream, and at NO_COLOR.
+// Colours the standard output if it is a terminal. `styleText` checks the stream and the variable NO_COLOR.
 import { styleText } from 'node:util';
 
-/** Paint returns a text in a style, where the standard output shows styles. */
+/** Paint returns a text in a style. It returns the text unchanged if standard output shows no styles. */
 export type Paint = (style: Parameters<typeof styleText>[0], text: string) => string;
 
-/** paint is the Paint of the standard output. */
+/** paint styles a text for standard output. */
 export const paint: Paint = (style, text) => styleText(style, text, { stream: process.stdout });

@@ -1,5 +1,5 @@
-// `lameduck probe`: one probe of the probe port, or of a gRPC health service, for an exec probe or a HEALTHCHECK.
-// It loads as little as it can.
+// `lameduck probe`: sends one probe to the probe port or to a gRPC health service, for an exec probe or a HEALTHCHECK.
+// It loads as few modules as possible.
 import { standardError, standardOutput } from '../standard-output.ts';
 import { failingIn } from '../health/report.ts';
 import { nameShown, valueOf, type Environment } from '../settings/environment.ts';
@@ -9,7 +9,8 @@ import { ask, type Outcome, type Place } from './ask.ts';
 import type { GrpcOutcome } from './ask-grpc.ts';
 import { say } from './command.ts';
 
-// The default limit, in milliseconds since the process was started. The kubelet's default timeout is one second.
+// A probe fails after this many milliseconds, counted from the start of the process, unless a limit is given. It is
+// below the kubelet's default timeout of one second.
 const usualLimit = 900;
 
 const usage =
@@ -17,18 +18,21 @@ const usage =
 
 const options: readonly string[] = ['--port', '--service', '--timeout'];
 
-// Docker's HEALTHCHECK defines only these two exit codes.
+// The exit codes of a probe. Docker's HEALTHCHECK defines only these two.
 const passed = 0;
 const failed = 1;
 
 interface Asked extends Place {
-  /** The endpoint, or `grpc` with its service. */
+  /** target is the endpoint to request, such as `readyz`. It is `grpc` for a gRPC health check. */
   readonly target: string;
-  /** The name of the service in the gRPC health protocol; undefined for an endpoint. */
+  /** service is the name of the gRPC service. It is undefined for an HTTP endpoint. */
   readonly service: string | undefined;
 }
 
-/** probe resolves with 0 if the endpoint passes, and with 1 if it fails or does not answer, or if the arguments are invalid. */
+/**
+ * probe resolves with exit code 0 if the probe passes. It resolves with 1 if the probe fails, gets no answer or has
+ * invalid arguments.
+ */
 export async function probe(args: readonly string[], environment: Environment): Promise<number> {
   if (args.includes('--help')) {
     say(standardOutput, usage);
@@ -67,12 +71,12 @@ function verdict({ target, port, limit }: Asked, outcome: Outcome | GrpcOutcome)
   const { status, age, body } = outcome;
   const failing = failingIn(body);
   const isPassed = status >= 200 && status < 400;
-  const aged = age === undefined || age === '0' ? '' : `, as of ${age} s ago: the event loop does not answer`;
+  const aged = age === undefined || age === '0' ? '' : `, as of ${age} s ago, because the event loop is blocked`;
   const why = failing.length === 0 ? `status ${String(status)}` : failing.join(', ');
   return { text: `${target}: ${isPassed ? 'ok' : `failed: ${why}`}${aged}`, isPassed };
 }
 
-/** read returns the probe that the arguments describe, or what is wrong with the arguments. */
+/** read parses the arguments of `lameduck probe`. It returns a text if they are invalid. */
 function read(args: readonly string[], environment: Environment): Asked | string {
   const given: Record<string, string> = {};
   let target: string | undefined;
@@ -84,11 +88,11 @@ function read(args: readonly string[], environment: Environment): Asked | string
       if (value === undefined) return `${arg} has no value`;
       given[arg] = value;
     } else if (target === undefined && /^(\/?(readyz|livez|healthz)([/?][!-~]*)?|grpc)$/.test(arg)) target = arg;
-    else return `${JSON.stringify(arg.slice(0, 100))} is no endpoint and no option`;
+    else return `${JSON.stringify(arg.slice(0, 100))} is neither an endpoint nor an option`;
   }
   const isGrpc = target === 'grpc';
   const service = isGrpc ? (given['--service'] ?? '') : given['--service'];
-  if (!isGrpc && service !== undefined) return '--service is for grpc alone';
+  if (!isGrpc && service !== undefined) return '--service is valid only with grpc';
   const port = portOf(given['--port'], isGrpc, environment);
   if (typeof port === 'string') return port;
   const limit = given['--timeout'] === undefined ? usualLimit : readAs(limitKind, given['--timeout']);
@@ -99,13 +103,14 @@ function read(args: readonly string[], environment: Environment): Asked | string
   return { target: `${(target ?? 'readyz').replace(/^\//, '')}${named}`, service, port, hosts, limit };
 }
 
-// The port has no default: no setting holds the port on which the program serves gRPC.
+// Returns the port to probe. For gRPC there is no default, because no setting contains the port of the program's gRPC
+// server.
 function portOf(given: string | undefined, isGrpc: boolean, environment: Environment): number | string {
   const usual = isGrpc ? 'off' : (valueOf(environment, 'LAMEDUCK_PROBE_PORT') ?? String(usualProbePort));
   const port = readAs(portKind, given ?? usual);
   if (typeof port === 'string') return `port: ${port}`;
   if (port !== 0) return port;
-  return isGrpc ? 'grpc needs --port, from 1 to 65535, which no variable says' : 'the probe port is off';
+  return isGrpc ? 'grpc requires --port, an integer from 1 to 65535' : 'the probe port is off: set LAMEDUCK_PROBE_PORT';
 }
 
 function readAs<Value>(kind: Kind<Value>, text: string): Value | string {
@@ -113,7 +118,7 @@ function readAs<Value>(kind: Kind<Value>, text: string): Value | string {
   return 'value' in reading ? reading.value : `${JSON.stringify(text.slice(0, 100))}: expected ${reading.allowed}`;
 }
 
-// If the probe port is bound to all addresses, use the loopback address.
+// Returns the hosts to try. If the probe port listens on all addresses, they are the loopback addresses.
 function hostsOf(bound: string | undefined): readonly string[] | string {
   if (bound === undefined || bound === '0.0.0.0' || bound === '::') return ['127.0.0.1', '::1'];
   const reading = hostKind.fromText(bound);

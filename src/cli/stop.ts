@@ -1,5 +1,5 @@
-// `lameduck stop`: a preStop hook for a container whose first process keeps SIGTERM to itself, as `npm start` and `sh -c` do.
-// It signals the process that serves the probe port, and waits until that process has ended.
+// `lameduck stop`: a preStop hook for a container whose main process does not forward SIGTERM, such as `npm start` or
+// `sh -c`. It sends the signal to the process that listens on the probe port, and waits until that process has exited.
 import { systemClock } from '../clock.ts';
 import { sendSignal } from '../process/send-signal.ts';
 import { valueOf, type Environment } from '../settings/environment.ts';
@@ -18,7 +18,7 @@ const options = {
     value: 'DURATION',
     help: 'how long to wait; default LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS, or 30s',
   },
-  help: { type: 'boolean', help: 'show this help' },
+  help: { type: 'boolean', help: 'print this text' },
 } as const satisfies Options;
 
 const usage = [
@@ -33,10 +33,10 @@ const usage = [
   ...optionLines(options),
 ].join('\n');
 
-// How often to look whether the process has ended, in milliseconds.
+// Milliseconds between two checks of whether the process has exited.
 const pollPeriod = 50;
 
-// The kubelet's default grace period, in seconds.
+// The default grace period of a pod, in seconds.
 const usualGracePeriod = 30;
 
 const ended = 0;
@@ -45,11 +45,14 @@ const failed = 1;
 interface Stop {
   readonly port: number;
   readonly signal: NodeJS.Signals;
-  /** How long to wait for the end of the process, in milliseconds. */
+  /** timeout is how long to wait until the process has exited, in milliseconds. */
   readonly timeout: number;
 }
 
-/** stop exits with 0 when the process has ended, with 1 when it cannot be found or has not ended in time. */
+/**
+ * stop resolves with exit code 0 when the process has exited. It resolves with 1 if the process cannot be found or has
+ * not exited in time.
+ */
 export async function stop(args: readonly string[], environment: Environment): Promise<number> {
   const wanted = read(args, environment);
   if (wanted === 'help') {
@@ -62,11 +65,11 @@ export async function stop(args: readonly string[], environment: Environment): P
   for (const pid of pids) sendSignal(pid, wanted.signal);
   const names = pids.map((pid) => `process ${String(pid)}`).join(', ');
   if (await areGone(pids, wanted.timeout)) {
-    say(standardOutput, `lameduck stop: ${names} has ended after ${wanted.signal}`);
+    say(standardOutput, `lameduck stop: ${names} exited after ${wanted.signal}`);
     return ended;
   }
   return fail(
-    `${names} has not ended within ${formatDuration(wanted.timeout)} of ${wanted.signal}: shorten the drain, or raise terminationGracePeriodSeconds of the pod and LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS`,
+    `${names} has not exited within ${formatDuration(wanted.timeout)} after ${wanted.signal}: shorten the drain, or raise terminationGracePeriodSeconds of the pod and LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS`,
   );
 }
 
@@ -75,14 +78,14 @@ function fail(problem: string): number {
   return failed;
 }
 
-/** read returns what to stop, `help`, or what is wrong with the arguments or variables. */
+/** read parses the arguments and variables. It returns what to stop, `help`, or the problem as a text. */
 function read(args: readonly string[], environment: Environment): Stop | string {
   const given = readArguments(args, options);
   if ('problem' in given) return given.problem;
   const { values, positionals } = given;
   if (values['help'] === true) return 'help';
   if (positionals[0] !== undefined) return `expected no argument, got ${JSON.stringify(positionals[0])}`;
-  // The hook runs with the environment of the container.
+  // Reads a setting of lameduck. A preStop hook has the environment variables of its container.
   const ofVariable = <Value>(kind: Kind<Value>, variable: string): Value | string | undefined => {
     const text = valueOf(environment, variable);
     return text === undefined ? undefined : readAs(kind, text, variable);
@@ -93,7 +96,7 @@ function read(args: readonly string[], environment: Environment): Stop | string 
   const probePort = ofOption(portKind, 'port') ?? ofVariable(portKind, 'LAMEDUCK_PROBE_PORT') ?? usualProbePort;
   if (typeof probePort === 'string') return probePort;
   if (probePort === 0) {
-    return 'the probe port is off, so the process cannot be found by it: set LAMEDUCK_PROBE_PORT, or give --port a port of the program';
+    return 'the probe port is off, so the process cannot be found: set LAMEDUCK_PROBE_PORT, or pass a port of the program with --port';
   }
   const signals = ofVariable(processSignals, 'LAMEDUCK_SHUTDOWN_SIGNALS') ?? ['SIGTERM'];
   if (typeof signals === 'string') return signals;
@@ -116,10 +119,12 @@ function listening(wanted: number): number[] {
   return [...new Set(found.map(({ pid }) => pid))];
 }
 
-// A program that has ended, one that has not begun to listen, another user's and another container's all look the same.
+// Explains why no process was found. The program may have exited, may not have started, or may belong to another user
+// or container. The command cannot distinguish these cases.
 function absence(port: number): string {
-  if (allProcesses().length === 0) return 'there is no /proc to find the process in: run it in a Linux container';
-  return `no process of this container that can be seen listens on port ${String(port)}: check LAMEDUCK_PROBE_PORT, that the program has started and has lameduck, and that the hook runs as the user of the program`;
+  if (allProcesses().length === 0)
+    return '/proc does not exist, so the process cannot be found: run lameduck stop in a Linux container';
+  return `no visible process of this container listens on port ${String(port)}: check LAMEDUCK_PROBE_PORT, that the program has started and uses lameduck, and that the hook runs as the user of the program`;
 }
 
 function areGone(pids: readonly number[], timeout: number): Promise<boolean> {

@@ -1,19 +1,20 @@
-// Checks that the plugin is registered once, on the root instance.
+// Checks that the Fastify plugin is registered once, on the root instance.
 import type { FastifyInstance } from 'fastify';
 import { LameduckError, quoted } from '../errors.ts';
 
 /**
- * checkInstance throws LAMEDUCK_ERR_PLUGIN_ENCAPSULATED for an instance that is not the root, because only its own routes would
- * see `app.lameduck`. It throws LAMEDUCK_ERR_PLUGIN_DUPLICATE if the application already has a `lameduck`.
+ * checkInstance throws LAMEDUCK_ERR_PLUGIN_ENCAPSULATED unless the instance is the root. On any other instance, only
+ * the routes of that instance would see `app.lameduck`. It throws LAMEDUCK_ERR_PLUGIN_DUPLICATE if the application
+ * already has a `lameduck`.
  */
 export function checkInstance(app: FastifyInstance): void {
-  // An encapsulated instance inherits from its parent.
+  // Only the root instance has `server` as its own property. An encapsulated instance inherits it.
   if (!Object.hasOwn(app, 'server')) {
-    // The error lists the plugins of the scope. This plugin is one of them.
+    // `pluginName` lists the plugins of the scope, including this plugin. The first one created the scope.
     const [outer] = app.pluginName.split(' -> ', 1);
     throw new LameduckError(
       'LAMEDUCK_ERR_PLUGIN_ENCAPSULATED',
-      `fastifyLameduck: registered inside ${quoted(outer)}, which has a scope of its own: expected the root instance, or a plugin made with fastify-plugin`,
+      `fastifyLameduck: registered inside ${quoted(outer)}, which has its own scope: expected the root instance, or a plugin made with fastify-plugin`,
     );
   }
   if (app.hasDecorator('lameduck')) {

@@ -1,5 +1,6 @@
-// Runs Fastify's own `close` after the last request and after every other destroy hook. Any earlier, it would answer clients and
-// probes with 503, and some versions destroy requests in flight (P-115).
+// Runs Fastify's own `close` after the last request and after every other destroy hook. If Fastify's `close` ran
+// earlier, Fastify would answer clients and probes with 503, and some versions of Fastify would destroy requests in
+// flight (P-115).
 import type { FastifyInstance } from 'fastify';
 import type { Lameduck } from '../handle.ts';
 
@@ -7,11 +8,11 @@ type Close = (this: FastifyInstance, callback?: unknown) => unknown;
 type Callback = (...args: unknown[]) => unknown;
 
 /**
- * replaceClose makes `app.close()` begin or join the shutdown. `app.close()` ends when Fastify's own close has ended. That one is
- * the destroy hook `fastify`: it is registered first, and so called last (P-102).
+ * replaceClose makes `app.close()` begin or join the shutdown. `app.close()` resolves when Fastify's own close has
+ * ended. The destroy hook `fastify` calls Fastify's own close. It is registered first, so it runs last (P-102).
  */
 export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
-  // Called below with its `this`.
+  // The function is called with `app` as its `this`.
   // eslint-disable-next-line @typescript-eslint/unbound-method
   const close = app.close as Close;
   let closed: Promise<unknown> | undefined;
@@ -23,12 +24,12 @@ export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
 
   const replacement: Close = function (callback) {
     const isCallback = typeof callback === 'function';
-    // Fastify reports the error itself.
+    // If the callback is not a function, Fastify reports this.
     if (Boolean(callback) && !isCallback) return close.call(this, callback);
-    // Fastify's close may still run after the hook's limit.
+    // Fastify's own close may still be running when its destroy hook has timed out.
     const whenClosed = handle.shutdown('app.close()').then(closeFastify);
     if (!isCallback) return whenClosed;
-    // Fastify chooses the arguments of a callback by its number of parameters.
+    // Fastify passes arguments to a callback depending on the number of its parameters.
     const args = callback.length < 3 ? [done] : [this, done];
     void whenClosed.then(
       () => (callback as Callback)(undefined, ...args),
@@ -39,5 +40,5 @@ export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
   app.close = replacement as FastifyInstance['close'];
 }
 
-// The promise of a call with a callback is not used.
+// An empty `done` for Fastify. The caller passed a callback, so nothing waits for `done`.
 function done(): void {}

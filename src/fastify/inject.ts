@@ -1,4 +1,4 @@
-// Requests of `app.inject()`, which uses neither a socket nor the seam (P-031).
+// Answers probes sent with `app.inject()`. Such a request uses no socket, so no server emits an event for it (P-031).
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import type { Traffic } from '../http/traffic.ts';
@@ -7,15 +7,15 @@ type Inject = (this: FastifyInstance, options?: unknown, callback?: unknown) => 
 type Dispatch = (this: unknown, request: IncomingMessage, response: ServerResponse) => void;
 type Callback = (error: unknown, response?: unknown) => void;
 
-// The chain that `inject` returns before it sends the request, and the function that gets the request.
+// Injection is the object that `inject` returns. The request is sent later, and `dispatch` handles it.
 interface Injection {
   dispatch: Dispatch;
   end(callback: Callback): void;
 }
 
 /**
- * answerInjectedProbes makes `app.inject('/readyz')` respond as on a socket, before every hook and route. A hook could do the
- * same, but would cost time in every request.
+ * answerInjectedProbes makes `app.inject('/readyz')` respond as on a socket, before every hook and route. A Fastify
+ * hook could do the same, but would cost time in every request.
  */
 export function answerInjectedProbes(app: FastifyInstance, traffic: Pick<Traffic, 'onRequest'>): void {
   // Called below with its `this`.
@@ -32,7 +32,7 @@ export function answerInjectedProbes(app: FastifyInstance, traffic: Pick<Traffic
           const isOurs = !(error instanceof Error) && traffic.onRequest(request, response, 'request', () => false);
           if (!isOurs) dispatch.call(this, request, response);
         };
-        // As for any injected request, wait until the application is ready.
+        // As Fastify does, answer injected requests only when the application is ready.
         if (isLoaded) goOn();
         else app.ready(goOn);
       };
@@ -54,7 +54,7 @@ function callBack(injection: unknown, callback: Callback): void {
     injection.end(callback);
     return;
   }
-  // Fastify rejects the request, because the application is closing.
+  // Fastify rejects an injected request while the application is closing.
   (injection as Promise<unknown>).then(
     (response) => process.nextTick(callback, undefined, response),
     (error: unknown) => process.nextTick(callback, error),

@@ -1,13 +1,16 @@
-// Facts that only the router knows: which routes are long-running, and the route of a request.
+// Reads what only Fastify's router knows: which routes are long-running, and the route of each request.
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { LameduckError, quoted } from '../errors.ts';
 import type { Traffic } from '../http/traffic.ts';
 import { keyOf } from '../message.ts';
 
-/** LameduckRouteConfig is the `config.lameduck` of a route. */
+/** LameduckRouteConfig is the type of a route's `config.lameduck`. */
 export interface LameduckRouteConfig {
-  /** Whether requests of this route are long-running, such as watches: the drain ends them instead of waiting for them. */
+  /**
+   * longRunning is true if requests of this route are long-running, such as watches. The drain ends long-running
+   * requests instead of waiting for them. The default is false.
+   */
   readonly longRunning?: boolean | undefined;
 }
 
@@ -15,14 +18,17 @@ type OnRequest = (request: FastifyRequest, reply: unknown, done: () => void) => 
 
 const label = Symbol('lameduck.route');
 
-/** routeOf returns the route pattern of a request; undefined for a 404, or if routes are not recorded. */
+/**
+ * routeOf returns the route pattern of a request, such as `/orders/:id`. It returns undefined for a 404 and if routes
+ * are not recorded.
+ */
 export function routeOf(request: IncomingMessage): string | undefined {
   return (keyOf(request) as { [label]?: string })[label];
 }
 
 /**
- * readRoutes reads `config.lameduck` of each route, and marks requests of long-running routes (P-033). Adding a route with an
- * invalid config throws LAMEDUCK_ERR_ROUTE_INVALID. With `isNoted`, each request is also marked with its route.
+ * readRoutes reads `config.lameduck` of each route and marks the requests of long-running routes (P-033). If `isNoted`,
+ * it also records the route of each request. Adding a route with an invalid config throws LAMEDUCK_ERR_ROUTE_INVALID.
  */
 export function readRoutes(app: FastifyInstance, traffic: Traffic, isNoted: boolean): void {
   const mark: OnRequest = (request, _reply, done) => {
@@ -37,7 +43,8 @@ export function readRoutes(app: FastifyInstance, traffic: Traffic, isNoted: bool
     }
     done();
   };
-  // Only a hook of every request also covers routes that were added earlier.
+  // The hook `onRoute` is not called for routes that were added before it. If there are such routes, a hook for every
+  // request handles them too.
   const isForAll = isNoted || hasRoutes(app);
   if (isForAll) app.addHook('onRequest', note);
   app.addHook('onRoute', (route) => {

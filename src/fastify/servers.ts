@@ -1,4 +1,4 @@
-// The other servers of an application: Fastify creates one for each further address of `localhost`.
+// Finds the servers that Fastify creates itself: one for each further address of `localhost`.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { FastifyInstance } from 'fastify';
 import type { Lameduck } from '../handle.ts';
@@ -6,18 +6,18 @@ import { isFree, type Server } from '../http/server.ts';
 import { addServer } from '../manage.ts';
 import type { Parts } from '../parts.ts';
 
-// Node publishes on this channel which server is about to listen (P-112).
+// The diagnostics channel on which Node publishes each server that is about to listen (P-112).
 const channel = 'tracing:net.server.listen:asyncStart';
 
 /**
- * joinServers adds every server whose requests the application handles to the lifecycle, before the server listens (P-020).
- * Fastify does not report the servers that it creates.
+ * joinServers adds every server of the application to the lifecycle before the server listens (P-020). Fastify does not
+ * report the servers that it creates, so Node's diagnostics channel finds them.
  */
 export function joinServers(app: FastifyInstance, parts: Parts): void {
   const { handle } = parts;
   const onListen = (message: unknown): void => {
     const { server } = message as { readonly server: Server };
-    // Only compared, never called.
+    // `routing` is only compared, never called.
     // eslint-disable-next-line @typescript-eslint/unbound-method
     if (server === app.server || !server.listeners('request').includes(app.routing) || !isFree(server)) return;
     addServer(parts, server);
@@ -29,14 +29,14 @@ export function joinServers(app: FastifyInstance, parts: Parts): void {
 }
 
 /**
- * listenNoMore makes an `app.listen()` resolve without a further server, if it runs when a shutdown begins or is called later.
- * Otherwise Fastify would wait forever for a server that it does not start while it closes, and would read the address of a
- * closed server.
+ * listenNoMore ends an `app.listen()` that is in progress when a shutdown begins, or that is called later. Otherwise
+ * Fastify would wait forever for a server that it does not start while it closes.
  */
 export function listenNoMore(app: FastifyInstance, { signals }: Lameduck): void {
   const stop = async (): Promise<void> => {
     await signals.shutdownInitiated.signaled;
-    // Fastify has no other interface for this. It also calls `app.close()`, and reports a failure to every other caller.
+    // Only an aborted signal makes Fastify end its `listen`. The signal also makes Fastify call `app.close()`, and
+    // every other caller of `listen` gets the error.
     await app.listen({ signal: AbortSignal.abort() });
   };
   stop().catch(() => undefined);

@@ -1,4 +1,4 @@
-// The standard health service, grpc.health.v1.Health. It reads the statuses.
+// The standard gRPC health service, grpc.health.v1.Health. Its answers come from `Statuses`.
 import {
   status as grpcStatus,
   type sendUnaryData,
@@ -16,10 +16,13 @@ interface Reply {
   readonly status: ServingStatus;
 }
 
-// The most open watches. A client that opens more does not read them.
+// The maximum number of open watches. It bounds the memory if a client opens watches and never reads them.
 const mostWatchers = 1_000;
 
-/** HealthService answers Check and List, and streams to Watch until `endWatches` is called. */
+/**
+ * HealthService handles the methods Check, List and Watch. It sends a stream to each Watch until `endWatches` is
+ * called.
+ */
 export class HealthService {
   readonly #statuses: Statuses;
   readonly #streams = new Map<ServerWritableStream<Request, Reply>, () => void>();
@@ -44,7 +47,7 @@ export class HealthService {
     };
   }
 
-  /** endWatches ends every stream after its last status and rejects new ones, because a server that drains waits for each. */
+  /** endWatches ends every watch and rejects new ones, because a draining gRPC server waits for every open stream. */
   endWatches(): void {
     this.#takesWatches = false;
     for (const [stream, forget] of this.#streams) {
@@ -69,7 +72,7 @@ export class HealthService {
 
   #watch(stream: ServerWritableStream<Request, Reply>): void {
     if (!this.#takesWatches) {
-      stream.emit('error', { code: grpcStatus.UNAVAILABLE, details: 'the server is about to end' });
+      stream.emit('error', { code: grpcStatus.UNAVAILABLE, details: 'the server is shutting down' });
       return;
     }
     if (this.#streams.size >= mostWatchers) {

@@ -1,21 +1,21 @@
-// The status of each service name, computed from the checks of the three endpoints.
+// The status of each gRPC service name, computed from the checks of /readyz, /livez and /healthz.
 import type { Clock } from '../clock.ts';
 import type { Health } from '../health/health.ts';
 import type { LifecycleSignals } from '../lifecycle/signals.ts';
 
-/** ServingStatus is a status of gRPC's health checking protocol. */
+/** ServingStatus is a status of the gRPC health checking protocol. */
 export type ServingStatus = 'SERVING' | 'NOT_SERVING' | 'SERVICE_UNKNOWN';
 
-/** StatusesParts is what the statuses are computed from. */
+/** StatusesParts are the parts from which `Statuses` computes each status. */
 export interface StatusesParts {
   readonly health: Health;
   readonly signals: LifecycleSignals;
   readonly clock: Clock;
-  /** For each further service, the group of readyz checks that decides its status. */
+  /** services maps each further gRPC service name to the group of readyz checks that decides its status. */
   readonly services: ReadonlyMap<string, string>;
 }
 
-// How often the checks run while a client watches.
+// Milliseconds between two runs of the checks while a client watches.
 const interval = 1_000;
 
 type Tell = (status: ServingStatus) => void;
@@ -26,7 +26,9 @@ interface Watcher {
   last: ServingStatus | undefined;
 }
 
-/** Statuses has the status of `''`, `readyz`, `livez`, `healthz` and the services that the program names. */
+/**
+ * Statuses computes the status of `''`, `readyz`, `livez`, `healthz` and the service names that the program has added.
+ */
 export class Statuses {
   readonly names: readonly string[];
   readonly #parts: StatusesParts;
@@ -36,7 +38,7 @@ export class Statuses {
   constructor(parts: StatusesParts) {
     this.#parts = parts;
     this.names = ['', 'readyz', 'livez', 'healthz', ...parts.services.keys()];
-    // At once, so that watchers get the status before their streams end (P-046).
+    // Send NOT_SERVING as soon as the shutdown begins, because the watches end later in the drain (P-046).
     void parts.signals.shutdownInitiated.signaled.then(() => {
       for (const watcher of this.#watchers) {
         if (!this.#isLive(watcher.service) && watcher.last !== 'SERVICE_UNKNOWN') this.#say(watcher, 'NOT_SERVING');
@@ -44,7 +46,10 @@ export class Statuses {
     });
   }
 
-  /** of runs the checks of a service and resolves with its status; undefined for an unknown service. */
+  /**
+   * of runs the checks of a service and resolves with the service's status. It resolves with undefined for an unknown
+   * service.
+   */
   async of(service: string): Promise<ServingStatus | undefined> {
     const { health, services, signals } = this.#parts;
     if (this.#isLive(service)) return (await health[service].passes()) ? 'SERVING' : 'NOT_SERVING';
@@ -54,7 +59,7 @@ export class Statuses {
     return passes && !signals.shutdownInitiated.hasSignaled ? 'SERVING' : 'NOT_SERVING';
   }
 
-  /** watch reports the status of a service now and at each change, until the returned function is called. */
+  /** watch calls `tell` with the status of a service, now and at each change. The returned function ends the watch. */
   watch(service: string, tell: Tell): () => void {
     const watcher: Watcher = { service, tell, last: undefined };
     this.#watchers.add(watcher);

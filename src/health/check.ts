@@ -1,34 +1,42 @@
-// One health check: it runs within its limit, once for all probes that arrive meanwhile.
+// One health check. Each run has a limit, and probes that arrive during a run share its result.
 import { timedOut, withTimeout, type Clock } from '../clock.ts';
 import { LameduckError, messageOf } from '../errors.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { isThenable } from '../thenable.ts';
 
-/** CheckContext is the argument of a check. */
+/** CheckContext is the argument of a check's function. */
 export interface CheckContext {
-  /** Aborted when the limit of the check has passed. Pass it to `fetch` or a query, so that they end too. */
+  /**
+   * signal is aborted when the limit of the check has passed. Pass it to `fetch` or to a query, so that they end too.
+   */
   readonly signal: AbortSignal;
 }
 
-/** CheckFunction fails if it throws, rejects, takes too long or returns `false`. Every other result passes. */
+/**
+ * CheckFunction is the function of a health check. The check fails if the function throws, rejects, exceeds its limit
+ * or returns `false`. Any other result passes.
+ */
 export type CheckFunction = (context: CheckContext) => unknown;
 
-/** CheckOptions are the options of a check. */
+/** CheckOptions puts a health check into a group, which a probe can exclude. */
 export interface CheckOptions {
-  /** The name of a group: `?exclude=<group>` excludes all its checks from a probe. */
+  /**
+   * group is the name of the check's group. `?exclude=<group>` excludes all checks of the group from a probe. By
+   * default, a check has no group.
+   */
   readonly group?: string;
 }
 
-/** CheckResult is the outcome of one run: undefined if the check passed, else the error. */
+/** CheckResult is the result of one run: undefined if the check passed, otherwise the error. */
 export type CheckResult = Error | undefined;
 
-/** CheckLimits is how long a check may take, in milliseconds of a clock. */
+/** CheckLimits contains the clock and the limit of a check. `checkTimeout` is the longest run, in milliseconds. */
 export interface CheckLimits {
   readonly clock: Clock;
   readonly checkTimeout: number;
 }
 
-/** Check is a function with the name, and perhaps the group, under which it is reported. */
+/** Check is a health check with its name and, if it has one, its group. */
 export class Check {
   readonly name: string;
   readonly group: string | undefined;
@@ -44,14 +52,15 @@ export class Check {
   }
 
   /**
-   * run returns the result at once if the check is synchronous, else within its limit (P-081). Calls during a run share its
-   * result (P-082). The promise never rejects.
+   * run runs the check. If the check is synchronous, run returns the result. If it is asynchronous, run returns a
+   * promise that resolves within the limit (P-081). Calls during a run get the result of that run (P-082). The promise
+   * never rejects.
    */
   run(): CheckResult | Promise<CheckResult> {
     if (this.#running !== undefined) return this.#running;
     const result = this.#begin();
     if (!(result instanceof Promise)) return result;
-    // The run is over before its result is used, so that a later probe starts a run of its own.
+    // Mark the run as ended before its result is used. A probe that arrives after that starts a new run.
     this.#running = result.then((settled) => {
       this.#running = undefined;
       return settled;
@@ -93,7 +102,7 @@ export class Check {
   }
 }
 
-// Longest reason in a log line, in characters. An error message can be a whole page of HTML.
+// The maximum number of characters of a failure's reason in a log line. An error message can be a whole page of HTML.
 const longestReason = 1_000;
 
 function bounded(reason: string): string {

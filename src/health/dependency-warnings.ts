@@ -1,11 +1,31 @@
-// The warning about a livez check that looks like a dependency: a restart does not repair a database (P-089).
+// Warns about a livez check whose name looks like a dependency. The kubelet would restart the container, which does not
+// repair a database (P-089).
 import type { CheckFunction } from './check.ts';
 
-// Compared with whole words of a name, without a number after the word.
+// Words that are names of dependencies. Each word of a check's name is compared with them, without a number at its end.
 const dependencies: ReadonlySet<string> = new Set([
-  ...['db', 'database', 'sql', 'postgres', 'postgresql', 'mysql', 'mariadb', 'mongo', 'mongodb', 'dynamodb'],
-  ...['cassandra', 'elasticsearch', 'opensearch', 'etcd', 'redis', 'valkey', 'memcached'],
-  ...['kafka', 'rabbitmq', 'amqp', 'nats', 'upstream'],
+  'db',
+  'database',
+  'sql',
+  'postgres',
+  'postgresql',
+  'mysql',
+  'mariadb',
+  'mongo',
+  'mongodb',
+  'dynamodb',
+  'cassandra',
+  'elasticsearch',
+  'opensearch',
+  'etcd',
+  'redis',
+  'valkey',
+  'memcached',
+  'kafka',
+  'rabbitmq',
+  'amqp',
+  'nats',
+  'upstream',
 ]);
 
 interface Named {
@@ -13,7 +33,7 @@ interface Named {
   readonly run: CheckFunction;
 }
 
-/** DependencyWarnings warns once about each livez check that looks like a dependency. */
+/** DependencyWarnings warns once about each livez check whose name looks like a dependency. */
 export class DependencyWarnings {
   readonly #warn: (message: string) => void;
   readonly #readyz: Named[] = [];

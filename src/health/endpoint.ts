@@ -1,4 +1,5 @@
-// One health endpoint: its checks, and the answer to a probe in the apiserver's format. It knows no transport.
+// One health endpoint: it runs its checks and makes the answer to a probe in the apiserver's format. Its caller sends the
+// answer.
 import type { Clock } from '../clock.ts';
 import { LameduckError } from '../errors.ts';
 import type { Answer } from '../message.ts';
@@ -7,18 +8,20 @@ import type { Check, CheckResult } from './check.ts';
 import { Exclusions } from './exclusions.ts';
 import { lineOf } from './report.ts';
 
-/** EndpointName is the first part of the path. */
+/** EndpointName is the first segment of the path of a health endpoint. */
 export type EndpointName = 'readyz' | 'livez' | 'healthz';
 
-/** EndpointParts is what an endpoint needs, and what it reports to. */
 export interface EndpointParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly observer: Pick<Observer, 'onCheckChange' | 'onCheckResult'>;
-  /** Called when a probe without exclusions passes. */
+  /** onPass is called when a probe without exclusions passes. */
   readonly onPass?: (() => void) | undefined;
 }
 
-/** LastCheck is lameduck's own check. It runs after all others have ended, and its changes are reported elsewhere. */
+/**
+ * LastCheck is a check of lameduck itself that runs after all other checks have ended. Changes of its result are not
+ * reported.
+ */
 export interface LastCheck {
   readonly name: string;
   run(): CheckResult;
@@ -26,20 +29,23 @@ export interface LastCheck {
 
 interface Entry {
   readonly check: Check;
-  /** Until this time, in milliseconds of the clock, the check passes without a run. */
+  /** graceUntil is the time, in milliseconds of the clock, until which the check passes without a run. */
   readonly graceUntil: number;
 }
 
-/** Part is the part of one check in an answer. */
+/** Part is what one check adds to an answer. */
 interface Part<Result> {
   readonly name: string;
-  /** How the check is excluded, as written in the report. */
+  /**
+   * exclusion is the text of the report that says how the check was excluded. It is undefined if the check was not
+   * excluded.
+   */
   readonly exclusion: string | undefined;
   readonly isRun: boolean;
   readonly result: Result;
 }
 
-/** Endpoint is `/readyz`, `/livez` or `/healthz`: closed to new checks once the server listens (A-074). */
+/** Endpoint is `/readyz`, `/livez` or `/healthz`. It rejects new checks once the server listens (A-074). */
 export class Endpoint {
   readonly name: EndpointName;
   readonly #parts: EndpointParts;
@@ -54,12 +60,12 @@ export class Endpoint {
     this.#last = last;
   }
 
-  /** checkFree throws if a name is taken or the endpoint is closed. */
+  /** checkFree throws if the endpoint has a check with this name, or if the endpoint is closed. */
   checkFree(name: string): void {
     if (this.#isClosed) {
       throw new LameduckError(
         'LAMEDUCK_ERR_REGISTERED_TOO_LATE',
-        `unable to add check "${name}": the /${this.name} endpoint has already been created; add it before listen()`,
+        `unable to add check "${name}": the /${this.name} endpoint accepts no more checks; add it before listen()`,
       );
     }
     if (this.#entries.has(name) || this.#last?.name === name) {
@@ -70,25 +76,28 @@ export class Endpoint {
     }
   }
 
-  /** add registers a check. It passes without a run until `graceUntil`. Throws as `checkFree` does. */
+  /**
+   * add registers a check, which passes without a run until `graceUntil`. It throws if the name is in use or the
+   * endpoint is closed.
+   */
   add(check: Check, graceUntil = -Infinity): void {
     this.checkFree(check.name);
     this.#entries.set(check.name, { check, graceUntil });
   }
 
-  /** hasGroup tells whether a check is in that group. */
+  /** hasGroup tells whether at least one check of the endpoint is in a group. */
   hasGroup(group: string): boolean {
     return [...this.#entries.values()].some(({ check }) => check.group === group);
   }
 
-  /** close rejects further checks. */
+  /** close makes the endpoint reject further checks. */
   close(): void {
     this.#isClosed = true;
   }
 
   /**
-   * answer runs the checks and returns the response: all checks for the endpoint's own path, one check for a path below it.
-   * The result is a promise only if a check is asynchronous.
+   * answer runs checks and returns the response to a probe. The path of the endpoint runs all checks, and a path below
+   * it runs one check. The result is a promise only if a check is asynchronous.
    */
   answer(path: string, query: URLSearchParams): Answer | Promise<Answer> {
     if (isRoot(path)) return this.#answerAll(query);
@@ -99,7 +108,7 @@ export class Endpoint {
     return result instanceof Promise ? result.then(answerOne) : answerOne(result);
   }
 
-  /** passes tells whether every check, or every check of a group, passes now (P-088). */
+  /** passes tells whether every check of the endpoint, or of one group, passes now (P-088). */
   async passes(group?: string): Promise<boolean> {
     const entries = [...this.#entries.values()].filter(({ check }) => group === undefined || check.group === group);
     const results = await Promise.all(
@@ -122,7 +131,8 @@ export class Endpoint {
     return { name: entry.check.name, exclusion, isRun, result: isRun ? this.#run(entry) : undefined };
   }
 
-  // Run after the others, so that no probe passes after ShutdownInitiated, however long the other checks took.
+  // Runs the last check after all others. So a probe fails after ShutdownInitiated even if its other checks began
+  // before it.
   #conclude(last: LastCheck, exclusions: Exclusions): Part<CheckResult> {
     const exclusion = exclusions.of(last);
     const isRun = exclusion === undefined;
@@ -156,9 +166,9 @@ export class Endpoint {
       : this.#noted(check.name, result);
   }
 
-  // The observer gets the reason, once per change (A-104). A response never contains it.
+  // Reports each change of a check's result with its reason (A-104). A response never contains the reason.
   #noted(name: string, result: CheckResult): CheckResult {
-    // A start that has not ended is not reported. A hook that fails or takes long has a log line of its own.
+    // Do not report a post-start hook that is still running. If a hook fails or takes long, another log line says so.
     if (name.startsWith('poststarthook/')) return result;
     if (this.#failing.has(name) === (result !== undefined)) return result;
     if (result === undefined) this.#failing.delete(name);
@@ -176,29 +186,34 @@ async function settle(part: Part<CheckResult | Promise<CheckResult>>): Promise<P
   return { ...part, result: await part.result };
 }
 
-/** plain is the headers of each response to a probe. */
+/** plain contains the headers of each response to a probe. */
 export const plain = {
   'Content-Type': 'text/plain; charset=utf-8',
-  // The apiserver's value and no-store, so that no cache answers a probe (P-086).
+  // The apiserver's value with `no-store` added, so that no cache answers a probe (P-086).
   'Cache-Control': 'no-cache, private, no-store',
 };
 
 const rootHeaders = { ...plain, 'X-Content-Type-Options': 'nosniff' };
 
-/** passed is the response of an endpoint that passes. */
+/** passed is the response of an endpoint whose checks all pass. */
 export const passed: Answer = { status: 200, headers: rootHeaders, body: 'ok' };
 
-/** notFound is the response for a check that does not exist. */
+/** notFound is the response to a probe of a check that does not exist. */
 export const notFound: Answer = { status: 404, headers: rootHeaders, body: '404 page not found\n' };
 
-/** failing is the response of an endpoint if only one failing check is known. */
+/**
+ * failing returns the response of an endpoint with one failing check. The results of the other checks are not known.
+ */
 export function failing(endpoint: EndpointName, path: string, check: string): Answer {
   if (!isRoot(path)) return failedOne;
   const line = lineOf({ name: check, exclusion: undefined, result: new Error(check) });
   return { status: 500, headers: rootHeaders, body: `${line}${endpoint} check failed\n` };
 }
 
-/** isRoot tells whether a path below an endpoint is the endpoint's own. */
+/**
+ * isRoot tells whether a path below an endpoint is empty, so that it means the whole endpoint and not one of its
+ * checks.
+ */
 export function isRoot(path: string): boolean {
   return path === '' || path === '/';
 }

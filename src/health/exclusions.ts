@@ -1,16 +1,17 @@
-// The checks that one probe excludes. The names come from the client and can be any text.
-
-// How many unknown names are listed, and how many characters of each, so that the response stays short.
+// The checks that one probe excludes with `?exclude=`. The client may send any names, so the response repeats at most
+// 20 unknown names of at most 100 characters each.
 const mostNames = 20;
 const longestName = 100;
 
-/** Excludable can be excluded by its own name or by its group. */
+/** Excludable is a check that can be excluded by its name or by its group. */
 export interface Excludable {
   readonly name: string;
   readonly group?: string | undefined;
 }
 
-/** Exclusions are the values of `exclude` of one probe, each an exact name of a check or of a group (A-089). */
+/**
+ * Exclusions are the values of `exclude` in one probe. Each value is the exact name of a check or of a group (A-089).
+ */
 export class Exclusions {
   readonly #asked: ReadonlySet<string>;
   readonly #unmatched: Set<string>;
@@ -20,12 +21,15 @@ export class Exclusions {
     this.#unmatched = new Set(this.#asked);
   }
 
-  /** Whether the probe excludes nothing. */
+  /** isEmpty tells whether the probe excludes no check. */
   get isEmpty(): boolean {
     return this.#asked.size === 0;
   }
 
-  /** of returns how a check is excluded, as written in the report: by its name, else by its group, else undefined. */
+  /**
+   * of returns the text of the report that says how a check is excluded: by its name or by its group. It returns
+   * undefined if the check is not excluded.
+   */
   of({ name, group }: Excludable): string | undefined {
     if (this.#asked.has(name)) {
       this.#unmatched.delete(name);
@@ -36,7 +40,10 @@ export class Exclusions {
     return `excluded with ${group}`;
   }
 
-  /** warning is the line about names that no check and no group has, or the empty string. Read it after `of` of each check. */
+  /**
+   * warning is a line that lists the unknown names, or the empty string if there are none. Call `of` for every check
+   * first.
+   */
   get warning(): string {
     if (this.#unmatched.size === 0) return '';
     const names = [...this.#unmatched].sort();
@@ -46,9 +53,9 @@ export class Exclusions {
   }
 }
 
-// Quoted as in Go: the result cannot start a new line, move a terminal's cursor or reverse text.
+// Quotes a name as Go does, so that it cannot start a new line, move a terminal's cursor or reverse text.
 function quoted(name: string): string {
-  // A character has at most two UTF-16 units.
+  // Cut before splitting the text into characters, because a character has at most two UTF-16 code units.
   const characters = Array.from(name.slice(0, 2 * longestName));
   const isCut = characters.length > longestName;
   const shown = isCut ? `${characters.slice(0, longestName).join('')}…` : name;

@@ -1,4 +1,4 @@
-// The three health endpoints of a server, and the checks that every server has.
+// The three health endpoints of a lifecycle, and the checks that they always have.
 import type { Clock } from '../clock.ts';
 import type { LifecycleSignals } from '../lifecycle/signals.ts';
 import type { Answer } from '../message.ts';
@@ -11,29 +11,35 @@ import { LogCheck, type FlushFunction } from './log-check.ts';
 import { parseProbeUrl } from './probe-url.ts';
 import { reasons, shutdownCheck } from './readyz.ts';
 
-/** HealthOptions is what the three endpoints share. Durations are in milliseconds. */
+/** Durations are in milliseconds. */
 export interface HealthOptions {
   readonly clock: Clock;
-  /** The limit of each check. */
+  /** checkTimeout is the limit of each health check. */
   readonly checkTimeout: number;
-  /** How long an unfinished post-start hook passes on /livez; 0: /livez has no checks of post-start hooks. */
+  /**
+   * livezGracePeriod is the time in milliseconds until which /livez passes although a post-start hook has not finished.
+   * With 0, /livez does not check post-start hooks.
+   */
   readonly livezGracePeriod: number;
   readonly observer: Pick<Observer, 'onCheckChange' | 'onCheckResult' | 'onWarning'>;
-  /** Called when a probe of /readyz without exclusions passes (A-013). */
+  /** onReady is called when a probe of /readyz without exclusions passes (A-013). */
   readonly onReady?: (() => void) | undefined;
-  /** Flushes the log, if it can be flushed. */
+  /** flushLog writes the buffered lines of the log. It is undefined if the log cannot be flushed. */
   readonly flushLog?: FlushFunction | undefined;
-  /** Whether the probe thread watches the event loop. Every endpoint then has a check of it. */
+  /**
+   * isLoopWatched tells whether the probe thread watches the event loop. Every endpoint then has the check
+   * `event-loop`.
+   */
   readonly isLoopWatched?: boolean;
 }
 
-/** Health answers probes. It knows nothing of HTTP servers or ports. */
+/** Health answers probes. It does not depend on HTTP servers or ports. */
 export class Health {
-  /** Its last check is `shutdown` (A-072). */
+  /** readyz is the endpoint /readyz. The check `shutdown` runs last (A-072). */
   readonly readyz: Endpoint;
   readonly livez: Endpoint;
   readonly healthz: Endpoint;
-  /** Whether a request on the debug socket makes /readyz fail. */
+  /** isHeldUnready is true if a request on the debug socket has made /readyz fail. */
   isHeldUnready = false;
   readonly #options: HealthOptions;
   readonly #logCheck: LogCheck;
@@ -64,13 +70,18 @@ export class Health {
     return [this.readyz, this.livez, this.healthz];
   }
 
-  /** addReadyz adds a check to /readyz. Throws if the name is invalid or taken, for invalid arguments, and after `close`. */
+  /**
+   * addReadyz adds a check to /readyz. It throws if an argument is invalid, if the name is in use, or after `close`.
+   */
   addReadyz(name: string, run: CheckFunction, options?: CheckOptions): void {
     this.readyz.add(this.#create('readyz', name, run, options));
     this.#warnings.noteReadyz({ name, run });
   }
 
-  /** addLivez adds one check to both /livez and /healthz. Throws as `addReadyz` does. */
+  /**
+   * addLivez adds a check to /livez and /healthz. It throws if an argument is invalid, if the name is in use, or after
+   * `close`.
+   */
   addLivez(name: string, run: CheckFunction, options?: CheckOptions): void {
     const check = this.#create('livez', name, run, options);
     this.#addTo([this.livez, this.healthz], check);
@@ -78,8 +89,8 @@ export class Health {
   }
 
   /**
-   * addPostStartHook adds the check `poststarthook/<name>`, which fails until the hook has succeeded. /readyz and /healthz
-   * have it at once, and /livez has it after the livez grace period, if one is set (A-042, A-075).
+   * addPostStartHook adds the check `poststarthook/<name>`, which fails until the hook has succeeded. It affects
+   * /readyz and /healthz at once. It affects /livez only after the livez grace period, if one is set (A-042, A-075).
    */
   addPostStartHook(name: string, isFinished: () => boolean): void {
     const { clock, livezGracePeriod } = this.#options;
@@ -87,24 +98,24 @@ export class Health {
       if (!isFinished()) throw new Error('not finished');
     };
     const check = new Check(reasons.postStartHook(name), run, this.#options);
-    // A name that is free on /healthz is free on /livez too.
+    // The checks of /livez are also on /healthz. So a name that is not used on /healthz is not used on /livez.
     this.#addTo([this.readyz, this.healthz], check);
     if (livezGracePeriod > 0) this.livez.add(check, clock.now() + livezGracePeriod);
   }
 
-  /** close rejects further checks. */
+  /** close makes all endpoints reject further checks. */
   close(): void {
     for (const endpoint of this.#all) endpoint.close();
   }
 
-  /** stop ends the timers of the checks. */
+  /** stop cancels the timers of the checks. */
   stop(): void {
     this.#logCheck.stop();
   }
 
-  /** answer returns the response to a probe, or undefined if the URL is not a probe's (P-080). */
+  /** answer returns the response to a probe. It returns undefined if the URL is not a probe URL (P-080). */
   answer(url: string): Answer | Promise<Answer> | undefined {
-    // Most requests are no probes. Compare one letter before anything else.
+    // Compare one letter before parsing the URL, because most requests are not probes.
     const letter = url.charCodeAt(1) | 0x20;
     if (letter !== r && letter !== l && letter !== h) return undefined;
     const asked = parseProbeUrl(url);
@@ -121,7 +132,7 @@ export class Health {
     return new Check(name, run, this.#options, options);
   }
 
-  // Check all endpoints before adding to one.
+  // Check that the name is free on all endpoints before adding the check to any of them.
   #addTo(endpoints: readonly Endpoint[], check: Check): void {
     for (const endpoint of endpoints) endpoint.checkFree(check.name);
     for (const endpoint of endpoints) endpoint.add(check);

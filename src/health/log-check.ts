@@ -1,4 +1,5 @@
-// The check `log`: whether log lines are still written. It knows only how a log is flushed.
+// The health check `log`, which fails if log lines can no longer be written. It needs only a function that flushes the
+// log.
 import type { Clock } from '../clock.ts';
 import { isThenable } from '../thenable.ts';
 
@@ -6,14 +7,14 @@ const flushInterval = 60_000;
 const blockedAfter = 120_000;
 
 /**
- * FlushFunction writes the lines that the log has buffered. It has ended when it returns or when its promise resolves. It
- * throws, rejects or hangs while the log is blocked.
+ * FlushFunction writes the buffered log lines. The flush is complete when the function returns or its promise resolves.
+ * While the log is blocked, it throws, rejects or hangs.
  */
 export type FlushFunction = () => unknown;
 
 /**
- * LogCheck flushes the log every minute from its first run on, and fails if the last complete flush is two minutes old
- * (A-077). Without a flush function it always passes.
+ * LogCheck flushes the log every minute after its first run. It fails if no flush has been completed for two minutes
+ * (A-077). If there is no flush function, it always passes.
  */
 export class LogCheck {
   readonly #clock: Clock;
@@ -33,13 +34,13 @@ export class LogCheck {
     if (this.#flush === undefined || this.#isStopped) return;
     const isFirstUse = this.#completedAt === undefined;
     const completedAt = (this.#completedAt ??= this.#clock.now());
-    // After a suspension, this check can run before the overdue flush. Flush now, so that the next probe sees a log that
-    // works again.
+    // After a suspension of the machine, a probe can arrive before the overdue flush. Flush now, so that the next probe
+    // passes if the log can be written.
     if (isFirstUse || this.#isOverdue(completedAt)) this.#begin(this.#flush);
     if (this.#isOverdue(this.#completedAt)) throw new Error('logging blocked');
   }
 
-  /** stop ends the flushing. The check passes from then on. */
+  /** stop makes the check no longer flush. After that, the check always passes. */
   stop(): void {
     this.#isStopped = true;
     this.#cancel();

@@ -1,7 +1,7 @@
-// The endpoint of a URL.
+// Parses the URL of a probe.
 import type { EndpointName } from './endpoint.ts';
 
-/** ProbeUrl is the URL of a probe: its endpoint, the decoded path below the endpoint, and the query. */
+/** ProbeUrl is a parsed probe URL: the endpoint, the decoded path below the endpoint, and the query. */
 export interface ProbeUrl {
   readonly endpoint: EndpointName;
   readonly path: string;
@@ -9,8 +9,8 @@ export interface ProbeUrl {
 }
 
 /**
- * parseProbeUrl returns undefined for a URL that is not a probe's (P-080). A URL in absolute form is a request to a forward
- * proxy, so it is not a probe of this server.
+ * parseProbeUrl parses the URL of a probe. It returns undefined for any other URL (P-080). An absolute URL is also
+ * another URL, because it is a request to a forward proxy.
  */
 export function parseProbeUrl(url: string): ProbeUrl | undefined {
   const match = probeUrl.exec(url);
@@ -22,7 +22,8 @@ export function parseProbeUrl(url: string): ProbeUrl | undefined {
   };
 }
 
-// The apiserver compares decoded paths. A path that cannot be decoded stays as it is, and matches no check.
+// Decodes a path, because the apiserver compares decoded paths. If a path cannot be decoded, it stays encoded and
+// matches no check.
 function decoded(path: string): string {
   if (!path.includes('%')) return path;
   try {

@@ -1,11 +1,15 @@
-// The program's own health paths. They answer 503 from ShutdownInitiated on, for probes and load balancers that use them.
+// The program's own health paths. From ShutdownInitiated on, they answer 503, because probes or load balancers may use
+// them.
 import type { LifecycleSignal } from '../lifecycle/signal.ts';
 import type { Answer } from '../message.ts';
 import { plain } from './endpoint.ts';
 
 const shuttingDown: Answer = { status: 503, headers: plain, body: 'The server is shutting down.\n' };
 
-/** readinessPaths returns a function that answers GET and HEAD on these paths once the signal has fired. */
+/**
+ * readinessPaths returns a function that answers requests to the program's health paths. Once the signal has fired, it
+ * returns a 503 for GET and HEAD. Otherwise it returns undefined.
+ */
 export function readinessPaths(
   paths: readonly string[],
   shutdownInitiated: Pick<LifecycleSignal, 'hasSignaled'>,
@@ -17,7 +21,8 @@ export function readinessPaths(
   };
 }
 
-// The routers of Express and Koa ignore a final slash by default, so a load balancer may probe either form.
+// Removes a slash at the end of a path. The routers of Express and Koa ignore it by default, so a load balancer may
+// probe the path with it.
 function withoutFinalSlash(path: string): string {
   return path.replace(/(.)\/$/, '$1');
 }

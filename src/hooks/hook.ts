@@ -1,4 +1,4 @@
-// One hook: the argument of its function, and how it runs within its limit.
+// Runs one hook, and limits its time.
 import { wait, type Clock } from '../clock.ts';
 import { LameduckError, messageOf } from '../errors.ts';
 import type { HookFailure, HookKind } from '../observer.ts';
@@ -6,23 +6,30 @@ import { formatDuration, type Duration } from '../settings/duration.ts';
 
 /** HookContext is the argument of a hook's function. */
 export interface HookContext {
-  /** The reason of the shutdown, such as `SIGTERM`; undefined for a post-start hook. */
+  /** reason is the reason of the shutdown, such as `SIGTERM`. It is undefined for a post-start hook. */
   readonly reason: string | undefined;
-  /** How long the hook may take, in milliseconds; Infinity is no limit. */
+  /** limit is how long the hook may take, in milliseconds. Infinity means no limit. */
   readonly limit: number;
   /**
-   * Aborted when the hook's limit has passed; `reason` is the error. The signal of a post-start hook is also aborted when the
-   * shutdown begins, even if the hook has ended. Background work of the hook can use the signal to stop.
+   * signal is aborted when the hook's limit has passed. The signal's `reason` is then the error with which the hook
+   * fails. The signal of a post-start hook is also aborted when the listener closes during a shutdown, even if the hook
+   * has ended. Background work that the hook has started can use the signal to stop.
    */
   readonly signal: AbortSignal;
 }
 
-/** HookFunction may be asynchronous. Its result is ignored. */
+/**
+ * HookFunction is the function of a hook. It may be asynchronous. lameduck ignores its result. If it throws or rejects,
+ * the hook has failed.
+ */
 export type HookFunction = (context: HookContext) => unknown;
 
-/** HookOptions are the options of a hook. */
+/** HookOptions sets how long one hook may take. */
 export interface HookOptions {
-  /** The hook's own limit, at least 1ms. The default is the setting of its kind; a post-start hook has no limit. */
+  /**
+   * timeout is how long the hook may take. The minimum is 1 ms. The default is the setting `preShutdownHookTimeout` for
+   * a pre-shutdown hook, and `destroyHookTimeout` for a destroy hook. A post-start hook has no limit by default.
+   */
   readonly timeout?: Duration;
 }
 
@@ -31,24 +38,24 @@ export interface Hook {
   readonly kind: HookKind;
   readonly name: string;
   readonly run: HookFunction;
-  /** In milliseconds; Infinity is no limit. */
+  /** timeout is how long the hook may take, in milliseconds. Infinity means no limit. */
   readonly timeout: number;
 }
 
-/** HookLimits is how long a hook may take, and what can end that time early. */
+/** HookLimits says how long a hook may take, and what can end this time early. */
 export interface HookLimits {
   readonly clock: Clock;
-  /** In milliseconds; Infinity is no limit. */
+  /** limit is how long the hook may take, in milliseconds. Infinity means no limit. */
   readonly limit: number;
-  /** Aborts the hook. An error of the hook after that is not a failure. */
+  /** stop aborts the hook. If the hook throws or rejects after that, this is not a failure. */
   readonly stop?: AbortSignal;
-  /** Ends the hook's time before its limit. A hook that still runs has then timed out. */
+  /** cut ends the hook's time before its limit. A hook that is still running has then timed out. */
   readonly cut?: AbortSignal;
 }
 
 /**
- * runHook calls a hook and waits until it ends, fails or reaches its limit, whichever is first (P-095, P-098). A hook that
- * ends at its limit or later has timed out, even if it blocked the event loop until then. The promise never rejects: it
+ * runHook calls a hook and waits until it ends, fails or reaches its limit, whichever is first (P-095, P-098). A hook
+ * that ends after its limit has timed out, even if it blocked the event loop until then. The promise never rejects: it
  * resolves with the failure.
  */
 export async function runHook(hook: Hook, limits: HookLimits, reason?: string): Promise<HookFailure | undefined> {
@@ -63,7 +70,8 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
     timesUp.abort(timedOut.error);
     return timedOut;
   };
-  // A blocked event loop delays the timer, so compare the clock too. A hook without time is still called once.
+  // A blocked event loop delays the timer, so the clock decides whether the hook exceeded its limit. If no time is
+  // left, the hook is still called, and only its own timeout decides whether it has timed out.
   const longest = limit === 0 ? hook.timeout : limit;
   const work = durationOf(clock, () => run({ reason, limit, signal })).then(
     (took) => (took < longest || stop.aborted ? undefined : timeOut(longest)),
@@ -71,7 +79,7 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
   );
   if (limit === Infinity) return work;
   const since = clock.now();
-  // A hook whose time is up before it starts is still called, so that its synchronous part runs.
+  // If a hook's time is over before the hook starts, it is still called, so that its synchronous part runs.
   const ends = cut.aborted ? [isOver.signal, stop] : [isOver.signal, stop, cut];
   const timeout = wait(clock, cut.aborted ? 0 : limit, AbortSignal.any(ends)).then(() => {
     if (isOver.signal.aborted || stop.aborted) return undefined;
@@ -84,7 +92,8 @@ export async function runHook(hook: Hook, limits: HookLimits, reason?: string): 
 
 const never: AbortSignal = new AbortController().signal;
 
-// A synchronous hook has ended when it returns. Time that another hook takes after that does not count.
+// Measures the duration of one hook. A synchronous hook has ended when it returns, so the time of later hooks does not
+// count.
 async function durationOf(clock: Clock, run: () => unknown): Promise<number> {
   await Promise.resolve();
   const since = clock.now();
@@ -104,7 +113,7 @@ function hookFailed({ kind, name }: Hook, cause: unknown): HookFailure {
 }
 
 function hookTimedOut({ kind, name }: Hook, after: number, isCut: boolean): HookFailure {
-  const why = isCut ? ', when the shutdown had no more time for it' : '';
+  const why = isCut ? ', at the end of the shutdown budget' : '';
   return {
     kind,
     name,

@@ -1,4 +1,4 @@
-// The three kinds of hook: registration, and the order in which each kind runs.
+// The three kinds of hook: how each kind is registered, and in which order its hooks run.
 import type { Clock } from '../clock.ts';
 import { LameduckError } from '../errors.ts';
 import { checkFunction, checkName } from '../registration.ts';
@@ -6,17 +6,17 @@ import type { HookFailure, HookKind, Observer } from '../observer.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { runHook, type Hook, type HookFunction, type HookLimits } from './hook.ts';
 
-// Time after which one warning names the post-start hooks that have not ended.
+// After this many milliseconds, a warning names the post-start hooks that have not ended.
 const longestQuietStart = 30_000;
 
-/** Hooks has the hooks of one lifecycle and their failures. */
+/** Hooks contains the hooks of one lifecycle, and their failures. */
 export class Hooks {
   readonly failures: HookFailure[] = [];
   readonly #clock: Clock;
   readonly #observer: Pick<Observer, 'onHookEnd' | 'onHookFailure' | 'onWarning'>;
   readonly #hooks: Readonly<Record<HookKind, Hook[]>> = { 'post-start': [], 'pre-shutdown': [], destroy: [] };
   readonly #closed = new Set<HookKind>();
-  /** When each of the hooks that run now was called. */
+  /** #running contains each running hook, with the time at which it was called. */
   readonly #running = new Map<Hook, number>();
 
   constructor(clock: Clock, observer: Pick<Observer, 'onHookEnd' | 'onHookFailure' | 'onWarning'>) {
@@ -24,20 +24,23 @@ export class Hooks {
     this.#observer = observer;
   }
 
-  /** The longest limit of the pre-shutdown hooks. They run in parallel with the delay, so the budget contains the longer. */
+  /**
+   * longestPreShutdown is the longest limit of the pre-shutdown hooks, in milliseconds. These hooks run in parallel
+   * with the shutdown delay, so the budget counts the longer of both.
+   */
   get longestPreShutdown(): number {
     return Math.max(0, ...this.#hooks['pre-shutdown'].map((hook) => hook.timeout));
   }
 
-  /** The hooks that run now. */
+  /** running lists the hooks that are running. */
   get running(): { readonly kind: HookKind; readonly name: string; readonly ageMs: number }[] {
     const now = this.#clock.now();
     return [...this.#running].map(([{ kind, name }, since]) => ({ kind, name, ageMs: Math.round(now - since) }));
   }
 
   /**
-   * add registers a hook (A-040, A-055). It throws if the name is invalid or in use, or if `run` is not a function. It also
-   * throws if the hooks of this kind have already been called.
+   * add registers a hook (A-040, A-055). It throws if the name is invalid or in use, or if `run` is not a function. It
+   * also throws if the hooks of this kind have already been called.
    */
   add(kind: HookKind, name: string, run: HookFunction, timeout: number): Hook {
     checkName(`a ${kind} hook`, name);
@@ -56,19 +59,22 @@ export class Hooks {
     return hook;
   }
 
-  /** remove undoes `add`, for a hook that does not fit into the budget. */
+  /**
+   * remove removes a hook that `add` has registered. It is called if the limit of the hook exceeds the shutdown budget.
+   */
   remove(hook: Hook): void {
     this.#hooks[hook.kind].splice(this.#hooks[hook.kind].indexOf(hook), 1);
   }
 
-  /** close rejects further hooks of a kind. */
+  /** close makes later calls of `add` throw for hooks of this kind. */
   close(kind: HookKind): void {
     this.#closed.add(kind);
   }
 
   /**
-   * runPostStart starts all post-start hooks in parallel (A-043), and resolves when each has ended or failed. `stop` aborts
-   * their signals when the shutdown begins (A-045). An error of a hook after that is not a failure (unlike A-046).
+   * runPostStart starts all post-start hooks in parallel (A-043). It resolves when each hook has ended or failed.
+   * `stop` aborts the hooks' signals during a shutdown (A-045). If a hook throws after that, it has not failed (unlike
+   * A-046).
    */
   async runPostStart(
     stop: AbortSignal,
@@ -88,22 +94,23 @@ export class Hooks {
     );
   }
 
-  // A hook that returns only at its abort would keep /readyz red without a reason in the log (A-248).
+  // Warns about post-start hooks that take long. /readyz fails until they return. Without the warning, the log would
+  // not say why (A-248).
   #warnLater(unfinished: ReadonlySet<string>): () => void {
     if (unfinished.size === 0) return () => undefined;
     const warn = (): void => {
       const names = [...unfinished].map((name) => `"${name}"`).join(', ');
       this.#observer.onWarning(
-        `post-start hooks that have not ended after ${formatDuration(longestQuietStart)}: ${names}; /readyz fails until` +
-          ' they have: a hook that starts work in the background must return',
+        `post-start hooks have not ended after ${formatDuration(longestQuietStart)}: ${names}; /readyz fails until` +
+          ' they end: a hook that starts background work must return',
       );
     };
     return this.#clock.afterUnref(longestQuietStart, warn);
   }
 
   /**
-   * runPreShutdown starts all pre-shutdown hooks in parallel. It resolves when each has ended or failed (P-094, P-095), or
-   * when `cut` ends their time.
+   * runPreShutdown starts all pre-shutdown hooks in parallel. It resolves when each hook has ended or failed (P-094,
+   * P-095), or when `cut` is aborted.
    */
   async runPreShutdown(reason: string, cut: AbortSignal): Promise<void> {
     this.close('pre-shutdown');
@@ -115,8 +122,9 @@ export class Hooks {
   }
 
   /**
-   * runDestroy calls the destroy hooks one after another, the last registered first (P-097). All of them share `limit`, and
-   * none runs beyond `cut`. Hooks without time left are still called, so that their synchronous part runs.
+   * runDestroy calls the destroy hooks one after another, the last registered first (P-097). `limit` is the time for
+   * all of them together. If `cut` is aborted, this time is over. A hook for which no time is left is still called, so
+   * that its synchronous part runs.
    */
   async runDestroy(reason: string, limit: number, cut: AbortSignal): Promise<void> {
     this.close('destroy');

@@ -2,46 +2,49 @@
 import type { Session } from './http2/session.ts';
 import type { Upgraded } from './upgraded/socket.ts';
 
-/** Spoken is the protocol of a connection. */
+/** Spoken is the protocol that a connection uses at a moment. */
 export type Spoken =
-  /** A TCP connection whose TLS handshake is not complete. No response on it has to be delivered before its end. */
+  /** `handshake`: the TLS handshake is not complete. The drain waits for no response on such a connection. */
   | { readonly is: 'handshake' }
-  /** HTTP/1.1, or nothing yet. */
+  /** `http`: HTTP/1.1, or no byte has arrived yet. */
   | { readonly is: 'http' }
-  /** HTTP/2. */
+  /** `session`: HTTP/2. */
   | { readonly is: 'session'; readonly session: Session }
-  /** Another protocol after an upgrade, or a CONNECT tunnel. */
+  /** `upgraded`: another protocol after an upgrade, or a CONNECT tunnel. */
   | { readonly is: 'upgraded'; readonly upgraded: Upgraded };
 
-/** ConnectionState is the protocol in use, or the progress of the connection towards its end. */
+/** ConnectionState is the protocol in use, or the progress of a connection towards its end. */
 export type ConnectionState =
   | Spoken
-  /** The server has sent `Connection: close`, a FIN or a GOAWAY. Later requests of the client are not executed. */
-  | { readonly is: 'leaving'; readonly after: Spoken }
-  /** The connection has ended, or its socket was sent to another process. */
+  /**
+   * `closing`: the server has sent `Connection: close`, a FIN or a GOAWAY. Later requests of the client are not
+   * executed.
+   */
+  | { readonly is: 'closing'; readonly after: Spoken }
+  /** `closed`: the connection has ended, or its socket was sent to another process. */
   | { readonly is: 'closed'; readonly after: Spoken };
 
-/** ConnectionEvent is an event that changes the state of a connection. */
+/** ConnectionEvent is an event that may change the state of a connection. */
 export type ConnectionEvent =
-  /** The TLS handshake is complete. */
+  /** `secured`: the TLS handshake is complete. */
   | { readonly is: 'secured' }
   | Extract<Spoken, { is: 'session' | 'upgraded' }>
-  /** The server has sent `Connection: close`, a FIN or a GOAWAY. */
-  | { readonly is: 'told' }
+  /** `close announced`: the server has sent `Connection: close`, a FIN or a GOAWAY to the client. */
+  | { readonly is: 'close announced' }
   | { readonly is: 'closed' };
 
 export const handshake: Spoken = { is: 'handshake' };
 export const http: Spoken = { is: 'http' };
-export const told: ConnectionEvent = { is: 'told' };
+export const closeAnnounced: ConnectionEvent = { is: 'close announced' };
 
 /**
  * next is the table of all transitions. An event that is not in the row of a state does not change that state.
  *
- *     handshake    secured ▶ http                                told ▶ leaving    closed ▶ closed
- *     http         session ▶ session    upgraded ▶ upgraded      told ▶ leaving    closed ▶ closed
- *     session                                                    told ▶ leaving    closed ▶ closed
- *     upgraded                                                   told ▶ leaving    closed ▶ closed
- *     leaving                                                                      closed ▶ closed
+ *     handshake    secured ▶ http                             close announced ▶ closing    closed ▶ closed
+ *     http         session ▶ session    upgraded ▶ upgraded   close announced ▶ closing    closed ▶ closed
+ *     session                                                 close announced ▶ closing    closed ▶ closed
+ *     upgraded                                                close announced ▶ closing    closed ▶ closed
+ *     closing                                                                              closed ▶ closed
  *     closed
  */
 export function next(state: ConnectionState, event: ConnectionEvent): ConnectionState {
@@ -51,8 +54,8 @@ export function next(state: ConnectionState, event: ConnectionEvent): Connection
     case 'session':
     case 'upgraded':
       return state.is === 'http' ? event : state;
-    case 'told':
-      return state.is === 'leaving' || state.is === 'closed' ? state : { is: 'leaving', after: state };
+    case 'close announced':
+      return state.is === 'closing' || state.is === 'closed' ? state : { is: 'closing', after: state };
     case 'closed':
       return state.is === 'closed' ? state : { is: 'closed', after: spokenIn(state) };
     default:
@@ -60,7 +63,7 @@ export function next(state: ConnectionState, event: ConnectionEvent): Connection
   }
 }
 
-/** spokenIn returns the protocol of a connection that has this state. */
+/** spokenIn returns the protocol of a connection in a given state. */
 export function spokenIn(state: ConnectionState): Spoken {
-  return state.is === 'leaving' || state.is === 'closed' ? state.after : state;
+  return state.is === 'closing' || state.is === 'closed' ? state.after : state;
 }

@@ -1,15 +1,22 @@
-// The record of one connection: its state, its counted requests, and when bytes last arrived.
+// The record of one connection: its state, its requests in flight, and the time of its last byte.
 import type { Socket } from 'node:net';
-import { next, spokenIn, told, type ConnectionEvent, type ConnectionState, type Spoken } from './connection-state.ts';
+import {
+  closeAnnounced,
+  next,
+  spokenIn,
+  type ConnectionEvent,
+  type ConnectionState,
+  type Spoken,
+} from './connection-state.ts';
 import type { Exchange, HttpExchange } from './exchange.ts';
 import { Http1Exchange } from './http1/exchange.ts';
 import type { Session } from './http2/session.ts';
-import { isHandedOver, isInBody, isInMessage, responseOn } from './node-internals.ts';
+import { isHandedOver, isInBody, isInMessage, responseOn } from '../node-internals.ts';
 import { sendFin } from './responses/fin.ts';
 import { keyOf, type Response } from '../message.ts';
 import type { Upgraded } from './upgraded/socket.ts';
 
-// How long the body of an answered request is still read, in milliseconds.
+// How long a client may still send the body of an answered request, in milliseconds.
 const longestUpload = 5_000;
 
 const record = Symbol('lameduck.connection');
@@ -18,28 +25,29 @@ interface Tracked {
   [record]?: Connection;
 }
 
-/** connectionOf returns the record of a socket, or undefined when it has none. */
+/** connectionOf returns the record of a socket, or undefined if the socket has none. */
 export function connectionOf(socket: object | null | undefined): Connection | undefined {
   return (socket as Tracked | null | undefined)?.[record];
 }
 
 /**
- * Connection is created at accept and lasts until the socket has closed. It has the counted requests. A request that is only
- * noted allocates nothing. Only its own methods change it.
+ * Connection is the record of one connection, from its accept until its socket has closed. It lists each counted
+ * request. A request that is only noted is not in the list. Node's socket refers to its response, so the record needs
+ * no memory for the request.
  */
 export class Connection {
   #socket!: Socket;
   #state: ConnectionState;
   #isLate!: boolean;
   readonly #exchanges: HttpExchange[] = [];
-  #leaveAt = Infinity;
-  #leaveBy = Infinity;
-  /** When the last request arrived that was only noted. */
+  #closeAt = Infinity;
+  #closeBy = Infinity;
+  /** #notedAt is the arrival time of the last request that was noted without being counted. */
   #notedAt = 0;
   #quietSince!: number;
   #bytesRead!: number;
-  /** When the last byte for the peer was first seen to have been sent. */
-  #saidAt: number | undefined;
+  /** #allSentAt is when lameduck first saw that the last byte for the peer had been sent. */
+  #allSentAt: number | undefined;
 
   constructor(socket: Socket, spoken: Spoken, now: number, isLate: boolean) {
     this.#state = spoken;
@@ -58,49 +66,57 @@ export class Connection {
     return spokenIn(this.#state);
   }
 
-  /** The session of a connection that speaks HTTP/2. */
+  /** session is the HTTP/2 session of the connection, or undefined. */
   get session(): Session | undefined {
     const { spoken } = this;
     return spoken.is === 'session' ? spoken.session : undefined;
   }
 
-  /** The upgraded socket, if the connection has left HTTP. */
+  /** upgraded is the upgraded socket, or undefined if the connection still uses HTTP. */
   get upgraded(): Upgraded | undefined {
     const { spoken } = this;
     return spoken.is === 'upgraded' ? spoken.upgraded : undefined;
   }
 
-  /** Whether the server has sent `Connection: close`, a FIN or a GOAWAY. */
-  get isLeaving(): boolean {
-    return this.#state.is === 'leaving';
+  /** isClosing tells whether the server has sent `Connection: close`, a FIN or a GOAWAY. */
+  get isClosing(): boolean {
+    return this.#state.is === 'closing';
   }
 
-  /** Accepted after NotAcceptingNewRequest with retry-after: its requests are answered with 429. */
+  /** isLate is true if the connection was accepted after NotAcceptingNewRequest. Its requests get a 429. */
   get isLate(): boolean {
     return this.#isLate;
   }
 
-  /** The drawn moment, after which a response tells the client to close the connection. Infinity before the shutdown. */
-  get leaveAt(): number {
-    return this.#leaveAt;
+  /**
+   * closeAt is the random time from which responses on this connection tell the client to close. Before the shutdown,
+   * it is Infinity.
+   */
+  get closeAt(): number {
+    return this.#closeAt;
   }
 
-  /** When the drawn moments of all connections have passed. */
-  get leaveBy(): number {
-    return this.#leaveBy;
+  /** closeBy is the latest `closeAt` that any connection can have. */
+  get closeBy(): number {
+    return this.#closeBy;
   }
 
-  /** Since when no bytes of a request have arrived. */
+  /** quietSince is the time since which no byte of a request has arrived. */
   get quietSince(): number {
     return this.#quietSince;
   }
 
-  /** The counted requests that are not released yet, in the order of their arrival; see `list`. */
+  /**
+   * exchanges are the counted requests whose response has not ended, in order of arrival. A request that was only noted
+   * is not in the list until `enrolNoted` is called.
+   */
   get exchanges(): readonly HttpExchange[] {
     return this.#exchanges;
   }
 
-  /** Whether the socket has been destroyed or sent to another process. A program can remove the listeners that report it. */
+  /**
+   * isGone tells whether the socket is destroyed or was sent to another process, even if no event has reported this.
+   */
   get isGone(): boolean {
     return this.#socket.destroyed || isHandedOver(this.#socket);
   }
@@ -109,26 +125,32 @@ export class Connection {
     return this.#exchanges.length > 0;
   }
 
-  /** How many of the program's requests have no complete answer yet, long-running or not. */
+  /** unansweredCount is the number of the program's requests, long-running or not, that have no complete response. */
   get unansweredCount(): number {
     let count = 0;
     for (const { state } of this.#exchanges) if (state.is !== 'ours') count++;
     return count;
   }
 
-  /** Whether silence ends the connection. A session ends by GOAWAY, and an upgraded connection ends when the drain ends it. */
+  /**
+   * endsBySilence tells whether the drain closes the connection when it is silent. HTTP/2 sessions get a GOAWAY
+   * instead.
+   */
   get endsBySilence(): boolean {
     return this.#state.is === 'http' || this.#state.is === 'handshake';
   }
 
-  /** enter changes the state by an event, and tells whether it has changed. */
+  /** enter applies an event to the state, and returns true if the state has changed. */
   enter(event: ConnectionEvent): boolean {
     const before = this.#state;
     this.#state = next(before, event);
     return this.#state !== before;
   }
 
-  /** secure passes the record from the TCP socket to the TLS socket, which counts as a new connection (P-049). */
+  /**
+   * secure attaches the record to the TLS socket in place of its TCP socket. The record then counts as a new connection
+   * (P-049).
+   */
   secure(socket: Socket, now: number, isLate: boolean): void {
     if (this.enter({ is: 'secured' })) this.#take(socket, now, isLate);
   }
@@ -141,8 +163,9 @@ export class Connection {
   }
 
   /**
-   * note returns true if the request need not be counted, because Node keeps its response on the socket. Node does so for each
-   * request that is not pipelined after another. Counting a request and listening for its end would be the largest cost.
+   * note records the time of a request and returns true if the request need not be counted now. Node refers to the
+   * response from the socket, unless the request was pipelined. So lameduck can find the request later. Counting each
+   * request and listening for its end would be the largest cost of lameduck.
    */
   note(response: Response, now: number): boolean {
     if (responseOn(this.#socket) !== response) return false;
@@ -150,8 +173,11 @@ export class Connection {
     return true;
   }
 
-  /** list returns the request that was only noted, as the first of the connection; undefined if there is none. */
-  list(): HttpExchange | undefined {
+  /**
+   * enrolNoted counts a request that was only noted, and returns its exchange. It returns undefined if there is no such
+   * request.
+   */
+  enrolNoted(): HttpExchange | undefined {
     const response = responseOn(this.#socket);
     if (response === undefined || response.destroyed) return undefined;
     if (this.exchangeOf(response) !== undefined) return undefined;
@@ -160,42 +186,43 @@ export class Connection {
     return exchange;
   }
 
-  /** add is called for a request that has arrived. */
+  /** add adds a request that has arrived to `exchanges`. */
   add(exchange: HttpExchange): void {
     this.#exchanges.push(exchange);
     this.session?.noteOpened(exchange.arrivedAt);
   }
 
-  /** remove is called for a request that is released. */
+  /** remove removes a request from `exchanges` after its response has ended. */
   remove(exchange: HttpExchange): void {
-    // All but pipelined requests are alone, and `pop` costs a tenth of `shift` or `splice`: it keeps the room for the next.
+    // Without pipelining there is one request, and `pop` costs a tenth of `shift` or `splice`, because it frees no
+    // memory.
     if (this.#exchanges.length === 1) this.#exchanges.pop();
     else this.#exchanges.splice(this.#exchanges.indexOf(exchange), 1);
     this.session?.noteReleased(exchange);
   }
 
-  /** removeAll removes the requests of a connection that has closed, and returns them. */
+  /** removeAll empties `exchanges` when the connection has closed. It returns these requests. */
   removeAll(): readonly HttpExchange[] {
     return this.#exchanges.splice(0);
   }
 
-  /** exchangeOf returns the exchange of a response that has not ended. */
+  /** exchangeOf returns the exchange to which a response belongs, or undefined if the response has ended. */
   exchangeOf(response: object): HttpExchange | undefined {
     for (const exchange of this.#exchanges) if (exchange.response === response) return exchange;
     return undefined;
   }
 
-  /** exchangeFor returns the exchange of a request whose response has not ended. */
+  /** exchangeFor returns the exchange to which a request belongs, or undefined if its response has ended. */
   exchangeFor(request: object): HttpExchange | undefined {
     return this.#exchanges.find((exchange) => keyOf(exchange.request) === keyOf(request));
   }
 
-  /** isLast tells whether no other request has arrived after this one. */
+  /** isLast returns true if no request has arrived on the connection after this one. */
   isLast(exchange: HttpExchange): boolean {
     return this.#exchanges[this.#exchanges.length - 1] === exchange;
   }
 
-  /** unfinished lists what the program has not ended yet, or its client has not received. */
+  /** unfinished lists the requests that the program has not answered, or whose response the client has not received. */
   unfinished(): Exchange[] {
     const unfinished: Exchange[] = this.#exchanges.filter(({ state, isOut }) => state.is !== 'ours' && !isOut);
     const { session, upgraded } = this;
@@ -204,22 +231,21 @@ export class Connection {
     return unfinished;
   }
 
-  /** leaveFrom sets the drawn moment, and when the moments of all connections have come. */
-  leaveFrom(at: number, by: number): void {
-    this.#leaveAt = at;
-    this.#leaveBy = by;
+  /** setCloseTimes sets `closeAt` to `at` and `closeBy` to `by`. */
+  setCloseTimes(at: number, by: number): void {
+    this.#closeAt = at;
+    this.#closeBy = by;
   }
 
-  /** beginSilence lets the silence of the connection begin now. */
+  /** beginSilence makes the connection count as silent from now on, whatever arrived before. */
   beginSilence(now: number): void {
     this.#quietSince = now;
     this.#bytesRead = this.#socket.bytesRead;
   }
 
   /**
-   * hear notes when the socket was last heard of; called again and again during the shutdown. Bytes that begin no message
-   * count as silence: a server ignores line ends before a request line (RFC 9112 section 2.2). In every protocol but
-   * HTTP/1.1, all bytes count.
+   * hear updates `quietSince` if bytes have arrived. The shutdown calls it repeatedly. In HTTP/1.1, bytes that begin no
+   * request count as silence: a server ignores line ends before a request line (RFC 9112 section 2.2).
    */
   hear(now: number): void {
     const { bytesRead } = this.#socket;
@@ -228,28 +254,31 @@ export class Connection {
     if (isInMessage(this.#socket) !== false) this.#quietSince = now;
   }
 
-  /** announceClose is called when a response has said `Connection: close`: what arrives later is not executed. */
+  /**
+   * announceClose is called when a response has sent `Connection: close`. Later requests on the connection are not
+   * executed.
+   */
   announceClose(): void {
-    this.enter(told);
-    // Node would destroy the socket after the response. If a byte is unread, the kernel would then send a reset.
+    this.enter(closeAnnounced);
+    // Node would destroy the socket after the response. With an unread byte, the kernel would then send a reset.
     this.#socket.destroySoon = () => {
       sendFin(this.#socket);
     };
   }
 
   /**
-   * look moves the connection on; it is called again and again during the shutdown. `isDraining` tells whether the delay is
-   * over.
+   * look continues what an HTTP/2 session or an upgraded socket does to end. The shutdown calls it repeatedly.
+   * `isDraining` is false during the shutdown delay.
    */
   look(now: number, isDraining: boolean): void {
     this.session?.look(now, isDraining);
     this.upgraded?.look();
   }
 
-  /** end tells the client that the connection ends, after all bytes that are still to be sent. */
+  /** end tells the client that the connection ends, after all pending bytes: with a FIN, a GOAWAY, or a close frame. */
   end(): void {
     const { spoken } = this;
-    const isFirst = this.enter(told);
+    const isFirst = this.enter(closeAnnounced);
     switch (spoken.is) {
       case 'handshake':
         this.#socket.destroy();
@@ -269,7 +298,7 @@ export class Connection {
     }
   }
 
-  /** destroy ends the connection at once, whatever is still unanswered on it. */
+  /** destroy closes the connection at once, even if requests are unanswered. */
   destroy(): void {
     const [first] = this.#exchanges;
     if (this.session !== undefined) this.session.destroy();
@@ -280,19 +309,22 @@ export class Connection {
   }
 
   /**
-   * isStale tells whether the peer has not reacted for `patience` milliseconds since all responses and the FIN were sent. A peer
-   * that still sends a body is not stale. It may read the response only after the body, and a reset would discard the response.
+   * isStale tells whether the peer has not reacted for `patience` milliseconds after it was sent all responses and the
+   * FIN. A peer that still sends a body is not stale, because it may read the response only after the body.
    */
   isStale(now: number, patience: number): boolean {
     const { upgraded } = this;
-    if (!(upgraded?.isSaid ?? this.#socket.writableFinished)) return false;
-    this.#saidAt ??= now;
-    const mayGoOn = upgraded?.mayGoOn ?? (isInBody(this.#socket) && now - this.#saidAt < longestUpload);
-    return now - (mayGoOn ? Math.max(this.#saidAt, this.#quietSince) : this.#saidAt) >= patience;
+    if (!(upgraded?.isAllSent ?? this.#socket.writableFinished)) return false;
+    this.#allSentAt ??= now;
+    const mayGoOn = upgraded?.mayGoOn ?? (isInBody(this.#socket) && now - this.#allSentAt < longestUpload);
+    return now - (mayGoOn ? Math.max(this.#allSentAt, this.#quietSince) : this.#allSentAt) >= patience;
   }
 
-  /** leaveToPeer restarts the wait for a peer that has not acknowledged all bytes. No request is in flight any more. */
-  leaveToPeer(): void {
-    this.#saidAt = undefined;
+  /**
+   * restartPeerWait restarts the time for which the drain waits for a peer that has not acknowledged all bytes. It is
+   * called when no request is in flight.
+   */
+  restartPeerWait(): void {
+    this.#allSentAt = undefined;
   }
 }

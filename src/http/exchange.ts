@@ -1,34 +1,41 @@
-// One request that is counted, from its arrival until it is released: the only object that has its state.
+// An exchange: one counted request with its response, from the arrival of the request until the response has ended. No
+// other object stores the state of the request.
 import type { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { Request, Response } from '../message.ts';
 import type { Connection } from './connection.ts';
 
-/** Ending is how a long-running request ends. */
+/** Ending is how the drain ends one long-running request. */
 export interface Ending {
-  /** tell begins to end the request. `retry` is the reconnection time of an event stream, in milliseconds. */
-  tell(retry: number | undefined): void;
-  /** end closes a request that is still open. It is called repeatedly until the request has ended. */
+  /**
+   * begin begins to end the request. `retry` is the time after which an event stream's client reconnects, in
+   * milliseconds. With undefined, the stream sends none.
+   */
+  begin(retry: number | undefined): void;
+  /** end closes a request that is still open. The drain calls it repeatedly until the request has ended. */
   end(): void;
-  /** watch begins to read the chunks of the response. */
+  /** watch begins to read the chunks that the handler writes, to know where an event ends. */
   watch?(): void;
 }
 
 /**
- * State is where an exchange is. Before it is counted it is noted, and nothing more than Node's own note of its response
- * exists. InFlight changes the state, and nothing else does.
+ * State is the state of an exchange. Only InFlight changes it. In the state `noted`, the request is not counted yet,
+ * and only Node refers to its response.
  */
 export type State =
   | { readonly is: 'noted' }
-  /** The program responds, and the drain waits for the response. */
+  /** `serving`: the program responds, and the drain waits for the response. */
   | { readonly is: 'serving' }
-  /** lameduck responds: to a probe, or in place of the handler. Nobody waits for the response (P-078). */
+  /**
+   * `ours`: lameduck itself responds, to a probe or in place of the handler. The drain does not wait for the response
+   * (P-078).
+   */
   | { readonly is: 'ours' }
-  /** Waits for its turn in the drain. */
+  /** `long-running`: the request waits until the drain ends it. */
   | { readonly is: 'long-running'; readonly ending: Ending }
-  /** The drain has called `tell`. */
-  | { readonly is: 'told'; readonly ending: Ending }
-  /** Its response has ended, whole or not, or its connection has closed. */
+  /** `ending`: the drain has begun to end the long-running request. */
+  | { readonly is: 'ending'; readonly ending: Ending }
+  /** `released`: the response has ended, complete or not, or the connection has closed. */
   | { readonly is: 'released' };
 
 export const noted: State = { is: 'noted' };
@@ -36,56 +43,68 @@ export const serving: State = { is: 'serving' };
 export const ours: State = { is: 'ours' };
 export const released: State = { is: 'released' };
 
-/** Exchange is a request, and what it has become: a response, or a connection that has left HTTP. */
+/** Exchange is a request together with its response, or with its upgraded connection. */
 export interface Exchange {
-  /** Written by InFlight alone. */
+  /** state is the state of the request. Only InFlight changes it. */
   state: State;
   readonly request: Request;
   readonly arrivedAt: number;
-  /** Whether the whole response has been handed to the kernel. */
+  /** isWhole tells whether the whole response has been passed to the kernel. */
   readonly isWhole: boolean;
-  /** onEnd calls back when the response, or the connection that has left HTTP, has ended, whole or not. */
+  /** onEnd calls `callback` when the response or the upgraded connection has ended, complete or not. */
   onEnd(callback: () => void): void;
 }
 
 /** isLongRunning tells whether an exchange is known to be long-running. */
 export function isLongRunning({ state }: Exchange): boolean {
-  return state.is === 'long-running' || state.is === 'told';
+  return state.is === 'long-running' || state.is === 'ending';
 }
 
-/** HttpExchange is a request and its response. HTTP/1.1 and HTTP/2 have one implementation each. */
+/** HttpExchange is an HTTP request and its response. HTTP/1.1 and HTTP/2 each have an implementation. */
 export interface HttpExchange extends Exchange {
   readonly response: Response;
   readonly connection: Connection;
-  /** Cancels the timer of `requestTimeout`. */
+  /** cancelTimeout cancels the timer of `requestTimeout`. */
   cancelTimeout: (() => void) | undefined;
-  /** The headers of the response as they were sent, a line each; empty before that. */
+  /** head contains the response headers that have been sent, one per line. It is empty before they are sent. */
   readonly head: string;
-  /** Whether the response has ended, also where the program has removed the listeners that report it. */
+  /** hasEnded tells whether the response has ended, even if the program has removed the listeners that report it. */
   readonly hasEnded: boolean;
-  /** Whether the whole response has been sent, or its client has left. */
+  /** isOut tells whether the complete response has been sent, or its client has disconnected. */
   readonly isOut: boolean;
-  /** Whether this process, and not the client, has ended the response before it was complete. */
+  /** isAborted tells whether this process, not the client, ended the response before it was complete. */
   readonly isAborted: boolean;
-  /** The stream to which the handler writes the body. */
+  /** writable is the stream to which the handler writes the body. */
   readonly writable: Writable;
-  /** onEnd calls back, with the response as `this`, when the response has ended, whole or not. */
+  /** onEnd calls `callback` when the response has ended, complete or not. `this` is then the response. */
   onEnd(callback: (this: Response) => void): void;
-  /** onHead calls back when the headers have been sent. A second call changes nothing. */
+  /** onHead calls `callback` when the headers have been sent. Only the first call has an effect. */
   onHead(callback: (exchange: HttpExchange) => void): void;
-  /** beginLeaving is called when the shutdown has begun. From then on, the response tells the client to close the connection. */
-  beginLeaving(now: () => number): void;
   /**
-   * hold is called before the request is held back. The returned function is called before the request goes on, and tells
-   * whether its client still waits.
+   * beginShutdown is called when the shutdown has begun. From then on, the response may tell the client to close the
+   * connection.
+   */
+  beginShutdown(now: () => number): void;
+  /**
+   * hold prepares a request for being held. The caller calls the returned function before the request continues. That
+   * function returns true if the client still waits for the response.
    */
   hold(): () => boolean;
-  /** refuse sends a response of lameduck's after which the connection ends. */
+  /** refuse answers the request with lameduck's 429. The connection ends after it. */
   refuse(): void;
-  /** breakOff ends the response in its middle, so that the client sees an error and never takes the part for the whole. */
+  /**
+   * breakOff truncates the response, so that the client sees an error and does not mistake the received part for the
+   * complete response.
+   */
   breakOff(): void;
-  /** takeOver takes the response from the handler, and returns the objects to which the handler may still write. */
+  /**
+   * takeOver lets lameduck write the response in place of the handler. It returns the objects to which the handler may
+   * still write.
+   */
   takeOver(): readonly EventEmitter[];
-  /** stopReading ends a request that goes on after its whole response, and tells whether nothing is left to do. */
+  /**
+   * stopReading stops reading a request body that continues after the complete response. It returns true if nothing is
+   * left to stop, and false if it must be called again.
+   */
   stopReading(): boolean;
 }

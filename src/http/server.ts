@@ -1,26 +1,27 @@
-// The servers that a lifecycle can be given, and which of them are refused.
+// The types of server for which a lifecycle is possible, and the errors for all others.
 import { Server as HttpServer } from 'node:http';
 import type { Http2SecureServer, Http2Server } from 'node:http2';
 import type { Server as HttpsServer } from 'node:https';
 import { Server as NetServer } from 'node:net';
 import { LameduckError, quoted, type LameduckErrorCode } from '../errors.ts';
-import { hasBeenClosed } from './node-internals.ts';
+import { hasBeenClosed } from '../node-internals.ts';
 
-/** Server is a server that the seam can be put on. */
+/** Server is an HTTP server whose `emit` lameduck can replace. */
 export type Server = Http1Server | Http2Server | Http2SecureServer;
 
-/** Http1Server is one that speaks HTTP/1.1 alone. */
+/** Http1Server is an HTTP server that speaks only HTTP/1.1. */
 export type Http1Server = HttpServer | HttpsServer;
 
 const takenKey = Symbol.for('lameduck.servers/v1');
 
-// Shared by all copies of this package in the process. Two lifecycles on one server would wait for each other.
+// Returns the set of servers that have a lifecycle. All copies of this package in the process share the set, because
+// two lifecycles on one server would wait for each other.
 function taken(): WeakSet<object> {
   const shared = globalThis as unknown as Record<symbol, WeakSet<object> | undefined>;
   return (shared[takenKey] ??= new WeakSet());
 }
 
-/** take marks a server as one that has a lifecycle. */
+/** take records that a server has a lifecycle. */
 export function take(server: Server): void {
   taken().add(server);
 }
@@ -34,14 +35,14 @@ export function checkServer(server: unknown, index = 0): asserts server is Serve
     refuse('LAMEDUCK_ERR_SERVER_INVALID', index, classOf(server), remedyFor(server));
   }
   if (taken().has(server)) {
-    refuse('LAMEDUCK_ERR_SERVER_TAKEN', index, 'one for which lameduck() has been called before');
+    refuse('LAMEDUCK_ERR_SERVER_TAKEN', index, 'a server for which lameduck() has already been called');
   }
   if (hasBeenClosed(server)) {
-    refuse('LAMEDUCK_ERR_SERVER_CLOSED', index, 'one that has been closed');
+    refuse('LAMEDUCK_ERR_SERVER_CLOSED', index, 'a server that has been closed');
   }
 }
 
-/** isFree tells whether `checkServer` lets a server pass: one that has a lifecycle keeps that. */
+/** isFree tells whether `checkServer` accepts a value, which must be an open server without a lifecycle. */
 export function isFree(server: unknown): server is Server {
   try {
     checkServer(server);
@@ -51,16 +52,16 @@ export function isFree(server: unknown): server is Server {
   }
 }
 
-/** checkDistinct throws LAMEDUCK_ERR_SERVER_TAKEN for a server that is given twice at once. */
+/** checkDistinct throws LAMEDUCK_ERR_SERVER_TAKEN if one server is passed twice in an array. */
 export function checkDistinct(servers: readonly Server[]): void {
   servers.forEach((server, index) => {
-    if (servers.indexOf(server) < index) refuse('LAMEDUCK_ERR_SERVER_TAKEN', index, 'one that is given twice');
+    if (servers.indexOf(server) < index) refuse('LAMEDUCK_ERR_SERVER_TAKEN', index, 'a server that is passed twice');
   });
 }
 
 /**
- * isSecure tells whether a server speaks TLS. It does not use `instanceof`, because a program without TLS does not load
- * node:tls, and loading it takes milliseconds.
+ * isSecure tells whether a server uses TLS. It does not use `instanceof`, because loading node:tls takes milliseconds,
+ * and a program without TLS does not load it.
  */
 export function isSecure(server: unknown): boolean {
   return hasMethod(server, 'setSecureContext');
@@ -70,7 +71,10 @@ function isHttps(server: unknown): server is HttpsServer {
   return isSecure(server) && hasMethod(server, 'closeIdleConnections');
 }
 
-/** isHttp2 tells whether a server is of node:http2. It does not use `instanceof`, which would need to load node:http2. */
+/**
+ * isHttp2 tells whether a server is of node:http2. It does not use `instanceof`, because that requires loading
+ * node:http2.
+ */
 export function isHttp2(server: unknown): server is Http2Server | Http2SecureServer {
   return hasMethod(server, 'updateSettings');
 }
@@ -79,7 +83,7 @@ function hasMethod(server: unknown, name: string): boolean {
   return server instanceof NetServer && typeof (server as unknown as Record<string, unknown>)[name] === 'function';
 }
 
-/** portOf returns the TCP port that a server listens on; NaN if it has none. */
+/** portOf returns the TCP port on which a server listens, or NaN. */
 export function portOf(server: Server): number {
   const address = server.address();
   return address === null || typeof address === 'string' ? NaN : address.port;
@@ -88,7 +92,7 @@ export function portOf(server: Server): number {
 function refuse(code: LameduckErrorCode, index: number, given: string, remedy = ''): never {
   const allowed =
     'an open server of node:http, node:https or node:http2 that has no lifecycle yet, or an array of them';
-  throw new LameduckError(code, `server ${String(index + 1)}: ${given}: allowed is ${allowed}${remedy}`);
+  throw new LameduckError(code, `server ${String(index + 1)}: ${given}: expected ${allowed}${remedy}`);
 }
 
 function classOf(given: unknown): string {
@@ -99,14 +103,14 @@ function classOf(given: unknown): string {
 
 type Application = Readonly<Record<string, unknown>>;
 
-// Recognizes objects of frameworks by their methods, and names the server to pass instead. The first row that matches counts: a
-// hapi server also has the methods of Fastify.
+// The frameworks whose application can be recognized by its methods. The error for such an application names the server
+// that must be passed instead. The first match counts, because a hapi server also has the methods of Fastify.
 const applications: readonly { readonly methods: readonly string[]; readonly is: string; readonly pass: string }[] = [
   { methods: ['getHttpServer', 'init'], is: 'a Nest application', pass: '`app.getHttpServer()`' },
   { methods: ['inject', 'register', 'decorate', 'ext'], is: 'a hapi server', pass: '`server.listener`' },
   { methods: ['inject', 'register', 'decorate'], is: 'a Fastify application', pass: '`app.server`' },
-  { methods: ['callback', 'listen', 'use'], is: 'a Koa application', pass: 'what `app.listen()` returns' },
-  { methods: ['handle', 'listen', 'use'], is: 'an Express application', pass: 'what `app.listen()` returns' },
+  { methods: ['callback', 'listen', 'use'], is: 'a Koa application', pass: 'the return value of `app.listen()`' },
+  { methods: ['handle', 'listen', 'use'], is: 'an Express application', pass: 'the return value of `app.listen()`' },
 ];
 
 function remedyFor(given: unknown): string {

@@ -1,4 +1,4 @@
-// All connections of all servers of one lifecycle: their records, from accept to close.
+// All connections of all servers of one lifecycle, from accept to close.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import { Socket } from 'node:net';
@@ -8,59 +8,65 @@ import { socketOf } from '../message.ts';
 import type { TrafficCounts, UnfinishedRequest } from '../observer.ts';
 import { Connection, connectionOf } from './connection.ts';
 import { handshake, http, type Spoken } from './connection-state.ts';
-import { socketUnder, tcpSocketOf } from './node-internals.ts';
+import { socketUnder, tcpSocketOf } from '../node-internals.ts';
 import { Admission, type AdmissionOptions, type Records } from './admission/admission.ts';
-import { isLimited, type Overload } from './admission/overload.ts';
+import { isLimited, type Overload } from './admission/overload-limits.ts';
 import type { Hold } from './in-flight/hold.ts';
 import { OwnConnections } from './self-requests/own-connections.ts';
 import type { HttpExchange } from './exchange.ts';
 import { Requests, type Ended, type RequestsOptions } from './in-flight/requests.ts';
-import type { Proceed, SeamEvents } from './seam.ts';
+import type { Proceed, ServerEvents } from './server-events.ts';
 import type { Server } from './server.ts';
 import { Session } from './http2/session.ts';
 import { describeUnfinished } from './in-flight/unfinished.ts';
 import { takeUpgrade } from './upgraded/upgrade.ts';
 
-// The fewest connections at which one more makes Traffic look for those that have ended.
+// From this number of connections on, Traffic sometimes checks for connections that have ended unnoticed.
 const fewestToLookAt = 100;
 
-/** Leaving is the time in which connections draw the moment after which they tell their clients to close. */
-export interface Leaving {
+/**
+ * CloseWindow is the period from which each connection draws a random time. After that time, a response tells the
+ * client to close.
+ */
+export interface CloseWindow {
   readonly since: number;
-  /** The length of that time in milliseconds. If it is 0, the moment is `since`. */
+  /** window is the length of the period in milliseconds. If it is 0, the time of each connection is `since`. */
   readonly window: number;
 }
 
-/** TrafficOptions is what Traffic reads and calls. */
 export interface TrafficOptions
   extends Omit<RequestsOptions, 'isLimited'>, Pick<AdmissionOptions, 'answer' | 'limits'> {
+  /** signOfLife is called for each event of a server. It is undefined if nothing watches the event loop. */
+  readonly signOfLife?: ServerEvents['signOfLife'];
   readonly onListening: (server: Server) => void;
-  /** Returns true to keep the event `close` of a server from the program for now. */
+  /** onClose returns true if the program must not receive the event `close` of a server yet. */
   readonly onClose: (server: Server) => boolean;
 }
 
-/** Traffic has the records of all connections. Admission decides of the requests on them, and the drain ends them. */
-export class Traffic implements SeamEvents, Records, Ended {
+/** Traffic contains the records of all connections. Admission decides on their requests, and the drain ends them. */
+export class Traffic implements ServerEvents, Records, Ended {
   readonly connections = new Set<Connection>();
   readonly own = new OwnConnections();
   readonly requests: Requests;
-  /** Called during a shutdown when a request or a connection has ended. */
+  /** onIdle is called during a shutdown each time a request or a connection has ended. */
   onIdle: () => void = () => undefined;
   connectionsAccepted = 0;
   readonly onListening: TrafficOptions['onListening'];
   readonly onClose: TrafficOptions['onClose'];
-  readonly onThrow: SeamEvents['onThrow'];
+  readonly onThrow: ServerEvents['onThrow'];
+  readonly signOfLife: ServerEvents['signOfLife'];
   readonly #options: TrafficOptions;
   readonly #clock: Clock;
   readonly #admission: Admission;
-  #leaving: Leaving | undefined;
+  #closeWindow: CloseWindow | undefined;
   #refusesLate = false;
-  /** How many connections there are when the next look at them is due. */
+  /** #lookAt is the number of connections at which Traffic next checks for ended connections. */
   #lookAt = fewestToLookAt;
 
   constructor(options: TrafficOptions) {
     this.#options = options;
     this.#clock = options.clock;
+    this.signOfLife = options.signOfLife;
     this.onListening = options.onListening;
     this.onClose = options.onClose;
     this.requests = new Requests({ ...options, isLimited: isLimited(options.limits) }, this);
@@ -68,45 +74,46 @@ export class Traffic implements SeamEvents, Records, Ended {
     this.#admission = new Admission(options, this.requests, this);
   }
 
-  /** The limits of requests in flight, with what was rejected. */
+  /** overload applies the overload limits. It also counts the requests that they reject. */
   get overload(): Overload | undefined {
     return this.#admission.overload;
   }
 
-  /** Holds requests while the listener closes. */
+  /** hold delays requests while the listener closes. */
   get hold(): Hold {
     return this.#admission.hold;
   }
 
   get counts(): TrafficCounts {
-    this.requests.list(this.connections);
+    this.requests.enrolNoted(this.connections);
     this.forgetEnded();
     const { serving, longRunning } = this.requests.inFlight;
     return { connections: this.connections.size, requestsInFlight: serving, longRunningRequests: longRunning };
   }
 
   /**
-   * leave begins the shutdown for every connection, present and future: each draws its moment once. Resolves when the
-   * event streams among the requests in flight have been recognized.
+   * beginShutdown begins the shutdown for every present and future connection. Each connection draws a random time,
+   * after which its responses tell the client to close. It resolves when the event streams among the requests in flight
+   * have been recognized.
    */
-  leave(leaving: Leaving): Promise<void> {
-    this.#leaving = leaving;
+  beginShutdown(closeWindow: CloseWindow): Promise<void> {
+    this.#closeWindow = closeWindow;
     for (const connection of this.connections) {
-      draw(connection, leaving);
-      connection.beginSilence(leaving.since);
+      this.#draw(connection, closeWindow);
+      connection.beginSilence(closeWindow.since);
     }
-    this.requests.leave(this.connections);
+    this.requests.beginShutdown(this.connections);
     return this.recognize();
   }
 
-  /** recognize lets event streams among the requests in flight be counted as what they are. */
+  /** recognize finds event streams among the requests in flight, and makes them count as long-running. */
   recognize(): Promise<void> {
     return this.requests.recognize(this.connections);
   }
 
   /**
-   * stopAccepting refuses upgrades from now on (P-041). With retry-after, it also refuses every request on a connection that is
-   * accepted from now on (A-122). Requests on older connections are served.
+   * stopAccepting makes the server refuse upgrades from now on (P-041). With `sendRetryAfter`, the server also refuses
+   * every request on a connection that is accepted from now on (A-122). Requests on older connections are served.
    */
   stopAccepting(sendRetryAfter: boolean): void {
     this.#admission.refuseUpgrades();
@@ -123,7 +130,7 @@ export class Traffic implements SeamEvents, Records, Ended {
     this.#track(socket, handshake);
   }
 
-  // From now on the record belongs to the TLS socket, not to the TCP socket under it.
+  // Attaches the record of the TCP socket to the TLS socket.
   onSecureConnection(socket: Socket): void {
     const connection = connectionOf(tcpSocketOf(socket));
     if (connection === undefined) {
@@ -144,7 +151,7 @@ export class Traffic implements SeamEvents, Records, Ended {
 
   onUpgrade(request: IncomingMessage, socket: Duplex): boolean {
     const connection = connectionOf(request.socket) ?? this.adopt(request.socket);
-    // Fastify listens on a second address with a second server, and emits its events on the first server, too.
+    // Fastify listens on a second address with a second server, and emits its events on the first server too.
     if (connection === undefined || connection.upgraded !== undefined) return false;
     if (this.#admission.onUpgrade(connection)) return true;
     takeUpgrade(connection, request, socket, {
@@ -155,7 +162,7 @@ export class Traffic implements SeamEvents, Records, Ended {
     return false;
   }
 
-  // A session that is older than the seam has no record yet.
+  // A session that began before lameduck replaced `emit` has no record yet.
   onSession(session: ServerHttp2Session): Session {
     const socket = socketUnder(session);
     const connection = connectionOf(socket) ?? this.#track(socket, http);
@@ -168,17 +175,17 @@ export class Traffic implements SeamEvents, Records, Ended {
     connectionOf(socketOf(request))?.session?.noteCompatible(request, response);
   }
 
-  /** forget drops a connection with everything on it. */
+  /** forget drops a connection and all its requests. */
   forget(connection: Connection): void {
     connection.enter({ is: 'closed' });
     this.requests.releaseAll(connection);
     this.connections.delete(connection);
-    if (this.#leaving !== undefined) this.onIdle();
+    if (this.#closeWindow !== undefined) this.onIdle();
   }
 
   /**
-   * forgetIfEnded drops a connection that has closed, and responses on it that have ended. Node reports both by `close`,
-   * but a program can remove the listeners, and a socket that is sent to another process emits no event.
+   * forgetIfEnded drops a connection that has closed, and responses that have ended. Node reports both with `close`,
+   * but a program can remove the listeners. A socket that is sent to another process emits no event.
    */
   forgetIfEnded(connection: Connection): void {
     if (connection.isGone) this.forget(connection);
@@ -187,39 +194,47 @@ export class Traffic implements SeamEvents, Records, Ended {
     }
   }
 
-  /** forgetEnded does so for every connection. */
+  /** forgetEnded calls `forgetIfEnded` for every connection. */
   forgetEnded(): void {
     for (const connection of this.connections) this.forgetIfEnded(connection);
   }
 
-  /** unfinished lists the requests that have no complete answer, oldest first. */
+  /** unfinished lists the requests without a complete response, oldest first. */
   unfinished(): UnfinishedRequest[] {
     return describeUnfinished(this.connections, this.#clock.now(), this.#options.functions.route);
   }
 
-  /** adopt returns undefined for what is no real socket: a request on it was injected in the process, and is not drained. */
+  /**
+   * adopt creates the record of a socket. It returns undefined if the socket is not real. A test has then injected its
+   * request in the process, and the drain does not wait for the request.
+   */
   adopt(socket: unknown): Connection | undefined {
     return socket instanceof Socket ? this.#track(socket, http) : undefined;
   }
 
   #track(socket: Socket, spoken: Spoken): Connection {
-    // A program that removes `close` listeners from all its sockets would otherwise leak a record for each.
+    // A program may remove the `close` listeners of its sockets. Without this, each such socket would leak a record.
     if (this.connections.size >= this.#lookAt) {
       this.forgetEnded();
       this.#lookAt = Math.max(fewestToLookAt, 2 * this.connections.size);
     }
     const connection = new Connection(socket, spoken, this.#clock.now(), this.#isLate(socket));
     this.connections.add(connection);
-    if (this.#leaving !== undefined) draw(connection, this.#leaving);
+    if (this.#closeWindow !== undefined) this.#draw(connection, this.#closeWindow);
     this.#watch(connection);
     return connection;
+  }
+
+  // Draws the random time of a connection, once. Different times prevent all clients from disconnecting together.
+  #draw(connection: Connection, { since, window }: CloseWindow): void {
+    connection.setCloseTimes(since + this.#options.random() * window, since + window);
   }
 
   #isLate(socket: Socket): boolean {
     return this.#refusesLate && !this.own.has(socket);
   }
 
-  // A TCP socket may close before the TLS socket on it, which has the requests.
+  // Forgets a connection when its socket closes. A TCP socket may close before its TLS socket, which has the requests.
   #watch(connection: Connection): void {
     const { socket } = connection;
     socket.on('close', () => {
@@ -229,13 +244,8 @@ export class Traffic implements SeamEvents, Records, Ended {
 
   /** onEnd releases a request whose response has ended. */
   onEnd(exchange: HttpExchange): void {
-    if (!this.requests.release(exchange) || this.#leaving === undefined) return;
+    if (!this.requests.release(exchange) || this.#closeWindow === undefined) return;
     exchange.connection.beginSilence(this.#clock.now());
     this.onIdle();
   }
-}
-
-// Each connection draws its moment once, so that clients do not leave together.
-function draw(connection: Connection, { since, window }: Leaving): void {
-  connection.leaveFrom(since + Math.random() * window, since + window);
 }

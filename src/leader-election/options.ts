@@ -1,4 +1,5 @@
-// The options of an elector: read with the rules of all settings, and every problem in one error.
+// The options of an elector. They are read and checked like every other setting. If several are wrong, one error lists
+// all problems.
 import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
@@ -13,51 +14,62 @@ import type { ElectionSettings, ElectionSettingsOptions } from '../settings/elec
 import { boolean, functionAllowed } from '../settings/kinds.ts';
 import { valueOf, type Environment } from '../settings/environment.ts';
 import { settingsTable, variableOf } from '../settings/table.ts';
-import { namespaceOf, type ApiServer } from './api-server.ts';
-import type { Election } from './state.ts';
+import { isToken, namespaceOf, type ApiServer } from './api-client/credentials.ts';
+import type { Election } from './decision/state.ts';
 
-/** CodeOptions are those that exist in code only. */
+/** CodeOptions contains the options that no environment variable can set. */
 export interface CodeOptions<Lifecycle> {
-  /** The name of the Lease. All electors that contend for one Lease must run the same work. */
+  /** leaseName is the name of the Lease. All electors that contend for one Lease must run the same work. */
   readonly leaseName: string;
   /**
-   * The holder identity in the Lease. Two electors with the same identity both lead, so keep the default if possible.
+   * identity is this process's identity as holder of the Lease. Two electors with the same identity both lead, so keep
+   * the default if possible.
    *
    * @default the host name, `_` and a random UUID
    */
   readonly identity?: string | undefined;
-  /** Labels that each write sets on the Lease. Other labels are kept. */
+  /**
+   * labels are the labels that each write sets on the Lease. It does not change other labels of the Lease. By default,
+   * it sets none.
+   */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** The handle that `lameduck()` returned. At its shutdown, leadership is handed over while requests are still served. */
+  /**
+   * lifecycle is the handle that `lameduck()` returned. When its shutdown begins, the elector releases the Lease while
+   * requests are still served. By default, there is no lifecycle.
+   */
   readonly lifecycle?: Lifecycle | undefined;
-  /** The logger. By default, the elector uses the logger of `lifecycle`, or writes to standard output. */
+  /**
+   * logger receives the log lines of the elector. The default is the logger of `lifecycle`, or else standard output.
+   */
   readonly logger?: Logger | undefined;
   /**
-   * The reaction to a loss of the leadership. `contend` contends again. `shutdown` shuts the process down with
-   * exit code 83, and needs a `lifecycle`.
+   * onLoss says what the elector does when leadership is lost. With `contend`, it contends again. With `shutdown`, it
+   * shuts the process down with exit code 83, which requires a `lifecycle`.
    *
    * @default `contend`
    */
   readonly onLoss?: 'contend' | 'shutdown' | undefined;
-  /** Called with the identity of each new leader, this elector included. Its errors are logged. */
+  /**
+   * onLeaderChange is called with the identity of each new leader, including this elector. If the function throws,
+   * lameduck logs the error.
+   */
   readonly onLeaderChange?: ((identity: string) => unknown) | undefined;
   /**
-   * The API server.
+   * apiServer says how to reach the API server.
    *
-   * @default the one of the cluster in which the process runs
+   * @default the API server of the cluster in which the process runs
    */
   readonly apiServer?: ApiServer | undefined;
 }
 
-/** ElectorOptions is what `createElector` takes. */
 export interface ElectorOptions<Lifecycle> extends ElectionSettingsOptions, CodeOptions<Lifecycle> {}
 
-/** CompletedOptions is the options of an elector, complete and validated. */
+/** CompletedOptions contains validated options, with the default of each option that was not given. */
 export interface CompletedOptions<Lifecycle> {
   readonly election: Election;
   readonly settings: ElectionSettings;
   readonly sources: Readonly<Record<string, string>>;
-  /** The settings of the log, which an elector reads only from the environment. */
+  /** log contains the settings of the log. An elector reads them only from the environment. */
   readonly log: LogSettings;
   readonly code: CodeOptions<Lifecycle>;
   readonly isAlone: boolean;
@@ -76,18 +88,19 @@ const nameAllowed = 'the name of a Lease: at most 253 lower-case letters, digits
 const codeOptions: FunctionOptions<CodeOptions<unknown>> = {
   leaseName: (given) =>
     typeof given === 'string' && given.length <= 253 && subdomain.test(given) ? undefined : nameAllowed,
-  identity: (given) => (typeof given === 'string' && given.trim() !== '' ? undefined : 'text that is not empty'),
-  labels: (given) => (isTexts(given) ? undefined : 'an object of texts'),
-  lifecycle: (given) => (isHandle(given) ? undefined : 'the handle that lameduck() has returned'),
+  identity: (given) => (typeof given === 'string' && given.trim() !== '' ? undefined : 'a text that is not empty'),
+  labels: (given) => (isLabels(given) ? undefined : labelsAllowed),
+  lifecycle: (given) => (isHandle(given) ? undefined : 'the handle that lameduck() returned'),
   logger: loggerAllowed,
   onLoss: (given) => (given === 'contend' || given === 'shutdown' ? undefined : '`contend` or `shutdown`'),
   onLeaderChange: functionAllowed,
-  apiServer: apiServerAllowed,
+  // serverProblems checks this option, because an error must not contain its token.
+  apiServer: () => undefined,
 };
 
 /**
- * readOptions reads the options and the environment. Throws LAMEDUCK_ERR_SETTINGS_INVALID with one line per problem. The
- * namespace is the pod's own unless given; `folder` is where the kubelet mounts it.
+ * readOptions reads the options and the environment. It throws LAMEDUCK_ERR_SETTINGS_INVALID with one line for each
+ * problem. The default namespace is the pod's own, which the kubelet mounts in `folder`.
  */
 export function readOptions<Lifecycle>(
   options: ElectorOptions<Lifecycle>,
@@ -95,7 +108,8 @@ export function readOptions<Lifecycle>(
   folder: string,
 ): CompletedOptions<Lifecycle> {
   checkOptions('createElector()', options);
-  const reading = readTable<ElectionSettings, CodeOptions<unknown>>(table, options, environment, codeOptions);
+  const given = (options as object | undefined) ?? {};
+  const reading = readTable<ElectionSettings, CodeOptions<unknown>>(table, given, environment, codeOptions);
   const { settings, sources, functions, warnings } = reading;
   const code = functions as Partial<CodeOptions<Lifecycle>> & object;
   const isAlone = readAlone(environment);
@@ -104,24 +118,30 @@ export function readOptions<Lifecycle>(
   const problems = [
     ...reading.problems,
     ...log.problems,
-    ...(code.leaseName === undefined ? [`leaseName must be given: ${nameAllowed}`] : []),
+    ...(code.leaseName === undefined ? [`leaseName is required: expected ${nameAllowed}`] : []),
+    ...serverProblems(code.apiServer),
     ...relationProblems(settings),
     ...aloneProblems(isAlone, environment),
-    ...(namespace === undefined
+    ...(namespace === undefined && !isNamespaceGiven(reading.problems)
       ? [
-          `leaseNamespace must be given, or ${electionVariableOf('leaseNamespace')}, where there is no file ${folder}/namespace`,
+          `leaseNamespace or ${electionVariableOf('leaseNamespace')} is required, because there is no file ${folder}/namespace`,
         ]
       : []),
-    ...(code.onLoss === 'shutdown' && code.lifecycle === undefined ? ['onLoss: "shutdown" needs a lifecycle'] : []),
+    ...(code.onLoss === 'shutdown' && code.lifecycle === undefined ? ['onLoss: "shutdown" requires a lifecycle'] : []),
   ];
   if (problems.length > 0 || namespace === undefined || code.leaseName === undefined) {
-    throw new LameduckError('LAMEDUCK_ERR_SETTINGS_INVALID', `settings refused:\n  ${problems.join('\n  ')}`);
+    throw new LameduckError('LAMEDUCK_ERR_SETTINGS_INVALID', `invalid settings:\n  ${problems.join('\n  ')}`);
   }
   const { leaseDuration, renewDeadline, retryPeriod } = settings;
   const identity = code.identity ?? `${hostname()}_${randomUUID()}`;
   const election = {
-    ...{ identity, name: code.leaseName, namespace, labels: { ...code.labels } },
-    ...{ leaseDuration, renewDeadline, retryPeriod },
+    identity,
+    name: code.leaseName,
+    namespace,
+    labels: { ...code.labels },
+    leaseDuration,
+    renewDeadline,
+    retryPeriod,
   };
   return {
     election,
@@ -134,7 +154,13 @@ export function readOptions<Lifecycle>(
   };
 }
 
-// Both at once, unlike client-go, which reports the first (L-002). The factor is that of its jitter.
+// Tells whether the namespace was given, but is invalid. The default is of no interest then.
+function isNamespaceGiven(problems: readonly string[]): boolean {
+  return problems.some((problem) => problem.startsWith('leaseNamespace:'));
+}
+
+// Checks the relations between the durations. It returns all problems at once, unlike client-go, which reports only the
+// first (L-002). The factor 1.2 is client-go's jitter.
 function relationProblems({ leaseDuration, renewDeadline, retryPeriod }: ElectionSettings): string[] {
   const problems: string[] = [];
   if (leaseDuration <= renewDeadline) {
@@ -164,8 +190,17 @@ function aloneProblems(isAlone: boolean | undefined, environment: Environment): 
   return isAlone && inCluster ? [`${aloneVariable}=1 is invalid in a cluster: each pod would lead`] : [];
 }
 
-function isTexts(given: unknown): boolean {
-  return isObject(given) && Object.values(given).every((value) => typeof value === 'string');
+const labelName = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?$/;
+const labelValue = /^([A-Za-z0-9]([-\w.]{0,61}[A-Za-z0-9])?)?$/;
+
+const labelsAllowed =
+  'an object whose names and values are valid labels: at most 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends';
+
+function isLabels(given: unknown): boolean {
+  if (!isObject(given)) return false;
+  return Object.entries(given).every(
+    ([name, value]) => labelName.test(name) && typeof value === 'string' && labelValue.test(value),
+  );
 }
 
 function isHandle(given: unknown): boolean {
@@ -176,17 +211,36 @@ function isObject(given: unknown): given is object {
   return typeof given === 'object' && given !== null && !Array.isArray(given);
 }
 
-const serverAllowed =
-  '{ url, token?, tokenFile?, caFile? } with an https: URL, or an http: URL of a loopback address such as http://127.0.0.1:8001';
+const serverOptions = ['url', 'token', 'tokenFile', 'caFile'];
 
-function apiServerAllowed(given: unknown): string | undefined {
-  if (!isTexts(given)) return serverAllowed;
-  const { url, token, tokenFile, caFile, ...others } = given as Record<string, string>;
-  const parsed = URL.parse(url ?? '');
-  if (parsed === null || Object.keys(others).length > 0) return serverAllowed;
-  if ((token !== undefined && tokenFile !== undefined) || caFile === '' || tokenFile === '') return serverAllowed;
-  const isSafe = parsed.protocol === 'https:' || (parsed.protocol === 'http:' && isLoopback(parsed.hostname));
-  return isSafe ? undefined : serverAllowed;
+// Returns the problems with the option `apiServer`. They never contain the token.
+function serverProblems(given: unknown): string[] {
+  if (given === undefined) return [];
+  if (!isObject(given)) return ['apiServer from code: expected an object with url, token?, tokenFile? and caFile?'];
+  const { url, token, tokenFile, caFile } = given as Readonly<Record<string, unknown>>;
+  const paths = Object.entries({ tokenFile, caFile }).filter(([, path]) => path !== undefined);
+  return [
+    ...Object.keys(given)
+      .filter((name) => !serverOptions.includes(name))
+      .map((name) => `apiServer.${name} from code: unknown option: expected ${serverOptions.join(', ')}`),
+    ...(isSafeUrl(url) ? [] : [`apiServer.url: ${quoted(url)} from code: expected ${urlAllowed}`]),
+    ...(token === undefined || isToken(token)
+      ? []
+      : ['apiServer.token from code: expected a token of printable ASCII characters without spaces']),
+    ...paths
+      .filter(([, path]) => typeof path !== 'string' || path === '')
+      .map(([name, path]) => `apiServer.${name}: ${quoted(path)} from code: expected the path of a file`),
+    ...(token !== undefined && tokenFile !== undefined
+      ? ['apiServer.token and apiServer.tokenFile exclude each other: pass only one of them']
+      : []),
+  ];
+}
+
+const urlAllowed = 'an https: URL, or an http: URL of a loopback address such as http://127.0.0.1:8001';
+
+function isSafeUrl(url: unknown): boolean {
+  const parsed = typeof url === 'string' ? URL.parse(url) : null;
+  return parsed?.protocol === 'https:' || (parsed?.protocol === 'http:' && isLoopback(parsed.hostname));
 }
 
 function isLoopback(host: string): boolean {

@@ -1,6 +1,9 @@
-// The order of the eight lifecycle signals in both modes, as data. No I/O, no time.
+// The order of the eight lifecycle signals in both modes, as data. This file uses no I/O and no time.
 
-/** signalNames are the apiserver's eight signals (A-002), in the order in which a default-mode shutdown passes them. */
+/**
+ * signalNames are the eight lifecycle signals of the apiserver (A-002), in the order in which a shutdown with default
+ * settings fires them.
+ */
 export const signalNames = [
   'MuxAndDiscoveryComplete',
   'HasBeenReady',
@@ -17,15 +20,15 @@ export type SignalName = (typeof signalNames)[number];
 
 /** Rule is the condition under which a signal fires. */
 export interface Rule {
-  /** Signals that must have fired. */
+  /** after lists the signals that must have fired before this signal. */
   readonly after: readonly SignalName[];
-  /** A signal after which this one never fires. */
+  /** unless is a signal after which this signal never fires. */
   readonly unless?: SignalName;
-  /** Whether the signal fires without a report, as soon as `after` is met. */
+  /** automatic is true if the signal fires without a report, as soon as all signals in `after` have fired. */
   readonly automatic?: true;
 }
 
-/** Graph has the rule of each signal. */
+/** Graph contains the rule of each lifecycle signal. */
 export type Graph = Readonly<Record<SignalName, Rule>>;
 
 const shared = {
@@ -38,8 +41,9 @@ const shared = {
 } as const satisfies Partial<Graph>;
 
 /**
- * graphOf returns the rules of a mode. By default the listener closes and then requests drain (A-008, A-010). With
- * `shutdownSendRetryAfter`, requests drain first, while new connections get a 429 (A-009, A-011).
+ * graphOf returns the rules by which signals fire. By default, the listener closes and then requests drain (A-008,
+ * A-010). With `shutdownSendRetryAfter`, requests drain first, while requests on new connections get a 429 (A-009,
+ * A-011).
  */
 export function graphOf(shutdownSendRetryAfter: boolean): Graph {
   return shutdownSendRetryAfter

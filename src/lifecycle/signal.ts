@@ -1,16 +1,16 @@
-// One lifecycle signal: it fires once and stays fired.
+// One lifecycle signal: it fires once and never resets.
 
-/** LifecycleSignal fires once and stays fired. Reading it has no effect. */
+/** LifecycleSignal is one of the eight signals of a lifecycle. It fires once and never resets. */
 export interface LifecycleSignal<Name extends string = string> {
-  /** The name of the signal, as in the apiserver. */
+  /** name is the name of the signal, as in the apiserver. */
   readonly name: Name;
-  /** Whether the signal has fired. */
+  /** hasSignaled tells whether the signal has fired. */
   readonly hasSignaled: boolean;
-  /** Resolves when the signal fires. Never rejects. */
+  /** signaled resolves when the signal fires. It never rejects. */
   readonly signaled: Promise<void>;
 }
 
-/** Latch is the writing side of a LifecycleSignal. Only the graph holds it. */
+/** Latch is a LifecycleSignal with the method that fires it. Only the lifecycle may call that method. */
 export class Latch<Name extends string> implements LifecycleSignal<Name> {
   readonly name: Name;
   readonly signaled: Promise<void>;
@@ -28,7 +28,7 @@ export class Latch<Name extends string> implements LifecycleSignal<Name> {
     return this.#hasSignaled;
   }
 
-  /** signal fires the signal. A second call has no effect. */
+  /** signal fires the lifecycle signal. A second call has no effect. */
   signal(): void {
     this.#hasSignaled = true;
     this.#resolve();

@@ -1,27 +1,30 @@
-// The signals of one lifecycle. The only way to fire one is a report; the graph decides when it fires.
+// The signals of one lifecycle. Other code reports events. The graph decides when the signal of a reported event fires.
 import { graphOf, signalNames, type Graph, type SignalName } from './graph.ts';
 import { Latch, type LifecycleSignal } from './signal.ts';
 
-/** LifecycleSignals is the whole state of a lifecycle. */
+/** LifecycleSignals contains the eight signals of a lifecycle by name. They show the whole state of the lifecycle. */
 export type LifecycleSignals = {
   readonly [Name in SignalName as PropertyName<Name>]: LifecycleSignal<Name>;
 };
 
 type PropertyName<Name extends SignalName> = Name extends `HTTP${infer Rest}` ? `http${Rest}` : Uncapitalize<Name>;
 
-/** Lifecycle holds the latches. `report` is for the code that causes a signal, `signals` for all readers. */
+/**
+ * Lifecycle is the state of one lifecycle. Code in which an event happens calls `report`. All other code reads
+ * `signals`.
+ */
 export interface Lifecycle {
   readonly signals: LifecycleSignals;
   /**
-   * report says that the event of a signal has happened. The signal fires now, or as soon as the signals before it have
-   * fired. A report of a signal that can no longer fire is dropped. A repeated report has no effect.
+   * report says that the event of a signal has happened. The signal fires at once, or as soon as the signals before it
+   * have fired. A report of a signal that can no longer fire is ignored, and so is a repeated report.
    */
   report(name: SignalName): void;
 }
 
 /**
- * createLifecycle creates the eight signals of a mode. It calls `onSignal` with each name before the signal fires, so that
- * the order of the calls is the order of the signals.
+ * createLifecycle creates the eight signals. The setting `shutdownSendRetryAfter` decides in which order they fire.
+ * Just before a signal fires, createLifecycle calls `onSignal` with its name.
  */
 export function createLifecycle(
   shutdownSendRetryAfter: boolean,
@@ -30,12 +33,14 @@ export function createLifecycle(
   const graph = graphOf(shutdownSendRetryAfter);
   const latches = new Map<SignalName, Latch<SignalName>>(signalNames.map((name) => [name, new Latch(name)]));
   const reported = new Set<SignalName>();
-  const latch = (name: SignalName): Latch<SignalName> => latches.get(name) as Latch<SignalName>;
+  const latch = <Name extends SignalName>(name: Name): Latch<Name> =>
+    latches.get(name) as Latch<SignalName> as Latch<Name>;
   const hasSignaled = (name: SignalName): boolean => latch(name).hasSignaled;
 
   let isFiring = false;
 
-  // The loop below handles a report that `onSignal` makes, so that no signal fires during another one.
+  // If `onSignal` reports another signal, the loop fires it in the next iteration. No signal fires while another one is
+  // firing.
   function fireWhatCan(): void {
     if (isFiring) return;
     isFiring = true;
@@ -58,7 +63,7 @@ export function createLifecycle(
       notAcceptingNewRequest: latch('NotAcceptingNewRequest'),
       httpServerStoppedListening: latch('HTTPServerStoppedListening'),
       inFlightRequestsDrained: latch('InFlightRequestsDrained'),
-    } as LifecycleSignals,
+    },
     report(name) {
       reported.add(name);
       fireWhatCan();

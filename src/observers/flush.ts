@@ -1,17 +1,18 @@
-// Flushes the program's own logger, and waits until the flush is done.
+// Flushes the program's own logger and waits until the flush is complete.
 import { isThenable } from '../thenable.ts';
 import type { Logger } from './logger.ts';
 
 /**
- * flushOf returns a function that flushes the logger, or undefined if the logger has no `flush`. If `flush` has called its
- * callback before, as pino's does, the flush is done when it calls the callback. Otherwise the flush is done when its
- * promise resolves, or when `flush` returns if there is no promise.
+ * flushOf returns a function that flushes the logger, or undefined if the logger has no `flush`. If an earlier call of
+ * `flush` has called its callback, as pino does, a flush is complete when the callback is called. Otherwise it is
+ * complete when its promise resolves, or when `flush` returns without a promise.
  */
 export function flushOf(logger: Logger): (() => unknown) | undefined {
   const { flush } = logger as { readonly flush?: unknown };
   if (typeof flush !== 'function') return undefined;
   if (flush.length === 0) return () => logger.flush?.();
-  // The parameter of `flush` may be something else than a callback. Wait for the callback only if it has been called once.
+  // The parameter of `flush` may be something other than a callback. So wait for the callback only if an earlier
+  // `flush` has called it.
   let hasCalledBack = false;
   return () =>
     new Promise((resolve, reject) => {

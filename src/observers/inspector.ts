@@ -14,13 +14,13 @@ import { settingsTable, type SettingName, type Settings } from '../settings/tabl
 import { textOf } from '../settings/text.ts';
 import { version } from '../version.ts';
 
-// The kind of a connection by the protocol that is spoken on it.
+// The kind of connection that the document shows, for each protocol.
 const kinds = { handshake: 'http1', http: 'http1', session: 'http2', upgraded: 'upgraded' } as const;
 
-// The most requests that are listed.
+// The maximum number of requests in the document.
 const mostRequests = 20;
 
-/** Inspected is what an inspector reads of a lifecycle. */
+/** Inspected is the part of a lifecycle that an Inspector reads. */
 export interface Inspected {
   readonly recorder: { soFar(): ShutdownRecord };
   readonly shutdown: { readonly endsAt: number | undefined };
@@ -36,7 +36,7 @@ export interface Inspected {
   readonly electors: readonly (() => ElectorCounts)[];
 }
 
-/** Inspector records when signals fire. It reads all other facts when the debug socket requests them. */
+/** Inspector records when lifecycle signals fire. It reads all other facts when the debug socket requests them. */
 export class Inspector {
   readonly #signals: MainThreadFacts['signals'][number][] = [];
   readonly #settings: MainThreadFacts['settings'];
@@ -56,15 +56,20 @@ export class Inspector {
     this.#signals.push({ name, durationMs, at: new Date(wallTime()).toISOString() });
   }
 
-  /** inspect reads a lifecycle. */
+  /** inspect returns the current facts about a lifecycle. */
   inspect(
     { recorder, shutdown, traffic, hooks, health, electors }: Inspected,
     previousRun?: PreviousRun,
   ): MainThreadFacts {
     const { requestsInFlight, longRunningRequests } = traffic.counts;
     return {
-      ...{ pid: process.pid, version, signals: this.#signals, isHeldUnready: health.isHeldUnready },
-      ...{ requestsInFlight, longRunningRequests, settings: this.#settings },
+      pid: process.pid,
+      version,
+      signals: this.#signals,
+      isHeldUnready: health.isHeldUnready,
+      requestsInFlight,
+      longRunningRequests,
+      settings: this.#settings,
       ...(shutdown.endsAt !== undefined && { shutdown: this.#shutdown(recorder.soFar(), shutdown.endsAt) }),
       oldestRequests: traffic.unfinished().slice(0, mostRequests),
       runningHooks: [...hooks.running],

@@ -1,6 +1,7 @@
-// Standard output for the log: lines of JSON, in the form of pino or of Google Cloud.
+// Writes the log to standard output: lines of JSON, in the format of pino or of Google Cloud.
 import { hostname } from 'node:os';
 import { inspect } from 'node:util';
+import { isMainThread, threadId } from 'node:worker_threads';
 import { wallTime } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import type { LineLevel, LogFormat } from '../settings/log-level.ts';
@@ -8,9 +9,9 @@ import { isUnread, standardOutput, writeOut } from '../standard-output.ts';
 import type { Logger } from './logger.ts';
 
 interface Form {
-  /** The fields before those of the line. */
+  /** first returns the fields at the beginning of a line of this level. */
   first(level: LineLevel): object;
-  /** The name of the field with the message, which is the last one. */
+  /** message is the name of the field with the message, which is the last field. */
   readonly message: string;
 }
 
@@ -19,7 +20,7 @@ const severities = { debug: 'DEBUG', info: 'INFO', warn: 'WARNING', error: 'ERRO
 
 const forms: Readonly<Record<LogFormat, Form>> = {
   json: { first: (level) => ({ level: numbers[level], time: wallTime() }), message: 'msg' },
-  // Google Cloud reads the time of a line as a text in the form of RFC 3339.
+  // Google Cloud reads the time of a line as a text in RFC 3339.
   gcp: { first: (level) => ({ severity: severities[level], time: isoTime() }), message: 'message' },
 };
 
@@ -27,24 +28,31 @@ function isoTime(): string {
   return new Date(wallTime()).toISOString();
 }
 
-/** createLineWriter is the Logger of standard output: each line is written when its call returns, however slow the reader is (P-060). */
+/**
+ * createLineWriter returns the Logger of standard output. Each line has been written when the call returns, even if the
+ * reader is slow (P-060).
+ */
 export function createLineWriter(format: LogFormat): Required<Omit<Logger, 'flush'>> {
+  const thread = isMainThread ? {} : { threadId };
   const write =
     (level: LineLevel) =>
     (details: object, message: string): void => {
-      writeOut(standardOutput, lineText(format, level, details, message));
+      writeOut(standardOutput, lineText(format, level, { ...thread, ...details }, message));
     };
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
 }
 
-/** checkRead throws while nobody reads standard output, because lines are lost then. Later it writes a line that says so. */
+/**
+ * checkRead throws while the reader of standard output does not read, because lines are then lost. When the reader
+ * reads again, checkRead logs that lines were lost.
+ */
 export function checkRead(writer: Pick<Logger, 'warn'>): void {
   if (!isUnread()) return;
   writer.warn({}, 'nobody read the log: lines before this one are lost');
   if (isUnread()) throw new Error('nobody reads standard output');
 }
 
-/** lineText is one line of the log, also for the probe thread. It never throws. */
+/** lineText returns one log line as text. The probe thread calls it too. It never throws. */
 export function lineText(format: LogFormat, level: LineLevel, details: object, text: string): string {
   const form = forms[format];
   const first = { ...form.first(level), pid: process.pid, hostname: hostname() };
@@ -52,7 +60,7 @@ export function lineText(format: LogFormat, level: LineLevel, details: object, t
   try {
     return `${JSON.stringify({ ...first, ...serialized(details), ...last })}\n`;
   } catch {
-    // A program can throw any value, including values that JSON.stringify rejects.
+    // A program can throw any value, even one for which JSON.stringify throws.
     const shown = Object.entries(details).map(([name, value]) => [
       name,
       hasJson(value) ? (value as unknown) : inspected(value),
@@ -77,7 +85,7 @@ function inspected(value: unknown): string {
   }
 }
 
-// Serializes an error as pino does: the messages and stacks of its causes follow its own.
+// Formats an error as pino does: with the messages and stacks of its causes after its own message and stack.
 function serialized(details: object): object {
   const { err } = details as { err?: unknown };
   if (!(err instanceof Error)) return details;

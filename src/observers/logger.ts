@@ -1,16 +1,17 @@
-// The interface of a logger: pino, or the program's own.
+// The interface of a logger: pino, or the program's own logger.
 import { isLogged, type LogLevel } from '../settings/log-level.ts';
 
-/** Logger is the part of pino's interface that lameduck uses. Any object with these methods is accepted. */
+/** Logger is the part of pino's interface that lameduck uses. Any object with these methods is valid. */
 export interface Logger {
-  /** Called only at `logLevel: 'debug'`. */
+  /** debug is called only if `logLevel` is `debug`. */
   debug?(details: object, message: string): void;
   info(details: object, message: string): void;
   warn(details: object, message: string): void;
   error(details: object, message: string): void;
   /**
-   * Called after the final line, so that a buffered logger writes that line. The check `log` also calls it every minute. If
-   * the function takes a callback, the check waits for the callback. Otherwise it waits for the returned promise, if any.
+   * flush writes the lines that the logger has buffered. lameduck calls it after the final line. The health check `log`
+   * also calls it every minute. If the function takes a callback, lameduck waits for the callback. Otherwise it waits
+   * for the returned promise, if there is one.
    */
   flush?(callback?: (error?: unknown) => void): unknown;
 }
@@ -18,7 +19,7 @@ export interface Logger {
 /** quiet is a Logger that drops every line. */
 export const quiet: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** fromLevel is a Logger without the lines that `logLevel` leaves out. */
+/** fromLevel returns a Logger that drops the lines below `logLevel`. */
 export function fromLevel(logger: Logger, logLevel: LogLevel): Logger {
   return {
     ...logger,
@@ -28,7 +29,10 @@ export function fromLevel(logger: Logger, logLevel: LogLevel): Logger {
   };
 }
 
-/** loggerAllowed says what is allowed instead of a logger that cannot log. */
+/**
+ * loggerAllowed checks a value that should be a logger. It returns undefined if the value is valid, and otherwise what
+ * is expected.
+ */
 export function loggerAllowed(logger: unknown): string | undefined {
   const methods = ['info', 'warn', 'error'] as const;
   const given = logger as Partial<Record<string, unknown>> | null;
@@ -36,5 +40,5 @@ export function loggerAllowed(logger: unknown): string | undefined {
   if (isThere && methods.every((name) => typeof given[name] === 'function')) {
     return undefined;
   }
-  return `one with the functions ${methods.join(', ')}`;
+  return `an object with the functions ${methods.join(', ')}`;
 }

@@ -1,5 +1,4 @@
-// The log: one line for each thing that happens, on standard output or through the program's own logger.
-import { formatDuration } from '../settings/duration.ts';
+// The log: one line for each event, on standard output or through the program's own logger.
 import type { LineLevel, LogFormat, LogLevel } from '../settings/log-level.ts';
 import type { Observer, PreviousRun } from '../observer.ts';
 import { flushOf } from './flush.ts';
@@ -7,60 +6,73 @@ import { checkRead, createLineWriter, lineText } from './line-writer.ts';
 import { fromLevel, quiet, type Logger } from './logger.ts';
 import { startDetails, type StartReport } from './start-line.ts';
 
-/** Logging is the Observer that writes the log, and what else has a line there. */
+/**
+ * Logging is the Observer that writes the log. It also logs events of the process, the probe port and the checkpoint.
+ */
 export interface Logging extends Observer, ProcessLines, ProbePortLines, CheckpointLines {
-  /** Called once when events cannot be written to the audit log, and the service goes on. */
+  /** onAuditFailure is called once if events cannot be written to the audit log. The service continues. */
   onAuditFailure(auditLogPath: string, error: Error): void;
   onStart(report: StartReport): void;
-  /** onError tells what is wrong and does not stop the start. */
+  /** onError logs an error that does not prevent the start. */
   onError(message: string): void;
-  /** Where everything else that concerns the process is logged. */
+  /** log is the logger for all other events of the process. */
   readonly log: Logger;
   /**
-   * flushed is done, or resolves, when everything that was logged has been written; while that cannot be, it throws,
-   * rejects or hangs. There is none for a logger that cannot be flushed.
+   * flushed flushes the log. It returns, or its promise resolves, when every line has been written. If lines cannot be
+   * written, it throws, rejects or hangs. It is undefined if the logger cannot be flushed.
    */
   readonly flushed: (() => unknown) | undefined;
 }
 
 interface ProcessLines {
   onUncaughtError(error: unknown): void;
-  /** Called at a process signal whose listeners of the program's own wait for the end of the shutdown. */
+  /**
+   * onListenersHeld is called at a process signal if lameduck delays the program's own listeners for it until the
+   * shutdown has ended.
+   */
   onListenersHeld(signal: string, count: number): void;
-  /** Called when the process is ended because something keeps its event loop alive. */
+  /**
+   * onHeldOpen is called before lameduck exits the process because resources keep the event loop alive. `heldBy` lists
+   * the resources.
+   */
   onHeldOpen(heldBy: readonly string[]): void;
 }
 
 interface ProbePortLines {
   onProbePort(address: string): void;
-  /** Called once when the main thread has to serve the probe port. */
+  /**
+   * onProbeThreadFailure is called once if the probe thread has failed, so that the main thread serves the probe port.
+   */
   onProbeThreadFailure(error: unknown): void;
-  /** Called once when there is no probe port although there should be, and the service goes on. */
+  /** onProbePortFailure is called once if the configured probe port is not available. The service continues. */
   onProbePortFailure(error: Error): void;
   onDebugSocket(path: string): void;
-  /** Called once when there is no debug socket although there should be, and the service goes on. */
+  /** onDebugSocketFailure is called once if the configured debug socket is not available. The service continues. */
   onDebugSocketFailure(path: string, error: Error): void;
-  /** Called before a request on the debug socket changes something. */
+  /** onDebugSocketRequest is called before a request on the debug socket changes something. */
   onDebugSocketRequest(action: string): void;
-  /** The line about its beginning is the probe thread's, since this one was blocked. */
+  /**
+   * onStallEnd is called when the event loop is no longer blocked. The probe thread has already logged the beginning of
+   * the stall, because the main thread could not.
+   */
   onStallEnd(stalledMs: number): void;
 }
 
 interface CheckpointLines {
   onPreviousRun(run: PreviousRun): void;
-  /** Called if the checkpoint has no record of this pod. */
+  /** onPreviousRunUnknown is called if the checkpoint has no valid record of this pod. */
   onPreviousRunUnknown(checkpointPath: string, error: Error): void;
-  /** Called once when there is no checkpoint although there should be, and the service goes on. */
+  /** onCheckpointFailure is called once if the configured checkpoint cannot be written. The service continues. */
   onCheckpointFailure(checkpointPath: string, error: Error): void;
 }
 
-/** LogSettings is the settings of the log. */
+/** LogSettings are the settings of the log. */
 export interface LogSettings {
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
 }
 
-/** createLogging logs to `given` when there is one, and otherwise writes lines to standard output. */
+/** createLogging creates the log. It writes to the logger `given`, or to standard output if that is undefined. */
 export function createLogging(given: Logger | undefined, { logLevel, logFormat }: LogSettings): Logging {
   const logger = logLevel === 'silent' ? quiet : given;
   const output = createLineWriter(logFormat);
@@ -86,23 +98,25 @@ export function createLogging(given: Logger | undefined, { logLevel, logFormat }
     },
     ...hookLines(log),
     onCheckChange(endpoint, check, reason) {
-      // During the exit, checks may fail because the destroy hooks have closed their resources.
+      // Do not log the results of checks after the final line. Checks may fail then, because destroy hooks have closed
+      // their resources.
       if (hasEnded) return;
       if (reason === undefined) log.info({ endpoint, check }, 'check passes again');
       else log.warn({ endpoint, check, reason: reason.message }, 'check fails');
     },
-    // The log has only the changes of results.
+    // Only changes of a result are logged, not each result.
     onCheckResult: () => undefined,
     onUnfinished(requests) {
       for (const request of requests) {
-        const { method, route, ageMs, peer, unacknowledgedBytes, isEventStream } = request;
+        const { ageMs, peer, unacknowledgedBytes, isEventStream } = request;
         if (unacknowledgedBytes !== undefined) {
           log.error({ peer, unacknowledgedBytes, ageMs }, 'response not acknowledged');
           continue;
         }
-        const text = `${method} ${route} from ${peer} has had no answer for ${formatDuration(ageMs)}`;
-        const hint = isEventStream === true ? eventStreamHint : '';
-        log.error(request, `request without an answer: ${text}${hint}`);
+        log.error(
+          isEventStream === true ? { ...request, hint: eventStreamHint } : request,
+          'request without an answer',
+        );
       }
     },
     ...processLines(log),
@@ -113,7 +127,8 @@ export function createLogging(given: Logger | undefined, { logLevel, logFormat }
     },
     onEnd(record) {
       hasEnded = true;
-      // Log the final line at every level except `silent`: after a pod is deleted, this line is the only record of its shutdown.
+      // Log the final line at every level except `silent`. After a pod is deleted, this line is the only record of its
+      // shutdown.
       all[record.exitCode === 0 ? 'info' : 'error'](record, 'shutdown ended');
       all.flush?.();
     },
@@ -127,7 +142,7 @@ function processLines(log: Logger): ProcessLines {
       log.error({ err: error }, 'uncaught error');
     },
     onListenersHeld(signal, count) {
-      log.info({ signal, count, ownSignalListeners: 'hold' }, `own signal listeners held${heldHint}`);
+      log.info({ signal, count, ownSignalListeners: 'hold', hint: heldHint }, 'own signal listeners held');
     },
     onHeldOpen(heldBy) {
       log.warn({ heldBy }, 'event loop not empty');
@@ -135,15 +150,13 @@ function processLines(log: Logger): ProcessLines {
   };
 }
 
-// Child processes and queues would otherwise begin to stop only after the drain.
+// This hint is for programs with child processes or queue workers. These would begin to stop only after the drain.
 const heldHint =
-  ' until the drain has ended: set LAMEDUCK_OWN_SIGNAL_LISTENERS=run if one forwards the signal to child processes or stops a' +
-  ' queue worker';
+  'set LAMEDUCK_OWN_SIGNAL_LISTENERS=run if a listener forwards the signal to child processes or stops a queue worker';
 
-// GraphQL over server-sent events sends subscriptions by POST, and its clients reconnect.
+// This hint is for GraphQL over server-sent events. Its clients subscribe with POST and reconnect.
 const eventStreamHint =
-  '; it is an event stream: if its client reconnects on its own, as GraphQL subscriptions over POST do, set' +
-  ' LAMEDUCK_EVENT_STREAMS=all';
+  'set LAMEDUCK_EVENT_STREAMS=all if the client of this event stream reconnects on its own, as with GraphQL subscriptions';
 
 function hookLines(log: Logger): Pick<Observer, 'onHookEnd' | 'onHookFailure' | 'onStepFailure'> {
   return {
@@ -165,8 +178,7 @@ function probePortLines(log: Logger): ProbePortLines {
       log.info({ address }, 'probe port listens');
     },
     onProbeThreadFailure(error) {
-      const consequence = 'the main thread serves the probe port, and answers no probe while the event loop is blocked';
-      log.warn({ err: error }, `probe thread failed: ${consequence}`);
+      log.warn({ err: error }, 'probe thread failed');
     },
     onProbePortFailure(error) {
       log.error({ err: error }, 'probe port failed');
@@ -181,7 +193,7 @@ function probePortLines(log: Logger): ProbePortLines {
       log.info({ action }, 'debug socket request');
     },
     onStallEnd(stalledMs) {
-      log.warn({ stalledMs }, `event loop turns again: it was blocked for ${formatDuration(stalledMs)}`);
+      log.warn({ stalledMs }, 'event loop no longer blocked');
     },
   };
 }
@@ -210,24 +222,24 @@ const previousRuns = {
   unknown: ['warn', 'previous run unknown'],
 } as const;
 
-// A logger that throws must not stop a shutdown: its line goes to standard output instead.
+// Wraps the program's logger. If the logger throws, the line is written to standard output, and the shutdown continues.
 function withFallback(logger: Logger, output: ReturnType<typeof createLineWriter>): Logger {
-  const attempt = (log: () => void, instead: () => void): void => {
+  const attempt = (log: () => void, fallback: () => void): void => {
     try {
       log();
     } catch {
-      instead();
+      fallback();
     }
   };
   const level = (name: LineLevel) => (details: object, message: string) => {
-    const instead = (): void => {
+    const fallback = (): void => {
       output[name](details, message);
     };
     attempt(() => {
       const outcome: unknown = logger[name]?.(details, message);
-      // A logger that is asynchronous fails later, and as little as any other may that end the program.
-      if (outcome instanceof Promise) outcome.catch(instead);
-    }, instead);
+      // If the logger is asynchronous, it rejects later. This must not end the program either.
+      if (outcome instanceof Promise) outcome.catch(fallback);
+    }, fallback);
   };
   return {
     debug: level('debug'),
@@ -243,7 +255,7 @@ function withFallback(logger: Logger, output: ReturnType<typeof createLineWriter
   };
 }
 
-/** silent is the Observer that says nothing. */
+/** silent is an Observer that ignores all events. */
 export const silent: Observer = {
   onWarning: () => undefined,
   onSignal: () => undefined,

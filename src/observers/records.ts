@@ -1,4 +1,4 @@
-// The recorders of every request: metrics and the audit log. Each exists only if the settings enable it.
+// Creates the metrics and the audit log, which record requests. Each exists only if the settings enable it.
 import type { Clock } from '../clock.ts';
 import type { PreviousRun } from '../observer.ts';
 import type { Settings } from '../settings/table.ts';
@@ -8,7 +8,6 @@ import { createMetrics, type Metrics } from './metrics/metrics.ts';
 import type { EventLoopCounts } from './metrics/readers.ts';
 import type { MetricsRegistry } from './metrics/registry.ts';
 
-/** RecordsOptions is what the records are made from. */
 export interface RecordsOptions {
   readonly settings: Settings;
   readonly clock: Clock;
@@ -18,23 +17,31 @@ export interface RecordsOptions {
   readonly previousRun: () => PreviousRun | undefined;
 }
 
-/** Records are the recorders. A recorder that is not enabled is undefined. */
+/** Records contains the metrics and the audit log. A disabled one is undefined. */
 export interface Records {
   readonly metrics: Metrics | undefined;
   readonly audit: WrittenAuditLog | undefined;
 }
 
-/** createRecords throws LAMEDUCK_ERR_SETTINGS_INVALID if the registry does not take the metrics. */
+/**
+ * createRecords creates the metrics and the audit log. It throws LAMEDUCK_ERR_SETTINGS_INVALID if the registry rejects
+ * a metric.
+ */
 export function createRecords({ settings, clock, registry, logging, eventLoop, previousRun }: RecordsOptions): Records {
   const { auditLogPath } = settings;
   const metrics = createMetrics({
-    ...{ settings, clock, registry, eventLoop, previousRun },
+    settings,
+    clock,
+    registry,
+    eventLoop,
+    previousRun,
     warn: (message) => {
       logging.onWarning(message);
     },
     auditDropped: auditLogPath === '' ? undefined : () => audit?.dropped ?? 0,
   });
-  // After the metrics, which may throw: nothing would close the file.
+  // Open the audit log after the metrics are created. Creating them may throw, and nothing would then close the file of
+  // the audit log.
   const audit = createAuditLog({
     path: auditLogPath,
     clock,

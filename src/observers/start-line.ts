@@ -1,18 +1,19 @@
-// The fields of the start line, which have a limit: what does not fit is counted.
+// The fields of the start line. The length of the line is limited. Fields that do not fit are left out, and the line
+// says how many they are.
 import { version } from '../version.ts';
 
-/** StartReport is what the start line says. */
+/** StartReport contains the facts of the start line. */
 export interface StartReport {
   readonly budgetSum: string;
   readonly addresses: readonly string[];
-  /** The settings that are set and not in the sum. */
+  /** settings are the settings that code or the environment has set, without those that the sum of the budget shows. */
   readonly settings: Readonly<Record<string, string>>;
 }
 
-// The most bytes of the line on standard output, so that it can be read at a glance.
+// The maximum length of the start line on standard output, in bytes, so that a person can read it at a glance.
 const mostBytes = 600;
 
-/** startDetails returns the fields of the start line. `bytesOf` is the length of the line with these fields. */
+/** startDetails returns the fields of the start line. `bytesOf` returns the length of the line with given fields. */
 export function startDetails(
   { addresses, settings }: Pick<StartReport, 'addresses' | 'settings'>,
   bytesOf: (details: object) => number,

@@ -1,4 +1,4 @@
-// The answers on the debug socket. They come in a bounded time, whatever the main thread does.
+// Answers requests on the debug socket, in a bounded time, even if the main thread is blocked.
 import { timedOut, withTimeout, type Clock } from '../clock.ts';
 import type { Action, Inspection, MainThreadFacts } from '../inspection.ts';
 import type { Answer } from '../message.ts';
@@ -6,13 +6,15 @@ import type { Answer } from '../message.ts';
 // How long to wait for the main thread before it counts as blocked, in milliseconds.
 const patience = 60;
 
-/** DebugSocketOptions are the sources of the answers. */
 export interface DebugSocketOptions {
   readonly clock: Clock;
-  /** Sends the main thread an action, if there is one, and requests its facts with this id. */
+  /**
+   * ask sends the main thread a request for its facts. The message of the main thread has the same `id`. If there is an
+   * action, the main thread performs it first.
+   */
   readonly ask: (id: number, action: Action | undefined) => void;
   readonly stalledMs: () => number;
-  /** Returns the stack of the main thread, or rejects with the reason why there is none. */
+  /** stack returns the call stack of the main thread, or rejects with the reason why there is none. */
   readonly stack: () => Promise<readonly string[]>;
 }
 
@@ -21,7 +23,7 @@ interface Known {
   readonly at: number;
 }
 
-/** DebugSocket keeps the facts that the main thread sent last, and answers with them. */
+/** DebugSocket answers requests with the facts that the main thread has sent last. */
 export class DebugSocket {
   readonly #options: DebugSocketOptions;
   readonly #asked = new Map<number, () => void>();
@@ -32,19 +34,22 @@ export class DebugSocket {
     this.#options = options;
   }
 
-  /** note keeps the facts of the main thread, as they were `ageMs` ago. The id is that of the question, or 0. */
+  /**
+   * note stores the facts that the main thread has sent. They were correct `ageMs` milliseconds ago. `id` is the id of
+   * the request for the facts, or 0 if there was none.
+   */
   note(id: number, facts: MainThreadFacts, ageMs: number): void {
     this.#known = { facts, at: this.#options.clock.now() - ageMs };
     this.#asked.get(id)?.();
   }
 
-  /** respond never rejects. */
+  /** respond answers a request on the debug socket. It never rejects. */
   async respond(url: string, method: string): Promise<Answer> {
     const [pathname = '', ...rest] = url.split('?');
     const query = new URLSearchParams(rest.join('?'));
     const action = actionOf(pathname, query);
     if (pathname !== '/' && action === undefined)
-      return problem(404, 'there are GET /, POST /shutdown and POST /ready?state=ready or unready');
+      return problem(404, 'expected GET /, POST /shutdown, POST /ready?state=ready or POST /ready?state=unready');
     if (pathname === '/') {
       if (method !== 'GET' && method !== 'HEAD') return problem(405, 'use GET');
       return this.#inspect(query.has('stack'));
@@ -57,7 +62,7 @@ export class DebugSocket {
   async #inspect(withStack: boolean): Promise<Answer> {
     const { clock, stalledMs } = this.#options;
     const isBlocked = !(await this.#ask(undefined));
-    if (this.#known === undefined) return problem(503, 'the main thread has not started to answer');
+    if (this.#known === undefined) return problem(503, 'the main thread has not answered yet');
     const { facts, at } = this.#known;
     const blockedMs = isBlocked ? Math.round(Math.max(patience, stalledMs())) : 0;
     const stack = withStack && (isBlocked ? await this.#stack() : { stackProblem: 'the event loop is not blocked' });
@@ -74,7 +79,7 @@ export class DebugSocket {
     }
   }
 
-  /** Resolves with whether the main thread has answered in time. */
+  /** Sends the main thread a request for its facts. Resolves with true if the facts arrive in time. */
   async #ask(action: Action | undefined): Promise<boolean> {
     const { clock, ask } = this.#options;
     const id = this.#nextId++;

@@ -1,15 +1,19 @@
-// Tells the probe thread whether a debugger is attached to the inspector, and whether it has paused the main thread.
+// Finds out in the probe thread whether a debugger is attached to the inspector, and whether the debugger has paused
+// the main thread.
 import { readFileSync } from 'node:fs';
 import { systemClock } from '../clock.ts';
 
-/** longestReply is how long isPaused takes at most, in milliseconds. A main thread in native code never replies. */
+/**
+ * longestReply is the longest time, in milliseconds, that `isPaused` waits. While the main thread runs native code, it
+ * never replies.
+ */
 export const longestReply = 300;
 
 const tables = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 
 /**
- * isAttached tells whether a debugger is connected to the inspector, which listens on `port`; 0 is no inspector. If the
- * connections of the process cannot be read, as on macOS, every inspector counts as attached.
+ * isAttached tells whether a debugger is connected to the inspector on `port`. Port 0 means no inspector. If the system
+ * does not show connections, as on macOS, every inspector counts as attached.
  */
 export function isAttached(port: number): boolean {
   if (port === 0) return false;
@@ -17,7 +21,10 @@ export function isAttached(port: number): boolean {
   return texts.length === 0 || texts.some((text) => hasConnection(text, port));
 }
 
-/** hasConnection tells whether a table of the kernel (proc_net_tcp.txt) has an established connection to a local port. */
+/**
+ * hasConnection tells whether a table of the kernel (proc_net_tcp.txt) contains an established connection to a local
+ * port.
+ */
 export function hasConnection(table: string, port: number): boolean {
   const digits = port.toString(16).toUpperCase().padStart(4, '0');
   return new RegExp(`^ *\\d+: [\\dA-F]+:${digits} [\\dA-F]+:[\\dA-F]{4} 01 `, 'm').test(table);
@@ -35,7 +42,7 @@ function read(path: string): string | undefined {
 export function isPaused(): Promise<boolean> {
   const { promise, resolve } = Promise.withResolvers<boolean>();
   try {
-    // A Node that was built without the inspector has no such module.
+    // If Node was built without the inspector, this module does not exist.
     const { Session } = process.getBuiltinModule('node:inspector');
     const session = new Session();
     session.connectToMainThread();

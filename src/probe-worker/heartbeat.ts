@@ -1,13 +1,13 @@
-// The heartbeat of the main thread: a number in shared memory that grows as long as the event loop turns.
+// The heartbeat of the main thread: a number in shared memory that grows as long as the event loop runs.
 import type { Clock } from '../clock.ts';
 import type { SharedState } from './shared-state.ts';
 
-/** beatInterval is the time between two beats, and between two looks of the probe thread at them, in milliseconds. */
+/** beatInterval is the time between two heartbeats, and between two checks by the probe thread, in milliseconds. */
 export const beatInterval = 100;
 
-/** Heartbeat beats on the main thread. */
+/** Heartbeat increments the shared count of heartbeats from the main thread, as long as its event loop runs. */
 export class Heartbeat {
-  /** By how many milliseconds the beats were late, added up. */
+  /** lateMs is the sum of the delays of all heartbeats, in milliseconds. */
   lateMs = 0;
   readonly #state: SharedState;
   readonly #clock: Clock;
@@ -31,7 +31,7 @@ export class Heartbeat {
     });
   }
 
-  /** beat adds one to the number, because the event loop has turned. */
+  /** beat increments the number, to show that the event loop runs. */
   beat(): void {
     this.#inspectorPort ??= inspectorProbe();
     this.#state.set('inspectorPort', this.#inspectorPort());
@@ -43,8 +43,8 @@ export class Heartbeat {
   }
 }
 
-// Returns the port of the inspector; 0 is none. Only the main thread can read it. A Node that was built without the inspector
-// has no such module.
+// Returns a function that reads the port of the inspector, or 0. Only the main thread can read the port. If Node was
+// built without the inspector, the port is 0.
 function inspectorProbe(): () => number {
   try {
     const { url } = process.getBuiltinModule('node:inspector');

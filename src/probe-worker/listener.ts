@@ -1,22 +1,25 @@
-// The listener of the probe port: it answers one request on each connection, and closes it.
+// The HTTP server of the probe port. It answers one request on each connection and then closes the connection.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Answer } from '../message.ts';
 
-// The most connections. One more replaces the oldest connection without a request, or else the oldest of all.
+// The maximum number of connections. A further connection replaces the oldest connection without a request, or else the
+// oldest connection.
 const mostConnections = 256;
 
-// How long a request may take to arrive, how long a connection may be silent, and how often Node checks both, in milliseconds.
+// Times in milliseconds: the longest wait for a complete request, the longest silence of a connection, and the pause
+// between Node's checks for both.
 const requestLimit = 5_000;
 const silenceLimit = 10_000;
 const lookingInterval = 500;
 
 const longestHead = 8_192;
 
-// The most requests pipelined on one connection. Reading more would delay other probes, so the connection is destroyed.
+// The maximum number of pipelined requests on one connection. More of them would delay other probes, so the connection
+// is destroyed.
 const mostPipelined = 100;
 
-/** createListener makes the server. It calls `respond` once on each connection. */
+/** createListener creates the server. It calls `respond` for the first request of each connection. */
 export function createListener(respond: (url: string, method: string) => Promise<Answer>): Server {
   const options = {
     maxHeaderSize: longestHead,
@@ -26,26 +29,27 @@ export function createListener(respond: (url: string, method: string) => Promise
   };
   const sockets = new Set<Socket>();
   const asked = new WeakMap<Socket, number>();
-  // The body of a request is never read. Node buffers its beginning, and the kernel the rest.
+  // Handles a request without reading its body. Node buffers the beginning of the body, and the kernel the rest.
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const { socket } = request;
     const before = asked.get(socket) ?? 0;
     asked.set(socket, before + 1);
     if (before > mostPipelined) socket.destroy();
-    // Later pipelined requests get no answer: the answer to the first one says `Connection: close`.
+    // Do not answer the second and later pipelined requests, because the first answer says `Connection: close`.
     if (before > 0) return;
-    // The limits of the checks bound the time of an answer.
+    // The limits of the checks bound the time until the answer, so the socket needs no timeout meanwhile.
     socket.setTimeout(0);
     void respond(request.url ?? '', request.method ?? '').then((answer) => {
       send(request, response, answer);
     });
   };
   const server = createServer(options, onRequest);
-  // Without this listener Node would answer 417 to an unknown `Expect` header.
+  // Without this listener, Node would answer an unknown `Expect` header with 417.
   server.on('checkExpectation', onRequest);
   server.timeout = silenceLimit;
   server.on('connection', (socket) => {
-    // Before the new connection is in the set, since it has sent no request yet and could be chosen itself.
+    // Choose the connection to replace before the new one is added. The new one has sent no request yet, and would be
+    // chosen.
     if (sockets.size >= mostConnections) oldestOf(sockets, asked)?.destroy();
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));

@@ -1,18 +1,20 @@
-// The stack of the main thread while it is blocked, taken by a debugger session of the probe thread.
+// Reads the call stack of the main thread while it is blocked, with a debugger session of the probe thread.
 import type { Debugger, InspectorNotification } from 'node:inspector';
 import { systemClock } from '../clock.ts';
 
-// How long to wait for the stack, in milliseconds. Native code, such as that of `execSync`, never pauses.
+// How long to wait for the stack, in milliseconds. While the main thread runs native code, such as `execSync`, it never
+// pauses.
 const longestWait = 2_000;
 
-// The most calls of a stack.
+// The largest number of calls that are shown of a stack.
 const mostCalls = 50;
 
+// The stack that is being read. Module-level, because the process has one main thread, and one session pauses it.
 let taking: Promise<readonly string[]> | undefined;
 
 /**
- * mainStack returns what the main thread executes, the innermost call first. It pauses the main thread for some milliseconds,
- * and lets it continue in any case. It rejects if the main thread does not pause within two seconds. Calls at the same time
+ * mainStack returns the calls that the main thread executes, innermost first. It pauses the main thread for some
+ * milliseconds and always resumes it. It rejects if the main thread does not pause within two seconds. Concurrent calls
  * share one stack.
  */
 export function mainStack(): Promise<readonly string[]> {
@@ -23,7 +25,7 @@ export function mainStack(): Promise<readonly string[]> {
 }
 
 async function take(): Promise<readonly string[]> {
-  // A Node that was built without the inspector has no such module.
+  // If Node was built without the inspector, this module does not exist.
   const { Session } = process.getBuiltinModule('node:inspector');
   const session = new Session();
   session.connectToMainThread();
@@ -45,7 +47,7 @@ async function take(): Promise<readonly string[]> {
     return await promise;
   } finally {
     cancel();
-    // This also lets the main thread continue.
+    // Disconnecting also resumes the main thread.
     session.disconnect();
   }
 }

@@ -1,4 +1,5 @@
-// The probe port without its thread: the main thread serves it, and cannot answer while the event loop is blocked.
+// Serves the probe port on the main thread, if there is no probe thread. This server cannot answer while the event loop
+// is blocked.
 import type { Server } from 'node:http';
 import { addressText } from '../address.ts';
 import { notFound } from '../health/endpoint.ts';
@@ -6,29 +7,28 @@ import { take } from '../http/server.ts';
 import type { Answer } from '../message.ts';
 import { createListener } from './listener.ts';
 
-/** MainThreadOptions is the address of the probe port, and the functions that it calls. */
 export interface MainThreadOptions {
   readonly port: number;
-  /** Undefined is every address of both families. */
+  /** host is the address to listen on. If it is undefined, the server listens on all IPv4 and IPv6 addresses. */
   readonly host: string | undefined;
   readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
   readonly onListening: (address: string) => void;
   readonly onFailure: (error: Error) => void;
 }
 
-/** serveOnMainThread begins to listen. The returned server does not keep the process alive. */
+/** serveOnMainThread returns a server that has begun to listen. The server does not keep the process alive. */
 export function serveOnMainThread({ port, host, answer, onListening, onFailure }: MainThreadOptions): Server {
   const server = createListener(async (url, method) => (await answer(url, method)) ?? notFound);
-  // Otherwise `lameduck/register` would give it a lifecycle.
+  // Mark the server, so that `lameduck/register` does not give it a lifecycle.
   take(server);
   server.on('connection', (socket) => {
     socket.unref();
   });
   server.on('error', (error) => {
-    // A failed accept is also an error, after which the server still listens.
+    // If accepting a connection fails, the server also emits an error, but still listens.
     if (!server.listening) onFailure(error);
   });
-  // `exclusive` for a worker of node:cluster, whose primary would otherwise listen in its place.
+  // In a worker of node:cluster, `exclusive` prevents the primary from listening in its place.
   const options = { port, exclusive: true, ...(host === undefined ? {} : { host }) };
   server.listen(options, () => {
     onListening(addressText(server.address()));

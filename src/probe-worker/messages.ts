@@ -7,9 +7,9 @@ import type { LogFormat, LogLevel } from '../settings/log-level.ts';
 /** ThreadData is the `workerData` of the probe thread. Durations are in milliseconds. A limit of 0 means no limit. */
 export interface ThreadData {
   readonly memory: SharedArrayBuffer;
-  /** The probe port. If it is 0, the thread opens no port and only watches the main thread. */
+  /** port is the probe port. With 0, the thread opens no port and only watches the main thread. */
   readonly port: number;
-  /** If undefined, the thread listens on all IPv4 and IPv6 addresses. */
+  /** host is the address to listen on. If it is undefined, the thread listens on all IPv4 and IPv6 addresses. */
   readonly host: string | undefined;
   readonly readyzStallLimit: number;
   readonly livezStallLimit: number;
@@ -17,50 +17,61 @@ export interface ThreadData {
   readonly terminationMessagePath: string;
   readonly logLevel: LogLevel;
   readonly logFormat: LogFormat;
-  /** If empty, there is no debug socket. */
+  /** debugSocketPath is the path of the debug socket. If it is empty, there is no debug socket. */
   readonly debugSocketPath: string;
   readonly debugSocketStack: boolean;
 }
 
-/** ShutdownSoFar is the state of a shutdown that runs. The probe thread writes it if the main thread is blocked. */
+/**
+ * ShutdownSoFar is the state of a shutdown in progress. If the main thread is blocked at the end, the probe thread
+ * writes this state to the log.
+ */
 export interface ShutdownSoFar {
   readonly record: ShutdownRecord;
-  /** The uncaught error that began the shutdown or occurred during it, as text of errorText. */
+  /** uncaughtError is the text of the uncaught error that began the shutdown or happened during it. */
   readonly uncaughtError: string | undefined;
-  /** The rest of the shutdown budget, in milliseconds. */
+  /** remainingMs is the rest of the shutdown budget, in milliseconds. */
   readonly remainingMs: number;
 }
 
-/** FromThread is a message of the probe thread. */
+/** FromThread is a message from the probe thread to the main thread. */
 export type FromThread =
   | { readonly kind: 'listening'; readonly address: string }
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'question'; readonly id: number; readonly url: string; readonly method: string }
-  /** Requests a heartbeat. A busy event loop reads messages before it calls its timers, a blocked one does neither. */
+  /**
+   * `ping` requests a heartbeat. A busy event loop reads messages before it runs its timers, so it answers. A blocked
+   * event loop does neither.
+   */
   | { readonly kind: 'ping' }
   | { readonly kind: 'socket listening' }
   | { readonly kind: 'socket failed'; readonly message: string }
-  /** Requests the facts of the main thread. If there is an action, the main thread performs the action first. */
+  /** `inspect` requests the facts of the main thread. If there is an action, the main thread performs it first. */
   | { readonly kind: 'inspect'; readonly id: number; readonly action: Action | undefined }
   | { readonly kind: 'stall ended'; readonly stalledMs: number };
 
-/** ToThread is a message of the main thread. If `answer` is undefined, the URL is not an endpoint. */
+/** ToThread is a message from the main thread to the probe thread. */
 export type ToThread =
   | {
       readonly kind: 'answer';
       readonly id: number;
       readonly answer: Answer | undefined;
-      /** How long the checks took, without the time for which the question waited for the main thread. */
+      /**
+       * tookMs is the duration of the checks. It excludes the time for which the question waited for the main thread.
+       */
       readonly tookMs: number;
     }
   | (ShutdownSoFar & {
       readonly kind: 'shutdown';
-      /** When the message was sent, in threadTime. A thread that is starting or busy receives it late. */
+      /**
+       * saidAt is when the message was sent, in threadTime. If the receiving thread is starting or busy, it reads the
+       * message later.
+       */
       readonly saidAt: number;
     })
   | {
       readonly kind: 'facts';
-      /** The id of the question; 0 if the main thread sends its facts on its own. */
+      /** id is the id of the request. It is 0 if the main thread sends its facts without a request. */
       readonly id: number;
       readonly saidAt: number;
       readonly facts: MainThreadFacts;

@@ -1,17 +1,17 @@
-// Writes to standard output from the probe thread, without waiting for the reader: the main thread may be blocked because the
-// reader does not read.
+// Writes to standard output from the probe thread without waiting for the reader of the pipe. The main thread may be
+// blocked because that reader does not read.
 import { closeSync, constants, fstatSync, openSync, writeSync } from 'node:fs';
 import { standardOutput } from '../standard-output.ts';
 
-// How often to try to write the rest of a line after its first part, and the pause between two tries in milliseconds.
+// The maximum number of attempts to write the rest of a line, and the pause between two attempts in milliseconds.
 const mostTries = 100;
 const pauseBetween = 10;
 
-// Whether the pipe was full at the last line. If it was, the main thread may be blocked in the middle of writing a line. The
-// next line then begins with a line feed.
+// wasFull is true if the pipe was full at the last attempt. The main thread may then have written a part of a line, so
+// the next line begins with a line feed. Module-level, because the process has one standard output.
 let wasFull = false;
 
-/** writeBeside writes a line, and returns false if the pipe is full. */
+/** writeBeside writes a line beside those of the main thread. It returns false if the pipe is full. */
 export function writeBeside(line: string): boolean {
   const descriptor = withoutWaiting();
   let rest = Buffer.from(wasFull ? `\n${line}` : line);
@@ -39,8 +39,9 @@ function writeSome(descriptor: number, bytes: Buffer): number {
   }
 }
 
-// Opens the pipe again through /proc. O_NONBLOCK belongs to the open pipe, not to the descriptor, and the main thread's own
-// writes must keep blocking. For a socket, or without /proc, returns undefined: the line is written to the descriptor itself.
+// Opens the pipe of standard output again through /proc in non-blocking mode. O_NONBLOCK is a property of the open
+// pipe, and the main thread's own writes must still block. Returns undefined for a socket or without /proc. The line is
+// then written to standard output itself.
 function withoutWaiting(): number | undefined {
   try {
     if (!fstatSync(standardOutput).isFIFO()) return undefined;

@@ -1,5 +1,5 @@
-// The main thread's side of the probe thread: it starts the thread, answers its questions and sends its heartbeat and its facts.
-// Without a thread, the main thread serves the probe port itself.
+// The main thread's side of the probe thread. The main thread starts the probe thread, answers its questions, and sends
+// it heartbeats and facts. If there is no probe thread, the main thread serves the probe port itself.
 import type { Server } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { type Clock, startImmediate, threadTime } from '../clock.ts';
@@ -11,16 +11,16 @@ import { silent } from '../observers/logging.ts';
 import type { EventLoopCounts } from '../observers/metrics/readers.ts';
 import type { Settings } from '../settings/table.ts';
 import { Heartbeat } from './heartbeat.ts';
-import { takeBackLastWords } from './last-words.ts';
+import { noteMainThreadReport } from './blocked-watchdog.ts';
 import { serveOnMainThread } from './main-thread.ts';
 import type { FromThread, ShutdownSoFar, ThreadData, ToThread } from './messages.ts';
 import { SharedState } from './shared-state.ts';
 import { threadCode } from './thread-code.ts';
 
-// How many beats there are between two times that the main thread sends its facts, in case it is blocked later: one second.
+// Each message with the facts of the main thread follows this number of heartbeats, which is one second. The thread
+// answers with these facts while the main thread is blocked.
 const beatsBetweenFacts = 10;
 
-/** ProbePortOptions is the settings of the probe port, and the functions that it calls. */
 export interface ProbePortOptions {
   readonly settings: Pick<
     Settings,
@@ -36,40 +36,46 @@ export interface ProbePortOptions {
     | 'debugSocketStack'
   >;
   readonly clock: Clock;
-  /** Answers a request for a path of lameduck; undefined for any other path. */
+  /** answer answers a request for a path of lameduck. It returns undefined for any other path. */
   readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
-  /** The state of the shutdown; undefined unless one runs that ends the process. */
+  /**
+   * shutdown returns the state of the shutdown. It returns undefined unless a shutdown that ends the process is in
+   * progress.
+   */
   readonly shutdown: () => ShutdownSoFar | undefined;
-  /** Undefined without a debug socket. */
+  /** debugSocket contains the functions for the debug socket. It is undefined if there is none. */
   readonly debugSocket?: DebugSocketFunctions | undefined;
   readonly onListening: (address: string) => void;
-  /** Called when the thread cannot start or has ended. From then on the main thread serves the port, if there is one. */
+  /**
+   * onThreadFailure is called if the thread cannot start or has ended. The main thread then serves the probe port, if
+   * one is configured.
+   */
   readonly onThreadFailure: (error: unknown) => void;
-  /** Called once when the port cannot be opened, or fails later. */
+  /** onFailure is called once if the port cannot be opened or fails later. */
   readonly onFailure: (error: LameduckError) => void;
   readonly onStallEnd: (stalledMs: number) => void;
 }
 
-/** DebugSocketFunctions are the functions that the debug socket needs of the main thread. */
+/** DebugSocketFunctions are the functions that the debug socket calls on the main thread. */
 export interface DebugSocketFunctions {
-  /** Returns the facts about the main thread. */
+  /** facts returns the state of the main thread. */
   readonly facts: () => MainThreadFacts;
-  /** Performs the action of a request. */
+  /** act performs the action that a request on the debug socket contains. */
   readonly act: (action: Action) => void;
   readonly onSignal: (event: SignalEvent) => void;
   readonly onListening: () => void;
-  /** Called once if the debug socket cannot be opened. The process continues without it. */
+  /** onFailure is called once if the debug socket cannot be opened. The process continues without it. */
   readonly onFailure: (error: Error) => void;
 }
 
-/** ProbePort is the probe thread with its port, or without one. It costs a request of the program one addition. */
+/** ProbePort is the probe thread, with or without its port. For each request of the program, it costs one addition. */
 export class ProbePort {
   /**
-   * The clock for the code that handles requests and connections. Each read of it counts as a beat: an event loop with
-   * thousands of requests may not call its timers for seconds, although it turns.
+   * signOfLife counts a heartbeat. It is called for each event of a server. An event loop that serves thousands of
+   * requests may run no timer for seconds, but is not blocked.
    */
-  readonly clock: Clock;
-  /** Makes /readyz fail in the same call that reports ShutdownInitiated. */
+  readonly signOfLife: () => void;
+  /** observer makes /readyz fail before the call that reports ShutdownInitiated returns. */
   readonly observer: Observer;
   readonly #options: ProbePortOptions;
   readonly #state = new SharedState();
@@ -82,30 +88,24 @@ export class ProbePort {
 
   constructor(options: ProbePortOptions) {
     this.#options = options;
-    const { clock } = options;
-    this.clock = {
-      now: () => {
-        this.#state.add('beats', 1);
-        return clock.now();
-      },
-      after: (...timer) => clock.after(...timer),
-      afterUnref: (...timer) => clock.afterUnref(...timer),
+    this.signOfLife = () => {
+      this.#state.add('beats', 1);
     };
     this.#heartbeat = new Heartbeat(this.#state, options.clock, () => {
-      this.tellOfShutdown();
-      if (--this.#beatsToFacts === 0) this.#tellFacts();
+      this.sendShutdown();
+      if (--this.#beatsToFacts === 0) this.#sendFacts();
     });
     this.observer = {
       ...silent,
       onSignal: (event) => {
         options.debugSocket?.onSignal(event);
-        // Not now: the signal has not been recorded yet.
+        // Send the facts in a microtask, because this observer is called just before the signal counts as fired.
         queueMicrotask(() => {
-          this.#tellFacts();
+          this.#sendFacts();
         });
         if (event.name !== 'ShutdownInitiated') return;
         this.#state.set('isShuttingDown', 1);
-        this.tellOfShutdown();
+        this.sendShutdown();
       },
     };
   }
@@ -126,21 +126,21 @@ export class ProbePort {
   }
 
   /**
-   * watch starts the thread without a port, if the thread is not running. Only the thread can end the process if the event
-   * loop is blocked at the end of the shutdown budget.
+   * watch starts the thread without a port, unless the thread is already running. If the event loop is blocked at the
+   * end of the shutdown budget, only this thread can end the process.
    */
   watch(): void {
     if (this.#worker === undefined && !this.#isStarting) this.#open(0);
   }
 
-  /** tellOfShutdown sends the state of the shutdown to the thread, in case the event loop is blocked later. */
-  tellOfShutdown(): void {
+  /** sendShutdown sends the state of the shutdown to the thread, in case the event loop is blocked later. */
+  sendShutdown(): void {
     const shutdown = this.#options.shutdown();
     if (shutdown === undefined) return;
     this.#worker?.postMessage({ kind: 'shutdown', saidAt: threadTime(), ...shutdown } satisfies ToThread);
   }
 
-  #tellFacts(id = 0): void {
+  #sendFacts(id = 0): void {
     const { debugSocket } = this.#options;
     this.#beatsToFacts = beatsBetweenFacts;
     if (debugSocket === undefined || this.#worker === undefined) return;
@@ -151,17 +151,17 @@ export class ProbePort {
   /** noteReport tells the thread that the main thread has written the final line. */
   noteReport(): void {
     this.#state.add('beats', 1);
-    takeBackLastWords(this.#state, this.#options.settings.terminationMessagePath);
+    noteMainThreadReport(this.#state, this.#options.settings.terminationMessagePath);
   }
 
-  /** close ends the thread after it has sent its last answers. */
+  /** close ends the thread after the thread has sent its last answers. */
   close(): void {
     this.#end();
     this.#worker?.postMessage({ kind: 'close' } satisfies ToThread);
     this.#server?.close();
   }
 
-  /** release ends the thread at once, and resolves when the port is free. */
+  /** release ends the thread at once. It resolves when the port is free. */
   async release(): Promise<void> {
     this.#end();
     await this.#worker?.terminate();
@@ -177,9 +177,9 @@ export class ProbePort {
     this.#isOpen = true;
     try {
       this.#worker = this.#start(port);
-      // A shutdown may have begun while there was no thread.
-      this.tellOfShutdown();
-      this.#tellFacts();
+      // A shutdown may have begun while there was no thread, so send its state.
+      this.sendShutdown();
+      this.#sendFacts();
     } catch (error) {
       this.#lose(error, port);
     }
@@ -191,7 +191,7 @@ export class ProbePort {
       memory: this.#state.memory,
       port,
       host: settings.probeHost,
-      // Without a port, a stall has no consequence and is not logged.
+      // Without a port, a stall makes no probe fail, so it is not logged.
       readyzStallLimit: port === 0 ? 0 : settings.readyzEventLoopStallLimit,
       livezStallLimit: port === 0 ? 0 : settings.livezEventLoopStallLimit,
       checkTimeout: settings.healthCheckTimeout,
@@ -201,10 +201,14 @@ export class ProbePort {
       debugSocketPath: settings.debugSocketPath,
       debugSocketStack: settings.debugSocketStack,
     };
-    // Without the program's own options: `--import` would load its preloads into the thread (P-117).
+    // Start the thread without the command-line options of the program: `--import` would load the program's preloads
+    // into the thread (P-117).
     const worker = new Worker(threadCode, {
-      ...{ eval: typeof threadCode === 'string', workerData, name: 'lameduck-probes' },
-      ...{ env: {}, execArgv: [] },
+      eval: typeof threadCode === 'string',
+      workerData,
+      name: 'lameduck-probes',
+      env: {},
+      execArgv: [],
     });
     worker.on('message', (message: FromThread) => {
       this.#onMessage(message);
@@ -213,7 +217,7 @@ export class ProbePort {
     worker.on('error', (error) => {
       failure = error;
     });
-    // The port of the thread is free only now.
+    // The port of the thread is free only when the thread has exited.
     worker.on('exit', () => {
       this.#worker = undefined;
       this.#lose(failure, port);
@@ -237,7 +241,7 @@ export class ProbePort {
 
   #inspect({ id, action }: FromThread & { readonly kind: 'inspect' }): void {
     if (action !== undefined) this.#options.debugSocket?.act(action);
-    this.#tellFacts(id);
+    this.#sendFacts(id);
   }
 
   async #answer({ id, url, method }: FromThread & { readonly kind: 'question' }): Promise<void> {
@@ -260,7 +264,10 @@ export class ProbePort {
   #serve(): void {
     const { settings, answer, onListening } = this.#options;
     this.#server = serveOnMainThread({
-      ...{ port: settings.probePort, host: settings.probeHost, answer, onListening },
+      port: settings.probePort,
+      host: settings.probeHost,
+      answer,
+      onListening,
       onFailure: (error) => {
         this.#fail(error);
       },
@@ -271,7 +278,7 @@ export class ProbePort {
     if (!this.#isOpen) return;
     this.#end();
     const { probePort } = this.#options.settings;
-    const message = `probePort ${String(probePort)}: there is no probe port: ${messageOf(cause)}`;
+    const message = `probePort ${String(probePort)}: unable to listen: ${messageOf(cause)}`;
     this.#options.onFailure(new LameduckError('LAMEDUCK_ERR_PROBE_PORT_FAILED', message, { cause }));
   }
 

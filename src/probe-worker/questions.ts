@@ -1,9 +1,10 @@
-// The questions that the probe thread sends to the main thread. Equal questions share one answer, and the last answers are kept.
+// The questions that the probe thread sends to the main thread. Equal questions share one answer. The last answer to
+// each question is stored.
 import type { Clock } from '../clock.ts';
 import type { Answer } from '../message.ts';
 
-// Limits for unusual questions: how many may wait for the main thread, how many answers are kept, and the longest kept answer
-// in characters.
+// Limits for unusual questions: the number of waiting questions, the number of stored answers, and the length of a
+// stored answer in characters.
 const mostOpen = 64;
 const mostKept = 64;
 const longestKept = 1_000_000;
@@ -13,11 +14,11 @@ export interface Question {
   readonly key: string;
   readonly url: string;
   readonly method: string;
-  /** Whether the URL is a plain probe URL. The limits above do not apply to these. */
+  /** isUsual is true if the URL is a plain probe URL, to which the limits for unusual questions do not apply. */
   readonly isUsual: boolean;
 }
 
-/** LastAnswer is an answer and when it arrived. */
+/** LastAnswer is a stored answer and the time of its arrival. */
 export interface LastAnswer {
   readonly answer: Answer;
   readonly at: number;
@@ -30,9 +31,9 @@ interface OpenQuestion extends Question {
   readonly resolve: (answer: Answer) => void;
 }
 
-/** Questions belongs to the probe thread. The main thread answers the questions. */
+/** Questions contains the questions that the main thread has not answered yet, and the last answers. */
 export class Questions {
-  /** How long the last answered question had waited for the main thread, in milliseconds. */
+  /** waitedMs is how long the question that was answered last had waited for the main thread, in milliseconds. */
   waitedMs = 0;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #post: (id: number, question: Question) => void;
@@ -41,7 +42,10 @@ export class Questions {
   readonly #last = new Map<string, LastAnswer & { readonly isUsual: boolean }>();
   #nextId: number;
 
-  /** `taken` returns how many questions the main thread has begun to answer. It takes them in the order of their ids. */
+  /**
+   * `taken` returns the number of questions that the main thread has begun to answer. The main thread answers them in
+   * the order of their ids.
+   */
   constructor(
     clock: Pick<Clock, 'now'>,
     post: (id: number, question: Question) => void,
@@ -55,13 +59,13 @@ export class Questions {
   }
 
   /**
-   * Sends a question, unless the same question is already waiting. `since` is when the waiting began. It returns
-   * undefined if too many questions are waiting.
+   * ask sends a question, unless an equal question is waiting. `since` is when the waiting began. It returns a promise
+   * of the answer, or undefined if too many questions are waiting.
    */
   ask(question: Question): { readonly answered: Promise<Answer>; readonly since: number } | undefined {
     const open = this.#open.get(question.key);
     if (open !== undefined) return open;
-    // Always accept usual questions: there are only a few of them, and unusual ones must not block them.
+    // Always accept usual questions, because there are only a few of them. Unusual questions must not prevent them.
     if (this.#open.size >= mostOpen && !question.isUsual) return undefined;
     const { promise: answered, resolve } = Promise.withResolvers<Answer>();
     const asked = { ...question, id: this.#nextId++, since: this.#clock.now(), answered, resolve };
@@ -70,7 +74,10 @@ export class Questions {
     return asked;
   }
 
-  /** answer receives an answer of the main thread, whose checks took `tookMs`. */
+  /**
+   * answer stores an answer that the main thread has sent, and resolves the promises of its question. `tookMs` is the
+   * duration of its checks.
+   */
   answer(id: number, answer: Answer, tookMs: number): void {
     const open = [...this.#open.values()].find((one) => one.id === id);
     if (open === undefined) return;
@@ -80,14 +87,14 @@ export class Questions {
     open.resolve(answer);
   }
 
-  /** isInLine tells whether the main thread has not begun to answer the question. */
+  /** isInLine tells whether a question still waits because the main thread has not begun to answer it. */
   isInLine({ key }: Question): boolean {
     const open = this.#open.get(key);
-    // The count has 32 bits and wraps around.
+    // The count has 32 bits and starts again at 0 after the largest number.
     return open !== undefined && ((this.#taken() - open.id) | 0) <= 0;
   }
 
-  /** last returns the last answer to a question, if it has been kept. */
+  /** last returns the stored answer to a question, or undefined if there is none. */
   last({ key }: Question): LastAnswer | undefined {
     return this.#last.get(key);
   }

@@ -1,4 +1,5 @@
-// How the probe thread answers: with the answer of the main thread, or if that does not come in time, with its last one.
+// Answers requests to the probe port with an answer of the main thread. If none arrives in time, it repeats the main
+// thread's last answer.
 import { timedOut, withTimeout, type Clock } from '../clock.ts';
 import { failing, isRoot, notFound, passed } from '../health/endpoint.ts';
 import { Exclusions } from '../health/exclusions.ts';
@@ -11,32 +12,41 @@ import type { LastAnswer, Question, Questions } from './questions.ts';
 // How long to wait for the main thread before reusing the last answer, in milliseconds.
 const patience = 200;
 
-// If the last answer is younger than `youngAge` and the main thread is busy, reuse the last answer instead of waiting. It is
-// busy if it has not begun to answer within `turnLimit`, or if the last question waited longer than `busyWait` (milliseconds).
+// If the last answer is younger than `youngAge` milliseconds and the main thread is busy, reuse the last answer. The
+// main thread is busy if it has not begun to answer within `turnLimit` milliseconds. It is also busy if the last
+// question waited longer than `busyWait` milliseconds.
 const youngAge = 1_000;
 const turnLimit = 2;
 const busyWait = 10;
 
-// Milliseconds beyond the limit of a check, so that the answer of a check that times out still arrives.
+// A question waits this many milliseconds longer than the limit of a check. So the answer still arrives if a check
+// times out.
 const checkMargin = 50;
 
-// How long a scrape waits, in milliseconds. Prometheus gives up on a scrape after ten seconds by default.
+// How long a scrape waits for the main thread, in milliseconds. Prometheus gives up on a scrape after ten seconds by
+// default.
 const scrapePatience = 5_500;
 
-/** ResponderOptions is what an answer is made from. Lengths of time are in milliseconds. */
+/** Durations are in milliseconds. */
 export interface ResponderOptions {
   readonly clock: Clock;
   readonly questions: Questions;
   readonly stalledMs: () => number;
   readonly isShuttingDown: () => boolean;
-  /** The length of a stall after which an endpoint fails; 0 is never. */
+  /**
+   * readyzStallLimit and livezStallLimit say how long the event loop must be blocked before the endpoint fails. 0 means
+   * that it never fails.
+   */
   readonly readyzStallLimit: number;
   readonly livezStallLimit: number;
-  /** The limit of a check. */
+  /** checkTimeout is the limit of each health check. */
   readonly checkTimeout: number;
 }
 
-/** Responder answers the requests to the probe port. It knows neither the server nor the messages between the threads. */
+/**
+ * Responder answers the requests to the probe port. It depends neither on the server nor on the messages between the
+ * threads.
+ */
 export class Responder {
   readonly #options: ResponderOptions;
 
@@ -44,7 +54,7 @@ export class Responder {
     this.#options = options;
   }
 
-  /** respond answers every URL, in a bounded time, whatever the main thread does. It never rejects. */
+  /** respond answers any URL in a bounded time, even if the main thread is blocked. It never rejects. */
   async respond(url: string, method: string): Promise<Answer> {
     const probe = parseProbeUrl(url);
     if (probe !== undefined) return this.#probe(probe, url);
@@ -61,8 +71,8 @@ export class Responder {
     const question = questionOf(probe, query, url);
     const last = this.#options.questions.last(question);
     const live = await this.#ask(question, last);
-    const answer = live ?? this.#blocked(probe, query) ?? this.#instead(probe, question);
-    return this.#leaves(probe, query, answer) ? failing('readyz', probe.path, 'shutdown') : answer;
+    const answer = live ?? this.#blocked(probe, query) ?? this.#lastOrDefault(probe, question);
+    return this.#isOutdated(probe, query, answer) ? failing('readyz', probe.path, 'shutdown') : answer;
   }
 
   async #scrape(path: string, method: string): Promise<Answer> {
@@ -79,11 +89,12 @@ export class Responder {
     if (clock.now() - last.at >= youngAge) return this.#within(patience, question);
     const isBusy = questions.waitedMs > busyWait;
     const soon = await this.#within(isBusy ? 0 : turnLimit, question);
-    // If the main thread has begun to answer, the checks take long: wait for them. If it has not, it is busy.
+    // If the main thread has begun to answer, its checks take long, so wait for them. Otherwise it is busy.
     return soon !== undefined || isBusy || questions.isInLine(question) ? soon : this.#within(patience, question);
   }
 
-  // Without a last answer, wait as long as the checks may take. If the event loop is blocked, no check runs: do not wait.
+  // Waits for the first answer as long as the checks may take. If the event loop is blocked, no check runs, so there is
+  // nothing to wait for.
   async #first(question: Question, limit: number): Promise<Answer | undefined> {
     for (let rest = limit; rest > 0; rest -= patience) {
       const answer = await this.#within(Math.min(patience, rest), question);
@@ -92,7 +103,8 @@ export class Responder {
     return undefined;
   }
 
-  // Returns the answer of the main thread if it arrives in time. The time counts from when the question was first sent.
+  // Returns the answer of the main thread if it arrives in time. The time counts from the first sending of the
+  // question.
   async #within(milliseconds: number, question: Question): Promise<Answer | undefined> {
     const { clock, questions } = this.#options;
     const asked = questions.ask(question);
@@ -103,8 +115,11 @@ export class Responder {
     return answer === timedOut ? undefined : answer;
   }
 
-  /** The last answer. A process whose main thread has never answered is alive and not ready. */
-  #instead(probe: ProbeUrl, question: Question): Answer {
+  /**
+   * Returns the last answer of the main thread. If there has never been one, /readyz fails and every other endpoint
+   * passes.
+   */
+  #lastOrDefault(probe: ProbeUrl, question: Question): Answer {
     const byDefault = probe.endpoint === 'readyz' ? failing('readyz', probe.path, reasons.stall) : passed;
     return this.#aged(question) ?? byDefault;
   }
@@ -116,7 +131,8 @@ export class Responder {
     return { ...last.answer, headers: { ...last.answer.headers, Age: String(age) } };
   }
 
-  // A probe that excludes the check gets the result of the other checks.
+  // Returns a failure if the event loop has been blocked for at least the limit. Otherwise, and if the probe excludes
+  // the check `event-loop`, returns undefined.
   #blocked({ endpoint, path }: ProbeUrl, query: URLSearchParams): Answer | undefined {
     const { readyzStallLimit, livezStallLimit, stalledMs } = this.#options;
     const limit = endpoint === 'readyz' ? readyzStallLimit : livezStallLimit;
@@ -124,8 +140,9 @@ export class Responder {
     return failing(endpoint, path, reasons.stall);
   }
 
-  // After ShutdownInitiated, an answer from before it must not be sent (P-077).
-  #leaves({ endpoint, path }: ProbeUrl, query: URLSearchParams, answer: Answer): boolean {
+  // Tells whether a passing answer of /readyz must not be sent any more, because ShutdownInitiated has fired since
+  // (P-077).
+  #isOutdated({ endpoint, path }: ProbeUrl, query: URLSearchParams, answer: Answer): boolean {
     if (endpoint !== 'readyz' || answer.status !== 200 || !this.#options.isShuttingDown()) return false;
     return isRoot(path) ? !isExcluded(query, 'shutdown') : path === '/shutdown';
   }
@@ -134,14 +151,15 @@ export class Responder {
 const unavailable: Answer = {
   status: 503,
   headers: { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' },
-  body: 'metrics cannot be served: the event loop is blocked\n',
+  body: 'unable to serve metrics: the event loop is blocked\n',
 };
 
 function isExcluded(query: URLSearchParams, check: string): boolean {
   return new Exclusions(query).of({ name: check }) !== undefined;
 }
 
-// Only `exclude` and `verbose` change the answer, so the other parameters are not part of the key.
+// Creates the question of a probe. Only `exclude` and `verbose` change the answer, so the key contains no other
+// parameters.
 function questionOf({ endpoint, path }: ProbeUrl, query: URLSearchParams, url: string): Question {
   const excluded = [...new Set(query.getAll('exclude'))].sort();
   const isVerbose = query.has('verbose');

@@ -1,17 +1,25 @@
-// The memory that the main thread and the probe thread share, so that neither waits for a message of the other.
+// The memory that the main thread and the probe thread share. Each thread can read it without waiting for a message of
+// the other thread.
 import { longestMessage } from '../process/termination-message.ts';
 
 const slots = {
-  ...{ beats: 0, isShuttingDown: 1, isReported: 2, inspectorPort: 3, taken: 4 },
-  ...{ stalls: 5, stalledMs: 6, isSpeaking: 7, messageLength: 8 },
+  beats: 0,
+  isShuttingDown: 1,
+  isReported: 2,
+  inspectorPort: 3,
+  taken: 4,
+  stalls: 5,
+  stalledMs: 6,
+  isWritingMessage: 7,
+  messageLength: 8,
 } as const;
 const numbersLength = Object.keys(slots).length * Int32Array.BYTES_PER_ELEMENT;
 
 type Slot = keyof typeof slots;
 
 /**
- * SharedState is a few numbers and a text. The probe thread writes the text and the numbers from `stalls` on, the main
- * thread the others.
+ * SharedState is some numbers and one text in shared memory. The probe thread writes the text and the numbers from
+ * `stalls` on. The main thread writes the other numbers.
  */
 export class SharedState {
   readonly memory: SharedArrayBuffer;
@@ -24,7 +32,10 @@ export class SharedState {
     this.#message = new Uint8Array(memory, numbersLength);
   }
 
-  /** The termination message of the probe thread, cut to its length; empty unless it has written one. */
+  /**
+   * message is the termination message that the probe thread has written to the file, truncated to its maximum length.
+   * It is empty if the thread has written none.
+   */
   get message(): string {
     return Buffer.from(this.#message.subarray(0, this.get('messageLength'))).toString();
   }
@@ -38,7 +49,7 @@ export class SharedState {
     return Atomics.load(this.#numbers, slots[slot]);
   }
 
-  /** set stores a number, and wakes a thread that waits in `waitWhile`. */
+  /** set stores a number and wakes a thread that waits in `waitWhile`. */
   set(slot: Slot, value: number): void {
     Atomics.store(this.#numbers, slots[slot], value);
     Atomics.notify(this.#numbers, slots[slot]);
@@ -48,7 +59,7 @@ export class SharedState {
     Atomics.add(this.#numbers, slots[slot], value);
   }
 
-  /** waitWhile blocks the thread as long as the number is `value`, for at most `milliseconds`. */
+  /** waitWhile blocks the thread while the number is `value`, for at most `milliseconds`. */
   waitWhile(slot: Slot, value: number, milliseconds: number): void {
     Atomics.wait(this.#numbers, slots[slot], value, milliseconds);
   }

@@ -1,28 +1,27 @@
-// Measures in the probe thread for how long the event loop of the main thread has not turned (P-090).
+// Measures in the probe thread how long the event loop of the main thread has been blocked (P-090).
 import type { Clock } from '../clock.ts';
 import type { SharedState } from './shared-state.ts';
 
-// The most milliseconds that one tick can add to a stall. If a tick comes later, the whole machine was suspended, which is no
-// stall of the event loop.
+// One tick adds at most this many milliseconds to a stall. If the time since the last tick is longer, the whole machine
+// was suspended, which is not a stall of the event loop.
 const longestTick = 1_000;
 
-/** StallWatchOptions is what StallWatch reads and calls. */
 export interface StallWatchOptions {
   readonly clock: Pick<Clock, 'now'>;
   readonly state: SharedState;
-  /** Whether a debugger is attached: an event loop that is paused at a breakpoint is not stalled. */
+  /** isAttached tells whether a debugger is attached: an event loop that is paused at a breakpoint is not stalled. */
   readonly isAttached: () => boolean;
-  /** The length in milliseconds from which on a stall is reported. */
+  /** threshold is how long the event loop must be blocked before a stall is reported, in milliseconds. */
   readonly threshold: number;
-  /** Called once in each stall, when it has lasted for `threshold`. */
+  /** onStall is called once for each stall, when the event loop has been blocked for `threshold`. */
   readonly onStall: (stalledMs: number) => void;
-  /** Called when the event loop turns again after a stall that was reported. */
+  /** onStallEnd is called when the event loop runs again after a reported stall. */
   readonly onStallEnd: (stalledMs: number) => void;
 }
 
-/** StallWatch adds up the time between its ticks as long as no beat comes. */
+/** StallWatch measures the time without a heartbeat, by adding up the time between its ticks. */
 export class StallWatch {
-  /** For how many milliseconds the event loop has not turned. */
+  /** stalledMs is how long the event loop has been blocked, in milliseconds. */
   stalledMs = 0;
   readonly #options: StallWatchOptions;
   #at: number;
@@ -35,7 +34,7 @@ export class StallWatch {
     this.#beats = options.state.get('beats');
   }
 
-  /** tick compares the number of beats with that of the tick before. */
+  /** tick checks whether there was a heartbeat since the previous tick. */
   tick(): void {
     const { clock, state, isAttached, threshold, onStall, onStallEnd } = this.#options;
     const now = clock.now();
@@ -52,7 +51,8 @@ export class StallWatch {
     }
     if (isAttached()) return;
     this.#sum += Math.min(passed, longestTick);
-    // After a suspension, the main thread has been running for no longer than this thread. Wait for the next tick.
+    // After a suspension, the main thread has resumed at the earliest together with this thread. Give it the time until
+    // the next tick.
     if (passed > longestTick) return;
     this.stalledMs = this.#sum;
     if (this.stalledMs < threshold) return;
@@ -60,7 +60,7 @@ export class StallWatch {
       state.add('stalls', 1);
       onStall(Math.round(this.stalledMs));
     }
-    // A stall shorter than the threshold is not counted. A longer one counts from its beginning.
+    // A stall that is shorter than the threshold is not counted. A longer stall counts from its beginning.
     state.add('stalledMs', Math.round(before < threshold ? this.stalledMs : this.stalledMs - before));
   }
 }

@@ -1,4 +1,5 @@
-// The probe thread: it serves the probe port and the debug socket, if there are any, and watches the main thread. It ends at the message `close`.
+// The probe thread. It serves the probe port and the debug socket, if they are configured, and watches the main thread.
+// It ends after the message `close`.
 import type { Server } from 'node:http';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { addressText } from '../address.ts';
@@ -9,7 +10,7 @@ import { kill } from '../process/send-signal.ts';
 import { isLogged } from '../settings/log-level.ts';
 import { isAttached, isPaused } from './debugger.ts';
 import { beatInterval } from './heartbeat.ts';
-import { LastWords } from './last-words.ts';
+import { BlockedWatchdog } from './blocked-watchdog.ts';
 import { DebugSocket } from './debug-socket.ts';
 import { createListener } from './listener.ts';
 import { mainStack } from './main-stack.ts';
@@ -22,8 +23,8 @@ import { stallLine } from './stall-report.ts';
 import { StallWatch } from './stall-watch.ts';
 import { listenOn } from './unix-listener.ts';
 
-// How long the thread waits for its last answers at the message `close`, in milliseconds.
-const lastAnswers = 1_000;
+// How long the thread may take to send its last answers after the message `close`, in milliseconds.
+const longestClose = 1_000;
 
 const main = parentPort as MessagePort;
 const data = workerData as ThreadData;
@@ -43,17 +44,21 @@ const watch = new StallWatch({
   isAttached: hasDebugger,
   threshold: Math.min(readyzStallLimit || Infinity, livezStallLimit || Infinity),
   onStall: (stalledMs) => {
-    if (isLogged('warn', data.logLevel)) unsaid = stallLine(stalledMs, data);
-    tellOfStall();
+    if (isLogged('warn', data.logLevel)) unwrittenLine = stallLine(stalledMs, data);
+    writeStallLine();
   },
   onStallEnd: (stalledMs) => {
-    tellOfStall();
-    unsaid = '';
+    writeStallLine();
+    unwrittenLine = '';
     say({ kind: 'stall ended', stalledMs });
   },
 });
 const responder = new Responder({
-  ...{ clock: systemClock, questions, readyzStallLimit, livezStallLimit, checkTimeout },
+  clock: systemClock,
+  questions,
+  readyzStallLimit,
+  livezStallLimit,
+  checkTimeout,
   stalledMs: () => watch.stalledMs,
   isShuttingDown: () => state.get('isShuttingDown') === 1,
 });
@@ -74,31 +79,37 @@ const debugSocket = new DebugSocket({
 const debugServer = createListener((url, method) => debugSocket.respond(url, method));
 let removeSocket = (): void => undefined;
 
-const lastWords = new LastWords({
-  ...{ clock: systemClock, state, stalledMs: () => watch.stalledMs },
+const watchdog = new BlockedWatchdog({
+  clock: systemClock,
+  state,
+  stalledMs: () => watch.stalledMs,
   write: (line) => data.logLevel === 'silent' || writeBeside(line),
-  ...{ terminationMessagePath: data.terminationMessagePath, logFormat: data.logFormat },
-  ...{ isAttached: hasDebugger, isPaused, kill },
+  terminationMessagePath: data.terminationMessagePath,
+  logFormat: data.logFormat,
+  isAttached: hasDebugger,
+  isPaused,
+  kill,
 });
 
 let isPinged = false;
 let isClosing = false;
-// The line about a stall that is still to be written: a full pipe may be what blocks the event loop (P-060).
-let unsaid = '';
+// The log line about a stall that has not been written yet. The pipe may be full, which may be the reason why the event
+// loop is blocked (P-060).
+let unwrittenLine = '';
 
 function hasDebugger(): boolean {
   return isAttached(state.get('inspectorPort'));
 }
 
-function tellOfStall(): void {
-  if (unsaid !== '' && writeBeside(unsaid)) unsaid = '';
+function writeStallLine(): void {
+  if (unwrittenLine !== '' && writeBeside(unwrittenLine)) unwrittenLine = '';
 }
 
 function look(): void {
   if (isClosing) return;
   watch.tick();
-  tellOfStall();
-  lastWords.tick();
+  writeStallLine();
+  watchdog.tick();
   if (watch.stalledMs === 0) isPinged = false;
   else if (!isPinged) {
     isPinged = true;
@@ -108,14 +119,14 @@ function look(): void {
 }
 
 function lookLater(): void {
-  systemClock.afterUnref(Math.min(beatInterval, lastWords.dueIn), look);
+  systemClock.afterUnref(Math.min(beatInterval, watchdog.dueIn), look);
 }
 
 function say(message: FromThread): void {
   main.postMessage(message);
 }
 
-// The port to the main thread stays open until the last answer has been sent.
+// Ends the thread. The message port to the main thread stays open until the last answer has been sent.
 function close(): void {
   isClosing = true;
   removeSocket();
@@ -128,14 +139,15 @@ function close(): void {
   server.close(() => {
     main.close();
   });
-  systemClock.afterUnref(lastAnswers, () => {
+  systemClock.afterUnref(longestClose, () => {
     server.closeAllConnections();
   });
 }
 
 function listen(listener: Server): void {
   listener.on('error', ({ message }) => {
-    // A failed accept, for example with too many open files, is also an error. The server still listens.
+    // If accepting a connection fails, for example because of too many open files, the server also emits an error. It
+    // still listens then.
     if (listener.listening) return;
     say({ kind: 'failed', message });
     close();
@@ -158,7 +170,7 @@ async function listenOnSocket(path: string): Promise<void> {
 main.on('message', (message: ToThread) => {
   if (message.kind === 'answer') questions.answer(message.id, message.answer ?? notFound, message.tookMs);
   else if (message.kind === 'facts') debugSocket.note(message.id, message.facts, threadTime() - message.saidAt);
-  else if (message.kind === 'shutdown') lastWords.note(message, threadTime() - message.saidAt);
+  else if (message.kind === 'shutdown') watchdog.note(message, threadTime() - message.saidAt);
   else close();
 });
 if (server !== undefined) listen(server);

@@ -1,19 +1,18 @@
-// Binds a server to a unix socket that only the user of the process can connect to, and never takes the socket of another
-// process.
+// Binds a server to a Unix socket to which only the user of the process can connect. It never replaces the socket of
+// another process.
 import { chmodSync, lstatSync, mkdtempSync, renameSync, rmSync, rmdirSync, type Stats } from 'node:fs';
 import type { Server } from 'node:http';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 
-// The longest path of a socket in bytes, without its final zero, on every system that Node runs on (sockaddr_un).
+// The longest path of a Unix socket, in bytes without the final NUL, that every system with Node accepts (sockaddr_un).
 const longestPath = 103;
 
 /**
- * listenOn binds the server at the path. A thread cannot set the umask. So listenOn binds the socket in a private folder
- * next to the path. It then changes the mode to 0600 and renames the socket to the path.
- *
- * If the path exists, it must be a socket of the same user on which no process listens. Otherwise listenOn rejects, and
- * leaves the path unchanged. The returned function removes the socket, unless another file has replaced it.
+ * listenOn binds the server at the path. A thread cannot set the umask, so listenOn binds the socket in a private
+ * folder next to the path. It then changes the mode to 0600 and renames the socket to the path.
+ * An existing path must be a socket of the same user on which no process listens. Otherwise listenOn rejects and does
+ * not change the path. The returned function removes the socket, unless another file has replaced it.
  */
 export async function listenOn(server: Server, path: string): Promise<() => void> {
   await checkPath(path);
@@ -21,11 +20,11 @@ export async function listenOn(server: Server, path: string): Promise<() => void
   const bound = join(folder, 's');
   try {
     if (Buffer.byteLength(bound) > longestPath) {
-      throw new Error(`the path may have ${String(longestPath - bound.length + path.length)} bytes at most`);
+      throw new Error(`the path must have at most ${String(longestPath - bound.length + path.length)} bytes`);
     }
     await listening(server, bound);
     chmodSync(bound, 0o600);
-    // Check again: another process may have bound the same path since the first check.
+    // Check the path again, because another process may have bound it since the first check.
     await checkPath(path);
     renameSync(bound, path);
   } catch (error) {
@@ -63,7 +62,7 @@ function isHeard(path: string): Promise<boolean> {
     client.destroy();
     resolve(true);
   });
-  // Every other error, such as a full backlog, may mean that a process listens.
+  // Only these two errors show that no process listens. Others, such as the error of a full backlog, do not.
   client.on('error', ({ code }: NodeJS.ErrnoException) => {
     resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT');
   });

@@ -1,4 +1,5 @@
-// The checkpoint: a file that keeps, across restarts of the container, which phase this run has reached.
+// The checkpoint: a file that survives a restart of the container. It records which phase of the lifecycle this run of
+// the process has reached.
 import type { Cluster } from 'node:cluster';
 import {
   closeSync,
@@ -11,6 +12,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
+import { isMainThread } from 'node:worker_threads';
 import { wallTime } from '../clock.ts';
 import { messageOf } from '../errors.ts';
 import { exitCodes } from '../exit-codes.ts';
@@ -20,40 +22,43 @@ import { version } from '../version.ts';
 import { bootId, podUid } from './run-identity.ts';
 import { thisProcess } from './this-process.ts';
 
-/** CheckpointRecord is the content of the file. */
+/** CheckpointRecord is the content of the checkpoint file, as JSON. */
 export interface CheckpointRecord {
-  /** The boot of the machine; null if it is unknown. */
+  /** bootId identifies the boot of the machine. It is null if the system does not show it. */
   readonly bootId: string | null;
-  /** When the lifecycle was created, in ISO 8601. */
+  /** startedAt is the time at which the lifecycle was created, in ISO 8601. */
   readonly startedAt: string;
-  /** The version of lameduck. */
+  /** version is the version of lameduck. */
   readonly version: string;
-  /** The UID of the pod; null outside Kubernetes. */
+  /** podUid is the UID of the pod. It is null outside Kubernetes. */
   readonly podUid: string | null;
-  /** The last lifecycle signal that fired; `Started` before the first one, `Exited` after the process has ended itself. */
+  /**
+   * phase is the last lifecycle signal that has fired. It is `Started` before the first signal, and `Exited` after the
+   * process has exited on its own.
+   */
   readonly phase: 'Started' | SignalName | 'Exited';
-  /** Whether the process has ended itself with exit code 0. */
+  /** cleanExit is true if the process has exited on its own with exit code 0. */
   readonly cleanExit: boolean;
 }
 
-/** CheckpointLines is where the checkpoint is logged. */
+/** CheckpointLines are the log lines about the checkpoint. */
 export interface CheckpointLines {
   onPreviousRun(run: PreviousRun): void;
-  /** Called if the file has no record of this pod. The file is replaced. */
+  /** onPreviousRunUnknown is called if the file has no valid record of this pod. The file is then replaced. */
   onPreviousRunUnknown(path: string, error: Error): void;
-  /** Called once, when the file cannot be written. */
+  /** onCheckpointFailure is called once if the file cannot be written. */
   onCheckpointFailure(path: string, error: Error): void;
 }
 
-// No record is longer, in bytes.
+// The largest number of bytes of a valid record.
 const longestRecord = 4_096;
 
 const phases: readonly string[] = ['Started', ...signalNames, 'Exited'];
 const phasesBeforeReady: readonly string[] = ['Started', 'MuxAndDiscoveryComplete'];
 
 /**
- * openCheckpoint reads the record of the previous run and begins the one of this run. It never throws. If the file cannot be
- * this lifecycle's own, it logs one line and returns undefined.
+ * openCheckpoint reads the record of the previous run and writes the first record of this run. It never throws. If the
+ * path cannot be used, it logs one line and returns undefined.
  */
 export function openCheckpoint(path: string, lines: CheckpointLines): Checkpoint | undefined {
   if (path === '') return undefined;
@@ -66,7 +71,10 @@ export function openCheckpoint(path: string, lines: CheckpointLines): Checkpoint
   }
 }
 
-/** Checkpoint writes the file, synchronously, so that a process that is killed in a phase has written that phase. */
+/**
+ * Checkpoint writes the file at each phase. It writes synchronously, so that the file has the phase even if the process
+ * is killed right after.
+ */
 export class Checkpoint {
   readonly previousRun: PreviousRun;
   readonly #path: string;
@@ -75,8 +83,12 @@ export class Checkpoint {
     this.end(Number(process.exitCode ?? code));
   };
   #record: CheckpointRecord = {
-    ...{ bootId: bootId(), startedAt: new Date(wallTime()).toISOString(), version, podUid: podUid() },
-    ...{ phase: 'Started', cleanExit: false },
+    bootId: bootId(),
+    startedAt: new Date(wallTime()).toISOString(),
+    version,
+    podUid: podUid(),
+    phase: 'Started',
+    cleanExit: false,
   };
   #hasFailed = false;
 
@@ -89,13 +101,13 @@ export class Checkpoint {
     this.#write();
   }
 
-  /** note writes the phase that the run has reached. */
+  /** note writes that the run has reached `phase`. */
   note(phase: SignalName): void {
     this.#record = { ...this.#record, phase };
     this.#write();
   }
 
-  /** end writes that the run has ended itself. The file is free for the next lifecycle of this process. */
+  /** end records that the process exits on its own. The next lifecycle of this process may then use the file. */
   end(exitCode: number): void {
     this.#record = { ...this.#record, phase: 'Exited', cleanExit: exitCode === exitCodes.clean };
     this.#write();
@@ -114,11 +126,12 @@ export class Checkpoint {
     }
   }
 
-  // Without fsync, which may take seconds on a busy disk: a process that is killed loses nothing that it has written.
+  // Writes without fsync, which may take seconds on a busy disk. Even without it, a write survives the kill of the
+  // process.
   #write(): void {
     const temporary = `${this.#path}.tmp`;
     try {
-      // A run that was killed while it wrote has left one.
+      // Removes the temporary file of an earlier run that was killed while it wrote.
       rmSync(temporary, { force: true });
       writeFileSync(temporary, `${JSON.stringify(this.#record)}\n`, { flag: 'wx' });
       renameSync(temporary, this.#path);
@@ -131,12 +144,13 @@ export class Checkpoint {
 
 function checkPath(path: string): void {
   if (thisProcess().checkpoints.has(path)) throw new Error('another lifecycle of this process writes this file');
+  if (!isMainThread) throw new Error('this thread is one of several threads of this process');
   if (isClusterWorker()) throw new Error('this process is one of several workers of node:cluster');
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats?.isFile() === false) throw new Error('the path is not a regular file');
 }
 
-// A process without an IPC channel is no worker, and need not load `node:cluster`.
+// A process without an IPC channel is not a worker, so do not load `node:cluster`.
 function isClusterWorker(): boolean {
   return process.channel !== undefined && (process.getBuiltinModule('node:cluster') as unknown as Cluster).isWorker;
 }
@@ -144,7 +158,7 @@ function isClusterWorker(): boolean {
 function readRecord(path: string): CheckpointRecord | undefined {
   let descriptor: number;
   try {
-    // O_NONBLOCK: opening a pipe must not wait for a writer.
+    // With O_NONBLOCK, opening a pipe does not wait for a writer.
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
@@ -179,7 +193,10 @@ function isRecord(given: unknown): given is CheckpointRecord {
   );
 }
 
-/** previousRunOf says how a run ended. It throws if the record is of another pod, whose run may still go on. */
+/**
+ * previousRunOf says how the previous run ended. It throws if the record belongs to another pod, because that pod may
+ * still be running.
+ */
 export function previousRunOf(previous: CheckpointRecord | undefined, current: CheckpointRecord): PreviousRun {
   if (previous === undefined) return { outcome: 'none', phase: '' };
   if (differ(previous.podUid, current.podUid))

@@ -1,12 +1,18 @@
-// The disconnect of a worker of `node:cluster`. After `worker.disconnect()`, in the primary or in the worker, Node closes the
-// worker's servers at once. When the primary has ended, Node exits. lameduck keeps both until the drain has ended.
+// Delays the disconnect of a worker of `node:cluster` until the drain has ended. After `worker.disconnect()` in the
+// primary or the worker, Node closes the worker's servers at once. When the primary has exited, Node exits the worker.
 
 import type { Cluster } from 'node:cluster';
 
-/** TakeDisconnect returns true to call `disconnect` itself later. After false, Node disconnects now. */
+/**
+ * TakeDisconnect decides who disconnects. If it returns true, it calls `disconnect` itself later. If it returns false,
+ * Node disconnects now.
+ */
 export type TakeDisconnect = (disconnect: () => void) => boolean;
 
-/** isClusterDisconnect tells the internal message by which the primary disconnects a worker, and the end of the primary. */
+/**
+ * isClusterDisconnect recognizes two events: the internal message with which the primary disconnects a worker, and the
+ * exit of the primary.
+ */
 export function isClusterDisconnect(
   target: NodeJS.Process,
   event: string | symbol,
@@ -21,9 +27,12 @@ export function isClusterDisconnect(
   return cmd === 'NODE_CLUSTER' && act === 'disconnect';
 }
 
-/** interceptOwnDisconnect calls `take` when this worker disconnects itself, until the returned function is called. */
+/**
+ * interceptOwnDisconnect calls `take` when this worker disconnects itself. The returned function restores Node's
+ * `disconnect`.
+ */
 export function interceptOwnDisconnect(target: NodeJS.Process, take: TakeDisconnect): () => void {
-  // A process without an IPC channel is no worker, and need not load `node:cluster`.
+  // A process without an IPC channel is not a worker, so do not load `node:cluster`.
   if (target.channel === undefined) return () => undefined;
   const worker = workerOf(target);
   if (worker === undefined) return () => undefined;

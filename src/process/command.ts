@@ -1,6 +1,9 @@
-// The process of a command: Ctrl-C and SIGTERM if it has to clean up, and its exit code.
+// Interrupts and exit codes of the command `lameduck`.
 
-/** onInterrupt calls back at the first SIGINT, SIGTERM or SIGHUP; a second one ends the process. The returned function stops listening. */
+/**
+ * onInterrupt calls `callback` at the first SIGINT, SIGTERM or SIGHUP. A second signal ends the process. The returned
+ * function removes the listeners.
+ */
 export function onInterrupt(callback: () => void): () => void {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const stop = (): void => {
@@ -14,7 +17,7 @@ export function onInterrupt(callback: () => void): () => void {
   return stop;
 }
 
-/** endWith lets the process end with a code, once nothing holds it any more. */
+/** endWith sets the exit code of the process, and does not exit. The process exits when its event loop is empty. */
 export function endWith(code: number): void {
   process.exitCode = code;
 }

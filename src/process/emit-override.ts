@@ -1,13 +1,17 @@
-// The one override of `process.emit`, which keeps process signals from the program's own listeners. Node emits a signal with
-// the `emit` that `process` had when the signal got its first listener (P-111). So the preload installs the override before that.
+// The only override of `process.emit`. With it, lameduck decides whether the program's own listeners receive a process
+// signal. Node emits a signal with the `emit` that `process` had when the signal got its first listener (P-111). So the
+// preload installs the override before that.
 
 import { interceptOwnDisconnect, isClusterDisconnect, type TakeDisconnect } from './cluster-disconnect.ts';
 
-/** Interceptor decides whether the program's listeners are called. */
+/** Interceptor decides whether the program's listeners receive an event. */
 export interface Interceptor {
-  /** take returns true for an event of `process`, such as a process signal, that no listener may see now. */
+  /**
+   * take returns true for an event of `process`, such as a process signal, that the program's listeners must not
+   * receive now.
+   */
   take(event: string, args: readonly unknown[]): boolean;
-  /** takeError is called for an uncaught error that has no listener. After false, Node handles the error. */
+  /** takeError is called for an uncaught error without a listener. If it returns false, Node handles the error. */
   takeError(error: Error, origin: NodeJS.UncaughtExceptionOrigin): boolean;
   /** takeDisconnect is called before this process disconnects as a worker of `node:cluster`. */
   readonly takeDisconnect: TakeDisconnect;
@@ -15,43 +19,49 @@ export interface Interceptor {
 
 type Emit = (this: unknown, event: string | symbol, ...args: unknown[]) => boolean;
 
-/** The event that tells whether `process.emit` calls the override. */
+/** An event without listeners. lameduck emits it to find out whether `process.emit` calls the override. */
 const reached = Symbol('lameduck.reached');
 
 // Change the key when EmitOverride or Interceptor changes.
 const key = Symbol.for('lameduck.process-emit/v4');
 
 /**
- * emitOverride installs the override, once for all copies of this package in the process. It is never removed, because Node
- * would go on emitting signals by it.
+ * emitOverride installs the override, once for all copies of this package in the process. It is never removed, because
+ * Node would continue to emit signals with it.
  */
 export function emitOverride(): EmitOverride {
   const registry = globalThis as unknown as Record<symbol, EmitOverride | undefined>;
   return (registry[key] ??= new EmitOverride(process));
 }
 
-/** EmitOverride calls an interceptor for the events of a process. Without one, every event passes. */
+/**
+ * EmitOverride passes the events of the process to an interceptor first. Without an interceptor, every event reaches
+ * the listeners.
+ */
 export class EmitOverride {
   readonly process: NodeJS.Process;
-  /** Process signals that had a listener before the override. Node emits them by the original `emit`. */
+  /**
+   * bypassing contains the process signals that had a listener before the override was installed. Node emits these
+   * signals with the original `emit`.
+   */
   readonly bypassing: ReadonlySet<string>;
-  /** The event that the override is emitting. */
+  /** emitting is the event that the override is emitting at the moment. */
   emitting: string | symbol | undefined;
   readonly #emit: Emit;
-  // The `emit` before the override.
+  // #own is the `emit` that the override replaced.
   #own: Emit;
-  // The last `emit` of a library, with uncaught errors taken before it.
+  // #covered is a library's `emit` in a wrapper that lets the interceptor take uncaught errors first.
   #covered: Emit | undefined;
   #interceptor: Interceptor | undefined;
   #releaseDisconnect: () => void = () => undefined;
-  // Removes the listeners of `noteEarlySignals`, and returns the signal that they have noted.
+  // #takeEarly removes the listeners of `noteEarlySignals` and returns the signal that they have recorded.
   #takeEarly: () => NodeJS.Signals | undefined = () => undefined;
 
   constructor(target: NodeJS.Process) {
     this.process = target;
     const hadListeners = target.eventNames().filter((name) => typeof name === 'string' && name.startsWith('SIG'));
     this.bypassing = new Set(hadListeners as string[]);
-    // Called below on what it is called on.
+    // The method is called with its target as its `this`.
     // eslint-disable-next-line @typescript-eslint/unbound-method
     this.#own = target.emit as Emit;
     const emit = this.#onEmit.bind(this);
@@ -66,8 +76,9 @@ export class EmitOverride {
   }
 
   /**
-   * noteEarlySignals lets PID 1 note a process signal for which the program has no listener. Otherwise the kernel would drop the
-   * signal, and the kubelet sends SIGTERM only once (K-100). In any other process, the signal keeps its default action.
+   * noteEarlySignals lets PID 1 record a process signal for which the program has no listener. Otherwise the kernel
+   * would drop the signal, and the kubelet sends SIGTERM only once (K-100). In any other process, the signal keeps its
+   * default action.
    */
   noteEarlySignals(signals: readonly NodeJS.Signals[]): void {
     if (this.process.pid !== 1) return;
@@ -83,9 +94,9 @@ export class EmitOverride {
   }
 
   /**
-   * interceptLater calls `hurry` before the program sees one of `signals`, and before any other event that a lifecycle takes.
-   * `hurry` calls `intercept`, or nothing if that is impossible. The returned function ends this. Call it after `intercept`, so
-   * that the process never lacks a listener of the signals.
+   * interceptLater delays the loading of a lifecycle. It calls `hurry` before the program receives one of `signals`, or
+   * another event that a lifecycle takes. `hurry` calls `intercept`, or nothing if that is impossible. The returned
+   * function ends the watch. Call it after `intercept`, so that the signals always have a listener.
    */
   interceptLater(signals: readonly NodeJS.Signals[], hurry: () => void): () => void {
     const listeners = new Map<string, Listener>();
@@ -103,7 +114,8 @@ export class EmitOverride {
         if (own === undefined && event !== 'message' && !event.startsWith('SIG')) return false;
         if (next()?.take(event, args) === true) return true;
         if (own === undefined || this.process.rawListeners(event).some((one) => one !== own)) return false;
-        // As without lameduck, a signal that has no listener ends the process.
+        // No lifecycle has taken the signal, and it has no listener. End the process, as the signal would without
+        // lameduck.
         end();
         this.process.kill(this.process.pid, event);
         return true;
@@ -111,7 +123,7 @@ export class EmitOverride {
       takeError: (error, origin) => next()?.takeError(error, origin) === true,
       takeDisconnect: (disconnect) => next()?.takeDisconnect(disconnect) === true,
     };
-    // Node may emit a signal by an older `emit`.
+    // Emits a signal again with this override, because Node may have emitted it with an older `emit`.
     const emitAgain = (signal: string): Listener => {
       return (...args) => {
         if (this.emitting !== signal) this.emit(signal, args);
@@ -123,15 +135,15 @@ export class EmitOverride {
   }
 
   /**
-   * added adds a listener of the process and returns it. A library that wraps `process.on()` adds a function of its own, which
-   * is returned instead.
+   * added adds a listener to the process and returns it. If a library wraps `process.on()`, it returns the library's
+   * function.
    */
   added(event: string, listener: Listener): Listener {
     this.process.on(event, listener);
     return this.process.rawListeners(event).at(-1) as Listener;
   }
 
-  /** intercept calls `interceptor` for every event of the process from now on. */
+  /** intercept makes `interceptor` receive every event of the process first, from now on. */
   intercept(interceptor: Interceptor): void {
     this.#interceptor = interceptor;
     this.process.on('uncaughtExceptionMonitor', this.#restore);
@@ -141,7 +153,7 @@ export class EmitOverride {
     if (early !== undefined) setImmediate(() => this.process.emit(early, early));
   }
 
-  /** stopIntercepting lets every event pass again. */
+  /** stopIntercepting lets every event reach the listeners again. */
   stopIntercepting(): void {
     this.#interceptor = undefined;
     this.process.off('uncaughtExceptionMonitor', this.#restore);
@@ -162,7 +174,8 @@ export class EmitOverride {
       }
     };
     if (isClusterDisconnect(this.process, event, args) && interceptor?.takeDisconnect(deliver) === true) return true;
-    // Before an `emit` that was there before: without listeners, that of source-map-support exits.
+    // Let the interceptor take an error before an earlier `emit` sees it: that of source-map-support exits if there is
+    // no listener.
     return this.#takesError(event, args) || deliver();
   }
 
@@ -171,10 +184,11 @@ export class EmitOverride {
     return this.#interceptor?.takeError(error as Error, origin as NodeJS.UncaughtExceptionOrigin) === true;
   }
 
-  // Installs the override again if a library has replaced it, as signal-exit does. It takes uncaught errors before an `emit`
-  // that calls the override. Node emits uncaughtException after this.
+  // Installs the override again if a library has replaced it, as signal-exit does. If the library's `emit` calls the
+  // override, it stays, with a wrapper that takes uncaught errors first. This is called at an event that Node emits
+  // before `uncaughtException`.
   readonly #restore = (): void => {
-    // Called below on the process.
+    // The method is called with the process as its `this`.
     // eslint-disable-next-line @typescript-eslint/unbound-method
     const present = this.process.emit as Emit;
     if (present === this.#emit || present === this.#covered) return;
@@ -191,7 +205,7 @@ export class EmitOverride {
   };
 
   #put(value: Emit): void {
-    // Not enumerable, like the original, so that the properties of `process` look unchanged.
+    // The property is not enumerable, like the original, so that the properties of `process` look unchanged.
     Object.defineProperty(this.process, 'emit', { value, writable: true, configurable: true, enumerable: false });
   }
 }

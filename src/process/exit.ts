@@ -1,29 +1,33 @@
-// How this process exits, with which code, and which resources keep it alive until then.
+// Exits this process with the right code, and lists the resources that keep it alive.
 import { Socket } from 'node:net';
 import { exitCodes } from '../exit-codes.ts';
 
-// The exit code of Node for a top-level await that is pending when the event loop is empty.
+// Node's exit code if the event loop is empty while a top-level await is pending.
 const pendingAwait = 13;
 
 type ReallyExit = (this: unknown, code: number) => void;
 
-/** Exit ends a process. */
 export class Exit {
   readonly #process: NodeJS.Process;
   readonly #reallyExit: ReallyExit;
 
-  /** `reallyExit` is what `process.exit()` calls. It is given, because the program may replace that, too. */
+  /**
+   * `reallyExit` is the function that `process.exit()` calls. It is a parameter, because the program may replace that
+   * function too.
+   */
   constructor(target: NodeJS.Process, reallyExit: ReallyExit) {
     this.#process = target;
     this.#reallyExit = reallyExit;
   }
 
-  /** The exit code of the process as it is set so far. */
+  /** code is the exit code with which the process would now exit. */
   get code(): number {
     return Number(this.#process.exitCode ?? exitCodes.clean);
   }
 
-  /** exit ends the process like `process.exit()`, also if the program has replaced that by a function that throws. */
+  /**
+   * exit ends the process like `process.exit()`, even if the program has replaced that function with one that throws.
+   */
   exit(code: number): void {
     try {
       (this.#process as { exit(code: number): unknown }).exit(code);
@@ -32,15 +36,18 @@ export class Exit {
     }
   }
 
-  /** force is exit, also if the program has replaced `process.exit()` by a function that returns. */
+  /** force ends the process even if the program has replaced `process.exit()` with a function that does not exit. */
   force(code: number): void {
     this.exit(code);
     this.#reallyExit.call(this.#process, code);
   }
 
-  /** passOverPendingAwait keeps the exit code that is set so far if a top-level await is still pending at the end. */
+  /**
+   * passOverPendingAwait prevents Node from exiting with 13 because of a pending top-level await. The current exit code
+   * stays.
+   */
   passOverPendingAwait(): void {
-    // Node 20 replaces an unset exit code by 13, and Node 24 replaces 0 between the two events.
+    // Node 20 replaces an unset exit code with 13. Node 24 replaces 0 between the two events.
     this.#process.exitCode ??= exitCodes.clean;
     this.#process.once('beforeExit', (code) => {
       this.#process.prependOnceListener('exit', (later) => {
@@ -50,8 +57,8 @@ export class Exit {
   }
 
   /**
-   * heldBy lists the resources that keep the event loop alive. It omits standard output and standard error, which Node lists
-   * although they hold nothing.
+   * heldBy lists the resources that keep the event loop alive. It omits standard output and standard error: Node lists
+   * them, but they keep nothing alive.
    */
   heldBy(): string[] {
     const { stdout, stderr } = this.#process;

@@ -1,38 +1,41 @@
-// The program that started this process: some launchers never pass SIGTERM on.
+// Detects launchers that may not forward SIGTERM to this process.
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Environment } from '../settings/environment.ts';
-
-let hasWarned = false;
+import { thisProcess } from './this-process.ts';
 
 /**
- * launcherWarning returns a warning if a shell or a package manager started this process, since it receives the process
- * signals first (P-065). It returns the warning once in a process, and undefined from then on.
+ * launcherWarning returns a warning if a shell or a package manager started this process, because that program receives
+ * the process signals first (P-065). It returns the warning only once in a process.
  */
 export function launcherWarning(environment: Environment): string | undefined {
-  if (hasWarned) return undefined;
+  const end = thisProcess();
+  if (end.hasWarnedOfLauncher) return undefined;
   const warning = describeLauncher(parentCommand(), environment);
-  hasWarned = warning !== undefined;
+  end.hasWarnedOfLauncher = warning !== undefined;
   return warning;
 }
 
 const advice = 'in a container start node itself';
 
-/** describeLauncher is launcherWarning for the parent's command line; undefined stands for one that cannot be read. */
+/**
+ * describeLauncher returns the warning for the parent's command line. `parent` is undefined if the command line cannot
+ * be read.
+ */
 export function describeLauncher(parent: readonly string[] | undefined, environment: Environment): string | undefined {
   const script = environment['npm_lifecycle_event'];
   const manager = (environment['npm_config_user_agent'] ?? 'npm').split('/', 1)[0] as string;
   const command = script === undefined ? undefined : `"${manager} run ${script}"`;
   if (parent !== undefined && isShell(parent)) {
-    // A shell either handles a process signal only after its child has ended, or dies of the signal while its child runs on.
-    // npm passes SIGTERM on to the shell that it runs a script with, and that shell does not pass it on.
+    // A shell either handles a process signal only after its child has ended, or the signal ends the shell while its
+    // child continues. npm forwards SIGTERM to the shell of its script, and that shell does not forward it.
     const by = command === undefined ? '' : ` by ${command}`;
-    return `started through a shell${by}, which keeps process signals to itself: ${advice}, or with the shell's exec`;
+    return `started through a shell${by}, which does not forward process signals: ${advice}, or use the shell's exec`;
   }
-  // Every descendant of a script inherits its variables, but the manager passes signals to its direct child only. So the
-  // parent decides, and the variables only where the parent cannot be read, as outside Linux.
+  // Every descendant of a script inherits its variables, but the package manager forwards signals only to its direct
+  // child. So the variables are used only if the parent's command line cannot be read, as outside Linux.
   if (parent === undefined ? command === undefined : !isPackageManager(parent)) return undefined;
-  return `started by ${command ?? manager}, whose version and shell decide whether process signals get here: ${advice}`;
+  return `started by ${command ?? manager}, whose version and shell decide whether it forwards process signals: ${advice}`;
 }
 
 function isShell([command = '', first = '']: readonly string[]): boolean {
@@ -40,14 +43,18 @@ function isShell([command = '', first = '']: readonly string[]): boolean {
   return /^-?(a|ba|da|k|z)?sh$/.test(basename(command)) && runsSomething.test(first);
 }
 
-// npm overwrites its command line with its title. The other managers are scripts that node runs.
+// Tells whether a command line is that of a package manager. npm overwrites its command line with a title that begins
+// with `npm`. bun is a program of its own. The others are scripts that Node runs.
 function isPackageManager([command = '', script = '']: readonly string[]): boolean {
   const name = /^(bun|npm|npx|pnpm|pnpx|yarn)([-.].*)?$/;
   const program = basename(command.split(' ', 1)[0] as string);
   return name.test(program) || (program === 'node' && name.test(basename(script)));
 }
 
-/** parentCommand returns the command line of the parent process; undefined if it cannot be read, as outside Linux. */
+/**
+ * parentCommand returns the command line of the parent process. It returns undefined if it cannot be read, as outside
+ * Linux.
+ */
 export function parentCommand(): string[] | undefined {
   // The first process of a container has no parent.
   if (process.ppid === 0) return [];

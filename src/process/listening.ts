@@ -1,17 +1,17 @@
-// lameduck's own listeners of `process`. Node delivers a signal only if it has a listener; the override of `process.emit` then
-// takes the signal before any listener is called.
+// lameduck's own listeners on `process`, which make Node deliver the signals: Node delivers a signal only if it has a
+// listener. The override of `process.emit` then takes the signal before any listener is called.
 import type { EmitOverride } from './emit-override.ts';
 import type { Listener } from './own-listeners.ts';
 
 interface Wrapped {
   readonly listener: Listener;
-  /** Calls the listener as Node would: one that was added by `once` is removed. */
+  /** call calls the listener as Node would. A listener that was added with `once` is removed. */
   readonly call: Listener;
 }
 
 /**
- * Listening keeps one listener for each event, because the program may remove its own. If the program removes every listener
- * of an event, this one is added again.
+ * Listening adds one listener of lameduck for each event. If the program removes all listeners of an event, Listening
+ * adds this one again.
  */
 export class Listening {
   readonly #listeners = new Map<string, Listener>();
@@ -20,14 +20,14 @@ export class Listening {
   readonly #override: EmitOverride;
   readonly #onBypassed: (event: string, args: readonly unknown[]) => void;
 
-  /** `onBypassed` is called for an event that an `emit` other than `process.emit` delivers to all listeners. */
+  /** `onBypassed` is called if an event was delivered to all listeners without `process.emit`. */
   constructor(override: EmitOverride, onBypassed: (event: string, args: readonly unknown[]) => void) {
     this.#process = override.process;
     this.#override = override;
     this.#onBypassed = onBypassed;
   }
 
-  /** listen adds the listener of an event, if there is none. */
+  /** listen adds lameduck's listener for an event, unless the event already has it. */
   listen(event: string): void {
     if (this.#listeners.has(event)) return;
     const override = this.#override;
@@ -43,7 +43,7 @@ export class Listening {
     this.#process.off('newListener', this.#onNewListener).on('newListener', this.#onNewListener);
   }
 
-  /** forget removes the listener of an event. */
+  /** forget removes lameduck's listener for an event. */
   forget(event: string): void {
     const listener = this.#listeners.get(event);
     if (listener === undefined) return;
@@ -54,15 +54,15 @@ export class Listening {
   }
 
   /**
-   * keep adds the listener again if the program has removed it. It is called with the arguments of the event
-   * `removeListener`, before Node stops watching for the signal.
+   * keep adds lameduck's listener again if the program has removed it. It gets the arguments of the event
+   * `removeListener`, which Node emits before it stops watching for the signal.
    */
   keep([event, listener]: readonly unknown[]): void {
     const signal = event as string;
     const own = this.#listeners.get(signal);
     if (own === undefined || own !== listener) return;
     this.#add(signal, own);
-    // `process.removeAllListeners()` also removes the listener that was just added, and emits no event for it.
+    // `process.removeAllListeners()` also removes the listener that was just added, without an event for it.
     this.#process.nextTick(() => {
       const present = this.#listeners.get(signal);
       if (present !== undefined && !this.#process.rawListeners(signal).includes(present)) this.#add(signal, present);
@@ -73,18 +73,18 @@ export class Listening {
     this.#listeners.set(event, this.#override.added(event, listener));
   }
 
-  /** forgetAll removes every listener. */
+  /** forgetAll removes lameduck's listeners for all events. */
   forgetAll(): void {
     for (const event of [...this.#listeners.keys()]) this.forget(event);
   }
 
-  /** othersOf returns the program's own listeners of an event. */
+  /** othersOf returns the program's own listeners for an event. */
   othersOf(event: string): Listener[] {
     const others = this.#process.rawListeners(event).filter((one) => one !== this.#listeners.get(event)) as Listener[];
     return others.map((one) => this.#wrapped.get(one)?.call ?? one);
   }
 
-  // In the next tick the new listener has been added, and Node has not delivered a signal yet.
+  // Wrap a new listener of the program in the next tick, when Node has added it. Node delivers no signal before that.
   readonly #onNewListener = (event: string | symbol): void => {
     if (typeof event === 'string' && this.#override.bypassing.has(event) && this.#listeners.has(event)) {
       this.#process.nextTick(() => {
@@ -93,15 +93,15 @@ export class Listening {
     }
   };
 
-  // A wrapper ignores an event that Node emits by the original `emit`. lameduck's own listener emits the event again by the
-  // override, and the wrapper then calls its listener. Removing all listeners for a moment would also make Node use the
-  // override. But a signal that arrives in that moment would be lost.
+  // Wraps the program's listeners. A wrapper ignores an event that Node emits with the original `emit`. lameduck's
+  // listener emits the event again through the override, and the wrapper then calls its listener. There is a simpler
+  // way to make Node use the override: remove all listeners for a moment. But a signal in that moment would be lost.
   #wrapAll(event: string): void {
     this.#replaceAll(event, (one) => (this.#wrapped.has(one) ? one : this.#wrapper(event, one)));
   }
 
   #wrapper(event: string, listener: Listener): Listener {
-    // process.listeners() and process.off() know a wrapper by the property `listener`.
+    // process.listeners() and process.off() recognize a wrapper by its property `listener`.
     const { listener: given = listener } = listener as { listener?: Listener };
     const call = (...args: unknown[]): unknown => {
       if (given !== listener) this.#process.off(event, wrapper);
@@ -115,7 +115,8 @@ export class Listening {
     return wrapper;
   }
 
-  // In their order. lameduck's own listener stays, so that the event always has one.
+  // Replaces the program's listeners, in the same order. lameduck's own listener is not removed, so that the event
+  // always has a listener.
   #replaceAll(event: string, replacement: (one: Listener) => Listener): void {
     const others = this.#process.rawListeners(event).filter((one) => one !== this.#listeners.get(event)) as Listener[];
     const replaced = others.map(replacement);

@@ -1,54 +1,74 @@
-// The lifecycles that end with this process, and what the end of the process calls of each.
+// The lifecycles that are shut down before this process exits, and the methods that are called on them then.
 import type { Clock } from '../clock.ts';
 import type { Cause } from './signals-and-errors.ts';
 
-/** Member is one lifecycle that ends with this process. */
+/** Member is one lifecycle that is shut down before this process exits. */
 export interface Member {
   readonly shutdownSignals: readonly NodeJS.Signals[];
-  /** Begins the shutdown or joins it; resolves when it has ended. An uncaught error bounds the drain. */
+  /**
+   * begin begins the shutdown, or joins one in progress. It resolves when the shutdown has ended. If the cause is an
+   * uncaught error, the drain takes at most two seconds.
+   */
   begin(cause: Cause): Promise<Ended>;
   /**
-   * Writes the final line, synchronously and once, if the shutdown has begun. `exitCode` is the exit code of the process. A
-   * shutdown that has not ended is recorded as far as it has come.
+   * report writes the final line synchronously, if the shutdown has begun. Only the first call writes it. `exitCode` is
+   * the exit code of the process. If the shutdown is still in progress, the line shows its progress so far.
    */
   report(heldBy: readonly string[], exitCode: number): void;
-  /** Closes the record if the shutdown has begun, and returns the exit code of the shutdown. */
+  /** cutShort completes the record if the shutdown has begun, and returns the exit code of the shutdown. */
   cutShort(): number;
   warn(message: string): void;
-  /** When the shutdown budget ends, by the system clock; undefined before the shutdown begins. */
+  /**
+   * endsAt returns the time at which the shutdown budget ends, by the system clock. It returns undefined if the
+   * shutdown has not begun.
+   */
   endsAt(): number | undefined;
-  /** Logs that `count` listeners of the program's own for `signal` are held until the shutdown has ended. */
+  /**
+   * onListenersHeld logs that lameduck delays `count` listeners of the program for `signal` until the shutdown has
+   * ended.
+   */
   onListenersHeld(signal: string, count: number): void;
-  /** Called after the final line, when `heldBy` keeps the process alive although the program's own listeners are done. */
+  /**
+   * onHeldOpen is called after the final line if resources keep the process alive although the program's listeners have
+   * ended.
+   */
   onHeldOpen(heldBy: readonly string[]): void;
-  /** Called before held listeners are called. Servers that the drain has closed must look open to them. */
+  /**
+   * beforeListeners is called before lameduck calls the delayed listeners. Servers that the drain has closed must
+   * appear open to them.
+   */
   beforeListeners(): void;
-  /** Called when the held listeners are done, or when there are none. */
+  /** afterListeners is called when the delayed listeners have ended, or when there are none. */
   afterListeners(): void;
-  /** Whether the message `shutdown` of the parent process begins the shutdown, as PM2 sends it. */
+  /**
+   * takesShutdownMessage tells whether the message `shutdown` of the parent process begins the shutdown, as under PM2.
+   */
   readonly takesShutdownMessage: boolean;
-  /** Whether `lameduck/register` made the lifecycle. After the drain, such a process behaves as without lameduck. */
-  readonly isGuest: boolean;
-  /** Whether the process runs on a developer's machine. */
+  /**
+   * isUnderRegister is true if `lameduck/register` created the lifecycle. After the drain, the process then behaves as
+   * without lameduck.
+   */
+  readonly isUnderRegister: boolean;
+  /** isDeveloped tells whether the process runs on a developer's machine. */
   readonly isDeveloped: boolean;
-  /** Whether the program's own listeners of a process signal are called at once. */
+  /** runsOwnListeners tells whether the program's listeners for a process signal are called at once. */
   readonly runsOwnListeners: boolean;
 }
 
-/** Ended is the result of a shutdown: its exit code, its duration and its budget. */
+/** Ended is the result of one shutdown: its exit code, duration and budget. */
 export interface Ended {
   readonly exitCode: number;
   readonly durationMs: number;
   readonly budgetMs: number;
 }
 
-/** AllEnded is the result of all shutdowns: the greatest exit code, and when the first of the budgets ends. */
+/** AllEnded is the result of all shutdowns together: the highest exit code, and the earliest end of a budget. */
 export interface AllEnded {
   readonly exitCode: number;
   readonly endsAt: number;
 }
 
-/** Members are all lifecycles that end with this process. */
+/** Members is the set of all lifecycles that are shut down before this process exits. */
 export class Members extends Set<Member> {
   readonly #clock: Clock;
   readonly #shutdowns: Promise<AllEnded>[] = [];
@@ -74,7 +94,10 @@ export class Members extends Set<Member> {
     return [...this].every(is);
   }
 
-  /** shutDown begins the shutdown of these members, or lets it take note of the cause if it has begun. */
+  /**
+   * shutDown begins the shutdown of the given lifecycles. If a shutdown is already in progress, it records the
+   * additional cause.
+   */
   shutDown(members: readonly Member[], cause: Cause): void {
     const endedAt = ({ exitCode, budgetMs, durationMs }: Ended): AllEnded => {
       return { exitCode, endsAt: this.#clock.now() + budgetMs - durationMs };
@@ -82,10 +105,10 @@ export class Members extends Set<Member> {
     this.#shutdowns.push(...members.map((member) => member.begin(cause).then(endedAt)));
   }
 
-  /** ended resolves when all shutdowns have ended. */
+  /** ended resolves when the shutdowns of all lifecycles have ended. */
   async ended(): Promise<AllEnded> {
     let [exitCode, endsAt] = [0, Infinity];
-    // The list grows if another lifecycle joins in the meantime.
+    // Another lifecycle may join meanwhile, which makes the list longer.
     for (const shutdown of this.#shutdowns) {
       const ended = await shutdown;
       exitCode = Math.max(exitCode, ended.exitCode);

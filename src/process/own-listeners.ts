@@ -1,4 +1,5 @@
-// The program's own listeners of a process signal: calls them, and knows when nothing that they have begun is outstanding.
+// Calls the program's own listeners for a process signal, and detects when they and the work that they have begun are
+// done.
 import { Server } from 'node:net';
 import { startImmediate, type Clock } from '../clock.ts';
 
@@ -8,13 +9,13 @@ export type Listener = (this: NodeJS.Process, ...args: unknown[]) => unknown;
 type Close = (this: Server, callback?: (this: Server, ...args: unknown[]) => unknown) => Server;
 
 /**
- * OwnListeners calls the program's own listeners. Outstanding are the promises that they return, the callbacks that they
- * pass to `server.close()`, and the promises that these callbacks return.
+ * OwnListeners calls the program's own listeners. It waits for the promises that they return, for the callbacks that
+ * they pass to `server.close()`, and for the promises of these callbacks.
  */
 export class OwnListeners {
   readonly #process: NodeJS.Process;
   readonly #clock: Clock;
-  /** The listeners that callOneByOne has not called yet. */
+  /** #left are the listeners that callOneByOne has not called yet. */
   #left: (() => unknown)[] = [];
   #isCalling = false;
   #outstanding = 0;
@@ -27,15 +28,15 @@ export class OwnListeners {
     this.#clock = clock;
   }
 
-  /** callAtOnce calls them as `process.emit()` does. */
+  /** callAtOnce calls all listeners in one turn, as `process.emit()` does. */
   callAtOnce(listeners: readonly Listener[], args: readonly unknown[]): void {
     this.#watchCloses();
     for (const listener of listeners) void this.#settle(listener.apply(this.#process, [...args]));
   }
 
   /**
-   * callOneByOne calls each listener when the promise of the previous one has settled. It resolves after the last, and never
-   * rejects.
+   * callOneByOne calls each listener when the promise of the previous one has settled. It resolves after the last
+   * listener, and never rejects.
    */
   async callOneByOne(listeners: readonly Listener[], args: readonly unknown[]): Promise<void> {
     this.#watchCloses();
@@ -46,27 +47,30 @@ export class OwnListeners {
   }
 
   /**
-   * callLeft calls the remaining listeners. It is needed if a listener exits the process asynchronously: without lameduck, all
-   * listeners would have been called before that exit.
+   * callLeft calls the remaining listeners at once. It is called when a listener exits the process asynchronously:
+   * without lameduck, all listeners would have been called before that exit.
    */
   callLeft(): void {
     for (const call of this.#isCalling ? [] : this.#left.splice(0)) call();
   }
 
-  /** whenIdleFor calls `callback` when nothing has been outstanding for `milliseconds`. */
+  /** whenIdleFor calls `callback` when the listeners have had no work in progress for `milliseconds`. */
   whenIdleFor(milliseconds: number, callback: () => void): void {
     this.#patience = milliseconds;
     this.#onIdle = callback;
     this.#wait();
   }
 
-  /** endsWhenIdle sets the time of `whenIdleFor` to 0, because the program has sent itself the signal and is done. */
+  /**
+   * endsWhenIdle sets the time of `whenIdleFor` to 0. It is called when a program sends itself the signal again, which
+   * shows that the program is done.
+   */
   endsWhenIdle(): void {
     this.#patience = 0;
     this.#wait();
   }
 
-  // In a turn of its own, an error that a listener throws is an uncaught error, as without lameduck.
+  // Call the listener in a separate turn, so that an error that it throws is an uncaught error, as without lameduck.
   #callInOwnTurn(call: () => unknown): Promise<void> {
     return new Promise((resolve) => {
       startImmediate(() => {
@@ -87,7 +91,7 @@ export class OwnListeners {
     try {
       await outcome;
     } catch (error) {
-      // The `await` above has handled the rejection. Without lameduck it would be an unhandled one.
+      // The `await` above has handled the rejection. Without lameduck, it would be an unhandled rejection.
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
       void Promise.reject(error);
     }
@@ -109,9 +113,10 @@ export class OwnListeners {
     this.#cancel = this.#clock.afterUnref(this.#patience, this.#onIdle);
   }
 
-  // On the prototype, because the program may close any server. It is never restored: the process is about to end.
+  // Counts the calls of `server.close()`. It replaces `close` on the prototype, because the program may close any
+  // server. The original is never restored, because the process is about to exit.
   #watchCloses(): void {
-    // Called below on what it is called on.
+    // The method is called with its server as its `this`.
     // eslint-disable-next-line @typescript-eslint/unbound-method
     const close = Server.prototype.close as Close;
     const begin = this.#begin.bind(this);

@@ -1,18 +1,18 @@
-// PM2, which sends SIGKILL when its own timeout is over.
+// Detects PM2, which ends a process with SIGKILL after its own timeout.
 import { formatDuration } from '../settings/duration.ts';
 import type { Environment } from '../settings/environment.ts';
 
-// PM2's default, in milliseconds. PM2 passes its options to a program as variables, but only those that are set.
+// PM2's default timeout, in milliseconds. PM2 passes the timeout to a program as a variable only if the option is set.
 const defaultKillTimeout = 1_600;
 
-/** isUnderPm2 tells whether PM2 has started this process. */
+/** isUnderPm2 tells whether PM2 started this process. */
 export function isUnderPm2(environment: Environment): boolean {
   return (environment['pm_id'] ?? '') !== '';
 }
 
 /**
- * pm2Warning returns a warning with the value to set, if PM2 kills this process before `gracePeriod` milliseconds have
- * passed.
+ * pm2Warning returns a warning if PM2 kills this process before `gracePeriod` milliseconds have passed. The warning
+ * names the option to set.
  */
 export function pm2Warning(environment: Environment, gracePeriod: number): string | undefined {
   if (!isUnderPm2(environment)) return undefined;

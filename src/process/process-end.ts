@@ -1,5 +1,5 @@
-// The end of this process: it shuts down all lifecycles at a process signal or an uncaught error, calls the program's own
-// listeners, and exits. signals-and-errors.ts decides what happens, and this file does it.
+// Ends this process: it shuts down all lifecycles after a process signal or an uncaught error, calls the program's own
+// listeners, and exits. signals-and-errors.ts makes the decisions.
 import { startImmediate, type Clock } from '../clock.ts';
 import { exitCodes } from '../exit-codes.ts';
 import type { EmitOverride } from './emit-override.ts';
@@ -10,25 +10,29 @@ import { OwnListeners, type Listener } from './own-listeners.ts';
 import { next, type Actions, type Event, type ProcessSignal, type State } from './signals-and-errors.ts';
 import { startWatchdog } from './watchdog.ts';
 
-// Milliseconds after the drain, or after the program's own listeners, in which the process may end by itself (P-058).
+// For this many milliseconds, the process may exit on its own: after the drain, and after the program's own listeners
+// (P-058).
 const exitPatience = 1_000;
 
-// The same in development, where a restart takes at most about 100 ms (P-107).
+// `exitPatience` in development, where a restart takes at most about 100 ms (P-107).
 const exitPatienceInDevelopment = 50;
 
-/** ProcessEndOptions is the process that ends, by its override, and what ends it. */
 export interface ProcessEndOptions {
   readonly override: EmitOverride;
   readonly clock: Clock;
   readonly exit: Exit;
-  /** Prints an uncaught error as Node does. */
+  /** print prints an uncaught error as Node does. */
   readonly print: (error: unknown, origin: NodeJS.UncaughtExceptionOrigin) => void;
 }
 
-/** ProcessEnd keeps the lifecycles that end with the process, and how far that end has come. */
+/**
+ * ProcessEnd contains the lifecycles that are shut down before the process exits, and records the progress of the exit.
+ */
 export class ProcessEnd {
-  /** The paths of the checkpoints that lifecycles of this process write. */
+  /** checkpoints contains the paths of the checkpoint files that lifecycles of this process write. */
   readonly checkpoints = new Set<string>();
+  /** hasWarnedOfLauncher tells whether a lifecycle of this process has logged the warning about its launcher. */
+  hasWarnedOfLauncher = false;
   readonly #options: ProcessEndOptions;
   readonly #process: NodeJS.Process;
   readonly #members: Members;
@@ -46,15 +50,18 @@ export class ProcessEnd {
     this.#ownListeners = new OwnListeners(this.#process, options.clock);
   }
 
-  /** Whether the process ends after the shutdown, as it does after a process signal or an uncaught error. */
+  /**
+   * isEnding tells whether the process exits after the shutdown, as it does after a process signal or an uncaught
+   * error.
+   */
   get isEnding(): boolean {
     return this.#state.phase !== 'running';
   }
 
   /**
-   * join adds a lifecycle to those that are shut down when the process receives a signal. It listens for the signals from now
-   * on, before the server listens (P-066). A process may have several lifecycles (A-032). The returned function removes the
-   * lifecycle again and, with the last one, every listener (P-070).
+   * join adds a lifecycle to those that are shut down when the process receives a signal. It listens for the signals
+   * from now on, even before the server listens (P-066). A process may have several lifecycles (A-032). The returned
+   * function removes the lifecycle. If no other lifecycle is left, it also removes every listener (P-070).
    */
   join(member: Member): () => void {
     if (this.#members.size === 0) this.#intercept();
@@ -62,10 +69,12 @@ export class ProcessEnd {
     for (const signal of member.shutdownSignals) this.#listening.listen(signal);
     if (member.takesShutdownMessage && this.#process.channel !== undefined) this.#listening.listen('message');
     const state = this.#state;
-    // A lifecycle that joins while the process is ending is shut down in the next tick, when its caller has registered its hooks.
+    // If the process is already ending, shut down the new lifecycle in the next tick. Its caller has registered its
+    // hooks by then.
     if (state.phase !== 'running') this.#process.nextTick(() => this.#members.shutDown([member], state.cause));
     return () => {
-      // Keep the listeners while the process is ending. Without one, a late signal would kill it with the default action.
+      // Keep the listeners while the process is ending. Without one, a late signal would kill it with the default
+      // action.
       if (this.isEnding || !this.#members.delete(member)) return;
       for (const signal of member.shutdownSignals)
         if (!this.#members.haveShutdownSignal(signal)) this.#listening.forget(signal);
@@ -74,7 +83,9 @@ export class ProcessEnd {
     };
   }
 
-  /** endAfterLoss ends the process with the exit code of lost leadership: after a shutdown, or at once. */
+  /**
+   * endAfterLoss ends the process with the exit code for lost leadership. If `isAtOnce` is false, it shuts down first.
+   */
   endAfterLoss(reason: string, isAtOnce: boolean): void {
     this.#handle({ kind: 'loss', reason, isAtOnce: isAtOnce || this.#members.size === 0 });
   }
@@ -82,15 +93,15 @@ export class ProcessEnd {
   #intercept(): void {
     this.#options.override.intercept({
       take: (event, args) => this.#take(event, args),
-      // lameduck adds no listener of `uncaughtException` (P-063). Sentry and PostHog exit only if theirs is the only one, and
-      // `node:domain` adds one to every other.
+      // lameduck adds no listener for `uncaughtException` (P-063). Sentry and PostHog exit only if their listener is
+      // the only one. `node:domain` adds its own listener whenever another is added.
       takeError: (error, origin) => this.#handle({ kind: 'error', error, origin }),
       takeDisconnect: (disconnect) => this.#handle({ kind: 'disconnect', disconnect }),
     });
   }
 
   #take(event: string, args: readonly unknown[]): boolean {
-    // Before the `exit` listener of a logger, after which nothing more can be logged (P-061).
+    // Write the final line before the logger's own `exit` listener stops the logger (P-061).
     if (event === 'exit') this.#onExit(args[0] as number);
     if (event === 'removeListener') this.#listening.keep(args);
     const isMessage = this.#members.takeShutdownMessage && isShutdownMessage(event, args);
@@ -104,7 +115,7 @@ export class ProcessEnd {
     return this.#handle({ kind: 'signal', event, args, listeners, at: this.#options.clock.now() });
   }
 
-  // Returns false for an event that Node and the program handle.
+  // Handles an event. Returns false if Node and the program must handle it.
   #handle(event: Event): boolean {
     const [state, ...actions] = next(this.#state, event);
     this.#state = state;
@@ -116,7 +127,7 @@ export class ProcessEnd {
     begin: (cause) => {
       const { clock, exit } = this.#options;
       const members = [...this.#members];
-      // For `take`, if a library has replaced `process.emit`, as signal-exit of execa does.
+      // Listen for `exit` too, in case a library has replaced `process.emit`, as the signal-exit of execa does.
       this.#process.prependListener('exit', (code) => {
         this.#onExit(code);
       });
@@ -137,7 +148,7 @@ export class ProcessEnd {
       if (cause.kind === 'uncaught error') this.#options.print(cause.error, cause.origin);
       this.#members.shutDown([...this.#members], cause);
     },
-    // A process signal that arrived while the event loop was blocked is delivered in this turn or in the next one.
+    // A process signal that arrived while the event loop was blocked is delivered in this turn or the next one.
     settleSignal: () => {
       startImmediate(() =>
         startImmediate(() => this.#handle({ kind: 'signal settled', at: this.#options.clock.now() })),
@@ -153,7 +164,7 @@ export class ProcessEnd {
     endByItself: () => {
       this.#disconnect();
       for (const member of this.#members) member.afterListeners();
-      // Before the `beforeExit` listener of a logger, as with `exit`.
+      // Write the final line before the logger's own `beforeExit` listener stops the logger, as at `exit`.
       this.#process.prependOnceListener('beforeExit', (code) => {
         this.#report(code, []);
       });
@@ -181,19 +192,26 @@ export class ProcessEnd {
 
   #onDrained({ exitCode, endsAt }: AllEnded): void {
     const { clock, exit } = this.#options;
-    const isGuest = this.#members.every((member) => member.isGuest);
-    // The process ends with an exit code, never by the signal (P-059). A clean shutdown leaves the program's own exit code.
+    const isUnderRegister = this.#members.every((member) => member.isUnderRegister);
+    // The process must end with an exit code, never by the signal (P-059). After a clean shutdown, the program's own
+    // exit code stays.
     if (exitCode !== exitCodes.clean) this.#process.exitCode = exitCode;
-    else if (!isGuest) exit.passOverPendingAwait();
-    this.#handle({ kind: 'drained', exitCode, isGuest, hasListeners: this.#signalListeners().length > 0 });
-    // This listener would keep the IPC channel open.
+    else if (!isUnderRegister) exit.passOverPendingAwait();
+    this.#handle({
+      kind: 'drained',
+      exitCode,
+      isUnderRegister,
+      hasListeners: this.#signalListeners().length > 0,
+    });
+    // The listener for messages would keep the IPC channel open.
     this.#listening.forget('message');
     clock.afterUnref(Math.max(0, endsAt - clock.now()), () => {
       this.#handle({ kind: 'budget over' });
     });
   }
 
-  // The final line is written first, because a listener may end the process, for example by sending it the signal (P-116).
+  // Calls the program's listeners that were delayed until the shutdown had ended. The final line is written first,
+  // because a listener may end the process, for example by sending it the signal (P-116).
   async #callHeldListeners(exitCode: number): Promise<void> {
     const listeners = this.#signalListeners();
     this.#report(exitCode, []);
@@ -229,7 +247,8 @@ export class ProcessEnd {
   }
 
   #onExit(code: number): void {
-    // A program that calls `process.exit(0)` does not know the result of the shutdown.
+    // A program that calls `process.exit(0)` does not know how the shutdown ended, so exit with the code of the
+    // shutdown.
     if (code === exitCodes.clean) {
       const owed = Math.max(...[...this.#members].map((member) => member.cutShort()));
       if (owed > exitCodes.clean) this.#process.exitCode = owed;
@@ -238,13 +257,13 @@ export class ProcessEnd {
     this.#ownListeners.callLeft();
   }
 
-  // Writes the final lines of the shutdowns that have begun, also if the program itself ends the process.
+  // Writes the final line of each shutdown that has begun, even if the program itself exits the process.
   #report(exitCode: number, holders: readonly string[]): void {
     for (const member of this.#members) member.report(holders, exitCode);
   }
 }
 
-// The message of PM2's option `shutdown_with_message`.
+// Recognizes the message that PM2 sends with its option `shutdown_with_message`.
 function isShutdownMessage(event: string, [message]: readonly unknown[]): boolean {
   return event === 'message' && message === 'shutdown';
 }

@@ -1,17 +1,17 @@
-// Process signals that lameduck sends.
+// Sends signals to processes.
 
-/** sendSignal sends a signal to a process. It does nothing if the process has ended. */
+/** sendSignal sends a signal to a process. It does nothing if the process has exited. */
 export function sendSignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended.
+    // The process has already exited.
   }
 }
 
 /**
- * kill ends this process by SIGKILL, since a thread cannot make it exit. The kernel ignores the signal if the process is
- * PID 1 of its container (P-118).
+ * kill ends this process with SIGKILL. The probe thread uses it, because a thread cannot make the process exit. If the
+ * process is PID 1 of its container, the kernel ignores the signal (P-118).
  */
 export function kill(): void {
   process.kill(process.pid, 'SIGKILL');

@@ -1,89 +1,108 @@
-// Decides how the process reacts to process signals, uncaught errors and other events that end it. Pure: no I/O, no timers, no
-// `node:` imports. process-end.ts performs the actions.
+// Decides how the process reacts to process signals, uncaught errors and other events that end it. Pure: no I/O, no
+// timers, no `node:` imports. process-end.ts performs the actions.
 import { exitCodes } from '../exit-codes.ts';
 
-// Milliseconds in which every further process signal counts as the first one. npm, dumb-init and docker compose send the
-// signal of a process group twice, and nodemon sends SIGINT after SIGTERM (P-057).
+// A further process signal within this many milliseconds counts as the first one. npm, dumb-init and docker compose
+// send the signal of a process group twice, and nodemon sends SIGINT after SIGTERM (P-057).
 const sameWithin = 100;
 
-/** Cause is why the process ends. */
+/** Cause says why the process ends. */
 export type Cause =
-  /** A process signal, the message of PM2, or the disconnect of a worker of `node:cluster`. */
+  /** `stop`: a process signal, the message of PM2, or the disconnect of a worker of `node:cluster`. */
   | { readonly kind: 'stop'; readonly reason: string }
   | { readonly kind: 'leadership lost'; readonly reason: string }
   | { readonly kind: 'uncaught error'; readonly error: unknown; readonly origin: NodeJS.UncaughtExceptionOrigin };
 
 /** ProcessSignal is a process signal, or the message of the parent process. */
 export interface ProcessSignal {
-  /** Its name, or `message`. */
+  /** event is the name of the signal, or `message`. */
   readonly event: string;
-  /** The arguments for the program's own listeners; undefined if an `emit` other than `process.emit` has called them. */
+  /**
+   * args are the arguments with which the program's own listeners must be called. They are undefined if an older `emit`
+   * has already called the listeners.
+   */
   readonly args: readonly unknown[] | undefined;
 }
 
-/** Event is what happens to the process. Times are in milliseconds of one clock. */
+/** Event is an event that may end the process. Times are in milliseconds of one clock. */
 export type Event =
-  /** `listeners` tells what becomes of the program's own listeners. */
+  /**
+   * `signal`: a process signal. `listeners` says what happens to the program's own listeners: they are delayed, or
+   * called, or there are none.
+   */
   | (ProcessSignal & { readonly kind: 'signal'; readonly listeners: 'none' | 'hold' | 'call'; readonly at: number })
-  /** Every process signal has been delivered that arrived while the event loop was blocked. */
+  /** `signal settled`: every process signal that arrived while the event loop was blocked has been delivered. */
   | { readonly kind: 'signal settled'; readonly at: number }
   | { readonly kind: 'loss'; readonly reason: string; readonly isAtOnce: boolean }
-  /** An uncaught error that has no listener. */
+  /** `error`: an uncaught error without a listener. */
   | { readonly kind: 'error'; readonly error: unknown; readonly origin: NodeJS.UncaughtExceptionOrigin }
-  /** This process disconnects as a worker of `node:cluster`. */
+  /** `disconnect`: this process disconnects as a worker of `node:cluster`. */
   | { readonly kind: 'disconnect'; readonly disconnect: () => void }
-  /** All shutdowns have ended. `hasListeners` tells whether the program has listeners of the first process signal. */
-  | { readonly kind: 'drained'; readonly exitCode: number; readonly isGuest: boolean; readonly hasListeners: boolean }
-  /** The shutdown budget has ended, after the drain. */
+  /**
+   * `drained`: all shutdowns have ended. `hasListeners` tells whether the program listens for the first process signal.
+   */
+  | {
+      readonly kind: 'drained';
+      readonly exitCode: number;
+      readonly isUnderRegister: boolean;
+      readonly hasListeners: boolean;
+    }
+  /** `budget over`: the shutdown budget has ended, after the drain. */
   | { readonly kind: 'budget over' }
-  /** The process is still alive some time after the shutdown budget. */
+  /** `watchdog`: the process is still alive some time after the shutdown budget. */
   | { readonly kind: 'watchdog' };
 
 interface Ending {
-  /** Why the shutdown began. */
+  /** cause says why the shutdown began. */
   readonly cause: Cause;
-  /** The first process signal; each further one before `sameUntil` counts as the same one. */
+  /** signal is the first process signal. A further signal before `sameUntil` counts as that signal. */
   readonly signal?: ProcessSignal & { readonly sameUntil: number };
   readonly hasUncaughtError?: boolean;
-  /** Disconnects the worker. It is called after the drain. */
+  /** disconnect disconnects this worker of `node:cluster`. It is called after the drain. */
   readonly disconnect?: () => void;
-  /** Whether the program's own listeners of the process signal have been called. */
+  /** hasCalledListeners tells whether the program's own listeners for the process signal have been called. */
   readonly hasCalledListeners?: boolean;
 }
 
-/** State is how far the end of the process has come. */
+/** State says how far the process is on the way to its exit. */
 export type State =
   | { readonly phase: 'running' }
   | ({ readonly phase: 'draining' } & Ending)
-  /** All shutdowns have ended. Under `lameduck/register` the process then behaves as without lameduck. */
-  | ({ readonly phase: 'drained'; readonly isGuest: boolean } & Ending);
+  /** `drained`: all shutdowns have ended. Under `lameduck/register`, the process then behaves as without lameduck. */
+  | ({ readonly phase: 'drained'; readonly isUnderRegister: boolean } & Ending);
 
-/** Actions are the possible reactions to an event. */
+/** Actions are what can be done in reaction to an event. */
 export interface Actions {
-  /** Begins the shutdown of every lifecycle. It is the first action of an end. */
+  /** begin begins the shutdown of every lifecycle. It is the first action. */
   begin(cause: Cause): void;
-  /** Lets the shutdown of every lifecycle take note of a further cause. */
+  /** join makes the shutdown of every lifecycle record an additional cause. */
   join(cause: Cause): void;
-  /** Reports `signal settled` when that has happened. */
+  /** settleSignal reports `signal settled` later. */
   settleSignal(): void;
   logHeldListeners(signal: string): void;
   callListeners(): void;
-  /** Calls the program's listeners that were held until the drain had ended with this exit code. */
+  /**
+   * callHeldListeners calls the program's listeners that were delayed until the end of the drain. `exitCode` is the
+   * exit code of the drain.
+   */
   callHeldListeners(exitCode: number): void;
-  /** Waits until the event loop is empty. */
+  /** endByItself waits until the event loop is empty, so that the process exits on its own. */
   endByItself(): void;
-  /** Waits no longer for an empty event loop than for the program's own listeners. */
+  /**
+   * endWhenIdle makes the process exit when the program's own listeners have ended, even if the event loop is not
+   * empty.
+   */
   endWhenIdle(): void;
   forgetSignals(): void;
-  /** Lets Node and the program handle the event. */
+  /** pass lets Node and the program handle the event. */
   pass(): void;
-  /** Exits, by default with the exit code that the process has been given so far. */
+  /** exit exits the process with `code`. Without it, `Exit.code` is the exit code. */
   exit(code?: number, message?: string): void;
-  /** Exits also if the program has replaced `process.exit()`. */
+  /** forceExit exits even if the program has replaced `process.exit()`. */
   forceExit(code?: number): void;
 }
 
-/** Action is one of the actions, with its arguments. */
+/** Action is the name of one action, with its arguments. */
 export type Action = { [Name in keyof Actions]: readonly [Name, ...Parameters<Actions[Name]>] }[keyof Actions];
 
 /** Step is the state after an event, and the actions to perform. */
@@ -133,7 +152,7 @@ function begin(state: State, cause: Cause, change: Partial<Ending>, then: readon
 function onSignal(state: State, { event, args, listeners, at }: On<'signal'>): Step {
   const first = state.phase === 'running' ? undefined : state.signal;
   const isRepeated = first !== undefined && at < first.sameUntil;
-  if (state.phase === 'drained' && state.isGuest) return isRepeated ? [state] : [state, ['pass']];
+  if (state.phase === 'drained' && state.isUnderRegister) return isRepeated ? [state] : [state, ['pass']];
   // A program may send itself the signal when it is done, as NestJS does (P-116).
   if (state.phase === 'drained' && state.hasCalledListeners === true)
     return [state, isRepeated ? ['endWhenIdle'] : ['exit']];
@@ -148,22 +167,22 @@ function onSignal(state: State, { event, args, listeners, at }: On<'signal'>): S
 }
 
 function onError(state: State, { error, origin }: On<'error'>): Step {
-  if (state.phase === 'drained' && state.isGuest) return [state, ['pass']];
+  if (state.phase === 'drained' && state.isUnderRegister) return [state, ['pass']];
   const isSecond = state.phase === 'draining' && state.hasUncaughtError === true;
   const when = isSecond ? 'second uncaught error' : 'uncaught error after the drain';
   const exit: Action = ['exit', exitCodes.uncaughtError, `${when}: exiting at once`];
-  // Also before an exit, because the error is logged and written to the termination message.
+  // Begin or join even before an exit, because the error must be logged and written to the termination message.
   const cause: Cause = { kind: 'uncaught error', error, origin };
   return begin(state, cause, { hasUncaughtError: true }, isSecond || state.phase === 'drained' ? [exit] : []);
 }
 
-function onDrained(state: State, { exitCode, isGuest, hasListeners }: On<'drained'>): Step {
+function onDrained(state: State, { exitCode, isUnderRegister, hasListeners }: On<'drained'>): Step {
   if (state.phase !== 'draining') return [state];
   const callsHeld = hasListeners && state.hasCalledListeners !== true;
   const hasCalledListeners = callsHeld || state.hasCalledListeners === true;
-  const after: State = { ...state, phase: 'drained', isGuest, hasCalledListeners };
+  const after: State = { ...state, phase: 'drained', isUnderRegister, hasCalledListeners };
   const then: Action[] = [callsHeld ? ['callHeldListeners', exitCode] : ['endByItself']];
-  // Without lameduck, the signal would have ended this program at once. A disconnected worker ends by itself.
-  if (isGuest && !hasCalledListeners && state.disconnect === undefined) then.unshift(['exit']);
-  return isGuest ? [after, ...then, ['forgetSignals']] : [after, ...then];
+  // Exit at once, as the program would have at the signal without lameduck. A disconnected worker ends on its own.
+  if (isUnderRegister && !hasCalledListeners && state.disconnect === undefined) then.unshift(['exit']);
+  return isUnderRegister ? [after, ...then, ['forgetSignals']] : [after, ...then];
 }

@@ -1,18 +1,27 @@
-// The termination message, which the kubelet shows for a container that has ended. It is written once, in place.
+// The termination message, which the kubelet shows for a container that has exited. The file is written once, and is
+// not replaced by a new file.
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { messageOf } from '../errors.ts';
 import type { ShutdownRecord } from '../observer.ts';
 import { formatDuration } from '../settings/duration.ts';
 
-/** longestMessage is the most bytes that the kubelet keeps whole beside the messages of three other containers (K-115, K-212). */
+/**
+ * longestMessage is the largest number of bytes of a message that the kubelet stores if the pod has four containers
+ * (K-115, K-212).
+ */
 export const longestMessage = 3_072;
 
-/** terminationText says why a shutdown ended badly, the cause first. An uncaught error is given as errorText has it. */
+/**
+ * terminationText says why a shutdown failed, with the cause first. `uncaughtError` is a text that errorText has
+ * returned.
+ */
 export function terminationText(record: ShutdownRecord, uncaughtError?: string): string {
   const { reason, exitCode, requests, unfinished, hookFailures, stepFailures, heldBy } = record;
   const lines = [
     ...(uncaughtError === undefined ? [] : [`uncaught error: ${uncaughtError}`]),
-    ...(requests.cut === 0 ? [] : [`requests without an answer when the time was up: ${String(requests.cut)}`]),
+    ...(requests.cut === 0
+      ? []
+      : [`requests without a response at the end of the shutdown budget: ${String(requests.cut)}`]),
     ...hookFailures.map(({ error }) => error),
     ...stepFailures.map(({ step, error }) => `${step}: ${error}`),
     ...(heldBy.length === 0 ? [] : [`held by: ${heldBy.join(', ')}`]),
@@ -27,8 +36,9 @@ export function terminationText(record: ShutdownRecord, uncaughtError?: string):
 }
 
 /**
- * writeTerminationMessage writes a message to an empty file, synchronously. It never throws. Outside a container the file
- * does not exist, and a file that is not empty has the program's own message.
+ * writeTerminationMessage writes a message to an empty file, synchronously. It never throws. It writes nothing if the
+ * file does not exist, as outside a container. It writes nothing if the file is not empty, because it then contains the
+ * program's own message.
  */
 export function writeTerminationMessage(path: string, message: string): void {
   withFile(path, constants.O_WRONLY, (descriptor, size) => {
@@ -36,7 +46,7 @@ export function writeTerminationMessage(path: string, message: string): void {
   });
 }
 
-/** takeBackTerminationMessage empties the file if it contains that message and nothing else. It never throws. */
+/** takeBackTerminationMessage empties the file if it contains exactly the given message. It never throws. */
 export function takeBackTerminationMessage(path: string, message: string): void {
   const written = cut(message);
   withFile(path, constants.O_RDWR, (descriptor, size) => {
@@ -47,7 +57,7 @@ export function takeBackTerminationMessage(path: string, message: string): void 
 function withFile(path: string, access: number, use: (descriptor: number, size: number) => void): void {
   if (path === '') return;
   try {
-    // A missing file is not created. O_NONBLOCK: opening a pipe must not wait for a reader.
+    // A missing file is not created. With O_NONBLOCK, opening a pipe does not wait for a reader.
     const descriptor = openSync(path, access | constants.O_NONBLOCK);
     try {
       const stats = fstatSync(descriptor);
@@ -60,7 +70,7 @@ function withFile(path: string, access: number, use: (descriptor: number, size: 
   }
 }
 
-// To whole characters.
+// Truncates a message to longestMessage bytes, without splitting a character.
 function cut(message: string): Buffer {
   const bytes = Buffer.from(message);
   let end = Math.min(bytes.length, longestMessage);
@@ -68,7 +78,10 @@ function cut(message: string): Buffer {
   return bytes.subarray(0, end);
 }
 
-/** errorText is the stack of an error, or the text of any other thrown value, cut to longestMessage. It never throws. */
+/**
+ * errorText returns the stack of an error. If the thrown value is not an error, it returns the value as text. The
+ * result is truncated to longestMessage characters. It never throws.
+ */
 export function errorText(error: unknown): string {
   return stackOf(error).slice(0, longestMessage);
 }

@@ -1,20 +1,22 @@
-// Whether this process runs tests. If so, no log is written between their results.
+// Detects a process that runs tests. lameduck then writes no log, because its lines would be mixed with the test
+// results.
 import type { Environment } from '../settings/environment.ts';
 
-// The key under which `expect` of Jest and of Vitest keeps its matchers.
+// The key under which `expect` of Jest and of Vitest stores its matchers.
 const matchers = Symbol.for('$$jest-matchers-object');
 
 /**
- * runsTests tells whether node:test, Jest, Vitest, Mocha or Jasmine runs tests in this process. A process that a test
- * starts does not count, although it inherits the variables of the runner: therefore no variable is read.
+ * runsTests tells whether node:test, Jest, Vitest, Mocha or Jasmine runs tests in this process. It reads no environment
+ * variable of a test runner, because a program that a test starts inherits these variables.
  */
 export function runsTests(environment: Environment): boolean {
   const { describe, it } = globalThis as { readonly describe?: unknown; readonly it?: unknown };
   if (typeof describe === 'function' && typeof it === 'function') return true;
-  // A program in production may load a library for tests by accident, and must not lose its log for that.
+  // A production program that loads a test library by accident must not lose its log.
   if (environment['NODE_ENV'] === 'production' || (environment['KUBERNETES_SERVICE_HOST'] ?? '') !== '') return false;
   if (matchers in globalThis) return true;
-  // Undocumented, and the only list of the builtin modules that have been loaded. Without it the log is written.
+  // `moduleLoadList` is undocumented, but nothing else lists the built-in modules that have been loaded. If it is
+  // missing, the log is written.
   const { moduleLoadList } = process as { readonly moduleLoadList?: readonly string[] };
   return moduleLoadList?.includes('NativeModule test') === true;
 }

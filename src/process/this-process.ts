@@ -1,4 +1,4 @@
-// The ProcessEnd of this process, once for all copies of this package.
+// The ProcessEnd of this process, shared by all copies of this package.
 import { systemClock } from '../clock.ts';
 import { standardError, writeOut } from '../standard-output.ts';
 import { emitOverride } from './emit-override.ts';
@@ -6,15 +6,16 @@ import { Exit } from './exit.ts';
 import { ProcessEnd } from './process-end.ts';
 import { describeUncaught } from './uncaught-error.ts';
 
-// Read when lameduck loads, because the program may replace it later.
+// Save the function when lameduck loads, because the program may replace it later.
 const { reallyExit } = process as unknown as { readonly reallyExit: (this: unknown, code: number) => void };
 
-// Change the key when the public members of ProcessEnd, or Member, change.
-const key = Symbol.for('lameduck.process-end/v1');
+// Change the key when Member or the public members of ProcessEnd change.
+const key = Symbol.for('lameduck.process-end/v2');
 
 /**
- * thisProcess returns the ProcessEnd of this process. One copy of this package would end the process during the drain of
- * another, and each would take the other's listener for the program's own. Therefore the first copy that is used serves all.
+ * thisProcess returns the ProcessEnd of this process. The first copy of this package that is used creates it for all
+ * copies. Two of them would end the process during each other's drain. They would also treat each other's listeners as
+ * the program's.
  */
 export function thisProcess(): ProcessEnd {
   const registry = globalThis as unknown as Record<symbol, ProcessEnd | undefined>;

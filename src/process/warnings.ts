@@ -1,18 +1,20 @@
-// The warnings at the start about launchers, runtimes and libraries that can end this process too early.
+// The warnings at the start about launchers, runtimes and libraries that may end this process before its shutdown has
+// ended.
 import type { Environment } from '../settings/environment.ts';
 import type { Settings } from '../settings/table.ts';
 import { closeWithGraceWarning } from './close-with-grace.ts';
 import { launcherWarning } from './launcher.ts';
 import { pm2Warning } from './pm2.ts';
-import { runtimeWarning, threadWarning } from './runtime.ts';
+import { runtimeWarning } from './runtime.ts';
 
 /** processWarnings returns one line for each warning about how this process was started. `budget` is in milliseconds. */
 export function processWarnings(settings: Settings, environment: Environment, budget: number): string[] {
   const { ownSignalListeners, shutdownSignals, terminationGracePeriodSeconds } = settings;
-  // A listener that is held ends nothing.
+  // If the setting is `hold`, the listener of close-with-grace is called only after the drain, and cannot end the
+  // process before.
   const closeWithGrace =
     ownSignalListeners === 'run' ? closeWithGraceWarning(shutdownSignals, budget, environment) : undefined;
   const pm2 = pm2Warning(environment, terminationGracePeriodSeconds * 1_000);
-  const all = [launcherWarning(environment), closeWithGrace, pm2, runtimeWarning(), threadWarning()];
+  const all = [launcherWarning(environment), closeWithGrace, pm2, runtimeWarning()];
   return all.filter((one) => one !== undefined);
 }

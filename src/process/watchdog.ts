@@ -1,16 +1,17 @@
-// The watchdog: a timer that ends the process shortly after the end of the shutdown budget, if it is still alive. If the event
-// loop is blocked, the probe thread ends the process (src/probe-worker/last-words.ts).
+// The watchdog: a timer that ends the process shortly after the shutdown budget, if the process is still alive. If the
+// event loop is blocked, the probe thread ends the process instead.
 import type { Clock } from '../clock.ts';
 
-// Milliseconds from the end of the budget to the end of the process. The shutdown itself ends with the budget.
+// Milliseconds from the end of the budget until the watchdog ends the process. The shutdown itself ends with the
+// budget.
 const margin = 250;
 
-// Milliseconds between two looks at the time that is left: a later call can shorten the budget.
+// Milliseconds between two checks of the remaining time. The end of the budget can become earlier at any time.
 const interval = 100;
 
 /**
- * startWatchdog begins to watch the budget of the shutdown that begins now. It does not keep the process alive. `endsAt` tells
- * when the budget ends, by the clock. That can move to an earlier time.
+ * startWatchdog watches the budget of the shutdown that begins now. It does not keep the process alive. `endsAt`
+ * returns the end of the budget, which can become earlier.
  */
 export function startWatchdog(clock: Clock, endsAt: () => number, onOverdue: () => void): void {
   const look = (): void => {

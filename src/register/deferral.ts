@@ -1,52 +1,57 @@
-// The time from `listen()` until the lifecycle is loaded: the first response does not wait for it, and no process signal is lost.
+// Loads the lifecycle a short time after `listen()`, so that the first response does not wait for the loading. A
+// process signal that arrives meanwhile is not lost.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:net';
 import { emitOverride } from '../process/emit-override.ts';
 
-// Node publishes each complete response of HTTP/1.1 on this channel.
+// The diagnostics channel on which Node publishes each complete HTTP/1.1 response.
 const responses = 'http.server.response.finish';
 
-// How long to wait for the first response, in milliseconds. A pod gets no request before its probe port answers.
+// How long to wait for the first response before loading the lifecycle, in milliseconds. The time is short: a pod gets
+// no request until its probe port answers, and the lifecycle opens this port.
 const patience = 50;
 
-/** DeferralSteps is how the lifecycle is loaded. */
+/** DeferralSteps are the steps in which the lifecycle is loaded. */
 export interface DeferralSteps {
-  /** Each step loads a part of lameduck, in a turn of the event loop of its own. */
+  /** load lists functions that each load a part of lameduck. Each is called in its own turn of the event loop. */
   readonly load: readonly (() => void)[];
-  /** Called at the end with each server that listens. */
-  readonly accommodate: (server: Server) => void;
-  /** Called with the error of a step. No step follows. */
+  /** addToLifecycle gives a listening server its lifecycle. It is called for each server when everything is loaded. */
+  readonly addToLifecycle: (server: Server) => void;
+  /** onFailure is called if a step throws. No further step is called then. */
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Deferral loads the lifecycle after the first response, and at a process signal or an upgrade at once. */
+/**
+ * Deferral loads the lifecycle after the first response. At a process signal or an upgrade, it loads the lifecycle at
+ * once.
+ */
 export class Deferral {
   readonly #servers = new Set<Server>();
-  /** Each gives a server its own `emit` back. */
+  /** #restore restores the original `emit` of each server. */
   #restore: (() => void)[] = [];
-  readonly #accommodate: (server: Server) => void;
+  readonly #addToLifecycle: (server: Server) => void;
   readonly #onFailure: (error: unknown) => void;
   #rest: (() => void)[];
   #timer: NodeJS.Timeout | undefined;
   #stopIntercepting: (() => void) | undefined;
 
-  constructor({ load, accommodate, onFailure }: DeferralSteps) {
-    this.#accommodate = accommodate;
+  constructor({ load, addToLifecycle, onFailure }: DeferralSteps) {
+    this.#addToLifecycle = addToLifecycle;
     this.#onFailure = onFailure;
     const last = (): void => {
       this.#restoreEmits();
-      for (const server of this.#servers) if (server.listening) accommodate(server);
+      for (const server of this.#servers) if (server.listening) addToLifecycle(server);
     };
     this.#rest = [...load, last];
   }
 
   /**
-   * add gives a server its lifecycle when everything is loaded. It is called in `listen()`, so that a process signal that
-   * arrives next does not end the process.
+   * add makes the Deferral give a server its lifecycle when everything is loaded. It is called during `listen()`, so
+   * that a process signal that arrives right after that does not kill the process.
    */
   add(server: Server): void {
     if (this.#rest.length > 0) this.#await(server);
-    // After the program's own callbacks, which may give the server a lifecycle, or close it again.
+    // Wait for the program's own callbacks, which may give the server a lifecycle or close it.
     setImmediate(() => {
       this.#try(() => {
         this.#look(server);
@@ -58,18 +63,19 @@ export class Deferral {
     this.#servers.add(server);
     if (this.#stopIntercepting !== undefined) return;
     this.#stopIntercepting = emitOverride().interceptLater(['SIGTERM', 'SIGINT'], this.#hurry);
-    // src/clock.ts is among what is loaded later.
+    // src/clock.ts is not loaded yet.
     // eslint-disable-next-line no-restricted-syntax
     this.#timer = setTimeout(this.#begin, patience).unref();
     subscribe(responses, this.#begin);
   }
 
   #look(server: Server): void {
-    if (this.#rest.length === 0) this.#accommodate(server);
+    if (this.#rest.length === 0) this.#addToLifecycle(server);
     else if (!server.listening) this.#forget(server);
     else {
       this.#restore.push(beforeUpgrades(server, this.#hurry));
-      // Before Node 24, a server does not tell which sessions of HTTP/2 it has. The lifecycle has to see them begin.
+      // Before Node 24, a server of HTTP/2 does not list its open sessions. Load now, so that the lifecycle sees each
+      // session begin.
       if ('updateSettings' in server) this.#begin();
     }
   }
@@ -96,7 +102,7 @@ export class Deferral {
 
   #runNext(): void {
     const next = this.#rest.shift();
-    // A signal that is pending would get lost if it lost its listener after a failure.
+    // Keep the signal listeners after a failure, because a signal without a listener would kill the process.
     if (next !== undefined && this.#try(next) && this.#rest.length === 0) this.#stop();
   }
 
@@ -128,11 +134,11 @@ export class Deferral {
 type Emit = (this: Server, event: string | symbol, ...args: unknown[]) => boolean;
 
 /**
- * beforeUpgrades calls `hurry` before the program sees an upgrade of a server, until the returned function is called. After the
- * upgrade, Node no longer lists the socket, and the lifecycle could not find it.
+ * beforeUpgrades calls `hurry` before the program sees an upgrade. After an upgrade, Node no longer lists the socket,
+ * so a lifecycle that is loaded later could not find it. The returned function restores the server.
  */
 function beforeUpgrades(server: Server, hurry: () => void): () => void {
-  // Called below on the server that it was taken from.
+  // The method is called with its server as its `this`.
   // eslint-disable-next-line @typescript-eslint/unbound-method
   const emit = server.emit as Emit;
   const isOwn = Object.hasOwn(server, 'emit');
@@ -140,13 +146,14 @@ function beforeUpgrades(server: Server, hurry: () => void): () => void {
   const hurrying: Emit = function (event, ...args) {
     if (isOver || (event !== 'upgrade' && event !== 'connect')) return emit.call(this, event, ...args);
     hurry();
-    // By the seam, which is there now.
+    // `hurry` has given the server its lifecycle, which replaces `emit`. Emit again, so that the lifecycle sees the
+    // event.
     return this.emit(event, ...args);
   };
   server.emit = hurrying as Server['emit'];
   return () => {
     isOver = true;
-    // Not if a library has replaced it in the meantime.
+    // Do not restore `emit` if a library has replaced it since.
     if (server.emit !== hurrying) return;
     if (isOwn) server.emit = emit as Server['emit'];
     else Reflect.deleteProperty(server, 'emit');

@@ -1,4 +1,4 @@
-// If no probe port is configured, and the program itself listens on the default one, lameduck releases that port.
+// Releases the default probe port if the program itself listens on that port.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ListenOptions, Server } from 'node:net';
 import { withhold } from './withhold.ts';
@@ -11,8 +11,9 @@ interface ListenError extends Error {
 const channels = { start: 'tracing:net.server.listen:asyncStart', error: 'tracing:net.server.listen:error' };
 
 /**
- * giveWay calls `release` if a server of the program cannot listen on `port`, and then makes the server listen again. It does
- * so once, and the program sees no error. The returned function stops it.
+ * giveWay calls `release` if a server of the program cannot listen on `port` because the probe port uses it. It then
+ * makes the server listen again. The program sees no error. It releases the port at most once. The returned function
+ * makes it stop waiting for such a server.
  */
 export function giveWay(port: number, release: () => Promise<void>): () => void {
   const asked = new WeakMap<Server, ListenOptions>();
@@ -25,10 +26,10 @@ export function giveWay(port: number, release: () => Promise<void>): () => void 
     const options = asked.get(server);
     if (error.code !== 'EADDRINUSE' || error.port !== port || options === undefined) return;
     stop();
-    // Node emits the error in the next tick.
-    const tellAgain = withhold(server, (event, [thrown]) => event === 'error' && thrown === error);
+    // Suppress the error that Node emits in the next tick.
+    const stopWithholding = withhold(server, (event, [thrown]) => event === 'error' && thrown === error);
     void release().then(() => {
-      tellAgain();
+      stopWithholding();
       server.listen(options);
     });
   };

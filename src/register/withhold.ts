@@ -1,24 +1,21 @@
-// Keeps an event of a server from the program for a while.
+// Prevents the listeners of a server from receiving some events for a while.
 import type { Server } from 'node:net';
+import { patchEmit } from '../patch-emit.ts';
 
-type Emit = (this: Server, event: string | symbol, ...args: unknown[]) => boolean;
-
-/** withhold suppresses the events for which `isWithheld` returns true, until the returned function is called. */
+/**
+ * withhold suppresses the events of a server for which `isWithheld` returns true: no listener receives them. The
+ * returned function ends this.
+ */
 export function withhold(
   server: Server,
   isWithheld: (event: string | symbol, args: readonly unknown[]) => boolean,
 ): () => void {
-  // Called below on the server that it was taken from.
-  // eslint-disable-next-line @typescript-eslint/unbound-method
-  const own = Object.hasOwn(server, 'emit') ? server.emit : undefined;
-  // eslint-disable-next-line @typescript-eslint/unbound-method
-  const emit = server.emit as Emit;
-  const emitOthers: Emit = function (event, ...args) {
-    return !isWithheld(event, args) && emit.call(this, event, ...args);
-  };
-  server.emit = emitOthers as Server['emit'];
+  let hasEnded = false;
+  const restore = patchEmit(server, (original) => (event, ...args) => {
+    return (hasEnded || !isWithheld(event, args)) && original().call(server, event, ...args);
+  });
   return () => {
-    if (own === undefined) Reflect.deleteProperty(server, 'emit');
-    else server.emit = own;
+    hasEnded = true;
+    restore();
   };
 }

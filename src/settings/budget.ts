@@ -1,37 +1,40 @@
-// The shutdown budget: how the pod's grace period is divided, so that the process ends before SIGKILL.
+// Computes the shutdown budget: how the pod's grace period is divided, so that the process exits before SIGKILL.
 import { LameduckError } from '../errors.ts';
 import type { CompletedSettings, Sources } from './complete.ts';
 import { formatDuration } from './duration.ts';
 import { settingsTable, type SettingName, type Settings } from './table.ts';
 import { settingTexts, sourceWord, textOf } from './text.ts';
 
-// Time for the exit of the process, in milliseconds. The kubelet starts to count the grace period before the process does.
+// Milliseconds reserved for the exit of the process. The grace period begins before the process receives its signal.
 const exitMargin = 2_000;
 
-// The shortest drain that is accepted, in milliseconds.
+// The shortest valid drain, in milliseconds.
 const shortestDrain = 1_000;
 
-/** Budget is the division of the grace period, in milliseconds. */
+/** Budget contains the parts of the grace period, in milliseconds. */
 export interface Budget {
-  /** From the process signal to the latest end: grace period − preStop − 2 s. */
+  /** total is the time from the process signal to the latest exit: grace period − preStop − 2 s. */
   readonly total: number;
-  /** The time for requests in flight: total − max(delay, longest pre-shutdown hook) − destroy hooks. */
+  /** drain is the time for requests in flight: total − max(delay, longest pre-shutdown hook) − destroy hooks. */
   readonly drain: number;
 }
 
-/** ExplainedBudget is a budget with the text of its sum, for the log and for errors: each number and its source. */
+/**
+ * ExplainedBudget is a budget with a text for the log and for errors. The text shows each number of the sum and its
+ * source.
+ */
 export interface ExplainedBudget extends Budget {
   readonly sum: string;
 }
 
-/** budgetOf divides the grace period; `longestHook` is the longest limit of the registered pre-shutdown hooks. */
+/** budgetOf computes the budget. `longestHook` is the longest limit of the registered pre-shutdown hooks. */
 export function budgetOf(settings: Settings, longestHook: number): Budget {
   const { shutdownDelayDuration, destroyHookTimeout, terminationGracePeriodSeconds, preStopSeconds } = settings;
   const total = (terminationGracePeriodSeconds - preStopSeconds) * 1_000 - exitMargin;
   return { total, drain: total - Math.max(shutdownDelayDuration, longestHook) - destroyHookTimeout };
 }
 
-/** explainBudget is budgetOf with the sum. */
+/** explainBudget computes the budget, and shows the sum as a text. */
 export function explainBudget(settings: Settings, longestHook: number, sources: Sources): ExplainedBudget {
   const { total, drain } = budgetOf(settings, longestHook);
   const part = (name: SettingName): string => settingWithSource(settings, sources, name);
@@ -43,7 +46,10 @@ export function explainBudget(settings: Settings, longestHook: number, sources: 
   return { total, drain, sum };
 }
 
-/** inStartLine returns the sum of the budget, and the settings that are set and not in the sum, with short sources. */
+/**
+ * inStartLine returns two fields of the start line: the sum of the budget, and the settings that are set and not part
+ * of the sum. It shortens their sources to one word.
+ */
 export function inStartLine(
   settings: Settings,
   sources: Sources,
@@ -56,14 +62,14 @@ export function inStartLine(
   return { budgetSum: sum, settings: Object.fromEntries(set) };
 }
 
-/** settingWithSource writes a setting for a sum: its name, its value and where that came from. */
+/** settingWithSource formats a setting for the sum: its name, its value and the source of the value. */
 export function settingWithSource(settings: Settings, sources: Sources, name: SettingName): string {
   return `${name} ${textOf(settingsTable[name].kind, settings[name])} (${sources[name]})`;
 }
 
 /**
- * cutDelay returns the settings with a delay that is short enough to leave the shortest drain, if such a delay exists. It
- * returns the same object if the delay is already short enough.
+ * cutDelay shortens the delay so that the shortest valid drain fits, if possible. If the delay fits, it returns
+ * `settings` itself.
  */
 export function cutDelay(settings: Settings): Settings {
   const missing = shortestDrain - budgetOf(settings, 0).drain;
@@ -72,8 +78,8 @@ export function cutDelay(settings: Settings): Settings {
 }
 
 /**
- * withoutDelay returns the settings for development. If code sets a delay, the delay becomes 0 and its source `development`.
- * A delay from the environment stays.
+ * withoutDelay returns the settings for development. If code sets the delay, the delay becomes 0, with the source
+ * `development`. Any other delay stays.
  */
 export function withoutDelay<Completed extends CompletedSettings>(completed: Completed): Completed {
   const { settings, sources } = completed;
@@ -86,7 +92,7 @@ export function withoutDelay<Completed extends CompletedSettings>(completed: Com
 }
 
 /**
- * checkBudget throws LAMEDUCK_ERR_BUDGET_TOO_SHORT, with the sum, when less than a second is left for requests in flight
+ * checkBudget throws LAMEDUCK_ERR_BUDGET_TOO_SHORT, with the sum, if less than a second is left for requests in flight
  * (P-075).
  */
 export function checkBudget(budget: ExplainedBudget): void {

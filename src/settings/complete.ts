@@ -1,4 +1,5 @@
-// Completes the settings: environment over code over default, every problem in one error, the caller's object untouched.
+// Completes the settings: the environment overrides code, and code overrides the default. If settings are invalid, one
+// error lists every problem. The caller's object is not changed.
 import { LameduckError, messageOf, quoted } from '../errors.ts';
 import { formatDuration } from './duration.ts';
 import { disabledVariable, isDisabled, nameShown, nearest, unknownVariables, valueOf } from './environment.ts';
@@ -8,25 +9,31 @@ import { electionTable, electionVariableOf } from './election-table.ts';
 import type { Row } from './row.ts';
 import { settingsTable, variableOf, type SettingName, type Settings, type SettingsOptions } from './table.ts';
 
-/** Sources is where each value came from: its variable, `code`, `default`, or `development`, which overrides code. */
+/**
+ * Sources says for each setting where its value comes from. A source is the name of a variable, `code`, `default`, or
+ * `development`, which overrides code.
+ */
 export type Sources = Readonly<Record<SettingName, string>>;
 
-/** FunctionOptions has, for each option that exists in code only, what is allowed instead of a value that is not. */
+/**
+ * FunctionOptions contains a check for each option that exists in code only. The check returns undefined for a valid
+ * value, and otherwise what is expected.
+ */
 export type FunctionOptions<Functions> = {
   readonly [Name in keyof Functions]-?: (given: unknown) => string | undefined;
 };
 
-/** CompletedSettings is the settings, with what should be said about them, and the options that are no settings. */
+/** CompletedSettings are the settings with their sources and warnings, and the options that are not settings. */
 export interface CompletedSettings<Functions = object, Values = Settings> {
   readonly settings: Values;
   readonly sources: Readonly<Record<keyof Values, string>>;
-  /** The function options that were given. Each property is read only once. */
+  /** functions contains the options that exist in code only. Each property of the caller's object is read only once. */
   readonly functions: Functions;
-  /** Texts to log once. They do not make the settings invalid. */
+  /** warnings are texts to log once. They do not make the settings invalid. */
   readonly warnings: readonly string[];
 }
 
-/** Table is rows of settings, and the variable of each. */
+/** Table is a table of settings, with a function that returns the name of a setting's variable. */
 export interface Table {
   readonly rows: Readonly<Record<string, Row<unknown, unknown>>>;
   readonly variableOf: (name: string) => string;
@@ -34,10 +41,13 @@ export interface Table {
 
 const lifecycleTable: Table = { rows: settingsTable, variableOf };
 
-/** The environment variable with which an elector leads without a cluster. Like LAMEDUCK_DISABLED, it is not a setting. */
+/**
+ * aloneVariable is the variable with which an elector leads without a cluster. Like LAMEDUCK_DISABLED, it is not a
+ * setting.
+ */
 export const aloneVariable = 'LAMEDUCK_LEADER_ELECTION_ALONE';
 
-/** settingVariables are the variables of all settings, those of electors included. */
+/** settingVariables are the variables of all settings, including those of electors. */
 export const settingVariables: readonly string[] = [
   ...Object.keys(settingsTable).map(variableOf),
   ...Object.keys(electionTable).map(electionVariableOf),
@@ -45,8 +55,8 @@ export const settingVariables: readonly string[] = [
 ];
 
 /**
- * completeSettings reads every option, once. Throws LAMEDUCK_ERR_SETTINGS_INVALID with one line per problem: the option,
- * its value, where that came from, and what is allowed.
+ * completeSettings reads every option once. It throws LAMEDUCK_ERR_SETTINGS_INVALID with one line for each problem: the
+ * option, its value, the source of the value, and what is expected.
  */
 export function completeSettings<Functions extends object>(
   options: SettingsOptions & Functions,
@@ -55,12 +65,12 @@ export function completeSettings<Functions extends object>(
 ): CompletedSettings<Functions> {
   const { problems, ...completed } = readSettings(options, environment, functionOptions);
   if (problems.length === 0) return completed;
-  throw new LameduckError('LAMEDUCK_ERR_SETTINGS_INVALID', `settings refused:\n  ${problems.join('\n  ')}`);
+  throw new LameduckError('LAMEDUCK_ERR_SETTINGS_INVALID', `invalid settings:\n  ${problems.join('\n  ')}`);
 }
 
 /**
- * readSettings is completeSettings for callers that must continue with invalid settings. An invalid setting gets its default,
- * and a line in `problems`. `defaults` override those of the table.
+ * readSettings reads the settings for a caller that must continue if some are invalid. If a setting is invalid, it gets
+ * its default, and `problems` gets a line. `defaults` replace the defaults of the table.
  */
 export function readSettings<Functions extends object>(
   options: SettingsOptions & Functions,
@@ -72,12 +82,12 @@ export function readSettings<Functions extends object>(
   return { ...reading, problems: [...reading.problems, ...disabledProblem(environment)] };
 }
 
-/** TableReading is what was read of a table of settings, and what is wrong with it. */
+/** TableReading contains the settings of a table, and the problems with them. */
 export interface TableReading<Values, Functions> extends CompletedSettings<Functions, Values> {
   readonly problems: readonly string[];
 }
 
-/** readTable reads the settings of a table, and the options that are functions, each once. */
+/** readTable reads the settings of a table and the options that are functions, each once. */
 export function readTable<Values extends object, Functions extends object>(
   { rows, variableOf: variableIn }: Table,
   options: object,
@@ -114,7 +124,7 @@ export function readTable<Values extends object, Functions extends object>(
   for (const name of Object.keys(options).filter((one) => !known.includes(one))) {
     const near = nearest(name, known);
     const hint = near === undefined ? '' : `; the nearest is ${near}`;
-    problems.push(`${nameShown(name)} from code: there is no such option${hint}`);
+    problems.push(`${nameShown(name)} from code: unknown option${hint}`);
   }
 
   return {
@@ -128,7 +138,8 @@ export function readTable<Values extends object, Functions extends object>(
   };
 }
 
-// An option that is undefined is one that is not given. Those that an object inherits from its class count like its own.
+// Reads the known options. An option that is undefined counts as not given. Options that the object inherits from its
+// class also count.
 function readOptions(
   options: object,
   known: readonly string[],
@@ -146,7 +157,7 @@ function readOptions(
   return { given, known };
 }
 
-// The given value may have getters that throw.
+// Reads a value with `reading`. The value may have getters that throw, which makes it invalid.
 function read(reading: () => Reading<unknown>): Reading<unknown> {
   try {
     return reading();
@@ -155,7 +166,8 @@ function read(reading: () => Reading<unknown>): Reading<unknown> {
   }
 }
 
-// Nobody waits 10 ms for clients to leave, and many write seconds where a number means milliseconds.
+// The largest number that is probably meant as seconds. Many programs pass seconds where a number means milliseconds,
+// and a delay of 10 ms makes no sense.
 const mostSecondsMeant = 60;
 
 function isMeantInSeconds(kind: Kind<unknown>, value: unknown): value is number {

@@ -1,4 +1,5 @@
-// Go's duration strings, the form in which Kubernetes' flags, charts and this package's variables give a length of time.
+// Parses and formats Go's duration strings. Kubernetes' flags, charts and the variables of this package use this
+// format.
 
 const millisecondsPerUnit: Readonly<Record<string, number>> = {
   ns: 1e-6,
@@ -16,7 +17,9 @@ const part = /(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/y;
 /** Duration is a Go duration string (`15s`, `1m30s`, `250ms`), or in code a number of milliseconds. */
 export type Duration = string | number;
 
-/** parseDuration returns the milliseconds of a Go duration string, or undefined when it is none. */
+/**
+ * parseDuration returns the milliseconds of a Go duration string. It returns undefined if the text is not a duration.
+ */
 export function parseDuration(text: string): number | undefined {
   const sign = text.startsWith('-') ? -1 : 1;
   const digits = text.replace(/^[+-]/, '');
@@ -29,11 +32,11 @@ export function parseDuration(text: string): number | undefined {
     if (match === null) return undefined;
     milliseconds += Number(match[1]) * (millisecondsPerUnit[match[2] as string] as number);
   }
-  // Not -0, which `-0s` would be.
+  // Adding 0 turns the -0 of `-0s` into 0.
   return sign * milliseconds + 0;
 }
 
-/** formatDuration writes milliseconds as Go would: `1m30s`, `2.5s`, `250ms`, `0s`. */
+/** formatDuration formats milliseconds as Go would: `1m30s`, `2.5s`, `250ms`, `0s`. */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds < 0) return `-${formatDuration(-milliseconds)}`;
   const rounded = Math.round(milliseconds);

@@ -1,4 +1,4 @@
-// The settings of an elector, in the form of those in table.ts. Their variables begin with LAMEDUCK_LEADER_ELECTION_.
+// The settings of an elector, in the same form as table.ts. Their variables begin with LAMEDUCK_LEADER_ELECTION_.
 import type { Duration } from './duration.ts';
 import { limit, namespace, period, wholeSeconds } from './kinds.ts';
 import { row, type GivenOf, type ValuesOf } from './row.ts';
@@ -7,7 +7,7 @@ import { variableOf } from './table.ts';
 /** electionTable has one row for each setting of an elector. */
 export const electionTable = {
   /**
-   * The namespace of the Lease.
+   * leaseNamespace: The namespace of the Lease.
    *
    * @default unset: the pod’s own
    */
@@ -17,8 +17,8 @@ export const electionTable = {
     namedAfter: '--leader-elect-resource-namespace',
   }),
   /**
-   * How long other candidates wait for a silent leader before one of them takes the Lease. It must be longer than
-   * `renewDeadline` by the time that the work needs to stop.
+   * leaseDuration: How long other candidates wait for a silent leader before one of them takes the Lease. It must be
+   * longer than `renewDeadline`, by at least as long as the work takes to stop.
    *
    * @default `15s`
    */
@@ -28,8 +28,8 @@ export const electionTable = {
     namedAfter: '--leader-elect-lease-duration',
   }),
   /**
-   * How long a leader leads after it has sent its last acknowledged renewal. It must be longer than 1.2 times
-   * `retryPeriod`.
+   * renewDeadline: How long a leader leads after it has sent its last acknowledged renewal. It must be longer than 1.2
+   * times `retryPeriod`.
    *
    * @default `10s`
    */
@@ -39,7 +39,7 @@ export const electionTable = {
     namedAfter: '--leader-elect-renew-deadline',
   }),
   /**
-   * The time between two renewals. A candidate waits one to 2.2 times this time between two attempts.
+   * retryPeriod: The time between two renewals. A candidate waits one to 2.2 times this time between two attempts.
    *
    * @default `2s`
    */
@@ -49,8 +49,8 @@ export const electionTable = {
     namedAfter: '--leader-elect-retry-period',
   }),
   /**
-   * How long the work may take to stop at a shutdown, including the release of the Lease. It is the limit of the
-   * pre-shutdown hook, and thus part of the shutdown budget.
+   * stopTimeout: How long the work may take to stop at a shutdown, including the release of the Lease. It is the limit
+   * of the pre-shutdown hook, and thus part of the shutdown budget.
    *
    * @default `5s`
    */
@@ -60,13 +60,15 @@ export const electionTable = {
   }),
 } as const;
 
-/** ElectionSettings are complete and validated: durations in milliseconds. */
+/** ElectionSettings are the settings of an elector, complete and validated. Durations are in milliseconds. */
 export type ElectionSettings = ValuesOf<typeof electionTable>;
 
-/** ElectionSettingsOptions is what code may pass; the environment has the last word. */
+/** ElectionSettingsOptions contains the settings that code may pass. Environment variables override them. */
 export type ElectionSettingsOptions = GivenOf<typeof electionTable>;
 
-/** electionVariableOf returns the variable of a setting: `LAMEDUCK_LEADER_ELECTION_LEASE_DURATION`. */
+/**
+ * electionVariableOf returns the variable of an elector's setting, such as `LAMEDUCK_LEADER_ELECTION_LEASE_DURATION`.
+ */
 export function electionVariableOf(name: string): string {
   return variableOf(`leaderElection${name.charAt(0).toUpperCase()}${name.slice(1)}`);
 }

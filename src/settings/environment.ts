@@ -1,7 +1,7 @@
-// Reads environment variables, and tells lameduck's own from Kubernetes' service links and from misspelled names.
+// Reads environment variables. It distinguishes variables of lameduck from Kubernetes' service links and from
+// misspelled names.
 import { quoted } from '../errors.ts';
 
-/** Environment is the variables of a process. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
@@ -9,15 +9,18 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  */
 export const disabledVariable = 'LAMEDUCK_DISABLED';
 
-/** isDisabled tells whether the environment disables lameduck. It returns undefined if the value is invalid. */
+/**
+ * isDisabled tells whether the environment disables lameduck. It returns undefined if the variable has an invalid
+ * value.
+ */
 export function isDisabled(environment: Environment): boolean | undefined {
   const text = (environment[disabledVariable] ?? '').trim().toLowerCase();
   if (text === '1' || text === 'true') return true;
   return text === '' || text === '0' || text === 'false' ? false : undefined;
 }
 
-// A Service named `lameduck-api` puts LAMEDUCK_API_SERVICE_HOST, LAMEDUCK_API_PORT=tcp://… and LAMEDUCK_API_PORT_80_TCP…
-// into every pod of its namespace (P-121).
+// Matches Kubernetes' service links. A Service named `lameduck-api` adds LAMEDUCK_API_SERVICE_HOST,
+// LAMEDUCK_API_PORT=tcp://… and LAMEDUCK_API_PORT_80_TCP… to every pod of its namespace (P-121).
 const serviceLinkName = /_SERVICE_HOST$|_SERVICE_PORT(_[A-Z0-9_]+)?$|_PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?$/;
 const serviceLinkValue = /^(tcp|udp|sctp):\/\//i;
 
@@ -35,8 +38,8 @@ export function valueOf(environment: Environment, variable: string): string | un
 const prefix = 'LAMEDUCK_';
 
 /**
- * unknownVariables returns one warning, with the nearest known name, for each `LAMEDUCK_` variable that is unknown. A name
- * in another letter case is also unknown, except on Windows.
+ * unknownVariables returns one warning, with the nearest known name, for each unknown `LAMEDUCK_` variable. A name that
+ * differs only in letter case counts as unknown too, except on Windows.
  */
 export function unknownVariables(environment: Environment, known: readonly string[]): string[] {
   const isOurs = (name: string): boolean => name === disabledVariable || known.includes(name);
@@ -48,7 +51,7 @@ export function unknownVariables(environment: Environment, known: readonly strin
       return !(isOurs(name) || (isOurs(upper) && environment[upper] === value));
     })
     .map(([name]) => {
-      // All names share the prefix, so it must not count as similarity.
+      // Compare without this prefix. All names begin with it, so it would make all of them similar.
       const near = nearest(
         name.slice(prefix.length),
         [...known, disabledVariable].map((one) => one.slice(prefix.length)),
@@ -57,18 +60,19 @@ export function unknownVariables(environment: Environment, known: readonly strin
     });
 }
 
-/** nameShown returns a name for a message. It is quoted if it is very long or has unusual characters. */
+/** nameShown returns a name for use in a message. It quotes a name that is very long or has unusual characters. */
 export function nameShown(name: string): string {
   return /^[\w$.-]{1,100}$/.test(name) ? name : quoted(name);
 }
 
 /**
- * nearest returns the candidate with the smallest edit distance, or undefined if that is more than half of the name. A
- * candidate that begins with the name has the distance 0, unless it is more than twice as long.
+ * nearest returns the candidate with the smallest edit distance, or undefined if that distance is more than half of the
+ * length of the name. A candidate that begins with the name has the distance 0, unless it is more than twice as long.
  */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
   const ranked = candidates
-    // The edit distance of these would be too large anyway. Skip them, because a name may be very long.
+    // Skip candidates whose edit distance would be too large in any case. A name may be very long, and computing the
+    // distance would then be slow.
     .filter((candidate) => name.length <= candidate.length * 2)
     .map((candidate) => ({ candidate, distance: distance(name.toUpperCase(), candidate.toUpperCase()) }))
     .sort((a, b) => a.distance - b.distance);

@@ -1,12 +1,13 @@
-// The kinds of value that a setting can have: how each is read from text and from code, and what it says is allowed.
+// The kinds of values that settings can have. A kind reads a value from text or from code. If the value is invalid, the
+// kind says what is expected.
 import { isIP } from 'node:net';
 import { constants } from 'node:os';
 import { formatDuration, parseDuration } from './duration.ts';
 
-/** Reading is a value, or what is allowed instead. */
+/** Reading is a valid value, or a text that says what is expected. */
 export type Reading<Value> = { readonly value: Value } | { readonly allowed: string };
 
-/** Kind reads one sort of value. Text comes from the environment; anything else from code. */
+/** Kind reads one type of value. `fromText` reads a variable of the environment, and `fromCode` reads an option. */
 export interface Kind<Value> {
   readonly name: string;
   fromText(text: string): Reading<Value>;
@@ -14,24 +15,27 @@ export interface Kind<Value> {
   format(value: Value): string;
 }
 
-// setTimeout's largest delay; a longer one would fire at once.
+// The longest delay of setTimeout in milliseconds. A longer delay would fire at once.
 const longestTimer = 2 ** 31 - 1;
 
-/** duration is a length of time, in milliseconds. */
+/** duration reads a duration, in milliseconds. */
 export const duration: Kind<number> = durationFrom(0);
 
-/** limit is a duration in which something has to be done, of at least 1ms. */
+/** limit reads a time limit of at least 1 ms. */
 export const limit: Kind<number> = durationFrom(1);
 
-/** period is a duration of at least a second: two renewals in one second look like one to programs in Go (L-018). */
+/**
+ * period reads a duration of at least one second. Go programs cannot distinguish two renewals within one second
+ * (L-018).
+ */
 export const period: Kind<number> = durationFrom(1_000);
 
-/** wholeSeconds is a duration that is written into a Lease, which has room for whole seconds only (L-004). */
+/** wholeSeconds reads a duration of whole seconds, because a Lease stores no fractions of a second (L-004). */
 export const wholeSeconds: Kind<number> = durationFrom(1_000, 'a whole number of seconds such as 15s or 1m', 1_000);
 
 const namespaceAllowed = 'the name of a namespace: at most 63 lower-case letters, digits and "-"';
 
-/** namespace is the name of a namespace. */
+/** namespace reads the name of a namespace. */
 export const namespace: Kind<string | undefined> = {
   name: 'namespace',
   fromText: (text) =>
@@ -65,20 +69,24 @@ function durationFrom(least: number, what = 'a duration such as 15s or 1m30s', s
   };
 }
 
-// For a number without a unit, suggest seconds below 1000 and milliseconds from there.
+// Returns a number without a unit with the unit that was probably meant: seconds below 1000, and milliseconds from 1000
+// on.
 function withUnit(text: string): string | undefined {
   if (!/^\d{1,15}(\.\d{1,15})?$/.test(text)) return undefined;
   return `${text}${Number(text) < 1_000 ? 's' : 'ms'}`;
 }
 
-// Not -0, which would be printed as a number below the least that is allowed.
+// Adding 0 turns -0 into 0, which is printed without a sign.
 function positive(value: number): number {
   return value + 0;
 }
 
 const stallLimitAllowed = durationFrom(1_000);
 
-/** stallLimit is a duration in which a loop that is only busy has turned; 0 is no limit. */
+/**
+ * stallLimit reads how long the event loop must be blocked before a probe fails. A valid limit is so long that a busy
+ * event loop does not reach it. 0 means no limit.
+ */
 export const stallLimit: Kind<number> = {
   ...stallLimitAllowed,
   fromText: (text) => orNone(duration.fromText(text), stallLimitAllowed.fromText(text)),
@@ -90,7 +98,7 @@ function orNone(any: Reading<number>, limited: Reading<number>): Reading<number>
   return { allowed: limited.allowed.replace(/^a duration such/, '0s, or a duration such') };
 }
 
-/** boolean is true or false. */
+/** boolean reads true or false. */
 export const boolean: Kind<boolean> = {
   name: 'boolean',
   fromText(text) {
@@ -112,7 +120,7 @@ function wholeUpTo(most: number, allowed: string): (given: unknown) => Reading<n
 const secondsAllowed = 'a whole number of seconds from 0 to 2000000';
 const secondsInRange = wholeUpTo(2_000_000, secondsAllowed);
 
-/** seconds is a length of time as the pod's own fields give it: a whole number without unit. */
+/** seconds reads a duration as pods have it: a whole number of seconds without a unit. */
 export const seconds: Kind<number> = {
   name: 'seconds',
   fromText(text) {
@@ -128,7 +136,7 @@ export const seconds: Kind<number> = {
 const countAllowed = 'a whole number from 0, which is off, to 1000000';
 const countInRange = wholeUpTo(1_000_000, countAllowed);
 
-/** count is a number of things, of which 0 switches a limit off. */
+/** count reads a limit on a number of things. 0 means no limit. */
 export const count: Kind<number> = {
   name: 'count',
   fromText: (text) => (/^\d+$/.test(text) ? countInRange(Number(text)) : { allowed: countAllowed }),
@@ -139,7 +147,7 @@ export const count: Kind<number> = {
 const portAllowed = 'a TCP port from 1 to 65535, or off';
 const portInRange = wholeUpTo(65_535, portAllowed);
 
-/** port is a TCP port; 0 is off. */
+/** port reads a TCP port. 0 means that no port is opened. */
 export const port: Kind<number> = {
   name: 'port',
   fromText(text) {
@@ -152,7 +160,7 @@ export const port: Kind<number> = {
 
 const hostAllowed = 'an IP address such as 0.0.0.0 or ::1';
 
-/** host is what a listener binds to. */
+/** host reads the address on which a server listens. */
 export const host: Kind<string | undefined> = {
   name: 'host',
   fromText: (text) => (isIP(text) !== 0 ? { value: text } : { allowed: hostAllowed }),
@@ -164,7 +172,7 @@ export const host: Kind<string | undefined> = {
 
 const chanceAllowed = 'a number from 0, which is off, to 0.02';
 
-/** chance is a probability as small as the apiserver allows it (A-217). */
+/** chance reads a probability. The largest valid value is that of the apiserver (A-217). */
 export const chance: Kind<number> = {
   name: 'chance',
   fromText: (text) => (/^\d*\.?\d+$/.test(text) ? chanceInRange(Number(text)) : { allowed: chanceAllowed }),
@@ -178,9 +186,9 @@ function chanceInRange(given: unknown): Reading<number> {
     : { allowed: chanceAllowed };
 }
 
-const pathAllowed = 'a path such as /metrics that is no probe path, or off';
+const pathAllowed = 'a path such as /metrics that is not a probe path, or off';
 
-/** path is the path of an endpoint of ours; the empty string is off. */
+/** path reads the path of an endpoint of lameduck. An empty text means that there is no endpoint. */
 export const path: Kind<string> = {
   name: 'path',
   fromText(text) {
@@ -196,7 +204,7 @@ export const path: Kind<string> = {
 
 const fileAllowed = 'an absolute path of a file such as /dev/termination-log, or off';
 
-/** file is the path of a file; the empty string is off. */
+/** file reads the path of a file. An empty text means that there is no file. */
 export const file: Kind<string> = {
   name: 'file',
   fromText(text) {
@@ -211,7 +219,7 @@ export const file: Kind<string> = {
 
 const logFileAllowed = 'an absolute path of a file such as /var/log/audit.log, - for standard output, or off';
 
-/** logFile is the path of a file that is appended to, or `-` for standard output; the empty string is off. */
+/** logFile reads the path of a log file, or `-` for standard output. An empty text means that nothing is written. */
 export const logFile: Kind<string> = {
   name: 'log file',
   fromText(text) {
@@ -224,7 +232,7 @@ export const logFile: Kind<string> = {
   format: (value) => path.format(value),
 };
 
-/** choice is one of a few words. Its name is all of them, which is also what it allows. */
+/** choice returns a kind that reads one of the given words. The name of the kind lists the words. */
 export function choice<Word extends string>(...words: readonly Word[]): Kind<Word> {
   const allowed = words.join(' or ');
   const isWord = (given: unknown): given is Word => words.some((word) => word === given);
@@ -232,12 +240,13 @@ export function choice<Word extends string>(...words: readonly Word[]): Kind<Wor
   return { name: allowed, fromText: read, fromCode: read, format: String };
 }
 
-// The first two cannot be caught; after the others a process cannot go on (P-069).
+// Signals that cannot begin a shutdown. A process cannot catch the first two, and cannot continue after the others
+// (P-069).
 const neverHooked = new Set(['SIGKILL', 'SIGSTOP', 'SIGSEGV', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGPIPE', 'SIGPROF']);
 
 const processSignalsAllowed = 'one or more of the process signals that a program can catch, such as SIGTERM,SIGINT';
 
-/** processSignals is a list of process signals that a program can catch. */
+/** processSignals reads a list of process signals that a program can catch. */
 export const processSignals: Kind<readonly NodeJS.Signals[]> = {
   name: 'process signals',
   fromText(text) {
@@ -245,7 +254,7 @@ export const processSignals: Kind<readonly NodeJS.Signals[]> = {
   },
   fromCode(given) {
     if (typeof given === 'string') return this.fromText(given);
-    // A copy has no holes, which `every` would pass over.
+    // Copy the list, because `every` would skip the holes of a sparse array. A copy has undefined in their place.
     const names: unknown[] = Array.isArray(given) ? [...(given as unknown[])] : [];
     if (names.length === 0 || !names.every(isCatchable)) return { allowed: processSignalsAllowed };
     return { value: Object.freeze([...new Set(names)]) };
@@ -257,7 +266,7 @@ function isCatchable(name: unknown): name is NodeJS.Signals {
   return typeof name === 'string' && name in constants.signals && !neverHooked.has(name);
 }
 
-/** functionAllowed says what is allowed instead of something that cannot be called. */
+/** functionAllowed returns undefined for a function, and otherwise what is expected. */
 export function functionAllowed(given: unknown): string | undefined {
   return typeof given === 'function' ? undefined : 'a function';
 }

@@ -1,11 +1,11 @@
-// The rows of settingsTable that belong to the metrics.
+// The rows of settingsTable that configure the metrics.
 import { formatDuration, type Duration } from './duration.ts';
 import { choice, count, limit, path, type Kind } from './kinds.ts';
 import { row } from './row.ts';
 
 const durationsAllowed = 'at most 50 durations in ascending order, such as 100ms,1s,1m';
 
-/** durations is a list of ascending durations, in milliseconds. */
+/** durations reads a list of ascending durations, in milliseconds. */
 export const durations: Kind<readonly number[]> = {
   name: 'durations',
   fromText(text) {
@@ -13,7 +13,7 @@ export const durations: Kind<readonly number[]> = {
   },
   fromCode(given) {
     if (typeof given === 'string') return this.fromText(given);
-    // A copy has no holes, which `map` would pass over.
+    // Copy the list, because `map` would skip the holes of a sparse array. A copy has undefined in their place.
     const readings = (Array.isArray(given) ? [...(given as unknown[])] : []).map((one) => limit.fromCode(one));
     const all = readings.flatMap((reading) => ('value' in reading ? [reading.value] : []));
     const isAscending = all.every((one, index) => index === 0 || one > (all[index - 1] as number));
@@ -23,17 +23,26 @@ export const durations: Kind<readonly number[]> = {
   format: (value) => value.map(formatDuration).join(','),
 };
 
-// OpenTelemetry advises the bounds up to 10 seconds. In milliseconds.
+// The default upper bounds of the buckets, in milliseconds. Those up to 10 seconds are the bounds that OpenTelemetry
+// recommends.
 const requestDurationBuckets: readonly number[] = Object.freeze([
-  ...[5, 10, 25, 50, 75, 100, 250, 500, 750],
+  5,
+  10,
+  25,
+  50,
+  75,
+  100,
+  250,
+  500,
+  750,
   ...[1, 2.5, 5, 7.5, 10, 15, 30, 60, 120, 300].map((bound) => bound * 1_000),
 ]);
 
 /** metricsRows has one row for each setting of the metrics. */
 export const metricsRows = {
   /**
-   * The path at which the servers answer with metrics. It takes precedence over the program’s own routes. The metrics of
-   * the health checks are at `/slis` below it. On `probePort`, the path is always `/metrics`.
+   * metricsPath: The path at which the servers answer with metrics. It takes precedence over the program’s own routes.
+   * The metrics of the health checks are at `/slis` below it. On `probePort`, the path is always `/metrics`.
    *
    * @default `off`
    */
@@ -42,8 +51,8 @@ export const metricsRows = {
     default: () => '',
   }),
   /**
-   * Upper bounds of the buckets of `http_server_request_duration_seconds`. They must reach beyond the longest request, or the
-   * prediction of a shutdown is inaccurate.
+   * requestDurationBuckets: Upper bounds of the buckets of `http_server_request_duration_seconds`. They must reach
+   * beyond the longest request, or the prediction of a shutdown is inaccurate.
    *
    * @default `5ms,10ms,25ms,50ms,75ms,100ms,250ms,500ms,750ms,1s,2.5s,5s,7.5s,10s,15s,30s,1m0s,2m0s,5m0s`: up to 10s those of OpenTelemetry
    */
@@ -52,8 +61,8 @@ export const metricsRows = {
     default: () => requestDurationBuckets,
   }),
   /**
-   * Most series that `http_server_request_duration_seconds` may have. Requests beyond it are counted under the route
-   * `_OTHER`. `0` is no limit.
+   * maxMetricSeries: The maximum number of series of `http_server_request_duration_seconds`. Requests that need a
+   * further series are counted under the route `_OTHER`. `0` means no limit.
    *
    * @default `5000`, which is 227 combinations of method, status and route with the default buckets
    */
@@ -62,8 +71,9 @@ export const metricsRows = {
     default: () => 5_000,
   }),
   /**
-   * Whether there are the HTTP metrics that OpenTelemetry names, `http_server_request_duration_seconds` and
-   * `http_server_active_requests`. `off` is for a program that has them from OpenTelemetry itself.
+   * httpMetrics: Whether lameduck records the HTTP metrics that OpenTelemetry names,
+   * `http_server_request_duration_seconds` and `http_server_active_requests`. Set `off` if the program already records
+   * them with OpenTelemetry.
    *
    * @default `on`
    */

@@ -1,15 +1,18 @@
-// The kinds of value that are lists of the program's own paths.
+// Reads settings whose value is a list of paths of the program.
 import type { Kind } from './kinds.ts';
 
 const notLivez =
-  'paths other than /livez: remove it, since the kubelet kills a container whose liveness probe gets a 503';
+  'paths other than /livez: remove /livez, because the kubelet kills a container whose liveness probe gets a 503';
 
-/** paths is a list of paths of the program; the empty list is off. */
+/** paths reads a list of paths of the program. If it is empty, the setting has no effect. */
 export const paths = listOfPaths('paths', '/health,/ready', /^\/livez(\/|$)/i, notLivez);
 
-const notRoot = 'paths other than /: remove it, since every path begins with it';
+const notRoot = 'paths other than /: remove /, because every path begins with /';
 
-/** pathPrefixes is a list of paths of the program, with all paths below them; the empty list is off. */
+/**
+ * pathPrefixes reads a list of paths of the program, which include all paths below them. If it is empty, the setting
+ * has no effect.
+ */
 export const pathPrefixes = listOfPaths('path prefixes', '/socket.io,/watch', /^\/+$/, notRoot);
 
 function listOfPaths(
@@ -26,7 +29,7 @@ function listOfPaths(
     },
     fromCode(given) {
       if (typeof given === 'string') return this.fromText(given);
-      // A copy has no holes, which `every` would pass over.
+      // Copy the list, because `every` would skip the holes of a sparse array. A copy has undefined in their place.
       const all: unknown[] = Array.isArray(given) ? [...(given as unknown[])] : [];
       if (all.length === 0 || !all.every(isPathname)) return { allowed };
       if (all.some((one) => refused.test(one))) return { allowed: insteadOfRefused };
@@ -36,7 +39,7 @@ function listOfPaths(
   };
 }
 
-// Accepts the characters of a request line, except those that begin a query or a fragment, and the comma of the list.
+// Tells whether a value is a path. It may contain the characters that a request line allows, but no `?`, `#` or comma.
 function isPathname(given: unknown): given is string {
   return typeof given === 'string' && /^\/[!-~]*$/.test(given) && !/[?#,]/.test(given);
 }

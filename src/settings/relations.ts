@@ -1,4 +1,5 @@
-// Warnings about settings that are valid alone and conflict with each other. They are logged once, at the start.
+// Warns about settings that are valid on their own but conflict with each other. The warnings are logged once, at the
+// start.
 import { settingWithSource, type ExplainedBudget } from './budget.ts';
 import type { Sources } from './complete.ts';
 import { formatDuration } from './duration.ts';
@@ -7,7 +8,7 @@ import type { SettingName, Settings } from './table.ts';
 // The default of a probe's `timeoutSeconds`, in milliseconds.
 const defaultProbeTimeout = 1_000;
 
-/** relationWarnings returns one warning for each relation that does not hold, with the sum that shows it. */
+/** relationWarnings returns one warning for each conflict between settings, with the sum that shows it. */
 export function relationWarnings(settings: Settings, sources: Sources, { drain, sum }: ExplainedBudget): string[] {
   const { requestTimeout, healthCheckTimeout, shutdownWatchTerminationGracePeriod } = settings;
   const { readyzEventLoopStallLimit, livezEventLoopStallLimit } = settings;
@@ -16,14 +17,14 @@ export function relationWarnings(settings: Settings, sources: Sources, { drain, 
   if (requestTimeout > drain) {
     warnings.push(`${part('requestTimeout')} is longer than the drain, which would cut such a request: ${sum}`);
   }
-  // The default may be longer than the drain on purpose: it means the whole drain.
+  // Do not warn about the default. It may be longer than the drain: long-running requests then have the whole drain.
   if (shutdownWatchTerminationGracePeriod > drain && sources.shutdownWatchTerminationGracePeriod !== 'default') {
     warnings.push(`${part('shutdownWatchTerminationGracePeriod')} is longer than the drain, which limits it: ${sum}`);
   }
   if (healthCheckTimeout >= defaultProbeTimeout) {
     warnings.push(
       `${part('healthCheckTimeout')} is not below ${formatDuration(defaultProbeTimeout)}, the default timeout of a` +
-        ' probe: the probe fails before the check does, and no answer names the check',
+        ' probe: the probe times out before the check does, so that no response names the check',
     );
   }
   if (livezEventLoopStallLimit > 0 && livezEventLoopStallLimit < readyzEventLoopStallLimit) {

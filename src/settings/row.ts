@@ -1,28 +1,34 @@
-// A row of a table of settings, and the types that follow from such a table.
+// One row of a table of settings, and the types that are derived from such a table.
 import type { Kind } from './kinds.ts';
 
-/** Row is one setting; its variable is `LAMEDUCK_` and the option in upper snake case. */
+/** Row describes one setting. Its variable is `LAMEDUCK_` followed by the option in upper snake case. */
 export interface Row<Value, Given = Value> {
   readonly kind: Kind<Value>;
-  /** The default, given whether the process runs in a cluster; undefined leaves things as they are. */
+  /**
+   * default returns the default value. Its argument tells whether the process runs in a cluster. If it is undefined,
+   * the program's own value stays.
+   */
   readonly default: (inCluster: boolean) => Value;
-  /** The apiserver's flag or the pod's field that the setting is named after. */
+  /** namedAfter is the apiserver's flag or the pod's field after which the setting is named. */
   readonly namedAfter?: string;
-  /** Only for the type: what code may pass. */
+  /** given exists only for its type, which is the type of the value in code. */
   readonly given?: Given;
 }
 
-/** row is a row of a table of settings. */
+/** row returns its argument. TypeScript derives the types of the setting from it. */
 export function row<Value, Given = Value>(definition: Row<Value, Given>): Row<Value, Given> {
   return definition;
 }
 
-/** ValuesOf is the settings of a table, complete and validated. */
+/** ValuesOf is the type of the settings of a table, complete and validated. */
 export type ValuesOf<Rows> = {
   readonly [Name in keyof Rows]: Rows[Name] extends Row<infer Value, infer _> ? Value : never;
 };
 
-/** GivenOf is what code may pass for a table. In this very form the options keep the comments of their rows. */
+/**
+ * GivenOf is the type of the options of a table. Editors show the comments of the rows only if the type is written in
+ * this form.
+ */
 export type GivenOf<Rows> = {
   readonly [Name in keyof Rows]?: (Rows[Name] extends Row<infer _, infer Given> ? Given : never) | undefined;
 };

@@ -1,13 +1,13 @@
-// Settings as text, for lines and documents that people read.
+// Formats settings as text, for log lines and documents.
 import type { Table } from './complete.ts';
 import type { Kind } from './kinds.ts';
 
-/** textOf is the value of a setting as text. */
+/** textOf returns the value of a setting as text. */
 export function textOf(kind: Kind<unknown>, value: unknown): string {
   return value === undefined ? 'unset' : kind.format(value);
 }
 
-/** settingTexts has each setting with its source: `{ probePort: '8081 (env)' }`. */
+/** settingTexts returns each setting as a text with its value and source: `{ probePort: '8081 (env)' }`. */
 export function settingTexts(
   rows: Table['rows'],
   settings: Readonly<Record<string, unknown>>,
@@ -21,7 +21,10 @@ export function settingTexts(
   );
 }
 
-/** sourceWord is a source in one word: the name of a variable follows from the name of its setting. */
+/**
+ * sourceWord returns the source of a setting as one word. It omits the name of the variable, which follows from the
+ * name of the setting.
+ */
 export function sourceWord(source: string): string {
   return source.startsWith('LAMEDUCK_') ? 'env' : source;
 }

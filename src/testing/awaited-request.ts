@@ -1,13 +1,12 @@
-// Detects a request of a server after the seam. A listener is not possible, because it changes what Node does (P-113).
+// Detects that a server has received a request which counts as in flight. A listener would not suffice, because it
+// changes what Node does (P-113).
 import type { Server } from '../http/server.ts';
 import type { Traffic } from '../http/traffic.ts';
+import { patchEmit } from '../patch-emit.ts';
 
-type Emit = (event: string | symbol, ...args: unknown[]) => boolean;
-
-/** AwaitedRequestOptions names the awaited request, and the function to call. */
 export interface AwaitedRequestOptions {
   readonly traffic: Pick<Traffic, 'connections' | 'requests'>;
-  /** Without a query. By default any path. */
+  /** path is the path of the awaited request, without its query. If it is undefined, any path matches. */
   readonly path: string | undefined;
   readonly callback: () => void;
 }
@@ -15,8 +14,8 @@ export interface AwaitedRequestOptions {
 const requestEvents = new Set<string | symbol>(['request', 'checkContinue', 'checkExpectation', 'upgrade', 'connect']);
 
 /**
- * AwaitedRequest is the first request for a path, or for any path, that is admitted after `begin`. It calls back after the
- * handler was called, while the request is in flight.
+ * AwaitedRequest detects the first request for `path`, or for any path, that arrives after `begin` and is not a probe.
+ * It calls `callback` once the handler has been called, while the request is in flight.
  */
 export class AwaitedRequest {
   readonly #traffic: AwaitedRequestOptions['traffic'];
@@ -41,33 +40,27 @@ export class AwaitedRequest {
     this.#isAwaited = true;
   }
 
-  /** end restores the servers. */
+  /** end restores the `emit` of each server. */
   end(): void {
     this.#isAwaited = false;
     for (const end of this.#ends.splice(0)) end();
   }
 
   #watch(server: Server): () => void {
-    const emit = server.emit.bind(server) as Emit;
-    const before = Object.getOwnPropertyDescriptor(server, 'emit');
-    const watching: Emit = (event, ...args) => {
+    return patchEmit(server, (original) => (event, ...args) => {
       try {
-        return emit(event, ...args);
+        return original().call(server, event, ...args);
       } finally {
         if (this.#isAwaited) this.#note(targetOf(event, args));
       }
-    };
-    server.emit = watching as Server['emit'];
-    return () => {
-      if (before !== undefined && server.emit === watching) Object.defineProperty(server, 'emit', before);
-    };
+    });
   }
 
-  // A probe is never in flight.
+  // Handles a request for the path `target`. Probes are ignored, because they never count as in flight.
   #note(target: string | undefined): void {
     const { connections, requests } = this.#traffic;
-    requests.list(connections);
-    // Call back even if the handler has answered already: on Node 22 the request has then ended.
+    requests.enrolNoted(connections);
+    // Call `callback` even if the handler has already responded. On Node 22, the request has then ended.
     if (target === undefined || requests.inFlight.isIdle) return;
     if (this.#path !== undefined && this.#path !== target.replace(/\?.*$/s, '')) return;
     this.#isAwaited = false;

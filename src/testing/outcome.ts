@@ -1,13 +1,13 @@
-// The outcome of a test's work on a server that shuts down, and the limit of the wait for it.
+// How the `work` of `runShutdown` ended, and how long to wait for its end.
 import { systemClock, timedOut, withTimeout } from '../clock.ts';
 import { LameduckError, messageOf, quoted } from '../errors.ts';
 import type { ShutdownRecord } from '../observer.ts';
 import { formatDuration } from '../settings/duration.ts';
 
-/** Outcome is the result of the work, or its error. */
+/** Outcome is the result of `work`, or the error that it threw. */
 export type Outcome<Result> = { readonly result: Result } | { readonly error: unknown };
 
-/** settle runs the work and resolves with its outcome. It never rejects. */
+/** settle calls `work` and resolves with its outcome. It never rejects. */
 export async function settle<Result>(
   work: (origin: string) => Result,
   origin: string,
@@ -19,14 +19,14 @@ export async function settle<Result>(
   }
 }
 
-/** isDoneWithin tells whether a promise resolves within a limit in milliseconds. The promise must not reject. */
+/** isDoneWithin tells whether a promise resolves within a limit in milliseconds. The promise must never reject. */
 export async function isDoneWithin(milliseconds: number, promise: Promise<unknown>): Promise<boolean> {
   return (await withTimeout(systemClock, promise, milliseconds)) !== timedOut;
 }
 
 /**
- * resultOf returns the result of the work, or throws its error. If the shutdown cut the request, it throws
- * LAMEDUCK_ERR_WORK_FAILED instead, because the request's own error does not say so.
+ * resultOf returns the result of `work`, or throws its error. If the shutdown has cut a request, it throws
+ * LAMEDUCK_ERR_WORK_FAILED instead, because the client's error does not say so.
  */
 export function resultOf<Result>(outcome: Outcome<Result>, { unfinished }: Pick<ShutdownRecord, 'unfinished'>): Result {
   if ('result' in outcome) return outcome.result;
@@ -54,12 +54,13 @@ function listed(unfinished: ShutdownRecord['unfinished']): string {
   return `${requests}: ${shown.join(', ')}`;
 }
 
-/** workFailed is the error if the work itself failed. */
+/** workFailed creates the error that says why `work` failed. */
 export function workFailed(why: string, cause?: unknown): LameduckError {
   return new LameduckError('LAMEDUCK_ERR_WORK_FAILED', `the work of runShutdown(): ${why}`, { cause });
 }
 
-// HTTP clients wrap the error of the socket. A client that has tried several addresses has several errors.
+// Tells whether an error says that the connection was refused. It looks into nested errors: HTTP clients wrap the error
+// of the socket. A client that has tried several addresses throws several errors.
 function isRefusal(error: unknown, depth = 0): boolean {
   if (typeof error !== 'object' || error === null || depth > 5) return false;
   const { code, cause, errors } = error as { code?: unknown; cause?: unknown; errors?: unknown };

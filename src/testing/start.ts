@@ -1,4 +1,4 @@
-// Starts a server in a test: lets it listen, and waits until it is ready.
+// Starts the servers for `runShutdown`: makes them listen and waits until they are ready.
 import { once } from 'node:events';
 import { Server as TlsServer } from 'node:tls';
 import { hostAndPort } from '../address.ts';
@@ -9,12 +9,12 @@ import type { Parts } from '../parts.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { isDoneWithin } from './outcome.ts';
 
-/** Listen makes a server listen. */
+/** Listen is a function that makes a server listen on an address. */
 export type Listen = (server: Server, address: { port: number; host: string }) => PromiseLike<unknown>;
 
 /**
- * start makes every server listen on a free port, unless it listens, and resolves when all have been ready. Throws
- * LAMEDUCK_ERR_NEVER_READY after a limit in milliseconds.
+ * start makes every server listen on a free port, unless it already listens. It resolves when the lifecycle has been
+ * ready. Throws LAMEDUCK_ERR_NEVER_READY after `milliseconds`.
  */
 export async function start(
   parts: Parts,
@@ -28,7 +28,7 @@ export async function start(
   if (!hasBeenReady.hasSignaled) throw await neverReady(parts, milliseconds);
 }
 
-/** listenPlainly makes a server of Node listen. */
+/** listenPlainly makes a server of node:http, node:https or node:http2 listen. */
 export const listenPlainly: Listen = (server, address) => {
   const listening = once(server, 'listening');
   server.listen(address);
@@ -41,11 +41,11 @@ async function neverReady({ health, handle }: Parts, milliseconds: number): Prom
   const when = handle.signals.shutdownInitiated.hasSignaled
     ? 'when its shutdown began'
     : `after ${formatDuration(milliseconds)}`;
-  const what = failing.length === 0 ? 'its checks pass by now' : `failing: ${failing.join(', ')}`;
+  const what = failing.length === 0 ? 'its checks pass now' : `failing: ${failing.join(', ')}`;
   return new LameduckError('LAMEDUCK_ERR_NEVER_READY', `runShutdown(): the server was not ready ${when}; ${what}`);
 }
 
-/** originOf returns the origin at which this process reaches a server that listens. */
+/** originOf returns the origin at which this process can reach a listening server, such as `http://127.0.0.1:40123`. */
 export function originOf(server: Server): string {
   const address = server.address();
   if (address === null || typeof address === 'string') {

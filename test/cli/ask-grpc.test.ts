@@ -1,4 +1,5 @@
-// A gRPC health service that answers in every way but the right one, and ports on which something else is.
+// Tests a gRPC health check against services with every kind of wrong response, and against ports with another
+// protocol.
 import assert from 'node:assert/strict';
 import { createServer as createHttpServer } from 'node:http';
 import { constants, createServer, type ServerHttp2Stream } from 'node:http2';
@@ -9,7 +10,7 @@ import { askGrpc, type GrpcOutcome } from '../../src/cli/ask-grpc.ts';
 import { certificate } from '../fixtures/certificate.ts';
 import { frame, peer, settings, uint32 } from '../support/http2-by-rote.ts';
 import { listen } from '../support/listening.ts';
-import { freePort } from '../support/probe-client.ts';
+import { reservePort } from '../support/reserved-port.ts';
 
 type OnStream = (stream: ServerHttp2Stream) => void;
 
@@ -20,7 +21,7 @@ function ask(port: number, patience = 20_000, service = ''): Promise<GrpcOutcome
   return askGrpc({ port, hosts: ['127.0.0.1'], limit: performance.now() + patience, service });
 }
 
-/** said returns the outcome of a call to a server that answers each call with `onStream`. */
+/** said returns the outcome of a health check on a server that handles each call with `onStream`. */
 async function said(t: TestContext, onStream: OnStream, patience?: number): Promise<GrpcOutcome> {
   const server = createServer();
   server.on('sessionError', () => undefined);
@@ -31,7 +32,7 @@ async function said(t: TestContext, onStream: OnStream, patience?: number): Prom
   return ask(await listen(t, server), patience);
 }
 
-/** answer is a call that ends as gRPC's do, unless told otherwise. */
+/** answer returns a listener that responds as gRPC does: a body and trailers. By default the status is 0. */
 function answer(body: Buffer | undefined, trailers: object = { 'grpc-status': '0' }, headers: object = grpc): OnStream {
   return (stream) => {
     stream.respond({ ...headers }, { waitForTrailers: true });
@@ -42,7 +43,7 @@ function answer(body: Buffer | undefined, trailers: object = { 'grpc-status': '0
   };
 }
 
-/** only is an answer that is nothing but headers. */
+/** only returns a listener whose response consists only of headers. */
 function only(headers: object): OnStream {
   return (stream) => {
     stream.respond({ ...grpc, ...headers }, { endStream: true });
@@ -59,113 +60,134 @@ const endless = [
 
 const malformed = 'the answer is malformed';
 
-void describe('K-033 only SERVING passes, and every other answer says why it does not', { concurrency: 8 }, () => {
-  const compressed = Buffer.from([1, ...serving.subarray(1)]);
-  const { 'content-type': _, ...withoutType } = grpc;
-  const cases: Readonly<Record<string, readonly [OnStream, string | undefined]>> = {
-    SERVING: [answer(serving), undefined],
-    'SERVING as application/grpc+proto': [
-      answer(serving, { 'grpc-status': '0' }, { ...grpc, 'content-type': 'application/grpc+proto' }),
-      undefined,
-    ],
-    UNKNOWN: [answer(Buffer.alloc(5)), 'UNKNOWN'],
-    NOT_SERVING: [answer(Buffer.from([0, 0, 0, 0, 2, 8, 2])), 'NOT_SERVING'],
-    SERVICE_UNKNOWN: [answer(Buffer.from([0, 0, 0, 0, 2, 8, 3])), 'SERVICE_UNKNOWN'],
-    'an unknown service': [only({ 'grpc-status': '5', 'grpc-message': 'x' }), 'unknown service'],
-    'no such service': [only({ 'grpc-status': '12' }), 'there is no health service'],
-    'another code': [only({ 'grpc-status': '14' }), 'grpc-status 14'],
-    'another code behind SERVING': [answer(serving, { 'grpc-status': '13' }), 'grpc-status 13'],
-    'code 0 and no message': [answer(undefined), malformed],
-    'code 0 in nothing but headers': [only({ 'grpc-status': '0' }), malformed],
-    'no code': [answer(serving, { 'grpc-message': 'ok' }), malformed],
-    'a code ahead of SERVING and none behind it': [
-      answer(serving, { 'grpc-message': 'ok' }, { ...grpc, 'grpc-status': '0' }),
-      malformed,
-    ],
-    'a code that is no number': [answer(serving, { 'grpc-status': 'OK' }), malformed],
-    'no trailers': [
-      (stream) => {
-        stream.respond({ ...grpc });
-        stream.end(serving);
-      },
-      malformed,
-    ],
-    'two messages': [answer(Buffer.concat([serving, serving])), malformed],
-    'half a message': [answer(serving.subarray(0, 6)), malformed],
-    'a compressed message': [answer(compressed), malformed],
-    'no gRPC': [answer(serving, {}, { ':status': 200, 'content-type': 'text/html' }), 'what answers is no gRPC'],
-    'grpc-web': [
-      answer(serving, { 'grpc-status': '0' }, { ...grpc, 'content-type': 'application/grpc-web' }),
-      'what answers is no gRPC',
-    ],
-    'no type': [answer(serving, { 'grpc-status': '0' }, withoutType), 'what answers is no gRPC'],
-    'HTTP 404': [answer(serving, { 'grpc-status': '0' }, { ...grpc, ':status': 404 }), 'status 404'],
-    'HTTP 204': [only({ ':status': 204 }), 'status 204'],
-  };
-  for (const [what, [onStream, failure]] of Object.entries(cases)) {
-    test(what, async (t) => {
-      assert.deepEqual(await said(t, onStream), { kind: 'said', failure });
-    });
-  }
-});
-
-void describe('K-033 a call that ends before its answer has failed', { concurrency: 8 }, () => {
-  const begun = [settings, frame('headers', head, { flags: 4 }), frame('data', serving)];
-  const goaway = (last: number, code: number): Buffer => frame('goaway', [...uint32(last), ...uint32(code)], { id: 0 });
-  const reset = (code: number): Buffer => frame('reset', uint32(code));
-  const trailers = frame('headers', [0, 11, ...Buffer.from('grpc-status'), 1, 0x30], { flags: 5 });
-  for (const [what, frames, failure] of [
-    ['that is refused', [settings, reset(7)], /^Stream closed with error code NGHTTP2_REFUSED_STREAM$/],
-    ['that is reset with an error', [...begun, reset(2)], /^Stream closed with error code NGHTTP2_INTERNAL_ERROR$/],
-    ['that is reset as cancelled', [...begun, reset(8)], /^it ended without an answer$/],
-    ['that is reset without an error', [...begun, reset(0)], /^the answer is malformed$/],
-    ['that is reset without an error or a word', [settings, reset(0)], /^it ended without an answer$/],
-    ['that GOAWAY does not count', [settings, goaway(0, 0)], /REFUSED_STREAM$|^it ended without an answer$/],
-    ['behind a GOAWAY with an error', [...begun, goaway(1, 11)], /^GOAWAY with error code 11$/],
-    ['with headers behind SERVING', [...begun, frame('headers', head, { flags: 4 })], /PROTOCOL_ERROR$|^it ended/],
-    ['with more headers than anybody sends', [settings, frame('headers', many, { flags: 5 })], /ENHANCE_YOUR_CALM$/],
-    ['with headers without an end', [settings, ...endless], /CONTINUATION|[Ee]rror/],
-    ['with a frame that is too long', [settings, Buffer.alloc(9, 0xff)], /[Ee]rror/],
-  ] as const) {
-    test(what, async (t) => {
-      const port = await listen(t, peer(frames));
-      const outcome = await ask(port);
-      assert.equal(outcome.kind, 'said');
-      assert.match(outcome.failure ?? 'it passed', failure);
-    });
-  }
-
-  test('but one that is answered by rote has not', async (t) => {
-    const port = await listen(t, peer([...begun, trailers]));
-    assert.deepEqual(await ask(port), { kind: 'said', failure: undefined });
-  });
-
-  for (const [what, end] of [
-    ['an end', (socket) => socket.end()],
-    ['a reset', (socket) => socket.resetAndDestroy()],
-  ] as readonly (readonly [string, (socket: Socket) => unknown])[]) {
-    test(`of a connection that comes to ${what}`, async (t) => {
-      for (const frames of [[settings], begun]) {
-        const outcome = await ask(await listen(t, peer(frames, end)));
-        assert.equal(outcome.kind, 'said');
-        assert.match(outcome.failure ?? 'it passed', /^it ended without an answer$|ECONNRESET$/);
-      }
-    });
-  }
-
-  test('but one that is answered behind a GOAWAY that counts it has not', async (t) => {
-    const outcome = await said(t, (stream) => {
-      stream.session?.goaway(constants.NGHTTP2_NO_ERROR, stream.id);
-      stream.session?.ping((): void => {
-        answer(serving)(stream);
+void describe(
+  'K-033 a gRPC health check passes only with SERVING, and any other response fails with its reason',
+  { concurrency: 8 },
+  () => {
+    const compressed = Buffer.from([1, ...serving.subarray(1)]);
+    const { 'content-type': _, ...withoutType } = grpc;
+    const cases: Readonly<Record<string, readonly [OnStream, string | undefined]>> = {
+      'the status SERVING': [answer(serving), undefined],
+      'SERVING with the content type application/grpc+proto': [
+        answer(serving, { 'grpc-status': '0' }, { ...grpc, 'content-type': 'application/grpc+proto' }),
+        undefined,
+      ],
+      'the status UNKNOWN': [answer(Buffer.alloc(5)), 'UNKNOWN'],
+      'the status NOT_SERVING': [answer(Buffer.from([0, 0, 0, 0, 2, 8, 2])), 'NOT_SERVING'],
+      'the status SERVICE_UNKNOWN': [answer(Buffer.from([0, 0, 0, 0, 2, 8, 3])), 'SERVICE_UNKNOWN'],
+      'the gRPC code 5, NOT_FOUND': [only({ 'grpc-status': '5', 'grpc-message': 'x' }), 'unknown service'],
+      'the gRPC code 12, UNIMPLEMENTED': [only({ 'grpc-status': '12' }), 'there is no health service'],
+      'another gRPC code': [only({ 'grpc-status': '14' }), 'grpc-status 14'],
+      'another gRPC code after SERVING': [answer(serving, { 'grpc-status': '13' }), 'grpc-status 13'],
+      'the gRPC code 0 and no message': [answer(undefined), malformed],
+      'the gRPC code 0 and only headers': [only({ 'grpc-status': '0' }), malformed],
+      'no gRPC code': [answer(serving, { 'grpc-message': 'ok' }), malformed],
+      'a gRPC code before SERVING and none after it': [
+        answer(serving, { 'grpc-message': 'ok' }, { ...grpc, 'grpc-status': '0' }),
+        malformed,
+      ],
+      'a gRPC code that is not a number': [answer(serving, { 'grpc-status': 'OK' }), malformed],
+      'no trailers': [
+        (stream) => {
+          stream.respond({ ...grpc });
+          stream.end(serving);
+        },
+        malformed,
+      ],
+      'two messages': [answer(Buffer.concat([serving, serving])), malformed],
+      'an incomplete message': [answer(serving.subarray(0, 6)), malformed],
+      'a compressed message': [answer(compressed), malformed],
+      'a content type other than that of gRPC': [
+        answer(serving, {}, { ':status': 200, 'content-type': 'text/html' }),
+        'the peer did not answer with gRPC',
+      ],
+      'the content type of grpc-web': [
+        answer(serving, { 'grpc-status': '0' }, { ...grpc, 'content-type': 'application/grpc-web' }),
+        'the peer did not answer with gRPC',
+      ],
+      'no content type': [answer(serving, { 'grpc-status': '0' }, withoutType), 'the peer did not answer with gRPC'],
+      'the HTTP status 404': [answer(serving, { 'grpc-status': '0' }, { ...grpc, ':status': 404 }), 'status 404'],
+      'the HTTP status 204': [only({ ':status': 204 }), 'status 204'],
+    };
+    for (const [what, [onStream, failure]] of Object.entries(cases)) {
+      const outcome = failure === undefined ? 'passes' : 'fails with the reason';
+      test(`a gRPC health check ${outcome} if the response has ${what}`, async (t) => {
+        assert.deepEqual(await said(t, onStream), { kind: 'said', failure });
       });
-    });
-    assert.deepEqual(outcome, { kind: 'said', failure: undefined });
-  });
-});
+    }
+  },
+);
 
-void describe('an answer without an end', { concurrency: 4 }, () => {
-  test('is cut behind 10 KiB', async (t) => {
+void describe(
+  'K-033 a gRPC health check fails if its call ends before the response is complete',
+  { concurrency: 8 },
+  () => {
+    const begun = [settings, frame('headers', head, { flags: 4 }), frame('data', serving)];
+    const goaway = (last: number, code: number): Buffer =>
+      frame('goaway', [...uint32(last), ...uint32(code)], { id: 0 });
+    const reset = (code: number): Buffer => frame('reset', uint32(code));
+    const trailers = frame('headers', [0, 11, ...Buffer.from('grpc-status'), 1, 0x30], { flags: 5 });
+    for (const [what, frames, failure] of [
+      ['is refused', [settings, reset(7)], /^Stream closed with error code NGHTTP2_REFUSED_STREAM$/],
+      ['is reset with an error', [...begun, reset(2)], /^Stream closed with error code NGHTTP2_INTERNAL_ERROR$/],
+      ['is reset as cancelled', [...begun, reset(8)], /^the stream ended without an answer$/],
+      ['is reset without an error after SERVING', [...begun, reset(0)], /^the answer is malformed$/],
+      ['is reset without an error or a response', [settings, reset(0)], /^the stream ended without an answer$/],
+      [
+        'is not included in the GOAWAY',
+        [settings, goaway(0, 0)],
+        /REFUSED_STREAM$|^the stream ended without an answer$/,
+      ],
+      ['is followed by a GOAWAY with an error', [...begun, goaway(1, 11)], /^GOAWAY with error code 11$/],
+      ['has headers after SERVING', [...begun, frame('headers', head, { flags: 4 })], /PROTOCOL_ERROR$|^it ended/],
+      [
+        'has more headers than HTTP/2 allows by default',
+        [settings, frame('headers', many, { flags: 5 })],
+        /ENHANCE_YOUR_CALM$/,
+      ],
+      ['has headers without an end', [settings, ...endless], /CONTINUATION|[Ee]rror/],
+      ['has a frame that is too long', [settings, Buffer.alloc(9, 0xff)], /[Ee]rror/],
+    ] as const) {
+      test(`a gRPC health check fails if its stream ${what}`, async (t) => {
+        const port = await listen(t, peer(frames));
+        const outcome = await ask(port);
+        assert.equal(outcome.kind, 'said');
+        assert.match(outcome.failure ?? 'it passed', failure);
+      });
+    }
+
+    test('a gRPC health check passes if the response arrives as prepared frames', async (t) => {
+      const port = await listen(t, peer([...begun, trailers]));
+      assert.deepEqual(await ask(port), { kind: 'said', failure: undefined });
+    });
+
+    for (const [what, end] of [
+      ['ends', (socket) => socket.end()],
+      ['is reset', (socket) => socket.resetAndDestroy()],
+    ] as readonly (readonly [string, (socket: Socket) => unknown])[]) {
+      test(`a gRPC health check fails if the connection ${what} before the response`, async (t) => {
+        for (const frames of [[settings], begun]) {
+          const outcome = await ask(await listen(t, peer(frames, end)));
+          assert.equal(outcome.kind, 'said');
+          assert.match(outcome.failure ?? 'it passed', /^the stream ended without an answer$|ECONNRESET$/);
+        }
+      });
+    }
+
+    test('a gRPC health check passes if its response follows a GOAWAY that still includes the call', async (t) => {
+      const outcome = await said(t, (stream) => {
+        stream.session?.goaway(constants.NGHTTP2_NO_ERROR, stream.id);
+        stream.session?.ping((): void => {
+          answer(serving)(stream);
+        });
+      });
+      assert.deepEqual(outcome, { kind: 'said', failure: undefined });
+    });
+  },
+);
+
+void describe('a gRPC response without an end', { concurrency: 4 }, () => {
+  test('a gRPC health check stops after 10 KiB of a response', async (t) => {
     const outcome = await said(t, (stream) => {
       stream.respond({ ...grpc });
       const write = (): void => {
@@ -192,7 +214,7 @@ void describe('an answer without an end', { concurrency: 4 }, () => {
       });
     },
   })) {
-    test(`${what} is late`, async (t) => {
+    test(`a gRPC health check times out for a response ${what}`, async (t) => {
       const since = performance.now();
       assert.deepEqual(await said(t, onStream, 300), { kind: 'late' });
       assert.ok(performance.now() - since < 5_000);
@@ -200,16 +222,16 @@ void describe('an answer without an end', { concurrency: 4 }, () => {
   }
 });
 
-void describe('what is no HTTP/2', { concurrency: 8 }, () => {
-  const reason = 'what answers is no HTTP/2 in clear text';
+void describe('a port without HTTP/2', { concurrency: 8 }, () => {
+  const reason = 'the peer did not answer with HTTP/2 in clear text';
   for (const [what, bytes] of Object.entries({
-    'nothing, and an end': '',
+    empty: '',
     'another protocol': 'SSH-2.0-OpenSSH\r\n',
-    'an answer of HTTP/1': 'HTTP/1.1 200 OK\r\ncontent-type: application/grpc\r\ngrpc-status: 0\r\n\r\n',
-    'an alert of TLS': Buffer.from([0x15, 3, 1, 0, 2, 2, 0x46]),
-    'frames that do not begin with settings': Buffer.from([0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]),
+    'an HTTP/1 response': 'HTTP/1.1 200 OK\r\ncontent-type: application/grpc\r\ngrpc-status: 0\r\n\r\n',
+    'a TLS alert': Buffer.from([0x15, 3, 1, 0, 2, 2, 0x46]),
+    'HTTP/2 frames without the settings frame': Buffer.from([0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]),
   })) {
-    test(`${what} is nothing that answers`, async (t) => {
+    test(`a gRPC health check reports a peer without HTTP/2 if the response is ${what}`, async (t) => {
       const port = await listen(
         t,
         createTcpServer((socket) => socket.resume().end(bytes)),
@@ -218,7 +240,7 @@ void describe('what is no HTTP/2', { concurrency: 8 }, () => {
     });
   }
 
-  test('a server of HTTP/1 is nothing that answers', async (t) => {
+  test('a gRPC health check reports an HTTP/1 server as a peer without HTTP/2', async (t) => {
     const port = await listen(
       t,
       createHttpServer((_request, response) => response.end()),
@@ -226,25 +248,25 @@ void describe('what is no HTTP/2', { concurrency: 8 }, () => {
     assert.deepEqual(await ask(port), { kind: 'unreachable', reason });
   });
 
-  test('a port of TLS is nothing that answers', async (t) => {
+  test('a gRPC health check reports a TLS port as unreachable', async (t) => {
     const server = createTlsServer({ ...certificate });
     server.on('tlsClientError', () => undefined);
     const outcome = await ask(await listen(t, server));
     assert.equal(outcome.kind, 'unreachable');
   });
 
-  test('a reset and a port on which nothing listens are named', async (t) => {
+  test('a gRPC health check names the error for a reset, and for a port on which nothing listens', async (t) => {
     const port = await listen(
       t,
       createTcpServer((socket) => socket.once('data', () => socket.resetAndDestroy())),
     );
     assert.deepEqual(await ask(port), { kind: 'unreachable', reason: 'read ECONNRESET' });
-    const free = await freePort();
+    const free = await reservePort();
     const refused = `connect ECONNREFUSED 127.0.0.1:${String(free)}`;
     assert.deepEqual(await ask(free), { kind: 'unreachable', reason: refused });
   });
 
-  test('K-036 a peer that says nothing at all is late, and its connection is ended', async (t) => {
+  test('K-036 a gRPC health check of a silent peer times out, and closes its connection', async (t) => {
     const closed = Promise.withResolvers<undefined>();
     const server = createTcpServer((socket) => {
       socket.resume().on('close', () => {

@@ -1,4 +1,4 @@
-// `lameduck probe` of the three endpoints, as the kubelet runs it.
+// Runs `lameduck probe` for the three HTTP endpoints, as the kubelet does.
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
@@ -6,17 +6,17 @@ import { createServer as createTcpServer } from 'node:net';
 import { dirname, join, relative } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import ts from 'typescript';
-import { lameduck, main, probeOnce } from '../support/lameduck-command.ts';
+import { lameduck, probeOnce } from '../support/lameduck-command.ts';
 import { listen } from '../support/listening.ts';
-import { freePort } from '../support/probe-client.ts';
+import { reservePort } from '../support/reserved-port.ts';
 import { ProbedProcess } from '../support/probed-process.ts';
 
-/** answers lets a server answer every request so, and returns its port. */
+/** answers starts a server with this listener, and returns its port. */
 async function answers(t: TestContext, listener: RequestListener, host = '127.0.0.1'): Promise<string> {
   return String(await listen(t, createServer(listener), host));
 }
 
-/** says starts a server that sends this text on every connection and nothing else, and returns its port. */
+/** says starts a server that sends only this text on every connection, and returns its port. */
 async function says(t: TestContext, text: string): Promise<string> {
   return String(
     await listen(
@@ -26,7 +26,7 @@ async function says(t: TestContext, text: string): Promise<string> {
   );
 }
 
-test('K-035 an endpoint that passes is exit code 0, and one that fails 1 with the checks that fail', async (t) => {
+test('K-035 lameduck probe exits with 0 if the endpoint passes, and otherwise with 1 and the failed checks', async (t) => {
   const program = await ProbedProcess.start(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '5s' });
   const env = { LAMEDUCK_PROBE_PORT: String(program.probePort) };
   assert.deepEqual(await probeOnce(t, [], env), { code: 0, output: 'readyz: ok\n' });
@@ -38,7 +38,7 @@ test('K-035 an endpoint that passes is exit code 0, and one that fails 1 with th
   assert.deepEqual(await probeOnce(t, ['livez'], env), { code: 0, output: 'livez: ok\n' });
 });
 
-test('P-090 the line says of an answer that it is an old one, and of a blocked loop that it is blocked', async (t) => {
+test('P-090 the line of lameduck probe reports a reused response with its age, and a blocked event loop', async (t) => {
   const program = await ProbedProcess.start(t, { LAMEDUCK_READYZ_EVENT_LOOP_STALL_LIMIT: '1s' });
   const env = { LAMEDUCK_PROBE_PORT: String(program.probePort) };
   await program.probe('/readyz');
@@ -47,10 +47,10 @@ test('P-090 the line says of an answer that it is an old one, and of a blocked l
   assert.deepEqual(await probeOnce(t, [], env), { code: 1, output: 'readyz: failed: event-loop\n' });
   const { code, output } = await probeOnce(t, ['livez'], env);
   assert.equal(code, 0);
-  assert.match(output, /^livez: ok, as of \d s ago: the event loop does not answer\n$/);
+  assert.match(output, /^livez: ok, as of \d s ago, because the event loop is blocked\n$/);
 });
 
-test('K-012 any status from 200 to 399 passes, and no other', async (t) => {
+test('K-012 lameduck probe passes with any status from 200 to 399, and with no other', async (t) => {
   let status = 0;
   const port = await answers(t, (_request, response) => response.writeHead(status).end());
   for (const [given, code] of [
@@ -67,26 +67,26 @@ test('K-012 any status from 200 to 399 passes, and no other', async (t) => {
   }
 });
 
-test('of an answer that is less than a second old the line says nothing', async (t) => {
+test('the line of lameduck probe does not mention the age of a response below one second', async (t) => {
   let age = '0';
   const port = await answers(t, (_request, response) => response.writeHead(200, { Age: age }).end('ok'));
   assert.equal((await probeOnce(t, ['livez', '--port', port])).output, 'livez: ok\n');
   age = '1';
-  assert.match((await probeOnce(t, ['livez', '--port', port])).output, /^livez: ok, as of 1 s ago: /);
+  assert.match((await probeOnce(t, ['livez', '--port', port])).output, /^livez: ok, as of 1 s ago, /);
 });
 
-test('K-036 what does not answer is exit code 1 within the limit, ahead of the kubelet’s own second', async (t) => {
+test('K-036 lameduck probe exits with 1 for a silent server, by default after 900 ms, or after the given timeout', async (t) => {
   const port = await answers(t, () => undefined);
   const since = performance.now();
   const ended = await lameduck(t, ['probe', 'livez', '--port', port]);
-  // Most of it is what the process takes to start; without a limit it would wait for ever.
+  // The process needs most of the measured time to start. Without a timeout, the command would wait forever.
   assert.ok(performance.now() - since < 10_000);
   assert.deepEqual(ended, { code: 1, output: `livez: no answer on port ${port} within 900 ms\n` });
   const short = await lameduck(t, ['probe', 'livez', '--port', port, '--timeout=300ms']);
   assert.equal(short.output, `livez: no answer on port ${port} within 300 ms\n`);
 });
 
-test('K-036 the limit counts from the start of the process, however long that takes', async (t) => {
+test('K-036 the timeout of lameduck probe counts from the start of the process, even if the start is slow', async (t) => {
   const waited: number[] = [];
   const silent = createTcpServer((socket) => {
     const since = performance.now();
@@ -104,8 +104,8 @@ test('K-036 the limit counts from the start of the process, however long that ta
   for (const milliseconds of waited) assert.ok(milliseconds < 1_500, String(milliseconds));
 });
 
-test('a port on which nothing listens, or no HTTP is spoken, is exit code 1 with the reason', async (t) => {
-  const free = String(await freePort());
+test('lameduck probe exits with 1 and the reason for a closed port and for a port without HTTP', async (t) => {
+  const free = String(await reservePort());
   assert.deepEqual(await probeOnce(t, ['--port', free]), {
     code: 1,
     output: `readyz: nothing answers on port ${free}: connect ECONNREFUSED 127.0.0.1:${free}\n`,
@@ -113,21 +113,21 @@ test('a port on which nothing listens, or no HTTP is spoken, is exit code 1 with
   for (const said of ['', 'SSH-2.0-OpenSSH\r\n', 'HTTP/1.1 200 OK\r\n']) {
     const ended = await probeOnce(t, ['--port', await says(t, said)]);
     assert.equal(ended.code, 1, said);
-    assert.match(ended.output, /^readyz: nothing answers on port \d+: what answers is no HTTP\n$/);
+    assert.match(ended.output, /^readyz: nothing answers on port \d+: the peer did not answer with HTTP\n$/);
   }
 });
 
-test('K-015 an answer that is cut short is exit code 1, whatever its status', async (t) => {
+test('K-015 lameduck probe exits with 1 for an incomplete response, whatever its status', async (t) => {
   const head = 'HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\n';
   for (const [said, output] of [
-    [`${head}ok`, /^livez: nothing answers on port \d+: the answer is cut short\n$/],
+    [`${head}ok`, /^livez: nothing answers on port \d+: the answer is truncated\n$/],
     [`${head}ok\n`, /^livez: ok\n$/],
   ] as const) {
     assert.match((await probeOnce(t, ['livez', '--port', await says(t, said)])).output, output);
   }
 });
 
-test('an answer that is whole is not waited on, whether its connection ends or not', async (t) => {
+test('lameduck probe does not wait for the end of the connection after a complete response', async (t) => {
   for (const [said, ended] of [
     ['HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok', { code: 0, output: 'livez: ok\n' }],
     ['HTTP/1.1 500 No\r\ncontent-length:0\r\n\r\n', { code: 1, output: 'livez: failed: status 500\n' }],
@@ -139,7 +139,7 @@ test('an answer that is whole is not waited on, whether its connection ends or n
   }
 });
 
-test('K-012 the status that counts is the last, behind those that only say that one will come', async (t) => {
+test('K-012 lameduck probe uses the status of the final response, not of a 1xx before it', async (t) => {
   const interim = 'HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n';
   for (const [status, code] of [
     [200, 0],
@@ -151,10 +151,10 @@ test('K-012 the status that counts is the last, behind those that only say that 
   }
   const alone = await probeOnce(t, ['livez', '--port', await says(t, interim)]);
   assert.equal(alone.code, 1);
-  assert.match(alone.output, /: what answers is no HTTP\n$/);
+  assert.match(alone.output, /: the peer did not answer with HTTP\n$/);
 });
 
-test('K-016 an answer without an end is cut behind 10 KiB, and its status counts', async (t) => {
+test('K-016 lameduck probe reads at most 10 KiB of a response, and uses its status', async (t) => {
   const port = await answers(t, (_request, response) => {
     response.writeHead(500);
     const write = (): void => {
@@ -166,7 +166,7 @@ test('K-016 an answer without an end is cut behind 10 KiB, and its status counts
   assert.deepEqual(await probeOnce(t, ['--port', port]), { code: 1, output: 'readyz: failed: status 500\n' });
 });
 
-test('port and address are those of the environment, and a service link is none', async (t) => {
+test('lameduck probe takes port and address from the environment, and ignores service links', async (t) => {
   const port = await answers(t, (_request, response) => response.end('ok'), '::1');
   for (const host of ['', '::', '0.0.0.0', '::1']) {
     const env = { LAMEDUCK_PROBE_PORT: ` ${port} `, LAMEDUCK_PROBE_HOST: host };
@@ -177,9 +177,13 @@ test('port and address are those of the environment, and a service link is none'
 });
 
 for (const [args, env, line] of [
-  [['probe', 'ready'], {}, /^lameduck probe: "ready" is no endpoint and no option; usage: lameduck probe \[readyz/],
-  [['probe', 'readyz', 'livez'], {}, /^lameduck probe: "livez" is no endpoint/],
-  [['probe', 'readyz?a b'], {}, /^lameduck probe: "readyz\?a b" is no endpoint/],
+  [
+    ['probe', 'ready'],
+    {},
+    /^lameduck probe: "ready" is neither an endpoint nor an option; usage: lameduck probe \[readyz/,
+  ],
+  [['probe', 'readyz', 'livez'], {}, /^lameduck probe: "livez" is neither an endpoint/],
+  [['probe', 'readyz?a b'], {}, /^lameduck probe: "readyz\?a b" is neither an endpoint/],
   [['probe', '--port'], {}, /^lameduck probe: --port has no value/],
   [['probe', '--port', '99999'], {}, /^lameduck probe: port: "99999": expected a TCP port/],
   [
@@ -191,13 +195,13 @@ for (const [args, env, line] of [
   [['probe', '--timeout=-1s'], {}, /^lameduck probe: --timeout: "-1s": expected a duration/],
   [['probe'], { LAMEDUCK_PROBE_PORT: 'off' }, /^lameduck probe: the probe port is off/],
   [['probe'], { LAMEDUCK_PROBE_HOST: 'a b' }, /^lameduck probe: LAMEDUCK_PROBE_HOST: expected/],
-  [['prob'], {}, /^lameduck: there is no command "prob": rehearse, lint, restarts, probe, inspect, stop;/],
-  [['__proto__'], {}, /^lameduck: there is no command "__proto__": /],
-  [[], {}, /^lameduck: give a command: rehearse, .*; lameduck --help shows examples/],
+  [['prob'], {}, /^lameduck: unknown command "prob": rehearse, lint, restarts, probe, inspect, stop;/],
+  [['__proto__'], {}, /^lameduck: unknown command "__proto__": /],
+  [[], {}, /^lameduck: expected a command: rehearse, .*; lameduck --help shows examples/],
 ] as const) {
-  // A HEALTHCHECK knows 0 and 1, and nobody runs what is no command as one.
+  // A HEALTHCHECK may only exit with 0 or 1. An unknown command exits with 2.
   const expected = (args as readonly string[]).includes('probe') ? 1 : 2;
-  test(`${JSON.stringify(args)} with ${JSON.stringify(env)} is one line and exit code ${String(expected)}`, async (t) => {
+  test(`lameduck ${JSON.stringify(args)} with ${JSON.stringify(env)} prints one line and exits with ${String(expected)}`, async (t) => {
     const { code, output } = await lameduck(t, args, env);
     assert.equal(code, expected, output);
     assert.match(output, line);
@@ -205,8 +209,9 @@ for (const [args, env, line] of [
   });
 }
 
-test('it loads no package, and few files', () => {
+test('lameduck probe loads no package, and only few files', () => {
   const src = join(import.meta.dirname, '..', '..', 'src');
+  const main = join(src, 'cli', 'main.ts');
   const loaded = new Set<string>();
   const outside = new Set<string>();
   const load = (file: string): void => {

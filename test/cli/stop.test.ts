@@ -1,4 +1,4 @@
-// `lameduck stop`, beside programs that a launcher has started.
+// Runs `lameduck stop` beside programs that a launcher has started.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -8,18 +8,18 @@ import { test, type TestContext } from 'node:test';
 import { CommandUnderTest } from '../support/command-under-test.ts';
 import { disposed } from '../support/disposed.ts';
 import { lameduck } from '../support/lameduck-command.ts';
-import { freePort } from '../support/probe-client.ts';
-import { registered } from '../support/guest.ts';
+import { reservePort } from '../support/reserved-port.ts';
+import { registered } from '../support/under-register.ts';
 
 const skip = process.platform === 'linux' ? false : 'there is no /proc here';
 const fixture = fileURLToPath(new URL('../fixtures/knows-nothing.ts', import.meta.url));
 
-/** A program under a shell that does not pass SIGTERM on. */
+/** Starts a program under a shell that does not forward SIGTERM. */
 async function launched(
   t: TestContext,
   env: Readonly<Record<string, string>> = {},
 ): Promise<[CommandUnderTest, string]> {
-  const port = String(await freePort());
+  const port = String(await reservePort());
   const variables = { ...registered({ LAMEDUCK_PROBE_PORT: port, ...env }) };
   const script = `'${process.execPath}' '${fixture}'; echo "the program has ended with $?"`;
   const command = disposed(t, new CommandUnderTest('sh', ['-c', script], { env: variables }));
@@ -29,52 +29,56 @@ async function launched(
 }
 
 test(
-  'P-065 a program under a shell drains at the signal of lameduck stop, which returns when it has ended',
+  'P-065 lameduck stop signals a program under a shell, and returns when the program has drained and ended',
   { skip },
   async (t) => {
     const [program, port] = await launched(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '500ms' });
     const { code, output } = await lameduck(t, ['stop'], { LAMEDUCK_PROBE_PORT: port });
-    assert.match(output, /^lameduck stop: process \d+ has ended after SIGTERM\n$/);
+    assert.match(output, /^lameduck stop: process \d+ exited after SIGTERM\n$/);
     assert.equal(code, 0);
-    // The final line is in the log by now.
+    // The final line is in the log at this point.
     assert.match(program.output, /"lameduck\/shutdown\/v1","reason":"SIGTERM","exitCode":0/);
     assert.equal((await program.exit).code, 0);
     assert.match(program.output, /the program has ended with 0/);
   },
 );
 
-test('the port is an option too, and the signal is the first of shutdownSignals', { skip }, async (t) => {
+test('lameduck stop has an option for the port, and sends the first signal of shutdownSignals', { skip }, async (t) => {
   const [program, port] = await launched(t, { LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGQUIT,SIGTERM' });
   const { code } = await lameduck(t, ['stop', '--port', port], { LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGQUIT,SIGTERM' });
   assert.equal(code, 0);
   await program.printed(/"lameduck\/shutdown\/v1","reason":"SIGQUIT","exitCode":0/);
 });
 
-test('a program that does not end in time is named with the signal, the time and the remedy', { skip }, async (t) => {
-  const [, port] = await launched(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' });
-  const { code, output } = await lameduck(t, ['stop', '--timeout=300ms'], { LAMEDUCK_PROBE_PORT: port });
-  assert.equal(code, 1);
-  assert.match(
-    output,
-    /^lameduck stop: process \d+ has not ended within 300ms of SIGTERM: shorten the drain, or raise terminationGracePeriodSeconds of the pod/,
-  );
-});
+test(
+  'lameduck stop names a program that does not end in time, with the signal, the time and the remedy',
+  { skip },
+  async (t) => {
+    const [, port] = await launched(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' });
+    const { code, output } = await lameduck(t, ['stop', '--timeout=300ms'], { LAMEDUCK_PROBE_PORT: port });
+    assert.equal(code, 1);
+    assert.match(
+      output,
+      /^lameduck stop: process \d+ has not exited within 300ms after SIGTERM: shorten the drain, or raise terminationGracePeriodSeconds of the pod/,
+    );
+  },
+);
 
-test('the time is the grace period of the environment if none is given', { skip }, async (t) => {
+test('lameduck stop waits for the grace period of the environment by default', { skip }, async (t) => {
   const [, port] = await launched(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' });
   const env = { LAMEDUCK_PROBE_PORT: port, LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '1' };
-  assert.match((await lameduck(t, ['stop'], env)).output, /has not ended within 1s of SIGTERM/);
+  assert.match((await lameduck(t, ['stop'], env)).output, /has not exited within 1s after SIGTERM/);
 });
 
-test('a port on which no process listens is named with what to check', { skip }, async (t) => {
-  const port = String(await freePort());
+test('lameduck stop names a port on which no process listens, with what to check', { skip }, async (t) => {
+  const port = String(await reservePort());
   assert.deepEqual(await lameduck(t, ['stop', '--port', port]), {
     code: 1,
-    output: `lameduck stop: no process of this container that can be seen listens on port ${port}: check LAMEDUCK_PROBE_PORT, that the program has started and has lameduck, and that the hook runs as the user of the program\n`,
+    output: `lameduck stop: no visible process of this container listens on port ${port}: check LAMEDUCK_PROBE_PORT, that the program has started and uses lameduck, and that the hook runs as the user of the program\n`,
   });
 });
 
-test('a connection to the port does not make a process one that listens on it', { skip }, async (t) => {
+test('lameduck stop does not mistake a client of the port for the process that listens on it', { skip }, async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -88,7 +92,7 @@ test('a connection to the port does not make a process one that listens on it', 
   );
   await Promise.all([client.printed(/connected/), accepted]);
   server.close();
-  assert.match((await lameduck(t, ['stop', '--port', String(port)])).output, /no process of this container/);
+  assert.match((await lameduck(t, ['stop', '--port', String(port)])).output, /no visible process of this container/);
   client.kill('SIGKILL');
   await client.exit;
 });
@@ -98,16 +102,16 @@ for (const [title, args, env, expected] of [
     'a probe port that is off',
     [],
     { LAMEDUCK_PROBE_PORT: 'off' },
-    /^lameduck stop: the probe port is off, .*: set LAMEDUCK_PROBE_PORT, or give --port a port of the program\n/,
+    /^lameduck stop: the probe port is off, .*: set LAMEDUCK_PROBE_PORT, or pass a port of the program with --port\n/,
   ],
   [
-    'a port that is none',
+    'an invalid port',
     ['--port=http'],
     {},
     /^lameduck stop: --port must be a TCP port from 1 to 65535, or off, got "http"\n/,
   ],
   [
-    'a variable that is none',
+    'an invalid variable',
     [],
     { LAMEDUCK_PROBE_PORT: '99999' },
     /^lameduck stop: LAMEDUCK_PROBE_PORT must be a TCP port from 1 to 65535, or off, got "99999"\n/,
@@ -133,7 +137,7 @@ for (const [title, args, env, expected] of [
   ['an argument', ['8081'], {}, /^lameduck stop: expected no argument, got "8081"\n/],
   ['an option that does not exist', ['--wait'], {}, /^lameduck stop: Unknown option '--wait'/],
 ] as const) {
-  test(`${title} is exit code 2 with what was expected`, async (t) => {
+  test(`lameduck stop with ${title} exits with 2 and prints what it expected`, async (t) => {
     const { code, output } = await lameduck(t, ['stop', ...args], env);
     assert.equal(code, 2);
     assert.match(output, expected);
@@ -141,7 +145,7 @@ for (const [title, args, env, expected] of [
   });
 }
 
-test('--help shows examples and every option', async (t) => {
+test('lameduck stop --help shows examples and every option', async (t) => {
   const { code, output } = await lameduck(t, ['stop', '--help']);
   assert.equal(code, 0);
   assert.match(output, /Examples:\n {2}lameduck stop\n[^]*--port PORT[^]*--timeout DURATION/);

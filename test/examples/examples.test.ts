@@ -1,4 +1,4 @@
-// The folders of examples/ that have a package.json of their own. `.ci/register-programs` runs them.
+// Tests the folders of examples/ that have their own package.json. `.ci/register-programs` runs the programs.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ const names = readdirSync(join(root, 'examples')).filter((name) => {
   return existsSync(join(root, 'examples', name, 'package.json'));
 });
 
-test('each example is in examples/README.md, and .ci/register-programs runs it', () => {
+test('each example is listed in examples/README.md, and .ci/register-programs runs it', () => {
   assert.notEqual(names.length, 0);
   const page = readPage('examples/README.md');
   const script = readPage('.ci/register-programs').replaceAll('\\\n', ' ');
@@ -17,14 +17,14 @@ test('each example is in examples/README.md, and .ci/register-programs runs it',
     list.trim().split(/ +/),
   );
   assert.deepEqual(placed.sort(), names.sort());
-  const run = readPage('test/adoption/examples.ts');
+  const run = readPage('test/suites/adoption/examples.ts');
   for (const name of names) {
     assert.ok(page.includes(`](${name})`), name);
     assert.ok(run.includes(`name: '${name}'`), name);
   }
 });
 
-test('each file of an example has under 40 lines', () => {
+test('each file of an example has fewer than 40 lines', () => {
   for (const name of names) {
     const folder = join(root, 'examples', name);
     const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) =>
@@ -38,7 +38,7 @@ test('each file of an example has under 40 lines', () => {
   }
 });
 
-test('each example asks for this version of lameduck', () => {
+test('each example requires the current version of lameduck', () => {
   const { version } = JSON.parse(readPage('package.json')) as { version: string };
   for (const name of names) {
     const { dependencies } = JSON.parse(readPage(`examples/${name}/package.json`)) as {

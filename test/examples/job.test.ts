@@ -1,4 +1,4 @@
-// The job of the reference service, which runs on the leader alone.
+// Tests the job of the reference service, which only the leader runs.
 import assert from 'node:assert/strict';
 import { hostname } from 'node:os';
 import { test } from 'node:test';
@@ -8,7 +8,7 @@ import { ProcessUnderTest } from '../support/process-under-test.ts';
 const program = '../../examples/reference-service/main.ts';
 const isJob = ({ msg }: { msg?: string }): boolean => msg === 'job done';
 
-test('the leader does the job with its token, and writes nothing after it has released the Lease', async (t) => {
+test('the leader runs the job with its token, and writes nothing after it has released the Lease', async (t) => {
   const env = { PORT: '0', LEASE_NAME: 'reference-service', LAMEDUCK_LEADER_ELECTION_ALONE: '1' };
   const leader = disposed(t, new ProcessUnderTest(program, env));
   const { token, pod, time } = await leader.line('a line of the job', isJob);
@@ -21,7 +21,7 @@ test('the leader does the job with its token, and writes nothing after it has re
   assert.ok(released > leader.lines.findLastIndex(isJob), JSON.stringify(leader.lines.slice(-10)));
 });
 
-test('without LEASE_NAME the service has no job, and needs no cluster', async (t) => {
+test('without LEASE_NAME the reference service has no job, and needs no cluster', async (t) => {
   const service = disposed(t, new ProcessUnderTest(program, { PORT: '0' }));
   await service.signaled('HasBeenReady');
   service.kill('SIGTERM');

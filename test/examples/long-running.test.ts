@@ -1,4 +1,4 @@
-// The clients of the example's event stream and of its long poll leave without an error.
+// Tests that the clients of the example's event stream and of its long poll see no error at its shutdown.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { test } from 'node:test';
@@ -7,8 +7,9 @@ import { promisify } from 'node:util';
 import { disposed } from '../support/disposed.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 
-test('P-034, P-035 the example tells news to both kinds of clients, and both are answered to the end when it leaves', async (t) => {
-  // In the delay everything is served, so that it does not matter whether the last poll or the process signal comes first.
+test('P-034, P-035 examples/long-running.ts sends news to both kinds of clients, and both get complete responses at its shutdown', async (t) => {
+  // During the delay everything is served. It does not matter whether the last poll or the process signal arrives
+  // first.
   const env = { PORT: '0', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
   const server = disposed(t, new ProcessUnderTest('../../examples/long-running.ts', env));
   const { addresses } = await server.line('the start', ({ msg = '' }) => msg.startsWith('lifecycle started'));
@@ -18,7 +19,8 @@ test('P-034, P-035 the example tells news to both kinds of clients, and both are
   const stream = await fetch(`${url}/events`, { headers: { Accept: 'text/event-stream' } });
   assert.equal(stream.headers.get('content-type'), 'text/event-stream');
   const answered = fetch(`${url}/poll`).then((answer) => answer.text());
-  // Nobody says when the poll has arrived, and only what is published after that answers it.
+  // The test cannot see when the poll has arrived. The poll gets only an item that is published after its arrival, so
+  // the test publishes repeatedly.
   let news: string | undefined;
   while (news === undefined) {
     assert.equal((await fetch(url, { method: 'POST', body: 'one\ntwo' })).status, 202);

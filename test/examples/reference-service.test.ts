@@ -1,4 +1,4 @@
-// The reference service as a stranger meets it: its routes, and its end by the line that it prints.
+// Tests the reference service as a user sees it: its routes, and its shutdown with the command that it prints.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { ProcessUnderTest } from '../support/process-under-test.ts';
 const shell = promisify(execFile);
 const program = '../../examples/reference-service/main.ts';
 
-/** The service in a process of its own, ready, on whatever port was free. */
+/** The service in its own process, ready, on a free port. */
 class ReferenceService extends ProcessUnderTest {
   constructor(env: Record<string, string> = {}) {
     super(program, { PORT: '0', ...env });
@@ -26,14 +26,14 @@ class ReferenceService extends ProcessUnderTest {
     return /http:\/\/localhost:\d+/.exec(msg)?.[0] as string;
   }
 
-  /** Runs the line that the service prints, as a user would. */
+  /** Runs the command line that the service prints, as a user would. */
   async runPrintedLine(): Promise<void> {
     const { msg = '' } = await this.line('a line to copy', (line) => /^ *kill -TERM \d+$/.test(line.msg ?? ''));
     await shell('sh', ['-c', msg]);
   }
 }
 
-/** An upstream of which the test sees the connections, and whose answers it can hold back. */
+/** An upstream whose connections the test sees, and whose responses it can delay. */
 class Upstream implements AsyncDisposable {
   readonly connections = new Set<Socket>();
   readonly emptied: Promise<void>;
@@ -120,7 +120,7 @@ class KeptClient {
 
 const json = { method: 'POST', headers: { 'Content-Type': 'application/json' } };
 
-test('each route of the reference service answers, and refuses what it cannot read', async (t) => {
+test('each route of the reference service responds, and rejects invalid requests', async (t) => {
   const service = disposed(t, new ReferenceService());
   const url = await service.url();
   const ask = async (path: string, options: RequestInit = {}): Promise<[number, unknown]> => {
@@ -145,7 +145,7 @@ test('each route of the reference service answers, and refuses what it cannot re
   assert.equal((await ask('/nowhere'))[0], 404);
 });
 
-test('the report of /readyz names the upstream, and is red while it cannot be reached', async (t) => {
+test('/readyz?verbose of the reference service names the upstream, and fails while the upstream is unreachable', async (t) => {
   const upstream = new Upstream();
   const env = { UPSTREAM_URL: await upstream.listen() };
   await upstream[Symbol.asyncDispose]();
@@ -158,7 +158,7 @@ test('the report of /readyz names the upstream, and is red while it cannot be re
 });
 
 for (const mode of ['false', 'true']) {
-  test(`P-022, P-096 the printed line ends the service and no client on any route loses anything, retry-after ${mode}`, async (t) => {
+  test(`P-022, P-096 the printed command ends the reference service and no client of any route loses a request, retry-after ${mode}`, async (t) => {
     const upstream = disposed(t, new Upstream());
     const service = disposed(
       t,
@@ -193,14 +193,17 @@ for (const mode of ['false', 'true']) {
     assert.equal((await fetch(`${url}/livez`)).status, 200);
     upstream.letGo();
     await Promise.all(kept.map(({ hasLeft }) => hasLeft));
-    assert.ok(!service.lines.some(({ name }) => name === 'NotAcceptingNewRequest'), 'all left before the door closed');
+    assert.ok(
+      !service.lines.some(({ name }) => name === 'NotAcceptingNewRequest'),
+      'every client must leave before the listener closes',
+    );
 
     await service.signaled('NotAcceptingNewRequest');
     upload.end('x'.repeat(50_000));
     assert.deepEqual(await uploaded, { status: 200, isClose: true, body: { bytes: 100_000 } });
     assert.deepEqual((await throughPool).body, { upstream: { stock: 7 } });
     assert.deepEqual(await slow, { status: 200, isClose: true, body: { sleptMs: 3_500 } });
-    assert.notEqual(upstream.connections.size, 0, 'the pool is open until the last request has its answer');
+    assert.notEqual(upstream.connections.size, 0, 'the pool must be open until the last request has its response');
 
     assert.deepEqual(await service.exit, { code: 0, signal: null });
     await upstream.emptied;
@@ -210,7 +213,7 @@ for (const mode of ['false', 'true']) {
   });
 }
 
-test('P-034 the client of an event stream goes on at another replica after the last event that it has seen', async (t) => {
+test('P-034 an event stream client continues at another replica after the last event that it has received', async (t) => {
   const [old, young] = [disposed(t, new ReferenceService()), disposed(t, new ReferenceService())];
   const [oldUrl, youngUrl] = await Promise.all([old.url(), young.url()]);
   const first = await fetch(`${oldUrl}/events`, { headers: { Accept: 'text/event-stream' } });
@@ -241,8 +244,8 @@ test('P-034 the client of an event stream goes on at another replica after the l
   await events.return();
 });
 
-test('P-065 under npm start the service says once who stands between it and SIGTERM, and its own pid ends it', async (t) => {
-  // The build that comes first would replace the files that other tests are using.
+test('P-065 under npm start the reference service logs once that npm may keep SIGTERM from it, and SIGTERM to its own pid ends it', async (t) => {
+  // The build of `npm start` would replace the files that other tests are using.
   const options = { env: { PORT: '0' } };
   const npm = disposed(t, new CommandUnderTest('npm', ['start', '--ignore-scripts'], options));
   const url = (await npm.printed(/http:\/\/localhost:\d+/))[0];
@@ -258,7 +261,7 @@ test('P-065 under npm start the service says once who stands between it and SIGT
   assert.match(npm.output, /"schema":"lameduck\/shutdown\/v1","reason":"SIGTERM","exitCode":0/);
 });
 
-test('the service answers on every address, since a pod may have one of IPv6 alone', async (t) => {
+test('the reference service listens on every address, because a pod may have only an IPv6 address', async (t) => {
   const service = disposed(t, new ReferenceService());
   const { port } = new URL(await service.url());
   for (const host of ['127.0.0.1', '[::1]']) {
@@ -266,7 +269,7 @@ test('the service answers on every address, since a pod may have one of IPv6 alo
   }
 });
 
-test('what the service cannot start with is refused in one line', async (t) => {
+test('the reference service reports an invalid setting in one line', async (t) => {
   const taken = createNetServer().listen(0, '0.0.0.0');
   await once(taken, 'listening');
   const port = String((taken.address() as AddressInfo).port);
@@ -284,12 +287,12 @@ test('what the service cannot start with is refused in one line', async (t) => {
   await new Promise((resolve) => taken.close(resolve));
 });
 
-// Node 22 says once that it strips types.
+// Removes the warning about type stripping, which Node 22 prints once.
 function withoutWarnings(stderr: string): string {
   return stderr.replace(/^\(.*\n/gm, '');
 }
 
-/** The events of a stream, each with what stands in it; the stream is left when no more are wanted. */
+/** Yields the events of a stream, parsed. The connection is closed when the caller stops reading. */
 async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string, void, void> {
   let kept = '';
   for await (const part of body.pipeThrough(new TextDecoderStream())) {

@@ -1,4 +1,4 @@
-// app.close() with the plugin in every form, from everywhere and at every moment.
+// Tests app.close() with the plugin in every form, from every place and at every moment.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 
 type AnyClose = (callback?: unknown) => unknown;
 
-test('close() in each form of a callback gives it what Fastify would', async (t) => {
+test('close() calls each form of callback with the arguments that Fastify would pass', async (t) => {
   const forms: ((seen: unknown[][]) => (...args: never[]) => void)[] = [
     (seen) => () => seen.push([]),
     (seen) => (error: unknown) => seen.push([error]),
@@ -33,7 +33,7 @@ test('close() in each form of a callback gives it what Fastify would', async (t)
   assert.deepEqual(ours, theirs);
 });
 
-test('close() with what is no function is refused as by Fastify, and nothing begins', async (t) => {
+test('close() with an argument that is not a function fails as in Fastify, and begins no shutdown', async (t) => {
   const [app, plain] = [await createApp(t), Fastify()];
   const refusal = (it: FastifyInstance): unknown => {
     try {

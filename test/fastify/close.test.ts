@@ -1,4 +1,4 @@
-// app.close() with the plugin: a shutdown, with Fastify's own close at its end.
+// Tests app.close() with the plugin: it runs a shutdown, and Fastify's own close at the end.
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { test } from 'node:test';
@@ -9,7 +9,9 @@ import { until } from '../support/until.ts';
 
 type AnyClose = (callback?: unknown) => unknown;
 
-/** heldRoute adds /held, whose request waits until it is let go, and tells whether one waits. */
+/**
+ * heldRoute adds the route /held, whose requests wait until `letGo` is called. `isHeld` says whether one is waiting.
+ */
 function heldRoute(app: FastifyInstance): { letGo(): void; readonly isHeld: boolean } {
   const waiting: (() => void)[] = [];
   app.get('/held', async () => {
@@ -28,7 +30,7 @@ function heldRoute(app: FastifyInstance): { letGo(): void; readonly isHeld: bool
 
 for (const serverOptions of [{}, { forceCloseConnections: true }]) {
   const kind = JSON.stringify(serverOptions);
-  test(`P-102 Fastify closes after the last request and the destroy hooks, and does not wait for connections, ${kind}`, async (t) => {
+  test(`P-102 Fastify's close runs after the last request and the destroy hooks, and does not wait for connections, ${kind}`, async (t) => {
     const app = await createApp(t, {}, serverOptions);
     const { names, times } = recordCloses(app);
     const held = heldRoute(app);
@@ -47,14 +49,14 @@ for (const serverOptions of [{}, { forceCloseConnections: true }]) {
     assert.equal(await closed, undefined);
     assert.deepEqual(names, ['pool', 'preClose', 'onClose']);
     const [since = 0, , until_ = Infinity] = times;
-    // A second is what anybody waits for a client that does not answer the end of its connection.
+    // The drain waits one second for a client that does not answer the FIN.
     assert.ok(until_ - since < 900, `Fastify took ${String(until_ - since)} ms to close`);
     const record = await app.lameduck.ended;
     assert.deepEqual([record.exitCode, record.reason, record.hookFailures], [0, 'app.close()', []]);
   });
 }
 
-test('P-102 a client that still sends what has been answered is read to its end, although Fastify has closed', async (t) => {
+test('P-102 an upload that continues after its response is read to its end, although Fastify has closed', async (t) => {
   const app = await createApp(t);
   const { names } = recordCloses(app);
   app.addContentTypeParser('*', (_request, _payload, done) => {
@@ -76,7 +78,7 @@ test('P-102 a client that still sends what has been answered is read to its end,
   assert.equal(client.reader.error, undefined);
 });
 
-test('P-115 while close() waits for the drain, routes are served and probes are answered as in any shutdown', async (t) => {
+test('P-115 while close() waits for the drain, routes and probes are served as in any shutdown', async (t) => {
   const app = await createApp(t, { shutdownDelayDuration: '9s' });
   app.get('/', async () => 'served');
   const port = await listen(app);
@@ -95,7 +97,7 @@ test('P-115 while close() waits for the drain, routes are served and probes are 
   await closed;
 });
 
-test('a handler that calls close() is answered, and then the application closes', async (t) => {
+test('a handler that calls close() sends its response, and then the application closes', async (t) => {
   const app = await createApp(t);
   app.get('/end', async () => {
     void app.close();
@@ -108,7 +110,7 @@ test('a handler that calls close() is answered, and then the application closes'
   await app.close();
 });
 
-test('an onRequest hook that waits for close() waits until the drain has no more time, and no longer', async (t) => {
+test('an onRequest hook that waits for close() is abandoned at the end of the drain', async (t) => {
   const app = await createApp(t, { terminationGracePeriodSeconds: 7, destroyHookTimeout: '4s' });
   app.addHook('onRequest', async () => {
     await app.close();
@@ -121,7 +123,7 @@ test('an onRequest hook that waits for close() waits until the drain has no more
   assert.equal(await client.reader.next(), undefined);
 });
 
-test('an onClose hook that fails rejects close(), reaches its callback, and is a hook that failed', async (t) => {
+test('an onClose hook that fails rejects close(), and counts as a failed hook', async (t) => {
   const app = await createApp(t);
   const error = new Error('the pool does not close');
   app.addHook('onClose', async () => {
@@ -140,7 +142,7 @@ test('an onClose hook that fails rejects close(), reaches its callback, and is a
   ]);
 });
 
-test('an onClose hook that takes longer than the destroy hooks may is waited for by close(), and said to', async (t) => {
+test('close() waits for an onClose hook beyond the time of the destroy hooks, and a warning says so', async (t) => {
   const app = await createApp(t, { destroyHookTimeout: '50ms' });
   let hasClosed = false;
   app.addHook('onClose', async () => {
@@ -156,7 +158,7 @@ test('an onClose hook that takes longer than the destroy hooks may is waited for
   );
 });
 
-test('P-055 a preClose hook that closes the server and the application itself changes nothing', async (t) => {
+test('P-055 a preClose hook that closes the server and the application has no further effect', async (t) => {
   const app = await createApp(t);
   const { names } = recordCloses(app);
   let calledBack: unknown = 'not yet';
@@ -171,7 +173,7 @@ test('P-055 a preClose hook that closes the server and the application itself ch
   assert.equal(calledBack, undefined);
 });
 
-test('an application whose loading fails can be closed, and leaves no listener behind', async (t) => {
+test('an application that fails to load can be closed, and leaves no listener behind', async (t) => {
   const before = process.listenerCount('SIGTERM');
   const app = Fastify();
   t.after(() => app.close());
@@ -186,7 +188,7 @@ test('an application whose loading fails can be closed, and leaves no listener b
   assert.equal(process.listenerCount('SIGTERM'), before);
 });
 
-test('the name of the hook that closes Fastify is taken', async (t) => {
+test('the name of the hook that closes Fastify is reserved', async (t) => {
   const app = await createApp(t);
   assert.throws(
     () => {

@@ -1,4 +1,4 @@
-// An application that speaks HTTP/2, with the plugin.
+// Tests an HTTP/2 application with the plugin.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type ClientHttp2Session } from 'node:http2';
@@ -9,9 +9,9 @@ import { createApp, recordCloses } from '../support/fastify.ts';
 import { until } from '../support/until.ts';
 
 const kinds: Readonly<Record<string, object>> = {
-  'HTTP/2 in the clear': { http2: true },
+  'HTTP/2 in clear text': { http2: true },
   'HTTP/2 over TLS': { http2: true, https: certificate },
-  'HTTP/2 over TLS, closing by force': { http2: true, https: certificate, forceCloseConnections: true },
+  'HTTP/2 over TLS with forceCloseConnections': { http2: true, https: certificate, forceCloseConnections: true },
 };
 
 async function ask(session: ClientHttp2Session, path: string): Promise<{ status: unknown; body: string }> {
@@ -21,7 +21,7 @@ async function ask(session: ClientHttp2Session, path: string): Promise<{ status:
 }
 
 for (const [kind, serverOptions] of Object.entries(kinds)) {
-  test(`P-033, P-042, P-102 an application on ${kind} answers what is in flight, and then Fastify closes`, async (t) => {
+  test(`P-033, P-042, P-102 an application on ${kind} serves the requests in flight, and then Fastify closes`, async (t) => {
     const app = await createApp(t, { metricsPath: '/metrics' }, serverOptions);
     const { names } = recordCloses(app);
     const inHand = new Set<string>();

@@ -1,11 +1,11 @@
-// Requests that are injected in process, with the plugin in the application.
+// Tests requests that are injected in process into an application with the plugin.
 import assert from 'node:assert/strict';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import type { FastifyInstance } from 'fastify';
 import { createApp, dial, Fastify } from '../support/fastify.ts';
 
-test('P-031 injected requests work in every form, and are nobody’s to drain', async (t) => {
+test('P-031 injected requests work in every form, and the drain does not count them', async (t) => {
   const app = await createApp(t);
   app.get('/', async () => 'served');
   app.post('/', async (request) => request.body);
@@ -26,7 +26,7 @@ test('P-031 injected requests work in every form, and are nobody’s to drain', 
   );
 });
 
-test('P-031 an injected probe is answered as one on a socket, whatever hooks and routes there are', async (t) => {
+test('P-031 an injected probe gets the same response as one over a socket, whatever hooks and routes the application has', async (t) => {
   const app = await createApp(t, { metricsPath: '/metrics' });
   app.addHook('onRequest', async (_request, reply) => reply.code(401).send());
   app.get('/*', async () => 'any');
@@ -49,7 +49,7 @@ test('P-031 an injected probe is answered as one on a socket, whatever hooks and
   assert.equal((await app.inject('/')).statusCode, 401);
 });
 
-test('P-031 a probe can be injected in every form, before the application is loaded and while it shuts down', async (t) => {
+test('P-031 a probe can be injected in every form, before the application is loaded and during its shutdown', async (t) => {
   const app = await createApp(t);
   void app.register(async (inner) => {
     inner.lameduck.addReadyzCheck('late', () => true);
@@ -73,7 +73,7 @@ test('P-031 a probe can be injected in every form, before the application is loa
   assert.equal(statusInHook, 500);
 });
 
-test('what is injected when the application has closed is refused as by Fastify', async (t) => {
+test('a request that is injected after the application has closed fails as in Fastify', async (t) => {
   const code = async (app: FastifyInstance): Promise<unknown[]> => {
     await app.ready();
     await app.close();
@@ -91,7 +91,7 @@ test('what is injected when the application has closed is refused as by Fastify'
   assert.deepEqual(await code(await createApp(t)), await code(Fastify()));
 });
 
-test('what is injected into an application that cannot load fails as with Fastify', async (t) => {
+test('a request that is injected into an application that cannot load fails as in Fastify', async (t) => {
   const message = async (app: FastifyInstance): Promise<unknown> => {
     void app.register(async () => {
       throw new Error('a plugin that cannot load');

@@ -1,4 +1,4 @@
-// A Fastify application as a process that real process signals end.
+// Tests a Fastify application in its own process, which gets real process signals.
 import assert from 'node:assert/strict';
 import { describe, it, test, type TestContext } from 'node:test';
 import { get, newAccount, post, runClient } from '../support/closed-loop-client.ts';
@@ -15,8 +15,8 @@ for (const [delay, retryAfter] of [
   ['1s', 'true'],
   ['0s', 'true'],
 ] as const) {
-  void describe(`shutdownDelayDuration ${delay}, shutdownSendRetryAfter ${retryAfter}`, () => {
-    it('P-003, P-102, P-103 closed-loop clients of the application lose nothing to a SIGTERM, and its hooks run after them', async (t) => {
+  void describe(`an application with shutdownDelayDuration ${delay}, shutdownSendRetryAfter ${retryAfter}`, () => {
+    it('P-003, P-102, P-103 closed-loop clients of a Fastify application lose no request at SIGTERM, and its hooks run after the last request', async (t) => {
       await shutDownUnderLoad(t, delay, retryAfter);
     });
   });
@@ -52,10 +52,10 @@ async function shutDownUnderLoad(t: TestContext, delay: string, retryAfter: stri
   const behind = program.lines.slice(drained).flatMap(({ msg = '' }) => (hooks.includes(msg) ? [msg] : []));
   assert.deepEqual(behind, hooks);
   const { executed } = await program.line('what was executed', ({ msg }) => msg === 'executed');
-  assert.equal(executed, account.answered, 'every request that a handler saw has its answer');
+  assert.equal(executed, account.answered, 'every request that a handler received must have its response');
   const accepted = await program.acceptedPorts(port);
   const resets = account.resetPorts.filter((reset) => accepted.includes(reset));
-  assert.deepEqual(resets, [], 'no accepted connection is reset');
+  assert.deepEqual(resets, [], 'no accepted connection may be reset');
 }
 
 const moments = {
@@ -65,7 +65,7 @@ const moments = {
 };
 
 for (const [when, env] of Object.entries(moments)) {
-  test(`P-054, P-067 SIGTERM to an application ${when} ends it clean, and listen() is undone`, async (t) => {
+  test(`P-054, P-067 SIGTERM to an application ${when} ends it cleanly, and the server that began to listen is closed`, async (t) => {
     const program = disposed(t, new ProcessUnderTest('fastify-is-signaled-before-it-listens.ts', env));
     assert.deepEqual(await program.exit, { code: 0, signal: null }, program.output);
     const { hookFailures, heldBy } = await program.finalLine();
@@ -79,7 +79,7 @@ for (const [when, env] of Object.entries(moments)) {
   });
 }
 
-test('P-058 when an onClose hook fails the process still ends, with 81 and the reason in its log', async (t) => {
+test('P-058 if an onClose hook fails the process still ends, with 81 and the reason in its log', async (t) => {
   const program = disposed(t, new ProcessUnderTest('fastify-serves.ts', { FAILS: '1' }));
   await program.ready();
   program.kill('SIGTERM');
@@ -90,7 +90,7 @@ test('P-058 when an onClose hook fails the process still ends, with 81 and the r
   assert.equal(program.stderr, '');
 });
 
-test('with LAMEDUCK_DISABLED=1 there is a handle that does nothing, and the application closes as ever', async (t) => {
+test('with LAMEDUCK_DISABLED=1 the application has a handle without effect, and closes as without the plugin', async (t) => {
   const program = disposed(t, new ProcessUnderTest('fastify-serves.ts', { LAMEDUCK_DISABLED: '1' }));
   const port = await program.port();
   const response = await fetch(`http://127.0.0.1:${String(port)}/readyz`);

@@ -8,10 +8,10 @@ import type { Client } from '../support/serving.ts';
 import { until } from '../support/until.ts';
 
 const longRunning = { config: { lameduck: { longRunning: true } } } as const;
-// The drain has one second, after which it destroys what it waits for.
+// The drain has one second. After that it destroys unfinished requests.
 const shortDrain = { terminationGracePeriodSeconds: 4, destroyHookTimeout: '1s' } as const;
 
-/** ask sends each request on a connection of its own, and resolves when all of them have reached their handlers. */
+/** ask sends each request on its own connection, and resolves when all of them have reached their handlers. */
 async function ask(
   t: TestContext,
   app: FastifyInstance,
@@ -29,7 +29,7 @@ async function ask(
   return clients;
 }
 
-/** pollers adds handlers that answer when the drain tells them to, and counts those that wait. */
+/** poller adds a handler that responds when its AbortSignal is aborted. It counts the waiting requests. */
 function poller(app: FastifyInstance): { readonly handler: RouteOptions['handler']; readonly count: () => number } {
   let waiting = 0;
   return {
@@ -45,7 +45,7 @@ function poller(app: FastifyInstance): { readonly handler: RouteOptions['handler
   };
 }
 
-test('P-033, P-035 a request of a route with longRunning is told to end by the drain, and any other is waited for', async (t) => {
+test('P-033, P-035 the drain ends a request of a route with longRunning, and waits for any other', async (t) => {
   const app = await createApp(t, shortDrain);
   const { handler, count } = poller(app);
   app.get('/poll', longRunning, handler);
@@ -63,7 +63,7 @@ test('P-033, P-035 a request of a route with longRunning is told to end by the d
   );
 });
 
-test('a long-running route keeps the hooks that it has, and they come behind those of its scope', async (t) => {
+test('a long-running route keeps its own hooks, which run after the hooks of its scope', async (t) => {
   const app = await createApp(t);
   const { handler, count } = poller(app);
   const called: string[] = [];
@@ -82,10 +82,10 @@ test('a long-running route keeps the hooks that it has, and they come behind tho
   assert.equal((await app.lameduck.ended).longRunningEnded, 2);
 });
 
-test('routes of scopes, of prefixes, of several methods and those that were there before the plugin are long-running, too', async (t) => {
+test('longRunning applies to routes of scopes, of prefixes, with several methods, and added before the plugin', async (t) => {
   const app = Fastify();
   t.after(() => app.lameduck.shutdown('end of the test', { budget: 1 }));
-  // Nobody awaits it: the routes below are there first.
+  // This registration is not awaited, so the routes below are added before the plugin.
   void app.register(fastifyLameduck, { logger: silentLogger });
   let counted = 0;
   const handler: RouteOptions['handler'] = async (request) => {
@@ -113,13 +113,13 @@ test('routes of scopes, of prefixes, of several methods and those that were ther
   assert.deepEqual({ longRunningEnded, unfinished }, { longRunningEnded: 4, unfinished: [] });
 });
 
-test('a long-running route that is added behind the plugin costs no other route a hook', async (t) => {
+test('a long-running route that is added after the plugin adds no hook to other routes', async (t) => {
   const app = await createApp(t);
   app.get('/poll', longRunning, async () => '');
   app.get('/', async () => '');
   await app.ready();
   const routes = app.printRoutes({ commonPrefix: false, includeHooks: true });
-  // Fastify makes one for HEAD beside it.
+  // Fastify adds a route for HEAD.
   assert.equal(routes.match(/onRequest/g)?.length, 2, routes);
 });
 
@@ -132,7 +132,7 @@ for (const given of [
   { longrunning: true },
   { longRunning: 1 },
 ]) {
-  test(`a route with config.lameduck ${JSON.stringify(given)} is refused where it is added`, async (t) => {
+  test(`a route with config.lameduck ${JSON.stringify(given)} is rejected when it is added`, async (t) => {
     const app = await createApp(t);
     const config = { lameduck: given } as NonNullable<RouteOptions['config']>;
     assert.throws(() => app.route({ method: ['GET', 'HEAD'], url: '/poll', config, handler: async () => '' }), {
@@ -143,14 +143,14 @@ for (const given of [
 }
 
 for (const given of [undefined, {}, { longRunning: undefined }]) {
-  test(`a route with config.lameduck ${JSON.stringify(given)} is any route`, async (t) => {
+  test(`a route with config.lameduck ${JSON.stringify(given)} is an ordinary route`, async (t) => {
     const app = await createApp(t);
     app.get('/', { config: { lameduck: given } }, async () => 'served');
     assert.equal((await app.inject('/')).body, 'served');
   });
 }
 
-/** routesInTheLog leaves one request of each path without an answer, and returns what the log calls them. */
+/** routesInTheLog leaves one request for each path without a response, and returns their routes in the log. */
 async function routesInTheLog(t: TestContext, options: LameduckOptions, paths: readonly string[]): Promise<string[]> {
   const app = await createApp(t, { ...shortDrain, ...options });
   let waiting = 0;
@@ -173,16 +173,16 @@ async function routesInTheLog(t: TestContext, options: LameduckOptions, paths: r
 
 const paths = ['/users/42?verbose', '/api/orders/7/items', '/api/nowhere'];
 
-test('with metrics a request has the name of its route, and its path where there is none', async (t) => {
+test('with metrics a request is named by its route, or by its path if there is no route', async (t) => {
   const routes = await routesInTheLog(t, { metricsPath: '/metrics' }, paths);
   assert.deepEqual(routes, ['/api/nowhere', '/api/orders/*', '/users/:id']);
 });
 
-test('without metrics a request has its path for a name', async (t) => {
+test('without metrics a request is named by its path', async (t) => {
   assert.deepEqual(await routesInTheLog(t, {}, paths), ['/api/nowhere', '/api/orders/7/items', '/users/42']);
 });
 
-test('the option route comes before the names of the router', async (t) => {
+test('the option route takes precedence over the routes of the router', async (t) => {
   const route = (): string => 'of the program';
   assert.deepEqual(await routesInTheLog(t, { metricsPath: '/metrics', route }, paths.slice(1)), [
     'of the program',

@@ -1,4 +1,4 @@
-// An application that is started by fastify-cli, or a starter like it, which listens for process signals itself.
+// Tests an application that is started by fastify-cli, or by a similar starter with its own signal listeners.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 const warning = ({ level, msg }: Line): boolean =>
   level === 40 && msg?.startsWith('close-with-grace ends this process') === true;
 
-test('a starter whose delay is shorter than the drain does not cut it, and the log warns of nothing', async (t) => {
+test('a starter whose delay is shorter than the drain does not cut the drain, and no warning is logged', async (t) => {
   const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', { CLOSE_GRACE_DELAY: '1' }));
   const request = await HeldRequest.open(t, await program.ready());
   program.kill('SIGTERM');
@@ -38,11 +38,11 @@ test('with ownSignalListeners run a starter that closes the application joins th
   assert.equal((await program.finalLine())['exitCode'], 0);
 });
 
-test('with ownSignalListeners run a starter whose delay is shorter than the drain cuts it, and the log warns at the start', async (t) => {
+test('with ownSignalListeners run, a starter whose delay is shorter than the drain ends the drain early, and a warning at the start says so', async (t) => {
   const env = { CLOSE_GRACE_DELAY: '500', ...run };
   const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', env));
   const port = await program.ready();
-  assert.match((await program.line('the warning', warning)).msg ?? '', /give it 28s or more, or take it out/);
+  assert.match((await program.line('the warning', warning)).msg ?? '', /set its delay to at least 28s, or remove it/);
   const request = await HeldRequest.open(t, port);
   program.kill('SIGTERM');
   await request.cut();
@@ -52,14 +52,14 @@ test('with ownSignalListeners run a starter whose delay is shorter than the drai
   assert.ok(!('InFlightRequestsDrained' in (phases as object)));
 });
 
-test('an application that the starter gives a scope of its own is told how to be without one', async (t) => {
+test('the error for an application that the starter encapsulates says how to avoid this', async (t) => {
   const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', { ENCAPSULATED: '1' }));
   assert.deepEqual(await program.exit, { code: 1, signal: null });
   assert.match(program.stderr, /LAMEDUCK_ERR_PLUGIN_ENCAPSULATED/);
   assert.match(program.stderr, /registered inside "application".*: expected .* made with fastify-plugin/);
 });
 
-// fastify-cli itself brings fifty packages along, and is installed by .ci/fastify-matrix.
+// fastify-cli installs fifty packages, so only .ci/fastify-matrix installs it.
 const cli = process.env['FASTIFY_CLI'];
 
 function start(t: TestContext, delay: string, env: Readonly<Record<string, string>>): CommandUnderTest {
@@ -85,7 +85,7 @@ if (cli !== undefined) {
       const last = await (code === 0 ? request.release() : request.cut());
       if (answer !== undefined) assert.equal(last, answer);
       assert.deepEqual(await command.exit, { code, signal: null }, command.output);
-      assert.equal(command.output.includes('fastify-cli ends this process when its delay is over'), code === 1);
+      assert.equal(command.output.includes('fastify-cli ends this process after its delay'), code === 1);
     });
   }
 }

@@ -1,4 +1,4 @@
-// Code that the compiler has to accept or to reject in a program that uses the plugin. It is compiled and never run.
+// Code that the compiler must accept or reject in a program that uses the plugin. It is compiled and never run.
 import Fastify, { type FastifyTypeProvider } from 'fastify';
 import type { Lameduck } from '../../src/index.ts';
 import fastifyLameduck, {
@@ -27,7 +27,7 @@ export async function registers(): Promise<Lameduck> {
   await app.register(fastifyLameduck, { shutdownSendRetryAfter: 'yes' });
 
   app.lameduck.addDestroyHook('pool', ({ reason }) => reason?.length);
-  // @ts-expect-error The handle is the plugin's.
+  // @ts-expect-error A program cannot replace the handle.
   app.lameduck = undefined;
   return app.lameduck;
 }
@@ -44,7 +44,7 @@ export async function registersWithATypeProvider(): Promise<void> {
   const body = {} as { readonly infer: { readonly id: number } };
   app.post('/', { schema: { body }, config: { lameduck: { longRunning: true } } }, (request) => {
     const { id }: { id: number } = request.body;
-    // @ts-expect-error The type provider goes on working.
+    // @ts-expect-error The type provider still gives the property the type number.
     const name: string = request.body.id;
     request.server.lameduck.abortSignal(request).throwIfAborted();
     return [id, name, request.routeOptions.config.lameduck.longRunning];
@@ -58,9 +58,9 @@ export function marksRoutes(): void {
   const config: LameduckRouteConfig = { longRunning: true };
   app.get('/events', { config: { lameduck: config } }, () => '');
   app.route({ method: 'GET', url: '/poll', config: { lameduck: { longRunning: false } }, handler: () => '' });
-  // @ts-expect-error A route is long-running or not.
+  // @ts-expect-error longRunning is a boolean.
   app.get('/often', { config: { lameduck: { longRunning: 'often' } } }, () => '');
 }
 
-// @ts-expect-error Options are checked where they are made, too.
+// @ts-expect-error The compiler also checks options that are not passed directly.
 export const options: LameduckOptions = { logger: 'console' };

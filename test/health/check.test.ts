@@ -48,7 +48,7 @@ test('P-083 a check that throws or rejects fails, and its error is the cause', a
   }
 });
 
-test('a reason is cut at 1000 characters and says so, and the error behind it is left whole', async () => {
+test('the reason of a failed check is cut at 1000 characters, and the original error is kept whole', async () => {
   const cause = new Error('x'.repeat(5_000_000));
   const failure = await failureOf(() => {
     throw cause;
@@ -70,7 +70,7 @@ const nonErrors: readonly unknown[] = [
 ];
 
 for (const [index, cause] of nonErrors.entries()) {
-  test(`P-083 a check that throws or rejects with what is no Error fails (${String(index)}: ${typeof cause})`, async () => {
+  test(`P-083 a check that throws or rejects with a value that is not an Error fails (${String(index)}: ${typeof cause})`, async () => {
     const thrown = await failureOf(() => {
       throw cause;
     });
@@ -80,7 +80,7 @@ for (const [index, cause] of nonErrors.entries()) {
   });
 }
 
-test('P-081, P-083 a check that hangs has failed at its limit, not before', async () => {
+test('P-081, P-083 a check that hangs fails at its limit, not before', async () => {
   const clock = new FakeClock();
   const results: CheckResult[] = [];
   void Promise.resolve(run(hangs, clock)).then((result) => results.push(result));
@@ -90,30 +90,30 @@ test('P-081, P-083 a check that hangs has failed at its limit, not before', asyn
   assert.equal(results[0]?.message, 'check "database" failed: no answer within 900ms');
 });
 
-test('a check that has answered leaves no timer behind', async () => {
+test('a check that has finished leaves no timer', async () => {
   const clock = new FakeClock();
   await run(async () => true, clock);
   await run(() => Promise.reject(new Error('down')), clock);
   assert.equal(clock.pending.all, 0);
 });
 
-test('a check that rejects after its limit is nobody’s unhandled rejection', async () => {
+test('a check that rejects after its limit causes no unhandled rejection', async () => {
   const clock = new FakeClock();
   const late = Promise.withResolvers<never>();
   const result = run(() => late.promise, clock);
   await clock.advance(900);
   assert.match((await result)?.message ?? '', /no answer within/);
   late.reject(new Error('too late'));
-  // The runner fails the file for a rejection that nobody handles.
+  // The runner fails the file for an unhandled rejection.
   await settled();
 });
 
-test('a check that answers at once is answered at once, without a promise', () => {
+test('a synchronous check has its result at once, without a promise', () => {
   assert.equal(run(() => true) instanceof Promise, false);
   assert.equal(run(() => false) instanceof Promise, false);
 });
 
-test('any thenable is waited for', async () => {
+test('a check can return any thenable', async () => {
   const thenable = {
     then: (resolve: (value: boolean) => void) => {
       resolve(false);
@@ -135,9 +135,12 @@ const evil: readonly (readonly [string, () => unknown])[] = [
       throw Object.assign(new Error(), { message: Symbol('down') });
     },
   ],
-  ['returns what cannot be asked whether it is a promise', () => new Proxy({}, { has: () => assert.fail('no has') })],
   [
-    'returns what loses its then when it is asked again',
+    'returns a proxy that throws when a property is looked up',
+    () => new Proxy({}, { has: () => assert.fail('no has') }),
+  ],
+  [
+    'returns an object whose property `then` throws at the second read',
     () => Object.defineProperty({}, 'then', { get: once(() => () => undefined) }),
   ],
   [
@@ -160,12 +163,12 @@ function once<Value>(get: () => Value): () => Value {
 }
 
 for (const [what, answer] of evil) {
-  test(`P-083 a check that ${what} fails, and nothing is thrown at whoever asked`, async () => {
+  test(`P-083 a check that ${what} fails, and nothing is thrown to its caller`, async () => {
     await failureOf(answer);
   });
 }
 
-test('the AbortSignal of a check is aborted when its limit has passed, and not before', async () => {
+test('the AbortSignal of a check is aborted at its limit, not before', async () => {
   const clock = new FakeClock();
   const signals: AbortSignal[] = [];
   const result = run(({ signal }) => {
@@ -179,7 +182,7 @@ test('the AbortSignal of a check is aborted when its limit has passed, and not b
   assert.equal(signals[0].reason, await result);
 });
 
-test('the AbortSignal of a check that has answered is not aborted', async () => {
+test('the AbortSignal of a check that has finished is not aborted', async () => {
   const clock = new FakeClock();
   let signal: AbortSignal | undefined;
   const answer: CheckFunction = async (context) => {
@@ -190,7 +193,7 @@ test('the AbortSignal of a check that has answered is not aborted', async () => 
   assert.equal(signal?.aborted, false);
 });
 
-test('P-081 a check that gives up when its limit has passed is told as one that had not answered', async () => {
+test('P-081 a check that gives up at its limit is reported as timed out', async () => {
   const clock = new FakeClock();
   const result = run(
     ({ signal }) =>
@@ -205,7 +208,7 @@ test('P-081 a check that gives up when its limit has passed is told as one that 
   assert.match((await result)?.message ?? '', /no answer within 900ms$/);
 });
 
-test('P-082 a probe during a run of a check gets the result of that run, and a later probe a new one', async () => {
+test('P-082 a probe during a run of a check gets the result of that run, and a later probe starts a new run', async () => {
   const runs: PromiseWithResolvers<boolean>[] = [];
   const check = createCheck(() => {
     const next = Promise.withResolvers<boolean>();
@@ -225,7 +228,7 @@ test('P-082 a probe during a run of a check gets the result of that run, and a l
   assert.equal(await second, undefined);
 });
 
-test('P-082 a probe that comes with the answer to another finds a run of its own', async () => {
+test('P-082 a probe that arrives with the result of a run starts a new run', async () => {
   let runs = 0;
   const check = createCheck(async () => {
     runs++;
@@ -234,7 +237,7 @@ test('P-082 a probe that comes with the answer to another finds a run of its own
   assert.equal(runs, 2);
 });
 
-test('P-082 after a run that took too long the check is run anew, whatever becomes of the old run', async () => {
+test('P-082 after a run that timed out the check runs again, whatever the old run does later', async () => {
   const clock = new FakeClock();
   const runs: PromiseWithResolvers<boolean>[] = [];
   const check = createCheck(() => {

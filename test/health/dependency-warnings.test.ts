@@ -3,12 +3,26 @@ import { test } from 'node:test';
 import { HealthUnderTest, passes } from '../support/health-under-test.ts';
 
 const suspects = [
-  ...['db', 'database', 'postgres', 'redis', 'kafka', 'user-db', 'userDb', 'userDB', 'DB', 'PostgreSQL', 'redis2'],
-  ...['orders.kafka', 'cache/redis/ping', 'mongo_primary', 'MySQL-replica', 'checkDatabase'],
+  'db',
+  'database',
+  'postgres',
+  'redis',
+  'kafka',
+  'user-db',
+  'userDb',
+  'userDB',
+  'DB',
+  'PostgreSQL',
+  'redis2',
+  'orders.kafka',
+  'cache/redis/ping',
+  'mongo_primary',
+  'MySQL-replica',
+  'checkDatabase',
 ];
 
 for (const name of suspects) {
-  test(`P-089 a livez check "${name}" is added, with a warning`, () => {
+  test(`P-089 a livez check named "${name}" is added, with a warning`, () => {
     const under = new HealthUnderTest();
     under.health.addLivez(name, passes);
     assert.match(under.bodyOf('/livez?verbose'), new RegExp(`^\\[\\+\\]${name} ok$`, 'm'));
@@ -20,7 +34,7 @@ for (const name of suspects) {
   });
 }
 
-test('P-089 a livez check that looks like none is added without a warning', () => {
+test('P-089 a livez check that does not look like a dependency is added without a warning', () => {
   const under = new HealthUnderTest();
   for (const name of [
     'worker',
@@ -38,7 +52,7 @@ test('P-089 a livez check that looks like none is added without a warning', () =
   assert.deepEqual(under.warnings, []);
 });
 
-test('P-089 a readyz check may be a dependency, and lameduck’s own checks look like none', () => {
+test("P-089 a readyz check may be a dependency, and lameduck's own checks do not look like one", () => {
   const under = new HealthUnderTest({ livezGracePeriod: 1_000 });
   under.health.addReadyz('database', passes);
   under.health.addPostStartHook('database', passes);
@@ -46,7 +60,7 @@ test('P-089 a readyz check may be a dependency, and lameduck’s own checks look
 });
 
 for (const first of ['readyz', 'livez'] as const) {
-  test(`P-089 a livez check with the name or the function of a readyz check is warned about, ${first} added first`, () => {
+  test(`P-089 a livez check with the name or the function of a readyz check causes a warning, ${first} added first`, () => {
     const under = new HealthUnderTest();
     const shared = (): boolean => true;
     const add = {
@@ -74,7 +88,7 @@ for (const first of ['readyz', 'livez'] as const) {
   });
 }
 
-test('P-089 a check is warned about once, for whatever number of reasons', () => {
+test('P-089 a check causes only one dependency warning, however many reasons there are', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('redis', passes);
   under.health.addReadyz('redis', passes);
@@ -82,7 +96,7 @@ test('P-089 a check is warned about once, for whatever number of reasons', () =>
   assert.equal(under.warnings.length, 1);
 });
 
-test('P-089 a check that is refused is not warned about', () => {
+test('P-089 a rejected check causes no dependency warning', () => {
   const under = new HealthUnderTest();
   under.health.close();
   assert.throws(() => {

@@ -10,13 +10,13 @@ const headers = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-test('A-085 an endpoint whose checks pass answers 200 with ok and no newline', () => {
+test('A-085 an endpoint whose checks pass responds with 200, ok and no newline', () => {
   for (const url of ['/readyz', '/livez', '/healthz']) {
     assert.deepEqual(new HealthUnderTest().ask(url), { status: 200, headers, body: 'ok' });
   }
 });
 
-test('P-086 every answer forbids storing and sniffing, but for the ok of a single check, which is sniffed as in the apiserver', () => {
+test('P-086 every probe response forbids storing, and forbids content sniffing except for the ok of a single check, as in the apiserver', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('bad', fails);
   for (const url of ['/livez', '/livez/ping', '/livez/bad', '/livez/nothing']) {
@@ -28,7 +28,7 @@ test('P-086 every answer forbids storing and sniffing, but for the ok of a singl
   }
 });
 
-test('A-086 the presence of verbose asks for all checks by name, whatever its value', () => {
+test('A-086 the parameter verbose lists all checks by name, whatever its value', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('worker', passes);
   for (const query of ['verbose', 'verbose=true', 'verbose=false', 'verbose=', 'a=1&verbose']) {
@@ -38,7 +38,7 @@ test('A-086 the presence of verbose asks for all checks by name, whatever its va
   for (const query of ['Verbose', 'verbos', 'x=verbose']) assert.equal(under.bodyOf(`/healthz?${query}`), 'ok', query);
 });
 
-test('A-087, A-088, A-092 a failure is 500 with every check in the order of registration and no reason, verbose or not', () => {
+test('A-087, A-088, A-092 a failing endpoint responds with 500 and every check in the order of registration, without reasons', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('bad', fails);
   under.health.addLivez('good', passes);
@@ -49,10 +49,10 @@ test('A-087, A-088, A-092 a failure is 500 with every check in the order of regi
     body: '[+]ping ok\n[+]log ok\n[-]bad failed: reason withheld\n[+]good ok\nlivez check failed\n',
   });
   assert.deepEqual(under.ask('/livez?verbose'), answer);
-  assert.deepEqual(under.ask('/LiveZ/'), answer, 'the name is that of the endpoint and not what was asked for');
+  assert.deepEqual(under.ask('/LiveZ/'), answer, 'the name must be that of the endpoint, not of the URL');
 });
 
-test('A-088, A-089 an excluded check is not run and is told as excluded', () => {
+test('A-088, A-089 an excluded check is not run and is listed as excluded', () => {
   const under = new HealthUnderTest();
   let runs = 0;
   under.health.addReadyz('slow', () => runs++);
@@ -64,10 +64,10 @@ test('A-088, A-089 an excluded check is not run and is told as excluded', () => 
   );
   assert.equal(runs, 0);
   assert.equal(under.statusOf('/readyz?exclude=slow'), 500);
-  assert.equal(under.statusOf('/readyz?exclude=slow,bad'), 500, 'commas do not separate');
+  assert.equal(under.statusOf('/readyz?exclude=slow,bad'), 500, 'commas must not separate names');
 });
 
-test('A-090 exclude=shutdown is the prober’s own wish, and a probe with it stays green during the shutdown', () => {
+test('A-090 a probe with exclude=shutdown passes during the shutdown, because the prober requests it', () => {
   const under = new HealthUnderTest();
   under.lifecycle.report('ShutdownInitiated');
   assert.equal(under.statusOf('/readyz'), 500);
@@ -78,18 +78,18 @@ test('A-090 exclude=shutdown is the prober’s own wish, and a probe with it sta
   assert.equal(under.statusOf('/readyz?exclude=shutdown'), 200);
 });
 
-test('A-070 each check has a path of its own, with slashes if its name has some', () => {
+test('A-070 each check has its own path, with slashes if its name contains some', () => {
   const under = new HealthUnderTest();
   let runs = 0;
   under.health.addReadyz('cache/warm', () => runs++);
   under.health.addReadyz('bad', fails);
   assert.equal(under.bodyOf('/readyz/cache/warm'), 'ok');
-  assert.equal(runs, 1, 'only this one has run');
+  assert.equal(runs, 1, 'only this check may run');
   assert.equal(under.statusOf('/readyz/warm'), 404);
   assert.equal(under.statusOf('/readyz/ping/'), 404);
 });
 
-test('A-095 a single check answers 200 ok, or 500 without the reason', () => {
+test('A-095 the path of a single check responds with 200 and ok, or 500 without the reason', () => {
   const under = new HealthUnderTest();
   under.health.addReadyz('bad', fails);
   const { status, body } = under.ask('/readyz/bad?verbose');
@@ -97,7 +97,7 @@ test('A-095 a single check answers 200 ok, or 500 without the reason', () => {
   assert.deepEqual([under.statusOf('/readyz/ping'), under.bodyOf('/readyz/ping')], [200, 'ok']);
 });
 
-test('A-096 a single check pays no heed to verbose and exclude, and is no result of its endpoint', () => {
+test('A-096 the path of a single check ignores verbose and exclude, and does not count as a result of its endpoint', () => {
   const under = new HealthUnderTest();
   let runs = 0;
   under.health.addReadyz('counted', () => runs++);
@@ -106,14 +106,14 @@ test('A-096 a single check pays no heed to verbose and exclude, and is no result
   assert.deepEqual(under.observer.checkResults, []);
 });
 
-test('the path of a check that does not exist is 404', () => {
+test('a probe of an unknown check gets a 404 response', () => {
   const under = new HealthUnderTest();
   for (const url of ['/readyz/nothing', '/readyz//', '/readyz//ping', '/livez/shutdown', '/readyz/__proto__']) {
     assert.deepEqual(under.ask(url), { status: 404, headers, body: '404 page not found\n' }, url);
   }
 });
 
-test('P-081 checks that hang fail together at their limit, while the others still report', async () => {
+test('P-081 checks that hang fail together at their limit, and the others report their results', async () => {
   const under = new HealthUnderTest();
   under.health.addReadyz('hangs', hangs);
   under.health.addReadyz('hangs-too', hangs);
@@ -127,7 +127,7 @@ test('P-081 checks that hang fail together at their limit, while the others stil
   assert.equal(under.clock.pending.all, 0);
 });
 
-test('an asynchronous check answers its own path, too', async () => {
+test('an asynchronous check also has its own path', async () => {
   const under = new HealthUnderTest();
   under.health.addReadyz('good', async () => true);
   under.health.addReadyz('bad', async () => false);
@@ -135,7 +135,7 @@ test('an asynchronous check answers its own path, too', async () => {
   assert.equal((await under.probe('/readyz/bad')).status, 500);
 });
 
-test('P-082 a hundred probes of an endpoint and of one of its checks run each check once', async () => {
+test('P-082 a hundred probes at once, of an endpoint and of one of its checks, share one run of each check', async () => {
   const under = new HealthUnderTest();
   const runs = { slow: 0, slower: 0 };
   const gate = Promise.withResolvers<boolean>();
@@ -159,7 +159,7 @@ test('P-082 a hundred probes of an endpoint and of one of its checks run each ch
   assert.deepEqual(runs, { slow: 1, slower: 2 });
 });
 
-test('P-082 probes that share a run fail together, and that is one change', async () => {
+test('P-082 probes that share a run fail together, and the observer sees one change', async () => {
   const under = new HealthUnderTest();
   const gate = Promise.withResolvers<boolean>();
   under.health.addReadyz('database', () => gate.promise);
@@ -169,7 +169,7 @@ test('P-082 probes that share a run fail together, and that is one change', asyn
   assert.deepEqual(under.observer.checkChanges, ['readyz database: check "database" failed: it returned false']);
 });
 
-test('A-104, P-083 the reason of a failure goes to the observer, once for each change', () => {
+test('A-104, P-083 the observer gets the reason of a failure, once per change', () => {
   const under = new HealthUnderTest();
   let isDown = false;
   under.health.addReadyz('database', () => {
@@ -187,7 +187,7 @@ test('A-104, P-083 the reason of a failure goes to the observer, once for each c
   ]);
 });
 
-test('A-181 each check that a probe of a whole endpoint has run is a result; one that is excluded is none', async () => {
+test('A-181 each check that a probe of a whole endpoint has run is counted as a result, and an excluded check is not', async () => {
   const under = new HealthUnderTest();
   under.health.addReadyz('bad', fails);
   under.health.addReadyz('slow', async () => true);
@@ -199,10 +199,10 @@ test('A-181 each check that a probe of a whole endpoint has run is a result; one
     'readyz shutdown: passed',
   ]);
   assert.equal(await under.health.readyz.passes(), false);
-  assert.deepEqual(under.observer.checkResults, [], 'the start asks, and no probe');
+  assert.deepEqual(under.observer.checkResults, [], 'the start runs this check, not a probe');
 });
 
-test('P-088 whether the checks pass can be asked without a probe', async () => {
+test('P-088 the lifecycle can run the checks without a probe', async () => {
   const under = new HealthUnderTest();
   let isUp = false;
   under.health.addReadyz('database', async () => isUp);
@@ -213,7 +213,7 @@ test('P-088 whether the checks pass can be asked without a probe', async () => {
   assert.equal(await under.health.readyz.passes(), false);
 });
 
-test('P-091 a probe that waits for a check while the shutdown begins is answered 500', async () => {
+test('P-091 a probe that waits for a check when the shutdown begins gets a 500', async () => {
   const under = new HealthUnderTest();
   const gate = Promise.withResolvers<boolean>();
   under.health.addReadyz('slow', () => gate.promise);
@@ -226,7 +226,7 @@ test('P-091 a probe that waits for a check while the shutdown begins is answered
   );
 });
 
-test('A-089 a check that passes for now without being run can be excluded by its group (against A-091), and is no result', () => {
+test('A-089 a check that temporarily passes without running can be excluded by its group (unlike A-091), and is not counted', () => {
   const { clock, observer } = new HealthUnderTest();
   const endpoint = new Endpoint('livez', { clock, observer });
   const check = new Check('boot', fails, { clock, checkTimeout: 900 }, { group: 'start' });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { CheckFunction, CheckOptions } from '../../src/health/check.ts';
 import { fails, HealthUnderTest, passes } from '../support/health-under-test.ts';
 
-test('A-072, A-073, A-074 ping and log lead on each endpoint, then checks as they were added, and shutdown is the last of /readyz alone', () => {
+test('A-072, A-073, A-074 each endpoint has ping and log first, then checks in the order of registration, and /readyz has shutdown last', () => {
   const under = new HealthUnderTest();
   under.health.addReadyz('database', passes);
   under.health.addReadyz('cache', passes);
@@ -17,7 +17,7 @@ test('A-072, A-073, A-074 ping and log lead on each endpoint, then checks as the
   assert.equal(under.bodyOf('/healthz?verbose'), '[+]ping ok\n[+]log ok\n[+]worker ok\nhealthz check passed\n');
 });
 
-test('A-003, A-106 readyz fails as soon as ShutdownInitiated is signaled, and livez and healthz stay green', () => {
+test('A-003, A-106 /readyz fails as soon as ShutdownInitiated fires, and /livez and /healthz pass', () => {
   const under = new HealthUnderTest();
   under.health.close();
   assert.equal(under.statusOf('/readyz'), 200);
@@ -30,7 +30,7 @@ test('A-003, A-106 readyz fails as soon as ShutdownInitiated is signaled, and li
   assert.equal(under.bodyOf('/healthz'), 'ok');
 });
 
-test('A-097 /readyz/shutdown fails during the shutdown, with the reason withheld', () => {
+test('A-097 /readyz/shutdown fails during the shutdown, without its reason', () => {
   const under = new HealthUnderTest();
   under.health.close();
   assert.equal(under.bodyOf('/readyz/shutdown'), 'ok');
@@ -39,7 +39,7 @@ test('A-097 /readyz/shutdown fails during the shutdown, with the reason withheld
   assert.equal(under.bodyOf('/readyz/shutdown'), 'internal server error: reason withheld\n');
 });
 
-test('P-091, P-092 a check over a flag of the program turns readyz red and green with the next probe, undamped, and never green after ShutdownInitiated', () => {
+test('P-091, P-092 a check that reads a flag of the program changes /readyz at the next probe, and cannot make /readyz pass after ShutdownInitiated', () => {
   const under = new HealthUnderTest();
   let isTakenOut = false;
   under.health.addReadyz('taken-out', () => !isTakenOut);
@@ -56,12 +56,12 @@ test('P-091, P-092 a check over a flag of the program turns readyz red and green
   }
 });
 
-test('A-074 all three endpoints are closed to new checks once they are installed', () => {
+test('A-074 no endpoint accepts new checks after installation', () => {
   const { health } = new HealthUnderTest();
   health.close();
   const late = (endpoint: string, name: string): object => ({
     code: 'LAMEDUCK_ERR_REGISTERED_TOO_LATE',
-    message: `unable to add check "${name}": the /${endpoint} endpoint has already been created; add it before listen()`,
+    message: `unable to add check "${name}": the /${endpoint} endpoint accepts no more checks; add it before listen()`,
   });
   assert.throws(
     () => {
@@ -93,7 +93,7 @@ for (const kind of ['readyz', 'livez'] as const) {
       else health.addLivez(given, check, more);
     };
 
-  test(`a ${kind} check needs a name that is free and can stand in a path`, () => {
+  test(`a ${kind} check needs an unused name that is valid in a path`, () => {
     for (const name of ['ping', 'log']) {
       const taken = {
         code: 'LAMEDUCK_ERR_NAME_TAKEN',
@@ -119,7 +119,7 @@ for (const kind of ['readyz', 'livez'] as const) {
     }
   });
 
-  test(`a ${kind} check has no other option than a group, which needs a name`, () => {
+  test(`a ${kind} check accepts only the option group, which must be a name`, () => {
     for (const options of [null, 'etcd', [], 7, { grup: 'etcd' }, { group: 'etcd', timeout: '1s' }]) {
       assert.throws(add('a', passes, options), {
         code: 'LAMEDUCK_ERR_OPTIONS_INVALID',
@@ -136,7 +136,7 @@ for (const kind of ['readyz', 'livez'] as const) {
   });
 }
 
-test('a livez check whose name only one of its two endpoints has free is added to none', () => {
+test('a livez check whose name is unused on only one of its two endpoints is added to neither', () => {
   const under = new HealthUnderTest();
   under.health.addPostStartHook('warm-up', passes);
   assert.throws(
@@ -152,7 +152,7 @@ test('a livez check whose name only one of its two endpoints has free is added t
 });
 
 for (const livezGracePeriod of [0, 5_000]) {
-  test(`A-040 a post-start hook whose check cannot be on every endpoint is on none, with a grace of ${String(livezGracePeriod)}ms`, () => {
+  test(`A-040 a post-start hook whose check cannot be on every endpoint is on none, with a grace period of ${String(livezGracePeriod)}ms`, () => {
     for (const kind of ['readyz', 'livez'] as const) {
       const under = new HealthUnderTest({ livezGracePeriod });
       if (kind === 'readyz') under.health.addReadyz('poststarthook/a', passes);
@@ -169,14 +169,14 @@ for (const livezGracePeriod of [0, 5_000]) {
 }
 
 for (const url of ['/readyz', '/readyz/', '/readyz?', '/readyz?a=1', '/readyz/?a=/x', '/READYZ', '/Readyz/?verbose=']) {
-  test(`P-080, A-070 ${url} asks the whole endpoint`, () => {
+  test(`P-080, A-070 ${url} is a probe of the whole endpoint`, () => {
     const under = new HealthUnderTest();
     assert.equal(under.statusOf(url), 200);
     assert.match(under.bodyOf(url), /^ok$|check passed\n$/);
   });
 }
 
-test('A-070, P-085 the path of one check is found behind that of its endpoint, in any case of letters of the endpoint', () => {
+test('A-070, P-085 the path of one check follows that of its endpoint, whose letters may be of any case', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('a/b', passes);
   under.health.addLivez('bad', fails);
@@ -186,39 +186,35 @@ test('A-070, P-085 the path of one check is found behind that of its endpoint, i
 });
 
 const noProbes = [
-  ...[
-    '',
-    '/',
-    '*',
-    '/r',
-    '/readyzz',
-    '/readyz2/ping',
-    '//readyz',
-    '/api/readyz',
-    '/health',
-    '/readyz#a',
-    '/readyz%2fping',
-  ],
-  ...[
-    'http://h',
-    'http://h/',
-    'http://h/readyz',
-    'HTTPS://[::1]:80/livez?verbose',
-    'http:///x/readyz',
-    'http:/readyz',
-    'ftp://h/readyz',
-    'readyz',
-    'http://h?/readyz',
-    'h:80',
-  ],
+  '',
+  '/',
+  '*',
+  '/r',
+  '/readyzz',
+  '/readyz2/ping',
+  '//readyz',
+  '/api/readyz',
+  '/health',
+  '/readyz#a',
+  '/readyz%2fping',
+  'http://h',
+  'http://h/',
+  'http://h/readyz',
+  'HTTPS://[::1]:80/livez?verbose',
+  'http:///x/readyz',
+  'http:/readyz',
+  'ftp://h/readyz',
+  'readyz',
+  'http://h?/readyz',
+  'h:80',
 ];
 
-test('any other URL is no probe and belongs to the program', () => {
+test('any other URL is not a probe and belongs to the program', () => {
   const { health } = new HealthUnderTest();
   for (const url of noProbes) assert.equal(health.answer(url), undefined, url);
 });
 
-test('P-084 a failing check of one endpoint does not show in another', () => {
+test('P-084 a failing check of one endpoint does not appear in another', () => {
   const under = new HealthUnderTest();
   under.health.addReadyz('database', () => false);
   assert.equal(under.statusOf('/readyz'), 500);
@@ -229,7 +225,7 @@ test('P-084 a failing check of one endpoint does not show in another', () => {
   assert.equal(under.statusOf('/readyz/worker'), 404);
 });
 
-test('P-084 two lifecycles of one process share no run and no result, though they share the function', async () => {
+test('P-084 two lifecycles of one process share no run and no result, even if they share the check function', async () => {
   const [one, other] = [new HealthUnderTest(), new HealthUnderTest()];
   const gates: PromiseWithResolvers<boolean>[] = [];
   const check = (): Promise<boolean> => {
@@ -252,7 +248,7 @@ test('P-084 two lifecycles of one process share no run and no result, though the
   assert.deepEqual([(await red).status, (await green).status], [500, 200]);
 });
 
-test('P-082 a livez check is one check on /livez and /healthz, and shares its run over both and their single paths', async () => {
+test('P-082 a livez check is one check for /livez and /healthz, and shares its run over both endpoints and their single paths', async () => {
   const under = new HealthUnderTest();
   let runs = 0;
   const gate = Promise.withResolvers<boolean>();

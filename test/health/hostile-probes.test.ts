@@ -1,14 +1,13 @@
-// Tests probes that no client sends in good faith. Whatever they contain, the work and the answer are bounded and
-// nothing throws.
+// Tests malicious probes. Whatever they contain, the work and the response are bounded and nothing throws.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { seeded } from '../support/random.ts';
 import { HealthUnderTest, passes } from '../support/health-under-test.ts';
 
-// As long as Node lets the head of a request be, unless told otherwise.
+// The number of bytes in Node's default limit for a request head.
 const longestHead = 16 * 1_024;
 
-/** The line about unmatched names in a verbose answer. */
+/** The line about unmatched names in a verbose response. */
 function warningFor(...names: readonly string[]): string {
   const query = names.map((name) => `exclude=${encodeURIComponent(name)}`).join('&');
   const body = new HealthUnderTest().bodyOf(`/livez?verbose&${query}`);
@@ -21,7 +20,7 @@ function warningFor(...names: readonly string[]): string {
   return (lines[2] ?? '').replace('warn: some health checks cannot be excluded: no matches for ', '');
 }
 
-test('A-088, A-089, P-085 names that match no check change no status and are a warning, sorted, in a verbose or failing answer', () => {
+test('A-088, A-089, P-085 names that match no check do not change the status, and are listed in a verbose or failing response', () => {
   const under = new HealthUnderTest();
   const query = 'exclude=b&exclude=a&exclude=b';
   assert.equal(under.bodyOf(`/readyz?${query}`), 'ok');
@@ -33,10 +32,10 @@ test('A-088, A-089, P-085 names that match no check change no status and are a w
     under.bodyOf(`/readyz?${query}`),
     `${head}[-]shutdown failed: reason withheld\n${warning}readyz check failed\n`,
   );
-  assert.deepEqual(under.warnings, [], 'and nothing that a prober can say is logged (against A-105)');
+  assert.deepEqual(under.warnings, [], 'nothing that a prober sends may be logged (against A-105)');
 });
 
-test('A-088, A-089, P-085 a group excludes all checks that are in it, and each says with which group', () => {
+test('A-088, A-089, P-085 excluding a group excludes all of its checks, and each is listed with that group', () => {
   const under = new HealthUnderTest();
   under.health.addReadyz('etcd-0', () => false, { group: 'etcd' });
   under.health.addReadyz('cache', passes);
@@ -50,7 +49,7 @@ test('A-088, A-089, P-085 a group excludes all checks that are in it, and each s
   assert.equal(under.statusOf('/readyz/etcd'), 404, 'a group has no path');
 });
 
-test('A-089 a name is matched before a group, and one that is both excludes both', () => {
+test("A-089 a check's name is matched before a group's, and a name of both excludes both", () => {
   const under = new HealthUnderTest();
   under.health.addLivez('etcd', () => false);
   under.health.addLivez('etcd-0', () => false, { group: 'etcd' });
@@ -63,13 +62,13 @@ test('A-089 a name is matched before a group, and one that is both excludes both
   );
 });
 
-test('A-089 a group whose checks are all excluded by their own names has matched nothing', () => {
+test('A-089 an excluded group counts as unmatched if each of its checks is also excluded by its own name', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('a', passes, { group: 'g' });
   assert.match(under.bodyOf('/livez?verbose&exclude=a&exclude=g'), /^\[\+\]a excluded: ok\nwarn: .* "g"$/m);
 });
 
-test('an empty exclude is a name that matches nothing', () => {
+test('an empty exclude parameter counts as a name that matches no check', () => {
   for (const query of ['exclude=', 'exclude']) {
     assert.match(new HealthUnderTest().bodyOf(`/livez?verbose&${query}`), /no matches for ""\n/);
     assert.equal(new HealthUnderTest().bodyOf(`/livez?${query}`), 'ok');
@@ -88,18 +87,18 @@ const quotedNames: readonly (readonly [string, string])[] = [
 ];
 
 for (const [name, expected] of quotedNames) {
-  test(`A-088 a name is quoted as Go quotes, so that it makes no line of its own: ${expected}`, () => {
+  test(`A-088 an excluded name is quoted as Go quotes it, so that it cannot add a line: ${expected}`, () => {
     assert.equal(warningFor(name), expected);
   });
 }
 
-test('a name that is longer than a hundred characters is cut between two of them', () => {
+test('an excluded name longer than a hundred characters is cut between two characters', () => {
   assert.equal(warningFor('x'.repeat(100)), `"${'x'.repeat(100)}"`);
   assert.equal(warningFor('x'.repeat(101)), `"${'x'.repeat(100)}…"`);
   assert.equal(warningFor(`x${'🦆'.repeat(200)}`), `"x${'🦆'.repeat(99)}…"`);
 });
 
-test('of more than twenty names the first are listed and the others counted', () => {
+test('if more than twenty names match no check, the first twenty are listed and the others counted', () => {
   const names = Array.from({ length: 1_000 }, (_, index) => String(index).padStart(4, '0'));
   const listed = names.slice(0, 20).map((name) => `"${name}"`);
   assert.equal(warningFor(...names), `${listed.join(',')} and 980 more`);
@@ -107,7 +106,7 @@ test('of more than twenty names the first are listed and the others counted', ()
   assert.equal(warningFor(...names.slice(0, 21)), `${listed.join(',')} and 1 more`);
 });
 
-test('percent-encoding that cannot be read is no error: in the query it stays as it is, in a path it names no check', () => {
+test('invalid percent-encoding is not an error: in a query it stays as it is, and in a path it names no check', () => {
   for (const query of [
     'exclude=%',
     'exclude=%zz',
@@ -127,7 +126,7 @@ test('percent-encoding that cannot be read is no error: in the query it stays as
   }
 });
 
-test('A-070 the path of a check is compared as what its percent-encoding stands for, once', () => {
+test('A-070 the path of a check is percent-decoded once before it is compared', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('a/b', passes);
   for (const path of ['a%2Fb', 'a%2fb', '%61/b', 'a/%62?exclude=%'])
@@ -150,7 +149,7 @@ const longOnes: Readonly<Record<string, string>> = {
 };
 
 for (const [what, query] of Object.entries(longOnes)) {
-  test(`the answer to a query that is as long as it can be is short: ${what}`, () => {
+  test(`the response to a query of maximum length is short: ${what}`, () => {
     const { status, body } = new HealthUnderTest().ask(`/livez?verbose&${query.slice(0, longestHead)}`);
     assert.equal(status, 200);
     assert.ok(Buffer.byteLength(body) < 8_192, `${String(Buffer.byteLength(body))} bytes`);
@@ -158,14 +157,14 @@ for (const [what, query] of Object.entries(longOnes)) {
   });
 }
 
-test('the work for a query grows with its length and no faster, also with many checks', () => {
+test('the work for a query grows only linearly with its length, even with many checks', () => {
   const under = new HealthUnderTest();
   for (let index = 0; index < 500; index++) {
     under.health.addLivez(`check-${String(index)}`, passes.bind(undefined), { group: `group-${String(index)}` });
   }
   const queryOf = (length: number): string =>
     Array.from({ length }, (_, index) => `exclude=x${String(index)}`).join('&');
-  // A server can be configured to accept heads of a MiB and more.
+  // A server can be configured to accept request heads of a MiB and more.
   const [short, long] = [2_000, 100_000].map(queryOf) as [string, string];
   const cost = (query: string): number => {
     under.ask(`/livez?verbose&${query}`);
@@ -175,38 +174,53 @@ test('the work for a query grows with its length and no faster, also with many c
     return user + system;
   };
   const [once, fiftyfold] = [cost(short), cost(long)];
-  // Fifty times the work and some collecting of garbage; compared pair by pair it would be 2500 times as much.
+  // The long query has fifty times as many names. Linear work takes fifty times as long, plus garbage collection.
+  // Comparing each name with every other name would take 2500 times as long.
   assert.ok(fiftyfold < 500 * Math.max(once, 1_000), `${String(once)} µs and ${String(fiftyfold)} µs`);
 });
 
-test('no URL whatsoever makes an exception, and every answer is one of the known kinds', () => {
+test('no probe URL throws an exception, and every response is of a known kind', () => {
   const random = seeded(20_261_121);
   const pieces = [
-    ...[
-      '/',
-      '?',
-      '&',
-      '=',
-      '%',
-      '#',
-      '+',
-      ';',
-      '\\',
-      ' ',
-      '..',
-      '//',
-      ':',
-      '@',
-      '%2F',
-      '%00',
-      '%ff',
-      '\u0000',
-      '\n',
-      '🦆',
-      '\ud800',
-    ],
-    ...['readyz', 'livez', 'healthz', 'ping', 'log', 'shutdown', 'poststarthook', 'exclude', 'verbose', 'http://', 'a'],
-    ...['__proto__', 'constructor', 'toString', 'exclude=', '/readyz', '/livez?', '/healthz/'],
+    '/',
+    '?',
+    '&',
+    '=',
+    '%',
+    '#',
+    '+',
+    ';',
+    '\\',
+    ' ',
+    '..',
+    '//',
+    ':',
+    '@',
+    '%2F',
+    '%00',
+    '%ff',
+    '\u0000',
+    '\n',
+    '🦆',
+    '\ud800',
+    'readyz',
+    'livez',
+    'healthz',
+    'ping',
+    'log',
+    'shutdown',
+    'poststarthook',
+    'exclude',
+    'verbose',
+    'http://',
+    'a',
+    '__proto__',
+    'constructor',
+    'toString',
+    'exclude=',
+    '/readyz',
+    '/livez?',
+    '/healthz/',
   ];
   const under = new HealthUnderTest();
   for (let round = 0; round < 20_000; round++) {

@@ -1,4 +1,5 @@
-// The checks of post-start hooks on the three endpoints: at once, after the grace, or never.
+// Tests when the check of a post-start hook appears on each of the three endpoints: at once, after the grace period, or
+// never.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { HealthUnderTest } from '../support/health-under-test.ts';
@@ -22,7 +23,7 @@ test('A-042 the check of a post-start hook is on /readyz and /healthz at once, a
   for (const url of ['/readyz', '/healthz']) assert.equal(under.statusOf(url), 200);
 });
 
-test('A-043 that a start has not ended yet is no change to be told of', () => {
+test('A-043 an unfinished post-start hook is not reported to the observer as a changed check', () => {
   const under = new HealthUnderTest();
   let isFinished = false;
   under.health.addPostStartHook('warm-up', () => isFinished);
@@ -32,7 +33,7 @@ test('A-043 that a start has not ended yet is no change to be told of', () => {
   assert.deepEqual(under.observer.checkChanges, []);
 });
 
-test('A-075, P-087 with a grace period /livez passes until exactly its end, without running the check, and fails a millisecond later', async () => {
+test('A-075, P-087 with livezGracePeriod /livez passes without running the check until the period ends, and fails a millisecond later', async () => {
   const under = new HealthUnderTest({ livezGracePeriod: 10_000 });
   let runs = 0;
   let isFinished = false;
@@ -48,7 +49,7 @@ test('A-075, P-087 with a grace period /livez passes until exactly its end, with
     assert.equal(under.bodyOf('/livez/poststarthook/warm-up'), 'ok');
   }
   assert.equal(runs, 0);
-  assert.equal(under.statusOf('/healthz'), 500, '/healthz has no grace');
+  assert.equal(under.statusOf('/healthz'), 500, '/healthz has no grace period');
   assert.equal(runs, 1);
 
   await under.clock.advance(1);
@@ -62,7 +63,7 @@ test('A-075, P-087 with a grace period /livez passes until exactly its end, with
   assert.equal(under.bodyOf('/livez/poststarthook/warm-up'), 'ok');
 });
 
-test('A-075 a hook that finishes within the grace period never turns /livez red', async () => {
+test('A-075 a post-start hook that finishes within the grace period never fails /livez', async () => {
   const under = new HealthUnderTest({ livezGracePeriod: 10_000 });
   let isFinished = false;
   under.health.addPostStartHook('warm-up', () => isFinished);
@@ -77,7 +78,7 @@ test('A-075 a hook that finishes within the grace period never turns /livez red'
   );
 });
 
-test('A-075 the grace of each hook begins with its own registration', async () => {
+test('A-075 the grace period of each post-start hook begins with its own registration', async () => {
   const under = new HealthUnderTest({ livezGracePeriod: 10_000 });
   under.health.addPostStartHook('first', () => false);
   await under.clock.advance(6_000);
@@ -88,7 +89,7 @@ test('A-075 the grace of each hook begins with its own registration', async () =
   assert.match(under.bodyOf('/livez'), /\[-\]poststarthook\/second failed/);
 });
 
-test('A-181 a check that passes by its grace alone is no result of /livez', async () => {
+test('A-181 a check that passes only because of its grace period is not counted as a result of /livez', async () => {
   const under = new HealthUnderTest({ livezGracePeriod: 10_000 });
   under.health.addPostStartHook('warm-up', () => false);
   under.ask('/livez');
@@ -102,7 +103,7 @@ test('A-181 a check that passes by its grace alone is no result of /livez', asyn
   ]);
 });
 
-test('P-087 the checks of the program have no grace on /livez', () => {
+test("P-087 the program's own checks have no grace period on /livez", () => {
   const under = new HealthUnderTest({ livezGracePeriod: 10_000 });
   under.health.addLivez('worker', () => false);
   assert.equal(under.statusOf('/livez'), 500);

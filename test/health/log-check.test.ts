@@ -23,7 +23,7 @@ function withLog(answer: () => unknown): Flushes {
   return { under, how, count: () => flushes };
 }
 
-test('A-072, A-077 log is a check of each endpoint, right after ping, and one for all of them', () => {
+test('A-072, A-077 the check log follows ping on each endpoint, and is the same check on all of them', () => {
   const { under, count } = withLog(() => undefined);
   for (const endpoint of ['readyz', 'livez', 'healthz']) {
     assert.match(under.bodyOf(`/${endpoint}?verbose`), /^\[\+\]ping ok\n\[\+\]log ok\n/);
@@ -32,7 +32,7 @@ test('A-072, A-077 log is a check of each endpoint, right after ping, and one fo
   assert.equal(count(), 1);
 });
 
-test('A-077 the log is flushed at the first use of the check and every minute from then on, and not before', async () => {
+test('A-077 the log is flushed at the first run of the check and every minute after that, and not before', async () => {
   const { under, count } = withLog(() => undefined);
   await under.clock.advance(10 * minute);
   assert.equal(count(), 0);
@@ -56,7 +56,7 @@ const blocked: Readonly<Record<string, () => unknown>> = {
 };
 
 for (const [what, answer] of Object.entries(blocked)) {
-  test(`A-077 with a flush ${what} the check fails once the last completed one is two minutes old, not a millisecond before`, async () => {
+  test(`A-077 with a flush ${what} the check log fails when the last completed flush is two minutes old, not a millisecond before`, async () => {
     const { under, how } = withLog(() => undefined);
     under.ask('/livez');
     await under.clock.advance(5 * minute);
@@ -69,7 +69,7 @@ for (const [what, answer] of Object.entries(blocked)) {
     assert.deepEqual(under.observer.checkChanges.slice(0, 1), ['livez log: check "log" failed: logging blocked']);
   });
 
-  test(`A-077 with a flush ${what} from the start the check passes for two minutes from its first use`, async () => {
+  test(`A-077 with a flush ${what} from the start the check log passes for two minutes from its first run`, async () => {
     const { under } = withLog(answer);
     await under.clock.advance(10 * minute);
     assert.equal(under.statusOf('/livez'), 200);
@@ -80,7 +80,7 @@ for (const [what, answer] of Object.entries(blocked)) {
   });
 }
 
-test('A-077 a flush that takes its time is waited for, and no other begins meanwhile', async () => {
+test('A-077 the check log waits for a slow flush, and begins no other flush before it ends', async () => {
   const { under, how, count } = withLog(() => undefined);
   under.ask('/livez');
   const slow = Promise.withResolvers<undefined>();
@@ -96,7 +96,7 @@ test('A-077 a flush that takes its time is waited for, and no other begins meanw
   assert.equal(count(), 3);
 });
 
-test('A-077 a log that can be written again passes with the next probe', async () => {
+test('A-077 a log that is writable again passes with the next probe', async () => {
   const { under, how } = withLog(() => {
     throw new Error('blocked');
   });
@@ -107,15 +107,15 @@ test('A-077 a log that can be written again passes with the next probe', async (
   assert.equal(under.statusOf('/livez'), 200);
 });
 
-test('a process that was suspended for longer than two minutes does not fail for it', async () => {
+test('a process that was suspended for more than two minutes does not fail the check log because of that', async () => {
   const { under } = withLog(() => undefined);
   under.ask('/livez');
   const now = under.clock.now.bind(under.clock);
   under.clock.now = () => now() + 60 * minute;
-  assert.equal(under.statusOf('/livez'), 200, 'the probe comes before the timer that is due');
+  assert.equal(under.statusOf('/livez'), 200, 'the probe must arrive before the timer that is due');
 });
 
-test('A-077 a log that cannot be flushed passes always, and needs no timer', async () => {
+test('A-077 the check log always passes and has no timer if the log cannot be flushed', async () => {
   const under = new HealthUnderTest({ flushLog: undefined });
   for (let probe = 0; probe < 3; probe++) {
     assert.equal(under.statusOf('/livez'), 200);
@@ -124,7 +124,7 @@ test('A-077 a log that cannot be flushed passes always, and needs no timer', asy
   assert.equal(under.clock.pending.all, 0);
 });
 
-test('P-073 the flushing does not hold the process, and ends with the lifecycle', async () => {
+test('P-073 flushing the log does not keep the process alive, and ends with the lifecycle', async () => {
   const { under, count } = withLog(() => undefined);
   under.ask('/livez');
   assert.deepEqual(under.clock.pending, { all: 1, holding: 0 });
@@ -135,7 +135,7 @@ test('P-073 the flushing does not hold the process, and ends with the lifecycle'
   assert.equal(count(), 1);
 });
 
-test('P-073 a flush that ends after the lifecycle begins no other', async () => {
+test('P-073 a flush that ends after the lifecycle begins no other flush', async () => {
   const slow = Promise.withResolvers<undefined>();
   const { under } = withLog(() => slow.promise);
   under.ask('/livez');
@@ -145,7 +145,7 @@ test('P-073 a flush that ends after the lifecycle begins no other', async () => 
   assert.equal(under.clock.pending.all, 0);
 });
 
-test('a flush that says twice that it is done begins one timer', async () => {
+test('a flush that calls back twice begins only one timer', async () => {
   const { under } = withLog(() => ({
     then(resolve: () => void) {
       resolve();

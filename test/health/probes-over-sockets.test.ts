@@ -1,4 +1,4 @@
-// Probes as load balancers, kubelets and others send them, over real connections to every kind of server.
+// Tests probes as load balancers, kubelets and others send them, over real connections to every kind of server.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { Response } from '../support/closed-loop-client.ts';
@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 const host = 'Host: localhost\r\n';
 const program = 418;
 
-/** ask sends a complete request on a connection of its own and resolves with the answer. */
+/** ask sends a complete request on its own connection and resolves with the response. */
 async function ask(serving: Serving, request: string): Promise<Response> {
   const client = await serving.dial();
   client.send(request);
@@ -18,7 +18,7 @@ async function ask(serving: Serving, request: string): Promise<Response> {
 
 async function next(client: Client): Promise<Response> {
   const response = await client.reader.next();
-  assert.ok(response !== undefined, `no answer: ${client.reader.error ?? 'FIN'}`);
+  assert.ok(response !== undefined, `no response: ${client.reader.error ?? 'FIN'}`);
   return response.status === 100 ? next(client) : response;
 }
 
@@ -37,7 +37,7 @@ describeProbedAdapters((adapter) => {
       ...options,
     });
 
-  it('A-071 a probe is answered the same whatever its method, and HEAD without the body', async (t) => {
+  it('A-071 a probe gets the same response for every method, without a body for HEAD', async (t) => {
     const serving = await start(t, ({ handle }) => {
       handle.addLivezCheck('bad', fails);
     });
@@ -57,21 +57,21 @@ describeProbedAdapters((adapter) => {
     assert.ok(received.endsWith('\r\n\r\n'));
   });
 
-  it('A-071 a probe may have a body, which nobody waits for', async (t) => {
+  it('A-071 a probe may have a body, for which the response does not wait', async (t) => {
     const serving = await start(t);
     const client = await serving.dial();
     client.send(`POST /livez HTTP/1.1\r\n${host}Content-Length: 100000\r\n\r\n`);
     assert.equal((await next(client)).body, 'ok');
     client.send('x'.repeat(100_000));
     client.get('/livez/ping');
-    assert.equal((await next(client)).body, 'ok', 'and the connection goes on behind it');
+    assert.equal((await next(client)).body, 'ok', 'the connection must work after it');
     const expects = `PUT /livez HTTP/1.1\r\n${host}Expect: 100-continue\r\nContent-Length: 4\r\n\r\n`;
     assert.equal((await ask(serving, expects)).body, 'ok');
     const upgrade = `GET /livez HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: h2c\r\n\r\n`;
     assert.equal((await ask(serving, upgrade)).body, 'ok');
   });
 
-  it('P-080 a target in absolute form is a forward proxy’s, and the program’s', async (t) => {
+  it('P-080 a URL in absolute form is meant for a forward proxy, and belongs to the program', async (t) => {
     const serving = await start(t);
     for (const target of [
       'http://elsewhere.example:80/readyz?verbose',
@@ -82,7 +82,7 @@ describeProbedAdapters((adapter) => {
     }
   });
 
-  it('P-015, P-078 a probe of HTTP/1.0 is answered and its connection ended', async (t) => {
+  it('P-015, P-078 an HTTP/1.0 probe gets its response and its connection ends', async (t) => {
     const serving = await start(t);
     for (const request of ['GET /readyz HTTP/1.0\r\n\r\n', `GET /readyz HTTP/1.0\r\n${host}User-Agent: old\r\n\r\n`]) {
       const client = await serving.dial();
@@ -94,7 +94,7 @@ describeProbedAdapters((adapter) => {
     }
   });
 
-  it('P-082 pipelined probes are answered in their order, and share the runs of their checks', async (t) => {
+  it('P-082 pipelined probes get their responses in order, and share the runs of their checks', async (t) => {
     let runs = 0;
     const gate = Promise.withResolvers<boolean>();
     let isHeld = false;
@@ -110,7 +110,7 @@ describeProbedAdapters((adapter) => {
     const paths = ['/readyz', '/livez', '/readyz?verbose', '/readyz/slow', '/nothing', '/readyz/ping', '/readyz'];
     client.send(paths.map((path) => `GET ${path} HTTP/1.1\r\n${host}\r\n`).join(''));
     await until(() => runs > before);
-    // The other probes are in the same packet; one more round trip, and all of them have been read.
+    // The other probes are in the same packet. After one more round trip, all of them have been read.
     assert.equal((await ask(serving, `GET /livez HTTP/1.1\r\n${host}\r\n`)).body, 'ok');
     gate.resolve(true);
     const bodies: string[] = [];
@@ -120,7 +120,7 @@ describeProbedAdapters((adapter) => {
     assert.equal(runs, before + 1);
   });
 
-  it('P-082 fifty probes at once, each on its own connection, run a check once', async (t) => {
+  it('P-082 fifty simultaneous probes, each on its own connection, run a check once', async (t) => {
     let runs = 0;
     const gate = Promise.withResolvers<boolean>();
     let isHeld = false;
@@ -148,14 +148,16 @@ describeProbedAdapters((adapter) => {
     assert.equal(runs, before + 2);
   });
 
-  it('A-003, A-090, A-106, P-077, P-078, P-091 in the delay a probe is answered on kept and on new connections, and nothing makes readyz green', async (t) => {
+  it('A-003, A-090, A-106, P-077, P-078, P-091 during the delay probes get responses on kept and new connections, and nothing makes /readyz pass', async (t) => {
     let isTakenOut = false;
     const serving = await start(
       t,
       ({ handle }) => {
         handle.addReadyzCheck('taken-out', () => !isTakenOut);
       },
-      { shutdownDelayDuration: '9s' },
+      // With this random number, connections get `Connection: close` only near the end of the delay. Until then, the
+      // clients can send more probes.
+      { shutdownDelayDuration: '9s', random: () => 0.9 },
     );
     const kept = await serving.dial();
     const readyz = async (client: Client, query = ''): Promise<Response> => {
@@ -166,8 +168,6 @@ describeProbedAdapters((adapter) => {
     assert.match((await readyz(kept)).body, /^\[-\]taken-out failed/m);
     isTakenOut = false;
     assert.equal((await readyz(kept)).body, 'ok');
-    // A late draw. A client that receives `Connection: close` in the first moments could send no more probes.
-    t.mock.method(Math, 'random', () => 0.9);
     void shutdownOf(serving);
     const red = '[+]ping ok\n[+]log ok\n[+]taken-out ok\n[-]shutdown failed: reason withheld\nreadyz check failed\n';
     for (const client of [kept, await serving.dial()]) {
@@ -186,7 +186,7 @@ describeProbedAdapters((adapter) => {
     assert.equal(serving.handle.signals.afterShutdownDelayDuration.hasSignaled, false);
   });
 
-  it('a probe whose client has gone while it waited disturbs nobody', async (t) => {
+  it('a probe whose client disconnects while it waits causes no error', async (t) => {
     const gate = Promise.withResolvers<boolean>();
     let isHeld = false;
     const serving = await start(t, ({ handle }) => {
@@ -203,7 +203,7 @@ describeProbedAdapters((adapter) => {
     assert.equal((await next(stays)).body, 'ok');
   });
 
-  it('P-082 a check that asks the endpoint that it belongs to fails at its limit, and not by asking itself for ever', async (t) => {
+  it('P-082 a check that probes its own endpoint fails at its limit, without endless recursion', async (t) => {
     let serving: Serving | undefined;
     let runs = 0;
     serving = await start(
@@ -223,7 +223,7 @@ describeProbedAdapters((adapter) => {
     serving = undefined;
   });
 
-  it('a URL as long as Node takes it is answered shortly, and a longer one does not end the server', async (t) => {
+  it('a probe URL of the maximum length gets a short response, and a longer URL does not end the server', async (t) => {
     const serving = await start(t);
     const query = Array.from({ length: 1_400 }, (_, index) => `exclude=${index.toString(36)}%00`).join('&');
     assert.ok(query.length > 15_000);
@@ -240,7 +240,7 @@ describeProbedAdapters((adapter) => {
   });
 });
 
-/** probesOf counts the probes that have arrived and are not answered. */
+/** probesOf counts the probes that have arrived and have no response yet. */
 function probesOf({ traffic }: Serving): number {
   return [...traffic.connections].reduce((sum, { exchanges }) => sum + exchanges.length, 0);
 }

@@ -1,11 +1,11 @@
-// The program's own health paths, before and after ShutdownInitiated.
+// Tests the program's own health paths, before and after ShutdownInitiated.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { it, test } from 'node:test';
 import { describeAdapters, describeProbedAdapters, serve } from '../support/serving.ts';
 import { describeKinds, serve as serveHttp2 } from '../support/serving-http2.ts';
 
-/** Long enough for the requests of a test. */
+/** The shutdown delay. All requests of a test are sent within it. */
 const delay = '60s';
 
 const own = (_: unknown, response: ServerResponse): void => {
@@ -13,7 +13,7 @@ const own = (_: unknown, response: ServerResponse): void => {
 };
 
 describeAdapters((adapter) => {
-  it('P-122 GET and HEAD on the readiness paths answer 503 from ShutdownInitiated on, and all else is the program’s', async (t) => {
+  it('P-122 GET and HEAD on the readinessPaths get 503 from ShutdownInitiated on, and every other request reaches the program', async (t) => {
     const readinessPaths = ['/health', '/ready/'];
     const serving = await serve(t, { adapter, readinessPaths, shutdownDelayDuration: delay, listener: own });
     const client = await serving.dial();
@@ -54,7 +54,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([record.exitCode, record.requests.answered, record.requests.cut], [0, 5, 0]);
   });
 
-  it('P-001, P-122 a readiness path that answers 503 says close when the connection has to leave, and not before', async (t) => {
+  it("P-001, P-122 a 503 on a readiness path has Connection: close from the connection's drawn moment on, not before", async (t) => {
     const serving = await serve(t, {
       adapter,
       readinessPaths: ['/health'],
@@ -64,8 +64,8 @@ describeAdapters((adapter) => {
     const client = await serving.dial();
     void serving.handle.shutdown('test');
     const isClose: (boolean | undefined)[] = [];
-    for (const leaveAt of [Infinity, 0]) {
-      for (const connection of serving.traffic.connections) connection.leaveFrom(leaveAt, leaveAt);
+    for (const closeAt of [Infinity, 0]) {
+      for (const connection of serving.traffic.connections) connection.setCloseTimes(closeAt, closeAt);
       client.get('/health');
       isClose.push((await client.reader.next())?.isClose);
     }
@@ -75,7 +75,7 @@ describeAdapters((adapter) => {
 });
 
 describeKinds((kind) => {
-  it('P-122 the readiness paths answer 503 over HTTP/2, too', async (t) => {
+  it('P-122 the readinessPaths also respond with 503 over HTTP/2', async (t) => {
     const serving = await serveHttp2(t, kind, {
       readinessPaths: '/health',
       shutdownDelayDuration: delay,
@@ -87,7 +87,7 @@ describeKinds((kind) => {
     const client = await serving.dial();
     assert.equal((await client.request('/health')).body, 'own');
     void serving.handle.shutdown('test');
-    for (const connection of serving.traffic.connections) connection.leaveFrom(Infinity, Infinity);
+    for (const connection of serving.traffic.connections) connection.setCloseTimes(Infinity, Infinity);
     const red = await client.request('/health?x=1');
     assert.deepEqual([red.status, red.isWhole], [503, true]);
     assert.equal((await client.request('/health', { ':method': 'HEAD' })).status, 503);
@@ -97,7 +97,7 @@ describeKinds((kind) => {
 });
 
 describeProbedAdapters((adapter) => {
-  it('P-080 with probePaths off the probe paths are the program’s', async (t) => {
+  it('P-080 with probePaths off the probe paths belong to the program', async (t) => {
     const serving = await serve(t, { adapter, probePaths: 'off', listener: own });
     const client = await serving.dial();
     for (const path of ['/readyz', '/livez', '/healthz?verbose']) {
@@ -105,7 +105,7 @@ describeProbedAdapters((adapter) => {
       assert.match((await client.reader.next())?.body ?? '', /own/, path);
     }
     const answer = await serving.answerProbePort('/readyz', 'GET');
-    assert.equal(answer?.status, 200, 'the probe port still answers them');
+    assert.equal(answer?.status, 200, 'the probe port must still serve the probe paths');
   });
 });
 

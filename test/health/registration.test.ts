@@ -1,4 +1,4 @@
-// The checks that a program adds through its handle, and what the lifecycle does with them.
+// Tests the checks that a program adds through its handle, and how the lifecycle uses them.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createParts } from '../../src/parts.ts';
@@ -8,7 +8,7 @@ import { disposed } from '../support/disposed.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { createUnderTest, recordOf, ServerUnderTest } from '../support/lifecycle-under-test.ts';
 
-test('A-088, A-089, P-085 the handle puts checks of both kinds into groups', async (t) => {
+test('A-088, A-089, P-085 the handle accepts a group for checks of both kinds', async (t) => {
   const serving = disposed(t, new ServerUnderTest());
   const { handle } = createUnderTest({}, [serving.server]);
   handle.addReadyzCheck('orders', () => false, { group: 'upstreams' });
@@ -25,7 +25,7 @@ test('A-088, A-089, P-085 the handle puts checks of both kinds into groups', asy
   }
 });
 
-test('an option of a check that does not exist is refused, and the check with it', async (t) => {
+test('a check with an unknown option is rejected', async (t) => {
   const serving = disposed(t, new ServerUnderTest());
   const { handle } = createUnderTest({}, [serving.server]);
   for (const add of ['addReadyzCheck', 'addLivezCheck'] as const) {
@@ -40,7 +40,7 @@ test('an option of a check that does not exist is refused, and the check with it
   for (const endpoint of ['readyz', 'livez', 'healthz']) assert.equal((await serving.ask(`/${endpoint}`)).status, 200);
 });
 
-test('P-089 a livez check that looks like a dependency is a warning of the lifecycle, and is added', async (t) => {
+test('P-089 a livez check that looks like a dependency causes a warning, and is added', async (t) => {
   const serving = disposed(t, new ServerUnderTest());
   const { handle, observer } = createUnderTest({}, [serving.server]);
   const warnings: string[] = [];
@@ -67,7 +67,7 @@ test('A-042, A-075, P-087 livezGracePeriod decides when an unfinished post-start
   }
 });
 
-test('A-043 the check of a post-start hook that has failed never passes', async (t) => {
+test('A-043 the check of a failed post-start hook never passes', async (t) => {
   const serving = disposed(t, new ServerUnderTest());
   const { handle, clock } = createUnderTest({ livezGracePeriod: '1s' }, [serving.server]);
   handle.addPostStartHook('warm-up', () => Promise.reject(new Error('no cache')));
@@ -78,20 +78,21 @@ test('A-043 the check of a post-start hook that has failed never passes', async 
   }
 });
 
-test('A-077, P-073 the log is flushed from the start of a lifecycle to its end, and never holds the process', async () => {
+test('A-077, P-073 the log is flushed from the start of a lifecycle to its end, and never keeps the process alive', async () => {
   const clock = new FakeClock();
   let flushes = 0;
   const parts = createParts({
     servers: [],
     ...completeSettings({}, {}),
     clock,
+    random: Math.random,
     observer: silent,
     functions: {},
     flushLog: () => flushes++,
     onStart: () => undefined,
   });
   await clock.advance(600_000);
-  assert.equal(flushes, 0, 'nothing happens before the start');
+  assert.equal(flushes, 0, 'no flush before the start');
   parts.startup.begin();
   await clock.advance(600_000);
   assert.equal(flushes, 11);
@@ -101,7 +102,7 @@ test('A-077, P-073 the log is flushed from the start of a lifecycle to its end, 
   assert.equal(clock.pending.all, 0);
 });
 
-test('A-181 what the start asks by itself is no result, and what a probe asks is', async (t) => {
+test('A-181 a run of the checks at the start is not counted as a result, and a run for a probe is', async (t) => {
   const serving = disposed(t, new ServerUnderTest());
   const parts = createUnderTest({}, [serving.server]);
   let isUp = false;
@@ -115,9 +116,14 @@ test('A-181 what the start asks by itself is no result, and what a probe asks is
   await serving.ask('/readyz/cache');
   await serving.ask('/livez');
   assert.deepEqual(parts.observer.checkResults, [
-    ...['readyz ping: passed', 'readyz log: passed', 'readyz cache: failed', 'readyz shutdown: passed'],
-    ...['readyz ping: passed', 'readyz cache: passed'],
-    ...['livez ping: passed', 'livez log: passed'],
+    'readyz ping: passed',
+    'readyz log: passed',
+    'readyz cache: failed',
+    'readyz shutdown: passed',
+    'readyz ping: passed',
+    'readyz cache: passed',
+    'livez ping: passed',
+    'livez log: passed',
   ]);
   await parts.clock.advance(250);
   void parts.handle.shutdown('test');

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { failingIn, lineOf } from '../../src/health/report.ts';
 import { fails, HealthUnderTest, passes } from '../support/health-under-test.ts';
 
-test('what fails in a report is read back by name, in its order', () => {
+test('the failed checks of a report are parsed by name, in order', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('queue/depth_1.5-a', fails);
   under.health.addLivez('worker', passes);
@@ -13,13 +13,13 @@ test('what fails in a report is read back by name, in its order', () => {
   assert.deepEqual(failingIn(under.bodyOf('/livez?verbose&exclude=database&exclude=queue/depth_1.5-a')), []);
 });
 
-test('a name that is asked for and looks like a line of a report fails nothing', () => {
+test('an excluded name that looks like a line of a report does not count as a failed check', () => {
   const under = new HealthUnderTest();
   const name = encodeURIComponent('x\n[-]database failed: reason withheld\n');
   assert.deepEqual(failingIn(under.bodyOf(`/livez?verbose&exclude=${name}`)), []);
 });
 
-test('a line without a failing check is none', () => {
+test('a line without a failing check is ignored', () => {
   const line = lineOf({ name: 'database', exclusion: undefined, result: new Error('why') });
   assert.deepEqual(failingIn(`a page that says ${line}`), []);
   assert.deepEqual(failingIn(''), []);

@@ -1,10 +1,10 @@
-// Tests the reason with which the AbortSignal of a hook is aborted, in a lifecycle of its own.
+// Tests the reason with which the AbortSignal of a hook is aborted.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hangs } from '../support/hooks-under-test.ts';
 import { createUnderTest, recordOf } from '../support/lifecycle-under-test.ts';
 
-test('A-045, P-098 the signal of a post-start hook that has ended is aborted with an ordinary AbortError, that of a hook at its limit with its failure', async () => {
+test("A-045, P-098 the AbortSignal of an ended post-start hook is aborted with AbortError, and at its limit with the hook's failure", async () => {
   const parts = createUnderTest({ preShutdownHookTimeout: '1s' });
   const { handle, clock } = parts;
   const signals: Record<string, AbortSignal> = {};
@@ -27,7 +27,7 @@ test('A-045, P-098 the signal of a post-start hook that has ended is aborted wit
   assert.equal(signals['destroy']?.aborted, false);
 });
 
-test('P-098 a hook is told how long it has, and a post-start hook that it may take as long as it likes', async () => {
+test('P-098 a hook gets its time limit, and a post-start hook gets none', async () => {
   const parts = createUnderTest({ destroyHookTimeout: '2s' });
   const { handle, clock } = parts;
   const limits: Record<string, unknown> = {};

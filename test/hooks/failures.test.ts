@@ -1,4 +1,4 @@
-// Tests the results of failed hooks in a process of their own: a log line each, the final line, the exit code.
+// Tests the results of failed hooks in their own process: a log line for each, the final line, the exit code.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { disposed } from '../support/disposed.ts';
@@ -20,13 +20,13 @@ const failures = [
   ['destroy', 'throws-undefined', 'destroy hook "throws-undefined" failed: undefined'],
 ];
 
-test('A-058, A-059, A-060, A-061, P-095 hooks that fail are one line each, the others run, and the exit code is 81', async (t) => {
+test('A-058, A-059, A-060, A-061, P-095 each failed hook is one log line, the other hooks run, and the exit code is 81', async (t) => {
   const program = disposed(t, new ProcessUnderTest('fails-in-its-hooks.ts'));
   await program.signaled('HasBeenReady');
   program.kill('SIGTERM');
   assert.deepEqual(await program.exit, { code: 81, signal: null }, program.output);
 
-  // Pre-shutdown hooks run beside each other, so that their order is not settled.
+  // Pre-shutdown hooks run in parallel, so their order varies.
   const inOrder = (found: readonly (readonly unknown[])[]): readonly unknown[] => [
     ...found.filter(([kind]) => kind === 'pre-shutdown').sort(([, a], [, b]) => String(a).localeCompare(String(b))),
     ...found.filter(([kind]) => kind !== 'pre-shutdown'),
@@ -41,7 +41,7 @@ test('A-058, A-059, A-060, A-061, P-095 hooks that fail are one line each, the o
   );
   for (const [, name = '', message = ''] of failures) {
     const { err } = lines.find((line) => line['name'] === name && message.startsWith(String(line['kind']))) ?? {};
-    // The error is shown with its causes, in pino's form where it lets itself be shown.
+    // The error is logged with its causes, in pino's form if the error can be read.
     const shown = (err as { message?: string } | undefined)?.message ?? String(err);
     assert.ok(shown.includes(message), shown);
   }
@@ -49,7 +49,7 @@ test('A-058, A-059, A-060, A-061, P-095 hooks that fail are one line each, the o
   assert.equal(program.stderr, '');
 });
 
-test('A-044, P-095 a post-start hook that fails is one line, readyz stays red by its name, and the exit code is 81', async (t) => {
+test('A-044, P-095 a failed post-start hook is one log line, /readyz fails with its name, and the exit code is 81', async (t) => {
   const program = disposed(t, new ProcessUnderTest('fails-to-warm-up.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' }));
   const port = await program.port();
   const line = await program.line('the failure', ({ msg }) => msg === 'hook failed');
@@ -65,6 +65,6 @@ test('A-044, P-095 a post-start hook that fails is one line, readyz stays red by
   assert.deepEqual(hookFailures, [
     { kind: 'post-start', name: 'warm-up', error: 'post-start hook "warm-up" failed: no cache' },
   ]);
-  assert.ok(Number(durationMs) < 10_000, 'no delay for a server that nobody was sent to');
+  assert.ok(Number(durationMs) < 10_000, 'a server that was never ready has no delay');
   assert.equal(program.lines.filter(({ msg }) => msg === 'hook failed').length, 1);
 });

@@ -1,4 +1,4 @@
-// How long a hook may take, and what ends its time.
+// Tests how long a hook may take, and what ends its time.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Clock } from '../../src/clock.ts';
@@ -6,7 +6,7 @@ import { runHook, type HookFunction } from '../../src/hooks/hook.ts';
 import { FakeClock, settled } from '../support/fake-clock.ts';
 import { codeOf, hangs, hookOf, outcomeOf } from '../support/hooks-under-test.ts';
 
-/** blockable is a clock that goes on while nothing else can, as when a hook blocks the process. */
+/** blockable returns a clock that advances while nothing else runs, as when a hook blocks the process. */
 function blockable(): { clock: Clock; block: (milliseconds: number) => void } {
   const clock = new FakeClock();
   let blocked = 0;
@@ -20,7 +20,7 @@ function blockable(): { clock: Clock; block: (milliseconds: number) => void } {
   };
 }
 
-test('A-061, P-095, P-098 a hook that hangs has failed at its limit, and its AbortSignal is aborted with that error', async () => {
+test('A-061, P-095, P-098 a hook that hangs fails at its limit, and its AbortSignal is aborted with that error', async () => {
   const clock = new FakeClock();
   let signal: AbortSignal | undefined;
   const hook = hookOf((context) => {
@@ -38,7 +38,7 @@ test('A-061, P-095, P-098 a hook that hangs has failed at its limit, and its Abo
   assert.equal(signal.reason, outcome.failure.error);
 });
 
-test('a hook that ends exactly at its limit has timed out, and a millisecond before it has not', async () => {
+test('a hook that ends exactly at its limit has timed out, and one that ends a millisecond earlier has not', async () => {
   for (const [takes, code] of [
     [100, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
     [99, undefined],
@@ -60,7 +60,7 @@ for (const [what, run] of Object.entries<(block: () => void) => HookFunction>({
     block();
   },
 })) {
-  test(`${what} that blocks the process up to its limit has timed out, and a millisecond less has not`, async () => {
+  test(`${what} that blocks the process up to its limit has timed out, and one that blocks for a millisecond less has not`, async () => {
     for (const [takes, code] of [
       [5_000, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
       [100, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
@@ -85,7 +85,7 @@ for (const [what, run] of Object.entries<(block: () => void) => HookFunction>({
   });
 }
 
-test('a hook that blocks the process and fails has failed with its own error', async () => {
+test('a hook that blocks the process and then fails has failed with its own error', async () => {
   const { clock, block } = blockable();
   const hook = hookOf(() => {
     block(5_000);
@@ -94,7 +94,7 @@ test('a hook that blocks the process and fails has failed with its own error', a
   assert.equal(codeOf(await runHook(hook, { clock, limit: 100 })), 'LAMEDUCK_ERR_HOOK_FAILED');
 });
 
-test('a hook beside one that blocks the process is not blamed for it', async () => {
+test('a hook does not time out because another hook blocks the process', async () => {
   const { clock, block } = blockable();
   const blocks = hookOf(() => {
     block(5_000);
@@ -107,7 +107,7 @@ test('a hook beside one that blocks the process is not blamed for it', async () 
   );
 });
 
-test('a hook for which no time is left has ended well when it is done at once, and not when it blocks for its own limit', async () => {
+test('a hook without time left succeeds if it blocks the process for less than its own limit, and otherwise times out', async () => {
   for (const [takes, code] of [
     [2_999, undefined],
     [3_000, 'LAMEDUCK_ERR_HOOK_TIMED_OUT'],
@@ -121,7 +121,7 @@ test('a hook for which no time is left has ended well when it is done at once, a
   }
 });
 
-test('a hook that goes on after its AbortSignal was aborted is waited for no longer', async () => {
+test('the shutdown no longer waits for a hook that continues after its AbortSignal was aborted', async () => {
   const clock = new FakeClock();
   let hasHeard = false;
   const hook = hookOf(({ signal }) => {
@@ -135,7 +135,7 @@ test('a hook that goes on after its AbortSignal was aborted is waited for no lon
   assert.equal(clock.pending.all, 0);
 });
 
-test('a hook that ends because its AbortSignal was aborted has timed out all the same', async () => {
+test('a hook that ends because its AbortSignal was aborted has still timed out', async () => {
   const clock = new FakeClock();
   const hook = hookOf(
     ({ signal }) =>
@@ -150,7 +150,7 @@ test('a hook that ends because its AbortSignal was aborted has timed out all the
   assert.equal(codeOf(outcome.failure), 'LAMEDUCK_ERR_HOOK_TIMED_OUT');
 });
 
-test('a hook that rejects after its limit is nobody’s unhandled rejection', async () => {
+test('a hook that rejects after its limit causes no unhandled rejection', async () => {
   const clock = new FakeClock();
   const late = Promise.withResolvers<never>();
   const outcome = outcomeOf(
@@ -161,12 +161,12 @@ test('a hook that rejects after its limit is nobody’s unhandled rejection', as
   );
   await clock.advance(100);
   late.reject(new Error('too late'));
-  // The runner fails the file for a rejection that nobody handles.
+  // The runner fails the file for an unhandled rejection.
   await settled();
   assert.equal(codeOf(outcome.failure), 'LAMEDUCK_ERR_HOOK_TIMED_OUT');
 });
 
-test('a hook without a limit is waited for as long as it takes, without a timer', async () => {
+test('the lifecycle waits for a hook without a limit as long as it takes, without a timer', async () => {
   const clock = new FakeClock();
   const end = Promise.withResolvers<undefined>();
   const outcome = outcomeOf(
@@ -184,7 +184,7 @@ test('a hook without a limit is waited for as long as it takes, without a timer'
   assert.equal(outcome.failure, undefined);
 });
 
-test('a cut ends the time of a hook before its limit', async () => {
+test('cutting the shutdown short ends the time of a hook before its limit', async () => {
   const clock = new FakeClock();
   const cut = new AbortController();
   const outcome = outcomeOf(runHook(hookOf(hangs), { clock, limit: 3_000, cut: cut.signal }));
@@ -194,12 +194,12 @@ test('a cut ends the time of a hook before its limit', async () => {
   assert.equal(codeOf(outcome.failure), 'LAMEDUCK_ERR_HOOK_TIMED_OUT');
   assert.equal(
     outcome.failure?.error.message,
-    'destroy hook "pool" had not ended after 10ms, when the shutdown had no more time for it',
+    'destroy hook "pool" had not ended after 10ms, at the end of the shutdown budget',
   );
   assert.equal(clock.pending.all, 0);
 });
 
-test('a hook whose time is up before it begins is still called, and has ended well if it ends at once', async () => {
+test('a hook whose time is over before it begins is still called, and succeeds if it ends at once', async () => {
   const clock = new FakeClock();
   const cut = AbortSignal.abort();
   const hooks: readonly (readonly [HookFunction, string | undefined])[] = [
@@ -221,7 +221,7 @@ test('a hook whose time is up before it begins is still called, and has ended we
 });
 
 for (const limit of [100, Infinity]) {
-  test(`A-046 what a hook does after it was told to stop is no failure, with a limit of ${String(limit)}`, async () => {
+  test(`A-046 a hook that fails after its AbortSignal was aborted does not count as failed, with a limit of ${String(limit)}`, async () => {
     const clock = new FakeClock();
     const stop = new AbortController();
     let wasTold = false;
@@ -244,7 +244,7 @@ for (const limit of [100, Infinity]) {
   });
 }
 
-test('A-046 a hook that goes on after it was told to stop has not timed out, and no timer of ours waits for it', async () => {
+test('A-046 a hook that continues after its AbortSignal was aborted has not timed out, and leaves no timer', async () => {
   const clock = new FakeClock();
   const stop = new AbortController();
   const outcome = outcomeOf(runHook(hookOf(hangs), { clock, limit: 100, stop: stop.signal }));

@@ -13,7 +13,7 @@ test('P-098 a hook is called with the reason and an AbortSignal that is not abor
   assert.equal(contexts[0].wasAborted, false);
 });
 
-test('whatever a hook returns, it has ended well, and no timer is left', async () => {
+test('a hook succeeds whatever value it returns, and leaves no timer', async () => {
   const clock = new FakeClock();
   for (const value of [undefined, false, 0, new Error('returned')]) {
     assert.equal(
@@ -48,7 +48,7 @@ test('A-060, P-095 a hook that throws or rejects has failed, with its error as t
   }
 });
 
-test('a hook is called on its own, and not as a method of what we keep of it', async () => {
+test('a hook is called without a `this` value', async () => {
   const selves: unknown[] = [];
   const hook = hookOf(function (this: unknown) {
     selves.push(this);
@@ -83,7 +83,7 @@ const unspeakable = {
 };
 
 for (const [what, cause] of Object.entries(unspeakable)) {
-  test(`P-095 a hook that throws ${what} has failed like any other`, async () => {
+  test(`P-095 a hook that throws ${what} fails like any other`, async () => {
     const hook = hookOf(() => {
       throw cause as Error;
     });
@@ -94,7 +94,7 @@ for (const [what, cause] of Object.entries(unspeakable)) {
   });
 }
 
-test('what a hook returns is waited for when it can be, and a thenable that throws has failed', async () => {
+test('the lifecycle awaits any thenable that a hook returns, and a thenable that throws makes the hook fail', async () => {
   const clock = new FakeClock();
   const ends = {
     then: (resolve: (value: number) => void) => {
@@ -125,7 +125,7 @@ test('what a hook returns is waited for when it can be, and a thenable that thro
 });
 
 for (const cause of ['text', undefined, null, Symbol('no text'), Object.create(null) as unknown]) {
-  test(`a hook that rejects with what is no Error has failed like any other (${typeof cause})`, async () => {
+  test(`a hook that rejects with a value that is not an Error fails like any other (${typeof cause})`, async () => {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
     const hook = hookOf(() => Promise.reject(cause));
     assert.equal(codeOf(await runHook(hook, { clock: new FakeClock(), limit: 100 })), 'LAMEDUCK_ERR_HOOK_FAILED');

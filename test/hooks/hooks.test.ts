@@ -1,10 +1,10 @@
-// In which order each kind of hook runs, and what a failure of one means to the others.
+// Tests in which order each kind of hook runs, and how the failure of one hook affects the others.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settled } from '../support/fake-clock.ts';
 import { createHooks, hangs, never, noting } from '../support/hooks-under-test.ts';
 
-test('A-043 post-start hooks all start at once, and each is told done when it has ended or failed', async () => {
+test('A-043 post-start hooks all start at once, and each is reported when it has ended or failed', async () => {
   const { hooks, notes, observer } = createHooks();
   const slow = Promise.withResolvers<undefined>();
   hooks.add(
@@ -28,7 +28,7 @@ test('A-043 post-start hooks all start at once, and each is told done when it ha
   );
 });
 
-test('A-248 post-start hooks that block are warned about once, by name, and without a hold on the process', async () => {
+test('A-248 post-start hooks that take long cause one warning with their names, and do not keep the process alive', async () => {
   const { hooks, clock, observer } = createHooks();
   const late = Promise.withResolvers<undefined>();
   hooks.add('post-start', 'poll', hangs, Infinity);
@@ -43,13 +43,13 @@ test('A-248 post-start hooks that block are warned about once, by name, and with
   late.resolve(undefined);
   await clock.advance(3_600_000);
   assert.deepEqual(observer.warnings, [
-    'post-start hooks that have not ended after 30s: "poll", "late"; /readyz fails until they have: a hook that starts' +
-      ' work in the background must return',
+    'post-start hooks have not ended after 30s: "poll", "late"; /readyz fails until they end: a hook that starts background' +
+      ' work must return',
   ]);
   assert.equal(clock.pending.all, 0);
 });
 
-test('A-248 nothing is warned about when all post-start hooks have ended in time, or the server was told to stop', async () => {
+test('A-248 no warning is logged if all post-start hooks end in time, or if the shutdown begins', async () => {
   for (const end of ['work', 'stop']) {
     const { hooks, clock, observer } = createHooks();
     const work = Promise.withResolvers<undefined>();
@@ -66,7 +66,7 @@ test('A-248 nothing is warned about when all post-start hooks have ended in time
   }
 });
 
-test('A-056, P-094, P-097 pre-shutdown hooks run beside each other', async () => {
+test('A-056, P-094, P-097 pre-shutdown hooks run in parallel', async () => {
   const { hooks, clock, notes } = createHooks();
   for (const name of ['a', 'b']) {
     hooks.add(
@@ -89,7 +89,7 @@ test('A-056, P-094, P-097 pre-shutdown hooks run beside each other', async () =>
   assert.equal(isOver, true);
 });
 
-test('A-059, P-095 a pre-shutdown hook that fails is recorded, observed, and keeps nothing from going on', async () => {
+test('A-059, P-095 a failed pre-shutdown hook is recorded and observed, and the shutdown continues', async () => {
   const { hooks, notes, observer } = createHooks();
   hooks.add('pre-shutdown', 'bad', () => Promise.reject(new Error('no')), 1_000);
   hooks.add('pre-shutdown', 'good', () => notes.push('good'), 1_000);
@@ -99,7 +99,7 @@ test('A-059, P-095 a pre-shutdown hook that fails is recorded, observed, and kee
   assert.equal(hooks.failures[0]?.error.message, 'pre-shutdown hook "bad" failed: no');
 });
 
-test('a cut ends the time of all pre-shutdown hooks', async () => {
+test('cutting the shutdown short ends the time of all pre-shutdown hooks', async () => {
   const { hooks } = createHooks();
   const cut = new AbortController();
   for (const name of ['a', 'b']) hooks.add('pre-shutdown', name, hangs, 5_000);
@@ -109,7 +109,7 @@ test('a cut ends the time of all pre-shutdown hooks', async () => {
   assert.equal(hooks.failures.length, 2);
 });
 
-test('A-058 every pre-shutdown hook runs, whether another throws, rejects or hangs, and each failure is kept by name', async () => {
+test('A-058 every pre-shutdown hook runs even if another throws, rejects or hangs, and each failure is recorded by name', async () => {
   const { hooks, clock, notes } = createHooks();
   hooks.add('pre-shutdown', 'throws', noting(notes, 'throws', thrower), 1_000);
   hooks.add('pre-shutdown', 'hangs', noting(notes, 'hangs', hangs), 1_000);
@@ -134,7 +134,7 @@ function thrower(): never {
   throw new Error('no');
 }
 
-test('P-097 destroy hooks run one after another, the last registered first', async () => {
+test('P-097 destroy hooks run one after another, in reverse order of registration', async () => {
   const { hooks, notes } = createHooks();
   for (const name of ['first', 'second', 'third']) {
     const run = async ({ reason }: { reason: string | undefined }): Promise<void> => {
@@ -151,7 +151,7 @@ test('P-097 destroy hooks run one after another, the last registered first', asy
   );
 });
 
-test('A-018, P-095 every destroy hook is called, whether another throws, rejects or hangs', async () => {
+test('A-018, P-095 every destroy hook is called even if another throws, rejects or hangs', async () => {
   const { hooks, clock, notes } = createHooks();
   hooks.add('destroy', 'last', () => notes.push('last'), 3_000);
   hooks.add(
@@ -179,7 +179,7 @@ test('A-018, P-095 every destroy hook is called, whether another throws, rejects
   );
 });
 
-test('destroy hooks share one limit, and those for which no time is left are still called', async () => {
+test('destroy hooks share one limit, and hooks without time left are still called', async () => {
   const { hooks, clock, notes } = createHooks();
   hooks.add(
     'destroy',
@@ -191,7 +191,7 @@ test('destroy hooks share one limit, and those for which no time is left are sti
   hooks.add('destroy', 'hangs', hangs, 60_000);
   const startedAt = clock.now();
   await clock.advanceUntil('the end of the destroy hooks', hooks.runDestroy('test', 2_000, never));
-  assert.ok(clock.now() - startedAt <= 2_020, 'later than the limit of all');
+  assert.ok(clock.now() - startedAt <= 2_020, 'the hook must run after the limit of all');
   assert.deepEqual(notes, ['at-once', 'asks-too-late']);
   assert.deepEqual(
     hooks.failures.map(({ name, error }) => `${name}: ${error.message}`),

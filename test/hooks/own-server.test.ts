@@ -1,4 +1,4 @@
-// A pre-shutdown hook that calls the server that it belongs to, over real sockets.
+// Tests a pre-shutdown hook that sends requests to its own server, over real sockets.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -10,7 +10,7 @@ describeAdapters((adapter) => {
   for (const shutdownSendRetryAfter of [false, true]) {
     const mode = `shutdownSendRetryAfter ${String(shutdownSendRetryAfter)}`;
 
-    test(`A-057 a hook calls its own server five times after the delay has passed, on new and kept connections, ${mode}`, async (t) => {
+    test(`A-057 a hook sends five requests to its own server after the delay, on new and kept connections, ${mode}`, async (t) => {
       const answers: string[] = [];
       const serving = await serve(t, {
         adapter,
@@ -40,7 +40,7 @@ describeAdapters((adapter) => {
     });
   }
 
-  test('A-006, A-057 what clients ask while a hook is running is served, however long the delay has passed', async (t) => {
+  test('A-006, A-057 clients are served while a pre-shutdown hook is running, even long after the delay', async (t) => {
     const serving = await serve(t, { adapter, listener: (_request, response) => response.end('served') });
     const { handle } = serving;
     const hook = Promise.withResolvers<undefined>();

@@ -1,4 +1,4 @@
-// Tests which hooks can be registered, and until when.
+// Tests which hooks can be registered, and when.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Hooks } from '../../src/hooks/hooks.ts';
@@ -12,7 +12,7 @@ for (const kind of kinds) {
       hooks.add(kind, name as string, hook as () => void, 1_000);
     };
 
-  test(`A-040, A-055 a ${kind} hook needs a name that is free and a function`, () => {
+  test(`A-040, A-055 a ${kind} hook needs an unused name and a function`, () => {
     const { hooks } = createHooks();
     hooks.add(kind, 'pool', () => undefined, 1_000);
     assert.throws(
@@ -33,7 +33,7 @@ for (const kind of kinds) {
     assert.throws(add(hooks, 'other', undefined), { code: 'LAMEDUCK_ERR_FUNCTION_INVALID' });
   });
 
-  test(`A-040, A-055, P-097 a ${kind} hook that comes when its kind has been called is refused`, async () => {
+  test(`A-040, A-055, P-097 a ${kind} hook that is registered after its kind has been called is rejected`, async () => {
     const { hooks } = createHooks();
     void runAll(hooks, kind);
     assert.throws(
@@ -52,7 +52,7 @@ for (const kind of kinds) {
 }
 
 for (const kind of kinds) {
-  test(`P-097 a ${kind} hook that adds another of its kind has failed, and one of a later kind is taken`, async () => {
+  test(`P-097 a ${kind} hook that registers another of its kind fails, and may register one of a later kind`, async () => {
     const { hooks, notes } = createHooks();
     const later = kinds[kinds.indexOf(kind) + 1];
     const add = (): void => {
@@ -69,7 +69,7 @@ for (const kind of kinds) {
     assert.deepEqual(notes, later === undefined ? [] : ['later']);
   });
 
-  test(`a hundred ${kind} hooks run without a warning of Node`, async () => {
+  test(`a hundred ${kind} hooks cause no warning of Node`, async () => {
     const { hooks, clock, notes } = createHooks();
     for (let index = 0; index < 100; index++) {
       hooks.add(
@@ -79,7 +79,7 @@ for (const kind of kinds) {
         1_000,
       );
     }
-    // A warning of Node fails the file.
+    // If Node prints a warning here, this test file fails.
     await clock.advanceUntil('their end', runAll(hooks, kind));
     assert.equal(notes.length, 100);
     assert.equal(clock.pending.all, 0);
@@ -91,7 +91,7 @@ test('hooks of different kinds may share a name', () => {
   for (const kind of kinds) hooks.add(kind, 'pool', () => undefined, 1_000);
 });
 
-test('a hook that is taken back is not called, and its name is free', async () => {
+test('a hook that was removed is not called, and its name is unused again', async () => {
   const { hooks, notes } = createHooks();
   hooks.remove(hooks.add('destroy', 'pool', () => notes.push('first'), 1_000));
   hooks.add('destroy', 'pool', () => notes.push('second'), 1_000);
@@ -99,7 +99,7 @@ test('a hook that is taken back is not called, and its name is free', async () =
   assert.deepEqual(notes, ['second']);
 });
 
-test('the longest limit is that of the pre-shutdown hooks alone, and 0 without one', () => {
+test('the longest limit considers only pre-shutdown hooks, and is 0 without any', () => {
   const { hooks } = createHooks();
   hooks.add('post-start', 'endless', hangs, Infinity);
   hooks.add('destroy', 'long', hangs, 60_000);

@@ -16,7 +16,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
 }
 
 describeAdapters((adapter) => {
-  test('A-205 a request is audited when it is received and when its response is complete', async (t) => {
+  test('A-205 a request has an audit entry when it is received and another when its response is complete', async (t) => {
     const audit = new RecordingAudit();
     const serving = await serve(t, { adapter, audit, listener: answer });
     const client = await serving.dial();
@@ -34,7 +34,7 @@ describeAdapters((adapter) => {
     );
   });
 
-  test('a probe is not audited', { skip: noProbes(adapter) }, async (t) => {
+  test('a probe has no audit entry', { skip: noProbes(adapter) }, async (t) => {
     const audit = new RecordingAudit();
     const serving = await serve(t, { adapter, audit, listener: answer });
     const client = await serving.dial();
@@ -43,7 +43,7 @@ describeAdapters((adapter) => {
     assert.deepEqual(audit.paths, []);
   });
 
-  test('an event stream is audited also when its headers are sent', async (t) => {
+  test('an event stream has an additional audit entry when its headers are sent', async (t) => {
     const audit = new RecordingAudit();
     const serving = await serve(t, { adapter, audit, listener: answer });
     const client = await serving.dial();
@@ -55,7 +55,7 @@ describeAdapters((adapter) => {
     assert.deepEqual(audit.of('/stream').slice(2), ['200 incomplete']);
   });
 
-  test('a request whose client leaves is complete without a status, or with the one that was sent', async (t) => {
+  test('a request whose client disconnects has a final audit entry with the status that was sent, if any', async (t) => {
     const audit = new RecordingAudit();
     const serving = await serve(t, { adapter, audit, listener: answer });
     for (const [path, end] of [
@@ -73,7 +73,7 @@ describeAdapters((adapter) => {
     }
   });
 
-  test('a request that lameduck answers with 429 is not audited', async (t) => {
+  test('a request that lameduck rejects with 429 has no audit entry', async (t) => {
     const audit = new RecordingAudit();
     const serving = await serve(t, { adapter, audit, maxRequestsInflight: 1, listener: answer });
     const [first, second] = [await serving.dial(), await serving.dial()];
@@ -84,7 +84,7 @@ describeAdapters((adapter) => {
     assert.deepEqual(audit.paths, ['/hang']);
   });
 
-  test('a request that waits while the listener closes is audited when its handler gets it', async (t) => {
+  test('the audit entry of a request that is held while the listener closes is written when its handler is called', async (t) => {
     const audit = new RecordingAudit();
     const serving = await serve(t, { adapter, audit, listener: answer });
     const [served, gone] = [await serving.dial(), await serving.dial()];
@@ -110,7 +110,7 @@ const answers: readonly [status: number, text: string][] = [
 ];
 for (const [status, text] of answers) {
   for (const method of ['write', 'end'] as const) {
-    test(`an upgrade whose handler answers ${String(status)} by ${method}() is audited with that status`, async (t) => {
+    test(`an upgrade that its handler rejects with ${String(status)} by ${method}() has an audit entry with that status`, async (t) => {
       const audit = new RecordingAudit();
       const serving = await serve(t, {
         audit,
@@ -135,7 +135,7 @@ for (const [status, text] of answers) {
 }
 
 describeKinds((kind) => {
-  test('A-205 a stream is audited when it is received and when its response is complete', async (t) => {
+  test('A-205 an HTTP/2 stream has an audit entry when it is received and another when its response is complete', async (t) => {
     const audit = new RecordingAudit();
     const serving = await serveHttp2(t, kind, {
       audit,
@@ -156,7 +156,7 @@ describeKinds((kind) => {
     );
   });
 
-  test('an event stream over HTTP/2 is audited also when its headers are sent', async (t) => {
+  test('an event stream over HTTP/2 has an additional audit entry when its headers are sent', async (t) => {
     const audit = new RecordingAudit();
     const serving = await serveHttp2(t, kind, {
       audit,

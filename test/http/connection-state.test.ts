@@ -1,4 +1,4 @@
-// The table of the states of a connection.
+// Tests every transition between the states of a connection.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
@@ -16,9 +16,15 @@ import type { Upgraded } from '../../src/http/upgraded/socket.ts';
 const session = { is: 'session', session: {} as Session } as const;
 const upgraded = { is: 'upgraded', upgraded: {} as Upgraded } as const;
 const spoken: readonly Spoken[] = [handshake, http, session, upgraded];
-const events: readonly ConnectionEvent[] = [{ is: 'secured' }, session, upgraded, { is: 'told' }, { is: 'closed' }];
+const events: readonly ConnectionEvent[] = [
+  { is: 'secured' },
+  session,
+  upgraded,
+  { is: 'close announced' },
+  { is: 'closed' },
+];
 
-const leaving = (after: Spoken): ConnectionState => ({ is: 'leaving', after });
+const closing = (after: Spoken): ConnectionState => ({ is: 'closing', after });
 const closed = (after: Spoken): ConnectionState => ({ is: 'closed', after });
 
 /**
@@ -33,17 +39,17 @@ function check(state: ConnectionState, changes: { readonly [Event in ConnectionE
   }
 }
 
-test('a TLS handshake is followed by HTTP/1.1, and that by a session or an upgrade', () => {
-  check(handshake, { secured: http, told: leaving(handshake), closed: closed(handshake) });
-  check(http, { session, upgraded, told: leaving(http), closed: closed(http) });
-  check(session, { told: leaving(session), closed: closed(session) });
-  check(upgraded, { told: leaving(upgraded), closed: closed(upgraded) });
+test('a TLS connection becomes an HTTP/1.1 connection after its handshake, and then a session or an upgraded socket', () => {
+  check(handshake, { secured: http, 'close announced': closing(handshake), closed: closed(handshake) });
+  check(http, { session, upgraded, 'close announced': closing(http), closed: closed(http) });
+  check(session, { 'close announced': closing(session), closed: closed(session) });
+  check(upgraded, { 'close announced': closing(upgraded), closed: closed(upgraded) });
 });
 
-test('a connection whose client was told to leave can only close, and a closed one changes no more', () => {
+test('a connection whose client got Connection: close can only close, and a closed connection has no further state', () => {
   for (const one of spoken) {
-    check(leaving(one), { closed: closed(one) });
+    check(closing(one), { closed: closed(one) });
     check(closed(one), {});
-    for (const state of [one, leaving(one), closed(one)]) assert.equal(spokenIn(state), one);
+    for (const state of [one, closing(one), closed(one)]) assert.equal(spokenIn(state), one);
   }
 });

@@ -1,8 +1,8 @@
-// Tests whole servers: several servers that drain as one, a unix socket, a server that already listens, and one that
+// Tests whole servers: several servers that drain together, a unix socket, a server that already listens, and one that
 // never does.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import type { RequestListener, ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ import { until } from '../support/until.ts';
 
 let sockets = 0;
 
-it('P-040 an upgraded stream that is no socket of the system gets its end, and nothing is written into it', async (t) => {
+it('P-040 an upgraded stream that is not a socket of the kernel is ended, and nothing is written into it', async (t) => {
   const switched = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n';
   const { server, traffic, handle } = await serve(t, {
     listener: () => undefined,
@@ -36,9 +36,20 @@ it('P-040 an upgraded stream that is no socket of the system gets its end, and n
   assert.equal((await ended).exitCode, 0);
 });
 
-/** manageOpen gives servers that listen already a lifecycle, which register is the one to do for its programs. */
+it('P-090 each event of a server shows that the event loop is running', async (t) => {
+  const server = createServer((_, response) => response.end('ok'));
+  let signs = 0;
+  manage([server], {}, { signOfLife: () => signs++ });
+  await listen(server);
+  t.after(() => server.close());
+  const before = signs;
+  assert.equal((await fetch(`http://127.0.0.1:${String((server.address() as AddressInfo).port)}`)).status, 200);
+  assert.equal(signs, before + 2, 'a connection and a request');
+});
+
+/** manageOpen adds a lifecycle to servers that already listen. In production, only lameduck/register does this. */
 async function manageOpen(adapter: AdapterName, servers: readonly Http1Server[]): Promise<Parts> {
-  const parts = manage(servers, {}, { isGuest: adapter === 'register' });
+  const parts = manage(servers, {}, { isUnderRegister: adapter === 'register' });
   parts.startup.begin();
   await parts.handle.signals.hasBeenReady.signaled;
   return parts;
@@ -57,7 +68,7 @@ describeAdapters((adapter) => {
     return server;
   };
 
-  it('A-007, P-020, P-050 two servers, one of them on a unix socket, drain as one', async () => {
+  it('A-007, P-020, P-050 two servers, one of them on a unix socket, drain together', async () => {
     const held: ServerResponse[] = [];
     const hold: RequestListener = (_, response) => held.push(response);
     const onSocket = await adapters[adapter](hold);
@@ -79,7 +90,7 @@ describeAdapters((adapter) => {
     assert.deepEqual((await ended).requests, { answered: 2, refused: 0, aborted: 0, cut: 0 });
   });
 
-  it('P-053 connections that are older than the lifecycle are counted, served, told to close and ended with the rest', async () => {
+  it('P-053 connections that are older than the lifecycle are counted, served, sent Connection: close and ended with the others', async () => {
     const server = await open((_, response) => response.end('ok'));
     const [client, silent] = [await dial(adapter, server), await dial(adapter, server)];
     for (const { get, reader } of [client, silent].map((one) => ({
@@ -99,21 +110,25 @@ describeAdapters((adapter) => {
     silent.socket.end();
     const { exitCode, phases } = await ended;
     assert.equal(exitCode, 0);
-    assert.ok((phases.InFlightRequestsDrained ?? 0) >= 1_000, 'not before its linger');
+    assert.ok((phases.InFlightRequestsDrained ?? 0) >= 1_000, 'an idle connection must stay open for one second');
   });
 
   const skip = adapter === 'register' && 'a server has its lifecycle once it listens';
-  it('P-054 a server that never listens ends at once, and one that listens then is closed', { skip }, async () => {
-    const server = await adapters[adapter](() => undefined);
-    const { handle, startup } = manage([server]);
-    startup.begin();
-    assert.equal((await handle.shutdown()).exitCode, 0);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'close');
-    assert.equal(server.listening, false);
-  });
+  it(
+    'P-054 the drain of a server that never listens ends at once, and a server that listens after that is closed',
+    { skip },
+    async () => {
+      const server = await adapters[adapter](() => undefined);
+      const { handle, startup } = manage([server]);
+      startup.begin();
+      assert.equal((await handle.shutdown()).exitCode, 0);
+      server.listen(0, '127.0.0.1');
+      await once(server, 'close');
+      assert.equal(server.listening, false);
+    },
+  );
 
-  it('P-047 a request in flight is answered, whether TLS is spoken or not', async (t) => {
+  it('P-047 a request in flight is served, with and without TLS', async (t) => {
     let answer: (() => void) | undefined;
     const serving = await serve(t, { adapter, listener: (_, response) => (answer = () => response.end('whole')) });
     const client = await serving.dial();
@@ -127,7 +142,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-007 idle connections are ended over a time, not all at once', async (t) => {
+  it('P-007 idle connections are ended over a period of time, not all at once', async (t) => {
     const serving = await serve(t, { adapter, listener: () => undefined });
     const clients = await Promise.all(Array.from({ length: 40 }, async () => serving.dial()));
     await until(() => [...serving.traffic.connections].filter(({ spoken }) => spoken.is === 'http').length === 40);

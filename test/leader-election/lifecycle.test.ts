@@ -1,4 +1,4 @@
-// An elector beside a server with a lifecycle: what a scrape and a probe see of it.
+// Tests an elector in the process of a server with a lifecycle: what a scrape and a probe show of it.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,14 +18,20 @@ interface Served {
   readonly shutdown: () => Promise<unknown>;
 }
 
-async function served(t: TestContext): Promise<Served> {
+async function served(t: TestContext, others: readonly string[] = []): Promise<Served> {
   const api = new ApiServer(systemClock);
   const url = await api.listen();
   const server = createServer((_request, response) => response.end());
   const duck = lameduck(server, { logger, metricsPath: '/metrics' });
   const elector = createElector({
-    ...{ leaseName: 'app', leaseNamespace: 'ns', identity: 'a', lifecycle: duck, apiServer: { url } },
+    leaseName: 'app',
+    leaseNamespace: 'ns',
+    identity: 'a',
+    lifecycle: duck,
+    apiServer: { url },
   });
+  for (const leaseNamespace of others)
+    createElector({ leaseName: 'app', leaseNamespace, lifecycle: duck, apiServer: { url } });
   server.listen(0, '127.0.0.1');
   await duck.signals.hasBeenReady.signaled;
   const { port } = server.address() as AddressInfo;
@@ -33,12 +39,17 @@ async function served(t: TestContext): Promise<Served> {
     api.close();
   });
   return {
-    ...{ api, elector, shutdown: () => duck.shutdown('end of the test') },
+    api,
+    elector,
+    shutdown: () => duck.shutdown('end of the test'),
     ask: async (path) => (await fetch(`http://127.0.0.1:${String(port)}${path}`)).text(),
   };
 }
 
-/** lead resolves once the elector leads, with what ends when its work is aborted. */
+/**
+ * lead resolves when the elector leads. The result has the promise of run, and the promise that resolves when the work
+ * is aborted.
+ */
 async function lead(elector: Elector): Promise<{ readonly running: Promise<void> }> {
   let leads: () => void = () => undefined;
   const leading = new Promise<void>((resolve) => (leads = resolve));
@@ -65,7 +76,7 @@ function samplesIn(text: string): Record<string, number | undefined> {
   );
 }
 
-test('L-113, LT-40 a scrape shows the metrics of client-go, and two more, over a term', async (t) => {
+test("L-113, LT-40 a scrape shows client-go's metrics of an elector, and two more, over a term", async (t) => {
   const { elector, ask, shutdown } = await served(t);
   const before = samplesIn(await ask('/metrics'));
   assert.deepEqual(before, {
@@ -87,7 +98,7 @@ test('L-113, LT-40 a scrape shows the metrics of client-go, and two more, over a
   await shutdown();
 });
 
-test('L-103, L-141 an elector is a livez check and no readyz check, and the shutdown hands its Lease over', async (t) => {
+test('L-103, L-141 an elector adds a livez check and no readyz check, and the shutdown hands its Lease over', async (t) => {
   const { api, elector, ask, shutdown } = await served(t);
   assert.match(await ask('/livez?verbose'), /^\[\+\]leader-election\/app ok$/m);
   assert.doesNotMatch(await ask('/readyz?verbose'), /leader-election/);
@@ -95,4 +106,18 @@ test('L-103, L-141 an elector is a livez check and no readyz check, and the shut
   await shutdown();
   await running;
   assert.equal(api.store.current('app')?.spec['holderIdentity'], '');
+});
+
+test('L-170 two electors on Leases of one name in two namespaces have metrics and checks of their own', async (t) => {
+  const { ask, shutdown } = await served(t, ['ns-2']);
+  const { families } = new Exposition(await ask('/metrics'));
+  const samples = families.get('leader_election_master_status')?.samples ?? [];
+  assert.deepEqual(
+    samples.map(({ labels }) => labels),
+    [{ name: 'app' }, { name: 'ns-2/app' }],
+  );
+  const checks = await ask('/livez?verbose');
+  assert.match(checks, /^\[\+\]leader-election\/app ok$/m);
+  assert.match(checks, /^\[\+\]leader-election\/ns-2\/app ok$/m);
+  await shutdown();
 });

@@ -14,7 +14,7 @@ function problems(options: object, environment: Record<string, string> = {}): st
   }
 }
 
-test('LT-48, L-002, L-003 the relations of the three durations are strict', () => {
+test('LT-48, L-002, L-003 the three durations of an elector must be strictly ordered', () => {
   const fits = (leaseDuration: string, renewDeadline: string, retryPeriod: string): boolean =>
     problems({ leaseDuration, renewDeadline, retryPeriod }).length === 0;
   assert.equal(fits('15s', '15s', '2s'), false);
@@ -23,7 +23,7 @@ test('LT-48, L-002, L-003 the relations of the three durations are strict', () =
   assert.equal(fits('15s', '2s', '1s'), true);
 });
 
-test('L-018 the retry period is at least a second', () => {
+test('L-018 the retry period is at least one second', () => {
   assert.match(problems({ retryPeriod: '999ms' }).join(), /^retryPeriod: /);
   assert.deepEqual(problems({ retryPeriod: '1s' }), []);
 });
@@ -35,17 +35,20 @@ test('LT-48, L-004 the lease duration is a whole number of seconds', () => {
   assert.deepEqual(problems({ leaseDuration: 20_000 }), []);
 });
 
-test('L-002, L-008, L-110 every problem is reported at once', () => {
+test("L-002, L-008, L-110 every problem with an elector's options is reported at once", () => {
   const all = problems(
     {
-      ...{ leaseName: 'App_1', leaseNamespace: 'NS', identity: ' ', labels: { a: 1 }, onLoss: 'exit', logger: {} },
-      ...{
-        apiServer: { url: 'http://10.0.0.1' },
-        leaseDuration: '10s',
-        renewDeadline: '10s',
-        retryPeriod: '9s',
-        lease: 1,
-      },
+      leaseName: 'App_1',
+      leaseNamespace: 'NS',
+      identity: ' ',
+      labels: { a: 1 },
+      onLoss: 'exit',
+      logger: {},
+      apiServer: { url: 'http://10.0.0.1' },
+      leaseDuration: '10s',
+      renewDeadline: '10s',
+      retryPeriod: '9s',
+      lease: 1,
     },
     { LAMEDUCK_LEADER_ELECTION_STOP_TIMEOUT: '5', LAMEDUCK_LEADER_ELECTION_ALONE: 'yes' },
   );
@@ -70,7 +73,7 @@ test('L-002, L-008, L-110 every problem is reported at once', () => {
   assert.ok(all.some((line) => line.startsWith('LAMEDUCK_LEADER_ELECTION_ALONE must be')));
 });
 
-test('L-001, L-110 the defaults are 15 s, 10 s and 2 s, and each elector has an identity of its own', () => {
+test('L-001, L-110 the default durations are 15 s, 10 s and 2 s, and each elector has its own identity', () => {
   const first = readOptions(valid, {}, nowhere);
   const second = readOptions(valid, {}, nowhere);
   const { leaseDuration, renewDeadline, retryPeriod } = first.election;
@@ -82,7 +85,7 @@ test('L-001, L-110 the defaults are 15 s, 10 s and 2 s, and each elector has an 
   assert.notEqual(first.election.identity, second.election.identity);
 });
 
-test('the environment overrides code, and each value has its source', () => {
+test("the environment overrides an elector's options in code, and each value has its source", () => {
   const environment = {
     LAMEDUCK_LEADER_ELECTION_LEASE_DURATION: '30s',
     LAMEDUCK_LEADER_ELECTION_LEASE_NAMESPACE: 'other',
@@ -101,20 +104,58 @@ test('the environment overrides code, and each value has its source', () => {
   assert.match(unknown.join(), /nearest is LAMEDUCK_LEADER_ELECTION_LEASE_DURATION/);
 });
 
-test('L-008 without a namespace there is no elector, and alone there is one', () => {
-  assert.match(problems({ leaseNamespace: undefined }).join(), /^leaseNamespace must be given/);
+test('L-008 an elector needs a namespace, except with LAMEDUCK_LEADER_ELECTION_ALONE=1, which is rejected in a cluster', () => {
+  assert.match(
+    problems({ leaseNamespace: undefined }).join(),
+    /^leaseNamespace or LAMEDUCK_LEADER_ELECTION_LEASE_NAMESPACE is required/,
+  );
   const alone = { LAMEDUCK_LEADER_ELECTION_ALONE: '1' };
   assert.equal(readOptions({ leaseName: 'app' }, alone, nowhere).isAlone, true);
   const cluster = { ...alone, KUBERNETES_SERVICE_HOST: '10.0.0.1' };
   assert.match(problems({}, cluster).join(), /LAMEDUCK_LEADER_ELECTION_ALONE=1 is invalid in a cluster/);
 });
 
-test('http: is allowed on a loopback address alone, and shutdown needs a lifecycle', () => {
+test('an elector may use http: only for a loopback address, and onLoss: shutdown only with a lifecycle', () => {
   for (const url of ['http://127.0.0.1:8001', 'http://localhost:8001', 'http://[::1]:8001', 'https://example.com']) {
     assert.deepEqual(problems({ apiServer: { url } }), [], url);
   }
   for (const url of ['http://127.0.0.1.example.com', 'http://10.0.0.1', 'ftp://localhost', 'nothing', '']) {
     assert.equal(problems({ apiServer: { url } }).length, 1, url);
   }
-  assert.deepEqual(problems({ onLoss: 'shutdown' }), ['onLoss: "shutdown" needs a lifecycle']);
+  assert.deepEqual(problems({ onLoss: 'shutdown' }), ['onLoss: "shutdown" requires a lifecycle']);
+});
+
+test('each problem with the option apiServer has its own error, which never contains the token', () => {
+  const url = 'https://example.com';
+  const cases: [unknown, RegExp][] = [
+    ['https://example.com', /^apiServer from code: expected an object/],
+    [{ url: 'http://10.0.0.1' }, /^apiServer\.url: "http:\/\/10\.0\.0\.1" from code: expected an https: URL/],
+    [{}, /^apiServer\.url: undefined from code/],
+    [
+      { url, cafile: '/ca.crt' },
+      /^apiServer\.cafile from code: unknown option: expected url, token, tokenFile, caFile$/,
+    ],
+    [{ url, caFile: '' }, /^apiServer\.caFile: "" from code: expected the path of a file$/],
+    [{ url, tokenFile: 5 }, /^apiServer\.tokenFile: 5 from code: expected the path of a file$/],
+    [{ url, token: 'secret\n' }, /^apiServer\.token from code: expected a token of printable ASCII/],
+    [{ url, token: 'secret', tokenFile: '/token' }, /exclude each other: pass only one/],
+  ];
+  for (const [apiServer, expected] of cases) {
+    const found = problems({ apiServer });
+    assert.equal(found.length, 1, found.join('\n'));
+    assert.match(found[0] ?? '', expected);
+    assert.doesNotMatch(found[0] ?? '', /secret/);
+  }
+});
+
+test('an invalid namespace or label has one error, and no options at all are reported as a missing name', () => {
+  assert.equal(problems({ leaseNamespace: 'A b' }).length, 1);
+  for (const labels of [{ 'a key': 'x' }, { a: 'x y' }, { a: 'x'.repeat(64) }, { a: 1 }]) {
+    assert.match(problems({ labels }).join(), /^labels: .* expected an object whose names and values are valid labels/);
+  }
+  assert.deepEqual(problems({ labels: { 'app.kubernetes.io/part-of': 'shop', empty: '' } }), []);
+  assert.throws(
+    () => readOptions(undefined as never, {}, nowhere),
+    /leaseName is required: expected the name of a Lease/,
+  );
 });

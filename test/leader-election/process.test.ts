@@ -1,16 +1,17 @@
-// A whole process that leads on a Lease: how it hands over, and with which code it ends.
+// Tests whole processes that lead on a Lease: how they hand leadership over, and their exit codes.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { ApiServer } from '../support/api-server.ts';
 import { disposed } from '../support/disposed.ts';
+import { FencedStore } from '../support/fenced-store.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 import { until } from '../support/until.ts';
 
 async function leading(
   t: TestContext,
   env: Record<string, string> = {},
-): Promise<{ api: ApiServer; program: ProcessUnderTest }> {
+): Promise<{ api: ApiServer; url: string; program: ProcessUnderTest }> {
   const api = new ApiServer(systemClock);
   const url = await api.listen();
   t.after(() => {
@@ -18,12 +19,12 @@ async function leading(
   });
   const program = disposed(t, new ProcessUnderTest('leads-on-a-lease.ts', { API_SERVER: url, ...env }));
   await program.line('leadership', ({ msg }) => msg === 'leadership acquired');
-  return { api, program };
+  return { api, url, program };
 }
 
 const holder = (api: ApiServer): unknown => api.store.current('app')?.spec['holderIdentity'];
 
-describe('a process that leads', { concurrency: 3 }, () => {
+describe('a process that leads on a Lease', { concurrency: 3 }, () => {
   test('L-141, L-143 SIGTERM hands leadership over in a pre-shutdown hook, and the process exits with 0', async (t) => {
     const { api, program } = await leading(t);
     program.kill('SIGTERM');
@@ -33,11 +34,12 @@ describe('a process that leads', { concurrency: 3 }, () => {
     assert.match((started?.['settings'] as Record<string, string>)['leaseDuration'] ?? '', /^\d+m?s \(code\)$/);
   });
 
-  test('L-143 a second process signal ends the process at once, without a release', async (t) => {
+  test('L-143 a second process signal ends a leader at once, without a release', async (t) => {
     const { api, program } = await leading(t, { STUBBORN: '1', LAMEDUCK_LEADER_ELECTION_STOP_TIMEOUT: '8s' });
     program.kill('SIGTERM');
     await program.signaled('ShutdownInitiated');
-    // Two renewals are a second apart: a signal that comes sooner counts as a repetition of the first one.
+    // Two renewals are at least one second apart. A signal that arrives sooner would count as a repetition of the first
+    // one.
     const renewals = api.calls.length;
     await until(() => api.calls.length >= renewals + 2);
     program.kill('SIGINT');
@@ -45,7 +47,7 @@ describe('a process that leads', { concurrency: 3 }, () => {
     assert.notEqual(holder(api), '');
   });
 
-  test('L-141 work that ignores its abort fails the hook, and the process ends with 81 and without a release', async (t) => {
+  test('L-141 work that ignores its AbortSignal fails the hook, and the process exits with 81 without a release', async (t) => {
     const { api, program } = await leading(t, { STUBBORN: '1' });
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: 81, signal: null });
@@ -54,14 +56,14 @@ describe('a process that leads', { concurrency: 3 }, () => {
     assert.notEqual(holder(api), '');
   });
 
-  test('L-142 a loss shuts the process down with 83 if that is asked for', async (t) => {
+  test('L-142 a lost term shuts the process down with 83 if onLoss says so', async (t) => {
     const { api, program } = await leading(t, { ON_LOSS: 'shutdown' });
     api.script = () => ({ isLost: true });
     assert.deepEqual(await program.exit, { code: 83, signal: null });
     assert.match(String((await program.finalLine())['reason']), /leadership of app lost/);
   });
 
-  test('L-142 a loss ends the process with 83 if that is asked for and LAMEDUCK_DISABLED has switched the lifecycle off', async (t) => {
+  test('L-142 a lost term ends the process with 83 if onLoss says so, even if LAMEDUCK_DISABLED has switched the lifecycle off', async (t) => {
     const { api, program } = await leading(t, { ON_LOSS: 'shutdown', LAMEDUCK_DISABLED: '1' });
     api.script = () => ({ isLost: true });
     assert.deepEqual(await program.exit, { code: 83, signal: null });
@@ -72,5 +74,27 @@ describe('a process that leads', { concurrency: 3 }, () => {
     api.script = () => ({ isLost: true });
     assert.deepEqual(await program.exit, { code: 83, signal: null });
     assert.equal((await program.finalLine())['exitCode'], 83);
+  });
+
+  test('LT-55 a store that checks tokens rejects what a suspended process writes when it resumes', async (t) => {
+    const { api, url, program: first } = await leading(t);
+    const store = new FencedStore();
+    const write = async (program: ProcessUnderTest, message: string): Promise<boolean> => {
+      const { token } = await program.line(message, ({ msg }) => msg === message);
+      return store.write(String(token));
+    };
+    assert.equal(await write(first, 'leadership acquired'), true);
+    // After the second renewal, the work has begun.
+    await until(() => api.calls.filter(({ method }) => method === 'PUT').length >= 2);
+    first.kill('SIGSTOP');
+    const second = disposed(t, new ProcessUnderTest('leads-on-a-lease.ts', { API_SERVER: url }));
+    assert.equal(await write(second, 'leadership acquired'), true);
+    first.kill('SIGCONT');
+    assert.equal(await write(first, 'late write'), false);
+    assert.equal(api.store.current('app')?.spec['leaseTransitions'], 1);
+    await until(() => api.calls.filter(({ method }) => method === 'PUT').length >= 5);
+    second.kill('SIGTERM');
+    // No later term has begun.
+    assert.equal(await write(second, 'late write'), true);
   });
 });

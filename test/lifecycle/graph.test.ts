@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { graphOf, signalNames, type Rule } from '../../src/lifecycle/graph.ts';
 
-test('A-002 there are exactly eight signals, spelled as the apiserver spells them', () => {
+test("A-002 there are exactly eight lifecycle signals, with the apiserver's names", () => {
   assert.deepEqual(
     [...signalNames].sort(),
     [
@@ -35,7 +35,7 @@ test('A-004…A-006, A-008, A-010 by default the listener stops after NotAccepti
   });
 });
 
-test('A-004…A-006, A-009, A-011 with retry-after requests drain after NotAcceptingNewRequest, and the listener stops after them', () => {
+test('A-004…A-006, A-009, A-011 with shutdownSendRetryAfter requests drain after NotAcceptingNewRequest, and the listener stops after that', () => {
   assert.deepEqual(graphOf(true), {
     ...shared,
     InFlightRequestsDrained: { after: ['NotAcceptingNewRequest'] },

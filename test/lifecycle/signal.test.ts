@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Latch } from '../../src/lifecycle/signal.ts';
 
-test('A-001 a signal becomes true once, stays true, and is told to those who waited and to those who come later', async () => {
+test('A-001 a lifecycle signal fires once, stays fired, and notifies early and late listeners', async () => {
   const latch = new Latch('ShutdownInitiated');
   let told = 0;
   const waiting = latch.signaled.then(() => told++);
@@ -15,7 +15,7 @@ test('A-001 a signal becomes true once, stays true, and is told to those who wai
   assert.equal(told, 2);
 });
 
-test('A-001 signaling twice changes nothing', async () => {
+test('A-001 firing a lifecycle signal twice has no further effect', async () => {
   const latch = new Latch('HasBeenReady');
   let told = 0;
   const waiting = latch.signaled.then(() => told++);
@@ -28,7 +28,7 @@ test('A-001 signaling twice changes nothing', async () => {
   assert.equal(told, 1);
 });
 
-test('a signal keeps its name, and reading it does not make it true', () => {
+test('a lifecycle signal keeps its name, and reading it does not fire it', () => {
   const latch = new Latch('NotAcceptingNewRequest');
   assert.equal(latch.name, 'NotAcceptingNewRequest');
   void latch.signaled;

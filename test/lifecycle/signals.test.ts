@@ -6,14 +6,14 @@ import { shuffled, seeded } from '../support/random.ts';
 
 const modes = [false, true];
 
-// Names that code reports; the one that is left follows from others.
+// The signals that the code reports. NotAcceptingNewRequest is not reported: it fires after two of the others.
 const reportable = signalNames.filter((name) => name !== 'NotAcceptingNewRequest');
 
-/** recorded notes each signal when it is recorded, and checks that it could not be seen before. */
+/** recorded records each signal that fires, and checks that the signal was not visible earlier. */
 function recorded(retryAfter: boolean): { lifecycle: Lifecycle; order: SignalName[] } {
   const order: SignalName[] = [];
   const lifecycle = createLifecycle(retryAfter, (name) => {
-    assert.equal(signalNamed(lifecycle, name).hasSignaled, false, `${name} could be seen before it was recorded`);
+    assert.equal(signalNamed(lifecycle, name).hasSignaled, false, `${name} must not be visible before it is recorded`);
     order.push(name);
   });
   return { lifecycle, order };
@@ -67,7 +67,7 @@ test('A-010 by default the listener has stopped before the requests have drained
   ]);
 });
 
-test('A-011 with retry-after the requests have drained before the listener has stopped', () => {
+test('A-011 with shutdownSendRetryAfter the requests have drained before the listener has stopped', () => {
   const { lifecycle, order } = recorded(true);
   for (const name of [...first, 'AfterShutdownDelayDuration', 'PreShutdownHooksStopped'] as const)
     lifecycle.report(name);
@@ -82,7 +82,7 @@ test('A-011 with retry-after the requests have drained before the listener has s
 });
 
 for (const second of ['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'] as const) {
-  test(`A-006 NotAcceptingNewRequest needs both the delay and the hooks, here with ${second} last`, () => {
+  test(`A-006 NotAcceptingNewRequest fires only after both the delay and the hooks have ended, with ${second} last`, () => {
     const { lifecycle, order } = recorded(false);
     const before = second === 'PreShutdownHooksStopped' ? 'AfterShutdownDelayDuration' : 'PreShutdownHooksStopped';
     lifecycle.report('ShutdownInitiated');
@@ -94,7 +94,7 @@ for (const second of ['AfterShutdownDelayDuration', 'PreShutdownHooksStopped'] a
   });
 }
 
-test('A-014 once ShutdownInitiated has fired, MuxAndDiscoveryComplete and HasBeenReady have become impossible', () => {
+test('A-014 after ShutdownInitiated, MuxAndDiscoveryComplete and HasBeenReady can no longer fire', () => {
   const { lifecycle, order } = recorded(false);
   lifecycle.report('HasBeenReady');
   lifecycle.report('ShutdownInitiated');
@@ -105,7 +105,7 @@ test('A-014 once ShutdownInitiated has fired, MuxAndDiscoveryComplete and HasBee
   assert.equal(lifecycle.signals.hasBeenReady.hasSignaled, false);
 });
 
-test('a report that comes too early is kept until the signals before it have fired', () => {
+test('a signal that is reported too early waits until the signals before it have fired', () => {
   const { lifecycle, order } = recorded(false);
   lifecycle.report('HasBeenReady');
   assert.deepEqual(order, []);
@@ -113,7 +113,7 @@ test('a report that comes too early is kept until the signals before it have fir
   assert.deepEqual(order, ['MuxAndDiscoveryComplete', 'HasBeenReady']);
 });
 
-test('a report made while a signal is being told fires after that signal, not inside it', () => {
+test('a signal that is reported while another fires is fired after it', () => {
   const order: string[] = [];
   const lifecycle: Lifecycle = createLifecycle(false, (name) => {
     order.push(`${name} begins`);
@@ -136,7 +136,7 @@ for (const retryAfter of modes) {
     ? ['NotAcceptingNewRequest', 'InFlightRequestsDrained', 'HTTPServerStoppedListening']
     : ['NotAcceptingNewRequest', 'HTTPServerStoppedListening', 'InFlightRequestsDrained'];
 
-  test(`A-001…A-006, A-010, A-011, A-014 whatever the order of the reports, the order of the signals satisfies the graph ${mode}`, () => {
+  test(`A-001…A-006, A-010, A-011, A-014 the signals fire in the order of the graph, whatever the order of the reports, ${mode}`, () => {
     for (const reports of permutations(reportable)) {
       const { lifecycle, order } = recorded(retryAfter);
       for (const name of reports) lifecycle.report(name);
@@ -145,7 +145,7 @@ for (const retryAfter of modes) {
     }
   });
 
-  test(`A-001 500 random orders with repeated and missing reports satisfy the graph ${mode}`, () => {
+  test(`A-001 the signals fire in the order of the graph for 500 random sequences of reports, with repeats and gaps, ${mode}`, () => {
     for (let seed = 1; seed <= 500; seed++) {
       const random = seeded(seed);
       const all: SignalName[] = [...signalNames, ...signalNames, ...signalNames];

@@ -11,7 +11,6 @@ const levels = { info: () => undefined, warn: () => undefined, error: () => unde
 
 type Callback = (error?: unknown) => void;
 
-/** stateOf tells what has become of a flush by now. */
 async function stateOf(flush: () => unknown): Promise<string> {
   let state = 'pending';
   Promise.resolve()
@@ -32,7 +31,7 @@ function flushed(flush: unknown): Promise<string> {
 
 const failing = new Error('disk full');
 
-test('A-077 a logger that cannot be flushed has no flush', () => {
+test('A-077 a logger without a flush function is not flushed', () => {
   for (const logger of [levels, { ...levels, flush: undefined }, { ...levels, flush: true }]) {
     assert.equal(flushOf(logger as Logger), undefined);
     assert.equal(createLogging(logger as Logger, usualLog).flushed, undefined);
@@ -104,17 +103,17 @@ const outcomes: readonly (readonly [string, unknown, string])[] = [
 ];
 
 for (const [what, flush, expected] of outcomes) {
-  test(`A-077 a flush ${what}`, async () => {
+  test(`A-077 a flush function ${what}`, async () => {
     assert.equal(await flushed(flush), expected);
   });
 }
 
-test('A-077 a flush that has called back once is done when it calls back, however late, and not when it returns', async () => {
+test('A-077 when a flush function has called back once, each later flush is done only at its callback', async () => {
   const waiting: Callback[] = [];
   const flushing = flushOf({ ...levels, flush: (done: Callback) => waiting.push(done) });
   const flushes: Promise<unknown>[] = [];
   const flush = (): Promise<string> => stateOf(() => (flushes[flushes.length] = Promise.resolve(flushing?.())));
-  assert.equal(await flush(), 'done', 'nobody knows yet that it calls back');
+  assert.equal(await flush(), 'done', 'lameduck cannot know yet that this flush calls back');
   waiting[0]?.(failing);
   assert.equal(await flush(), 'pending');
   assert.equal(await flush(), 'pending');
@@ -124,12 +123,12 @@ test('A-077 a flush that has called back once is done when it calls back, howeve
   await assert.rejects(flushes[2] as Promise<unknown>, { message: 'flush failed', cause: failing });
 });
 
-test('A-077 a flush that takes something else than a callback is done every time it returns', async () => {
+test('A-077 if the parameter of a flush function is not a callback, each flush is done when the function returns', async () => {
   const flushing = flushOf({ ...levels, flush: (_force: unknown) => true });
   for (let time = 0; time < 3; time++) assert.equal(await stateOf(() => flushing?.()), 'done');
 });
 
-test('A-077 a logger is flushed as its own method', async () => {
+test('A-077 flush is called as a method of its logger', async () => {
   class Own implements Logger {
     readonly info = levels.info;
     readonly warn = levels.warn;
@@ -144,7 +143,7 @@ test('A-077 a logger is flushed as its own method', async () => {
   assert.deepEqual(logger.flushes, ['flushed']);
 });
 
-test('A-077 pino is flushed through its callback, whatever it writes to', async () => {
+test('A-077 pino is flushed through its callback, for every destination', async () => {
   const waiting: Callback[] = [];
   const slow = { write: () => true, flush: (done: Callback) => waiting.push(done) };
   const flushing = flushOf(pino({}, slow as unknown as DestinationStream));
@@ -164,6 +163,6 @@ test('A-077 pino is flushed through its callback, whatever it writes to', async 
   assert.equal(await stateOf(() => flushOf(pino({ enabled: false }))?.()), 'done');
 });
 
-test('A-077 our own log is flushed at once while standard output is read', () => {
+test('A-077 the default log is flushed at once if standard output is being read', () => {
   assert.equal(createLogging(undefined, usualLog).flushed?.(), undefined);
 });

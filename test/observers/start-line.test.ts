@@ -7,20 +7,22 @@ const bytesOf = (details: object): number => JSON.stringify(details).length;
 const many = (count: number): string[] =>
   Array.from({ length: count }, (_, index) => `10.0.0.1:${String(8_000 + index)}`);
 
-test('what fits has no count beside it', () => {
+test('settings that all fit into the start line have no count after them', () => {
   const report = { addresses: ['[::]:80'], settings: { goawayChance: '0.01 (env)' } };
   assert.deepEqual(startDetails(report, bytesOf), { version, ...report });
 });
 
-test('a value that does not fit is counted, and a shorter one after it is shown', () => {
+test('a setting that does not fit into the start line is counted, and a shorter one after it is shown', () => {
   const settings = { readinessPaths: `/${'a'.repeat(600)} (env)`, goawayChance: '0.01 (env)' };
   assert.deepEqual(startDetails({ addresses: [], settings }, bytesOf), {
-    ...{ version, addresses: [], settings: { goawayChance: '0.01 (env)' } },
+    version,
+    addresses: [],
+    settings: { goawayChance: '0.01 (env)' },
     settingsOmitted: 1,
   });
 });
 
-test('addresses that do not fit are counted', () => {
+test('addresses that do not fit into the start line are counted', () => {
   const details = startDetails(
     { addresses: many(100), settings: { readinessPaths: `/${'a'.repeat(60)} (code)` } },
     bytesOf,

@@ -1,15 +1,16 @@
-// A program in one file of ECMAScript modules, as esbuild writes it without a single option for lameduck.
+// Bundles programs with esbuild into one file each, without an option for lameduck, and runs them.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { build } from 'esbuild';
+import { certificate } from '../fixtures/certificate.ts';
 import { CommandUnderTest } from '../support/command-under-test.ts';
 import { disposed } from '../support/disposed.ts';
 import { root } from '../support/markdown.ts';
 
-const program = `
+const scraped = `
   import { createServer } from 'node:http';
   import { lameduck } from 'lameduck';
 
@@ -22,16 +23,60 @@ const program = `
     process.kill(process.pid, 'SIGTERM');
   });`;
 
-test('a bundle of ECMAScript modules contains prom-client, and needs no option', async (t) => {
+const leading = `
+  import { createServer } from 'node:https';
+  import { writeFileSync } from 'node:fs';
+  import { createElector } from 'lameduck/leader-election';
+
+  const key = ${JSON.stringify(certificate.key)}, cert = ${JSON.stringify(certificate.cert)};
+  writeFileSync('ca.crt', cert);
+  let lease;
+  const server = createServer({ key, cert }, async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    if (request.url.endsWith('/events')) return response.writeHead(403).end('{}');
+    const { method } = request;
+    if (method === 'GET' && lease === undefined) return response.writeHead(404).end('{"reason":"NotFound"}');
+    if (method !== 'GET') {
+      lease = JSON.parse(text);
+      lease.metadata = { ...lease.metadata, uid: 'u', resourceVersion: '7' };
+    }
+    response.writeHead(method === 'POST' ? 201 : 200).end(JSON.stringify(lease));
+  });
+  server.listen(0, '127.0.0.1', async () => {
+    const apiServer = { url: 'https://127.0.0.1:' + server.address().port, caFile: 'ca.crt' };
+    const logger = { info() {}, warn() {}, error() {} };
+    const elector = createElector({ leaseName: 'app', leaseNamespace: 'ns', apiServer, logger });
+    await elector.run(({ token }) => {
+      console.log(JSON.stringify({ token, hasRequire: 'require' in globalThis }));
+    });
+    await elector.stop();
+    server.close();
+  });`;
+
+async function outputOf(t: TestContext, contents: string, format: 'esm' | 'cjs'): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'lameduck-bundle-'));
   t.after(() => {
     rmSync(folder, { recursive: true });
   });
-  const outfile = join(folder, 'main.mjs');
-  // From inside the package its own name finds its exports.
-  const stdin = { contents: program, resolveDir: root };
-  await build({ stdin, outfile, bundle: true, platform: 'node', format: 'esm', logLevel: 'silent' });
+  const outfile = join(folder, format === 'esm' ? 'main.mjs' : 'main.cjs');
+  // Inside the package, its own name resolves to its exports.
+  const stdin = { contents, resolveDir: root };
+  await build({ stdin, outfile, bundle: true, platform: 'node', format, logLevel: 'silent' });
   const command = disposed(t, new CommandUnderTest(process.execPath, [outfile], { cwd: folder }));
   assert.deepEqual(await command.exit, { code: 0, signal: null }, command.output);
-  assert.equal(command.output, '{"scrapes":[200,200,200],"hasRequire":false}\n');
+  return command.output;
+}
+
+test('a bundle of ECMAScript modules contains prom-client, and needs no option', async (t) => {
+  assert.equal(await outputOf(t, scraped, 'esm'), '{"scrapes":[200,200,200],"hasRequire":false}\n');
 });
+
+for (const [format, name] of [
+  ['esm', 'ECMAScript modules'],
+  ['cjs', 'CommonJS'],
+] as const) {
+  test(`a bundle of ${name} leads over TLS, and needs no option`, async (t) => {
+    assert.equal(await outputOf(t, leading, format), '{"token":"7","hasRequire":false}\n');
+  });
+}

@@ -1,123 +1,24 @@
-// Which part of src may import which, and who may touch the process: as one table, so that a new edge is a decision.
+// Tests that the parts of src/ import each other only where permitted-imports.ts permits it, and that few of them touch the process.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import ts from 'typescript';
+import { permitted, pure, rooms } from './permitted-imports.ts';
+import { processMembers } from './process-members.ts';
 
-// A part is a folder of src, or a file beside the folders. Files of one folder may import each other.
-const permitted: Readonly<Record<string, readonly string[]>> = {
-  'address.ts': [],
-  'bundled.ts': [],
-  'clock.ts': [],
-  'deadline.ts': ['clock.ts'],
-  'errors.ts': [],
-  'exit-codes.ts': [],
-  'standard-output.ts': [],
-  'step.ts': ['clock.ts', 'deadline.ts'],
-  'thenable.ts': [],
-  lifecycle: [],
-  'message.ts': [],
-  settings: ['errors.ts'],
-  'registration.ts': ['errors.ts', 'settings'],
-  'observer.ts': ['lifecycle', 'message.ts'],
-  'inspection.ts': ['lifecycle', 'observer.ts'],
-  'package-version.ts': ['errors.ts'],
-  'version.ts': [],
-  hooks: ['clock.ts', 'errors.ts', 'registration.ts', 'observer.ts', 'settings'],
-  health: [
-    ...['clock.ts', 'errors.ts', 'lifecycle', 'message.ts', 'observer.ts', 'registration.ts', 'settings'],
-    'thenable.ts',
-  ],
-  http: ['address.ts', 'clock.ts', 'deadline.ts', 'errors.ts', 'observer.ts', 'settings', 'message.ts'],
-  process: [
-    ...['clock.ts', 'errors.ts', 'exit-codes.ts', 'lifecycle', 'observer.ts', 'settings', 'standard-output.ts'],
-    'version.ts',
-  ],
-  observers: [
-    ...['bundled.ts', 'clock.ts', 'errors.ts', 'inspection.ts', 'lifecycle', 'message.ts', 'observer.ts', 'settings'],
-    ...['standard-output.ts', 'thenable.ts', 'version.ts'],
-  ],
-  'recorder.ts': [
-    ...['address.ts', 'clock.ts', 'deadline.ts', 'errors.ts', 'exit-codes.ts', 'hooks', 'http', 'lifecycle'],
-    'observer.ts',
-  ],
-  'startup.ts': ['address.ts', 'clock.ts', 'health', 'hooks', 'http', 'lifecycle'],
-  'shutdown.ts': [
-    'clock.ts',
-    'deadline.ts',
-    'exit-codes.ts',
-    'hooks',
-    'http',
-    'lifecycle',
-    'observer.ts',
-    'recorder.ts',
-    'settings',
-    'step.ts',
-  ],
-  // Brings a lifecycle, the process and the log together, for every entry that does so.
-  'manage.ts': [
-    ...['clock.ts', 'group.ts', 'http', 'observer.ts', 'observers', 'parts.ts', 'probe-thread.ts', 'probe-worker'],
-    ...['process', 'registration.ts', 'settings'],
-  ],
-  // A primary of node:cluster and its workers, each with its lifecycle.
-  'group.ts': ['clock.ts', 'exit-codes.ts', 'observer.ts', 'observers', 'parts.ts', 'process', 'settings'],
-  'probe-thread.ts': [
-    ...['clock.ts', 'errors.ts', 'observer.ts', 'observers', 'parts.ts', 'probe-worker', 'process', 'settings'],
-  ],
-  // Sends requests to a server, and is no part of one. It knows the format of the health report.
-  cli: ['address.ts', 'clock.ts', 'health', 'inspection.ts', 'process', 'settings', 'standard-output.ts'],
-  // A thread of its own, and the side of the main thread that it talks to.
-  'probe-worker': [
-    ...['address.ts', 'clock.ts', 'errors.ts', 'health', 'http', 'observer.ts', 'observers', 'process', 'settings'],
-    ...['exit-codes.ts', 'inspection.ts', 'message.ts', 'standard-output.ts'],
-  ],
-  'handle.ts': [
-    ...['errors.ts', 'health', 'hooks', 'http', 'lifecycle', 'observer.ts', 'registration.ts', 'settings'],
-    ...['shutdown.ts', 'startup.ts'],
-  ],
-  // Puts one lifecycle together; what touches the process, and what logs, meets it only in manage.ts.
-  'parts.ts': [
-    ...['clock.ts', 'handle.ts', 'health', 'hooks', 'http', 'lifecycle', 'observer.ts', 'observers', 'recorder.ts'],
-    ...['message.ts', 'settings', 'shutdown.ts', 'startup.ts'],
-  ],
-  // Only the code that Fastify needs; fastify.ts puts it together.
-  fastify: ['errors.ts', 'handle.ts', 'http', 'lifecycle', 'manage.ts', 'observers', 'parts.ts', 'message.ts'],
-  // The gRPC health service; grpc.ts puts it together.
-  grpc: ['clock.ts', 'health', 'lifecycle'],
-  // A lifecycle for a program that knows nothing of it; register.cts loads it when the first server listens.
-  register: ['handle.ts', 'http', 'manage.ts', 'parts.ts', 'process', 'settings'],
-  // Contends for a Lease; leader-election.ts puts it together with a lifecycle and the process.
-  'leader-election': ['clock.ts', 'errors.ts', 'observer.ts', 'observers', 'registration.ts', 'settings'],
-  // Starts a server in a test and looks at its requests; testing.ts puts it together.
-  testing: ['address.ts', 'clock.ts', 'errors.ts', 'health', 'http', 'parts.ts', 'settings', 'observer.ts'],
-};
-
-// The folders of src/http, and which of them each may import. Code that several folders need is in src/http itself.
-const rooms: Readonly<Record<string, readonly string[]>> = {
-  admission: ['http1', 'http2', 'in-flight', 'responses'],
-  drain: ['http1', 'long-running'],
-  http1: ['in-flight', 'responses'],
-  http2: ['http1', 'in-flight', 'responses'],
-  'in-flight': ['http1', 'long-running', 'responses'],
-  'long-running': ['in-flight', 'responses', 'upgraded'],
-  responses: [],
-  'self-requests': [],
-  upgraded: ['in-flight', 'responses'],
-};
-
-// An entry file wires the others together and may import them all; nothing imports an entry file.
+// An entry file connects the other parts and may import all of them. No file imports an entry file.
 const entries: readonly string[] = [
-  ...['fastify.ts', 'grpc.ts', 'index.ts', 'leader-election.ts', 'register.cts', 'testing.ts'],
+  'fastify.ts',
+  'grpc.ts',
+  'index.ts',
+  'leader-election.ts',
+  'register.cts',
+  'testing.ts',
 ];
 
-// Packages that cost tens of milliseconds: observers and electors load them, and only when they are first used.
+// Packages that take tens of milliseconds to load. Only observers and electors load them, at the first use.
 const loadedLate: readonly string[] = ['@grpc/grpc-js', 'fastify', 'grpc-health-check', 'prom-client', 'undici'];
-
-const processMembers: readonly string[] = [
-  ...['addListener', 'emit', 'off', 'on', 'once', 'prependListener', 'prependOnceListener', 'removeAllListeners'],
-  ...['removeListener', 'abort', 'exit', 'exitCode', 'kill', 'reallyExit'],
-];
 
 interface Import {
   readonly specifier: string;
@@ -138,19 +39,19 @@ const sources = readdirSync(src, { recursive: true, encoding: 'utf8' })
   .sort()
   .map(read);
 
-test('every import between the parts of src is in the table', () => {
+test('every import between the parts of src is permitted by the table', () => {
   for (const { file, part, imports } of sources) {
     for (const { specifier } of imports.filter((found) => found.specifier.startsWith('.'))) {
       const imported = partOf(relative(src, join(src, file, '..', specifier)));
       if (imported === part) continue;
       const mayImport = entries.includes(part) ? Object.keys(permitted) : permitted[part];
-      assert.ok(mayImport, `src/${file} belongs to no part of the table`);
+      assert.ok(mayImport, `src/${file} belongs to no part in the table`);
       assert.ok(mayImport.includes(imported), `src/${file} imports ${specifier}: ${part} may not import ${imported}`);
     }
   }
 });
 
-test('the table names exactly the parts that src has', () => {
+test('the table of permitted imports names exactly the parts of src', () => {
   const named = [...Object.keys(permitted), ...entries].sort();
   assert.deepEqual(named, [...new Set(sources.map(({ part }) => part))].sort());
   for (const [part, parts] of Object.entries(permitted)) {
@@ -158,45 +59,80 @@ test('the table names exactly the parts that src has', () => {
   }
 });
 
-test('src/http has the folders of the table, which import of each other what it permits', () => {
-  const found = new Map<string, Set<string>>();
-  for (const { file, imports } of sources.filter(({ part }) => part === 'http')) {
-    const room = roomOf(file);
-    if (room === undefined) continue;
-    const imported = found.get(room) ?? new Set();
-    found.set(room, imported);
-    for (const { specifier } of imports.filter((one) => one.specifier.startsWith('.'))) {
-      const other = roomOf(relative(src, join(src, file, '..', specifier)));
-      if (other !== undefined && other !== room) imported.add(other);
+for (const [part, folders] of Object.entries(rooms)) {
+  test(`src/${part} has the folders in the table, and each imports only permitted ones`, () => {
+    const found = new Map<string, Set<string>>();
+    for (const { file, imports } of sources.filter((source) => source.part === part)) {
+      const room = roomOf(file);
+      if (room === undefined) continue;
+      const imported = found.get(room) ?? new Set();
+      found.set(room, imported);
+      for (const { specifier } of imports.filter((one) => one.specifier.startsWith('.'))) {
+        const path = relative(src, join(src, file, '..', specifier));
+        const other = partOf(path) === part ? roomOf(path) : undefined;
+        if (other !== undefined && other !== room) imported.add(other);
+      }
     }
-  }
-  assert.deepEqual(Object.fromEntries([...found].map(([room, others]) => [room, [...others].sort()])), rooms);
-});
+    assert.deepEqual(Object.fromEntries([...found].map(([room, others]) => [room, [...others].sort()])), folders);
+  });
+}
 
-test('at most seven files are beside the folders of src/http', () => {
+test('src/http has at most seven files outside of its folders', () => {
   const beside = sources.filter(({ file, part }) => part === 'http' && roomOf(file) === undefined);
   assert.ok(beside.length <= 7, beside.map(({ file }) => file).join(', '));
 });
 
-test('the lifecycle imports nothing from outside its folder', () => {
-  for (const { file, imports } of sources.filter(({ part }) => part === 'lifecycle')) {
-    const outside = imports.map(({ specifier }) => specifier).filter((specifier) => !specifier.startsWith('./'));
-    assert.deepEqual(outside, [], `src/${file}`);
-  }
-});
+for (const folder of pure) {
+  test(`src/${folder} is pure: it compiles without the types of Node and the DOM, reads no clock and draws no random number`, () => {
+    const files = sources.filter(({ file }) => file.startsWith(`${folder}/`));
+    assert.notEqual(files.length, 0);
+    for (const { file, imports } of files) {
+      const outside = imports.map(({ specifier }) => specifier).filter((specifier) => !specifier.startsWith('./'));
+      assert.deepEqual(outside, [], `src/${file}`);
+      assert.doesNotMatch(
+        readFileSync(join(src, file), 'utf8'),
+        /\bDate\.now|\bnew Date\(\)|\bMath\.random/,
+        `src/${file}`,
+      );
+    }
+    // Without these types, the compiler knows no timer, no `process`, no `fetch` and no `node:` module.
+    const program = ts.createProgram({
+      rootNames: files.map(({ file }) => join(src, file)),
+      options: {
+        allowImportingTsExtensions: true,
+        lib: ['lib.es2024.d.ts'],
+        module: ts.ModuleKind.NodeNext,
+        noEmit: true,
+        strict: true,
+        target: ts.ScriptTarget.ES2024,
+        types: [],
+      },
+    });
+    const problems = ts.getPreEmitDiagnostics(program).map(({ messageText }) => messageText);
+    assert.deepEqual(problems, []);
+  });
+}
 
-test('heavy packages are loaded only where they are used, when they are first used', () => {
+test('heavy packages are loaded only by the parts that use them, at the first use', () => {
   for (const { file, part, imports } of sources) {
     for (const { specifier, isDynamic, isTypeOnly } of imports) {
       if (!loadedLate.some((name) => specifier === name || specifier.startsWith(`${name}/`))) continue;
-      // The plugin is handed an application, and needs no more of Fastify than its types.
+      // The plugin receives an application, and needs only the types of Fastify.
       if (['fastify', 'fastify.ts'].includes(part) && specifier === 'fastify' && isTypeOnly) continue;
-      // An export of its own, for programs that have the two packages.
+      // lameduck/grpc and lameduck/leader-election are separate exports, for programs that have these packages.
       if (['grpc', 'grpc.ts'].includes(part) && specifier.includes('grpc')) continue;
       const loader = specifier === 'undici' ? 'leader-election' : 'observers';
       assert.equal(part, loader, `src/${file} imports ${specifier}`);
       assert.ok(isDynamic || isTypeOnly, `src/${file} imports ${specifier} at its start`);
     }
+  }
+});
+
+test('only node-internals.ts uses undocumented names of Node', () => {
+  const names =
+    /\b_(?:destroyed|getActiveHandles|handle|header|httpMessage|parent)\b|'_final'|httpAllowHalfOpen|kEnhanceStack|\.state\.(?:state|localClose)\b/;
+  for (const { file } of sources.filter((source) => source.file !== 'node-internals.ts')) {
+    assert.doesNotMatch(readFileSync(join(src, file), 'utf8'), names, `src/${file}`);
   }
 });
 
@@ -211,8 +147,8 @@ function partOf(file: string): string {
 }
 
 function roomOf(file: string): string | undefined {
-  const [part, room, name] = file.split('/');
-  return part === 'http' && name !== undefined ? room : undefined;
+  const [, room, name] = file.split('/');
+  return name === undefined ? undefined : room;
 }
 
 function read(file: string): Source {
@@ -245,7 +181,7 @@ function importIn(node: ts.Node): Import | undefined {
   const isRequire = ts.isIdentifier(node.expression) && node.expression.text === 'require';
   if (!isRequire && node.expression.kind !== ts.SyntaxKind.ImportKeyword) return undefined;
   const [argument] = node.arguments;
-  // A specifier that is put together at run time could be anything.
+  // A specifier that is computed at run time could name any module.
   const specifier = argument !== undefined && ts.isStringLiteral(argument) ? argument.text : './unknown';
   return { specifier, isDynamic: true, isTypeOnly: false };
 }

@@ -1,4 +1,4 @@
-// Runs the programs of docs/fastify.md as they stand there, on the built package.
+// Runs the programs of docs/fastify.md as the page shows them, on the built package.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,7 +14,7 @@ const programs = blocksIn(readPage('docs/fastify.md')).flatMap(({ language, text
 );
 const names = ['registers.ts', 'marks.ts', 'application.ts', 'injects.test.ts'] as const;
 
-// Stubs for the modules that the programs import and the reader has to write, and a program that starts
+// Stubs for the modules that the programs import and that the reader would write, and a program that starts
 // `application.ts`.
 const stubs: Readonly<Record<string, string>> = {
   'app.js': `
@@ -52,7 +52,7 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('docs/fastify.md has these programs and no other', () => {
+test('docs/fastify.md has exactly the programs that this file runs', () => {
   assert.equal(programs.length, names.length);
 });
 
@@ -61,7 +61,7 @@ for (const [name, calls] of [
   ['marks.ts', []],
   ['starter.js', []],
 ] as const) {
-  test(`the program of docs/fastify.md that ${name} runs serves, and ends clean on SIGTERM`, async (t) => {
+  test(`the program of docs/fastify.md that ${name} runs serves, and ends cleanly on SIGTERM`, async (t) => {
     const anyPort = `--import=${new URL('../support/any-port.ts', import.meta.url).href}`;
     const program = disposed(t, new CommandUnderTest(process.execPath, [anyPort, join(folder, name)]));
     const [, port = ''] = await program.printed(/"addresses":\["[^"]+:(\d+)"\]/);
@@ -78,7 +78,7 @@ for (const [name, calls] of [
   });
 }
 
-test('the test of docs/fastify.md passes, and its process ends by itself', async (t) => {
+test('the test in docs/fastify.md passes, and its process ends by itself', async (t) => {
   const run = disposed(
     t,
     new CommandUnderTest(process.execPath, ['--test', '--test-reporter=spec', join(folder, names[3])]),

@@ -1,4 +1,5 @@
-// Runs the program of docs/grpc.md and its probes by command as they stand there, but for its ports, on the built package.
+// Runs the program and the probe commands of docs/grpc.md as the page shows them, with other ports, on the built
+// package.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +8,7 @@ import { test } from 'node:test';
 import { parse } from 'yaml';
 import { CommandUnderTest } from '../support/command-under-test.ts';
 import { disposed } from '../support/disposed.ts';
-import { freePort } from '../support/probe-client.ts';
+import { reservePort } from '../support/reserved-port.ts';
 import { GrpcHealthClient } from '../support/grpc.ts';
 import { blocksIn, readPage, root } from '../support/markdown.ts';
 
@@ -26,13 +27,13 @@ const stubs: Readonly<Record<string, string>> = {
   `,
 };
 
-test('the program of docs/grpc.md says of each service what the page says', async (t) => {
+test('the program of docs/grpc.md reports for each service what the page says', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'docs-grpc-'));
   t.after(() => rm(folder, { recursive: true }));
   await mkdir(join(folder, 'node_modules', '@grpc'), { recursive: true });
   await symlink(root, join(folder, 'node_modules', 'lameduck'));
   await symlink(join(root, 'node_modules', '@grpc', 'grpc-js'), join(folder, 'node_modules', '@grpc', 'grpc-js'));
-  const port = await freePort();
+  const port = await reservePort();
   const [program = ''] = textsIn('ts');
   for (const [name, text] of Object.entries(stubs)) await writeFile(join(folder, name), text);
   await writeFile(join(folder, 'main.ts'), program.replace('9090', String(port)).replace('8080', '0'));

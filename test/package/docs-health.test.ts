@@ -1,4 +1,4 @@
-// docs/health.md: its program runs, and answers what the page says that it answers.
+// Tests that the program of docs/health.md runs, and responds as the page shows.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ const page = readPage('docs/health.md');
 const [program = ''] = blocksIn(page).flatMap(({ language, text }) => (language === 'ts' ? [text] : []));
 const sessions = blocksIn(page).flatMap(({ language, text }) => (language === 'console' ? [text] : []));
 
-// Stubs for the code that the reader has to write. A line on standard input makes its dependencies unavailable.
+// Stubs for the code that the reader would write. A line on standard input makes its dependencies unavailable.
 const stubs = `
   import { createServer } from 'node:http';
   let isAway = false;
@@ -31,7 +31,7 @@ interface Exchange {
   readonly answer: string;
 }
 
-/** exchangesIn returns each curl command of a console block with the answer that the page shows. */
+/** exchangesIn returns each curl command of a console block with the response that the page shows. */
 function exchangesIn(session: string): Exchange[] {
   return session
     .split(/^\$ /m)
@@ -42,7 +42,7 @@ function exchangesIn(session: string): Exchange[] {
     });
 }
 
-test('the program of docs/health.md answers what the page shows, and fails and passes again by hand', async (t) => {
+test('the program of docs/health.md responds as the page shows, and its check fails and passes again', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'health-'));
   t.after(async () => rm(folder, { recursive: true }));
   await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
@@ -62,7 +62,7 @@ test('the program of docs/health.md answers what the page shows, and fails and p
     const exchanges = exchangesIn(session);
     assert.notEqual(exchanges.length, 0);
     for (const { target, answer } of exchanges) {
-      // A terminal shows its prompt directly after an answer without a newline. The page does not.
+      // A terminal shows its prompt directly after a response without a newline. The page does not.
       assert.equal((await (await ask(target)).text()).replace(/^ok$/, 'ok\n'), answer, target);
     }
     if (session !== healthy) continue;
@@ -78,7 +78,7 @@ test('the program of docs/health.md answers what the page shows, and fails and p
   assert.deepEqual(await running.exit, { code: 0, signal: null }, running.output);
 });
 
-test('the checks that docs/health.md lists are those that there are', () => {
+test('docs/health.md lists exactly the checks that exist', () => {
   const under = new HealthUnderTest({ livezGracePeriod: 1, isLoopWatched: true });
   under.health.addPostStartHook('<name>', () => true);
   const names = ['readyz', 'livez', 'healthz'].flatMap((endpoint) =>

@@ -1,4 +1,4 @@
-// docs/lifecycle.md and the timeline of the README name what the code has, in the code's order.
+// Tests that docs/lifecycle.md and the timeline in the README have the names and the order of the code.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { exitCodes, killed } from '../../src/exit-codes.ts';
@@ -9,7 +9,7 @@ const page = readPage('docs/lifecycle.md');
 
 function diagramOf(file: string): string[] {
   const [diagram, ...others] = blocksIn(readPage(file)).filter(({ text }) => text.includes('ShutdownInitiated'));
-  assert.ok(diagram !== undefined && others.length === 0, `${file} has one timeline`);
+  assert.ok(diagram !== undefined && others.length === 0, `${file} must have one timeline`);
   return diagram.text.split('\n');
 }
 
@@ -17,17 +17,17 @@ function namesIn(lines: readonly string[]): string[] {
   return lines.join('\n').match(/\b[A-Z]\w+[a-z][A-Z]\w+\b/g) ?? [];
 }
 
-test('the table of docs/lifecycle.md lists the eight signals, in their order', () => {
+test('the table in docs/lifecycle.md lists the eight signals in order', () => {
   assert.deepEqual(firstColumn(page, 'signal'), [...signalNames]);
 });
 
-test('the timeline of the README is the order of a shutdown in the default mode', () => {
+test('the timeline in the README has the order of a shutdown in the default mode', () => {
   const ofShutdown = signalNames.slice(signalNames.indexOf('ShutdownInitiated'));
   assert.deepEqual(namesIn(diagramOf('README.md')), ofShutdown);
 });
 
 for (const shutdownSendRetryAfter of [false, true]) {
-  test(`the timeline of docs/lifecycle.md has the graph's order, shutdownSendRetryAfter ${String(shutdownSendRetryAfter)}`, () => {
+  test(`the timeline in docs/lifecycle.md has the order of the graph, shutdownSendRetryAfter ${String(shutdownSendRetryAfter)}`, () => {
     const diagram = diagramOf('docs/lifecycle.md');
     assert.deepEqual(new Set(namesIn(diagram)), new Set<string>(signalNames));
     // The diagram draws signals that both modes share once, and signals that differ side by side.
@@ -43,7 +43,7 @@ for (const shutdownSendRetryAfter of [false, true]) {
   });
 }
 
-test('the exit codes of docs/lifecycle.md are those of the code', () => {
+test('the exit codes in docs/lifecycle.md are those of the code', () => {
   const [, ...rows] = tablesIn(page).find(([head]) => head?.[0] === 'code') ?? [];
   const documented = rows.map(([code = '', name = '']) => [name.replaceAll('`', ''), Number(code)]);
   // The exit code of SIGKILL has no name, because the program cannot choose it.

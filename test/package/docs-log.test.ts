@@ -1,10 +1,10 @@
-// docs/log.md lists the messages that the log has, and the fields that the final line has.
+// Tests that docs/log.md lists the messages of the log, and the fields of the final line.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { lameduck } from '../../src/index.ts';
 import type { Logger } from '../../src/observers/logger.ts';
 import { createLogging } from '../../src/observers/logging.ts';
-import { lastLine } from '../../src/probe-worker/last-words.ts';
+import { finalLine } from '../../src/probe-worker/blocked-watchdog.ts';
 import { stallLine } from '../../src/probe-worker/stall-report.ts';
 import { blocksIn, firstColumn, readPage, tablesIn } from '../support/markdown.ts';
 import { usualLog } from '../support/usual-log.ts';
@@ -16,7 +16,7 @@ interface ThreadLine {
   readonly msg: string;
 }
 
-/** A logger that keeps the level of each message; what a message says after its colon differs from case to case. */
+/** Records the level of each message. The part of a message after its colon varies. */
 class Recorder implements Logger {
   readonly levels = new Map<string, string>();
   readonly debug = this.#keep('debug');
@@ -31,7 +31,7 @@ class Recorder implements Logger {
   }
 }
 
-test('the messages of docs/log.md and their levels are those that an observer writes', async () => {
+test('docs/log.md has the messages that an observer logs, with their levels', async () => {
   const recorder = new Recorder();
   const duck = lameduck([], { logger: recorder });
   await duck.signals.hasBeenReady.signaled;
@@ -61,10 +61,10 @@ test('the messages of docs/log.md and their levels are those that an observer wr
   logging.onPreviousRunUnknown('/run/lameduck/checkpoint.json', error);
   logging.onCheckpointFailure('/run/lameduck/checkpoint.json', error);
   logging.onEnd(record);
-  // Written beside every logger.
+  // These messages are written without the logger.
   for (const text of [
     stallLine(1, { readyzStallLimit: 1, livezStallLimit: 2, logFormat: 'json' }),
-    lastLine(record, 'json'),
+    finalLine(record, 'json'),
   ]) {
     const { level, msg } = JSON.parse(text) as ThreadLine;
     recorder[level === 40 ? 'warn' : 'error']({}, msg);
@@ -75,7 +75,7 @@ test('the messages of docs/log.md and their levels are those that an observer wr
   assert.deepEqual(Object.fromEntries(documented), Object.fromEntries(recorder.levels));
 });
 
-test('the fields of the final line in docs/log.md are those of a record', async () => {
+test('docs/log.md lists the fields of the final line', async () => {
   const duck = lameduck([], { logger: new Recorder(), auditLogPath: '/dev/null' });
   await duck.signals.hasBeenReady.signaled;
   const record = await duck.shutdown('the log is documented');
@@ -83,8 +83,8 @@ test('the fields of the final line in docs/log.md are those of a record', async 
   const [example] = blocksIn(page).filter(({ language }) => language === 'json');
   const shown = JSON.parse(example?.text ?? '') as typeof record;
   assert.deepEqual(Object.keys(shown), Object.keys(record));
-  // Only a primary of node:cluster has workers.
-  const fields = firstColumn(page, 'field').filter((field) => field !== 'workers');
+  // Only a primary of node:cluster has workers, and only a main thread has threads.
+  const fields = firstColumn(page, 'field').filter((field) => field !== 'workers' && field !== 'threads');
   assert.deepEqual(fields, Object.keys(record));
   assert.deepEqual(Object.keys(shown.requests), Object.keys(record.requests));
   assert.deepEqual(new Set(Object.keys(shown.phases)), new Set(Object.keys(record.phases)));

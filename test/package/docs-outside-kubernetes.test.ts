@@ -1,4 +1,5 @@
-// docs/outside-kubernetes.md: each configuration is valid where its tool is installed, and its variables give its sum.
+// Tests docs/outside-kubernetes.md: each configuration is valid if its tool is installed, and its variables give the
+// printed sum.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -76,7 +77,7 @@ const platforms: Readonly<Record<string, (config: string) => { seconds: number; 
   },
 };
 
-// From the start line, as the page prints it.
+// Extracts the sum from the start line, in the form of the page.
 function sumIn(message: string): string {
   const [, grace = '', budget = ''] =
     /SECONDS|terminationGracePeriodSeconds (\S+) .*= budget (\S+);/.exec(message) ?? [];
@@ -89,7 +90,7 @@ function sumIn(message: string): string {
 
 describe('docs/outside-kubernetes.md', { concurrency: 5 }, () => {
   for (const [name, read] of Object.entries(platforms)) {
-    test(`P-075 ${name}: the grace period of the platform is that of lameduck, and the sum is that of the start line`, async (t) => {
+    test(`P-075 ${name} in docs/outside-kubernetes.md: lameduck gets the platform's grace period, and the sum equals the start line`, async (t) => {
       const { config, sum } = section(name);
       const { seconds, variables } = read(config);
       assert.equal(variables['LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS'], String(seconds));
@@ -106,7 +107,7 @@ describe('docs/outside-kubernetes.md', { concurrency: 5 }, () => {
     });
   }
 
-  test('systemd accepts the unit', (t: TestContext) => {
+  test('systemd accepts the unit in docs/outside-kubernetes.md', (t: TestContext) => {
     if (spawnSync('systemd-analyze', ['--version']).status !== 0) {
       t.skip('needs systemd-analyze');
       return;

@@ -1,4 +1,4 @@
-// Every page that is written by hand: its links lead somewhere, and what it says of the settings is what the table says.
+// Tests every hand-written page: its links exist, and its statements about settings equal the settings table.
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -17,7 +17,7 @@ const pages = [
 const isGenerated = (file: string): boolean => readPage(file).includes('Written by `npm run docs`');
 
 for (const file of pages) {
-  test(`the links of ${file} lead to a file and a heading that exist`, () => {
+  test(`the links in ${file} lead to a file and a heading that exist`, () => {
     for (const link of linksIn(readPage(file)).filter((target) => !target.startsWith('http'))) {
       const [path = '', anchor] = link.split('#');
       const target = path === '' ? file : join(dirname(file), path);
@@ -26,7 +26,7 @@ for (const file of pages) {
     }
   });
 
-  test(`${file} names no LAMEDUCK_ variable that is not read`, () => {
+  test(`${file} names only LAMEDUCK_ variables that exist`, () => {
     const known = [...settingVariables, disabledVariable];
     const named = readPage(file).match(/\bLAMEDUCK_[A-Z_]*[A-Z]\b/g) ?? [];
     for (const name of named.filter((found) => !found.startsWith('LAMEDUCK_ERR_')))
@@ -58,7 +58,7 @@ test('the settings in the README have the defaults of docs/settings.md', () => {
   for (const [name = '', byDefault] of rows) assert.equal(byDefault, inSettings.get(name), name);
 });
 
-test('the sum of the shutdown budget in docs/lifecycle.md is made of the defaults in a cluster', () => {
+test('the sum of the shutdown budget in docs/lifecycle.md uses the defaults in a cluster', () => {
   const inCluster = true;
   const rows = tablesIn(readPage('docs/lifecycle.md')).find(([head]) => head?.[0] === 'part') ?? [];
   const seconds = (text: string): number => {
@@ -72,7 +72,7 @@ test('the sum of the shutdown budget in docs/lifecycle.md is made of the default
   assert.equal(seconds('destroyHookTimeout') * 1_000, byDefault('destroyHookTimeout'));
 });
 
-// As GitHub makes them of headings.
+// Builds anchors from headings as GitHub does.
 function anchorsOf(file: string): string[] {
   return [...readPage(file).matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading

@@ -1,9 +1,9 @@
-// docs/migrate.md and docs/compare.md speak of the versions of other packages that are installed to test them.
+// Tests that docs/migrate.md and docs/compare.md name the versions of other packages that the tests install.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readPage } from '../support/markdown.ts';
 
-const { dependencies } = JSON.parse(readPage('test/adoption/programs/package.json')) as {
+const { dependencies } = JSON.parse(readPage('test/suites/adoption/programs/package.json')) as {
   dependencies: Readonly<Record<string, string>>;
 };
 

@@ -1,4 +1,4 @@
-// The readiness probes that the pages show are quick enough for the delay.
+// Tests that the readiness probes in the pages fail before the delay ends.
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,13 +15,13 @@ interface Probe {
 // The default of shutdownDelayDuration in a cluster, in seconds.
 const delay = 10;
 
-// The examples of docs/lint.md are other people's, half of them on purpose with faults.
+// docs/lint.md is left out, because many of its examples contain deliberate mistakes.
 const pages = [
   'README.md',
   ...readdirSync(join(root, 'docs')).filter((file) => file.endsWith('.md') && file !== 'lint.md'),
 ].map((file) => (file === 'README.md' ? file : join('docs', file)));
 
-/** readinessProbesIn returns every probe of that name, however deep it stands. */
+/** readinessProbesIn returns every readinessProbe in a value, at any depth. */
 function readinessProbesIn(value: unknown): Probe[] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([name, inner]) =>
@@ -29,7 +29,7 @@ function readinessProbesIn(value: unknown): Probe[] {
   );
 }
 
-test('P-122 each readiness probe of README.md and docs/ takes a container that ends alone out of its services within the delay', () => {
+test('P-122 each readiness probe in README.md and docs/ removes a container that ends alone from its Services within the delay', () => {
   const shown = pages.flatMap((page) =>
     blocksIn(readPage(page))
       .filter(({ language, text }) => language === 'yaml' && text.includes('readinessProbe'))

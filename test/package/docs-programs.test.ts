@@ -1,4 +1,4 @@
-// Runs the programs and tests of docs/hooks.md and docs/testing.md as they stand there, on the built package.
+// Runs the programs and tests of docs/hooks.md and docs/testing.md as the pages show them, on the built package.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ const blocksOf = (page: string): string[] =>
 const programs = blocksOf('docs/hooks.md');
 const tests = blocksOf('docs/testing.md');
 
-// Stubs for the modules that the programs import and the reader has to write. Each prints a line when it is called.
+// Stubs for the modules that the programs import and that the reader would write. Each prints a line when it is called.
 const stubs: Readonly<Record<string, string>> = {
   'app.js': `
     const said = (what) => async () => console.log('stub: ' + what);
@@ -61,15 +61,15 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-// The calls that each program of docs/hooks.md has made when it has ended, in this order.
+// The calls that each program of docs/hooks.md has made by its end, in order.
 const called = ['cache.fill', 'prices.refresh', 'registry.deregister', 'pool.end, telemetry.flush'];
 
-test('docs/hooks.md has a program for each thing that one may want to do', () => {
+test('docs/hooks.md has one program for each expected list of calls', () => {
   assert.equal(programs.length, called.length);
 });
 
 for (const [index, expected] of called.entries()) {
-  test(`program ${String(index + 1)} of docs/hooks.md calls ${expected}, and ends clean on SIGTERM`, async (t) => {
+  test(`program ${String(index + 1)} of docs/hooks.md calls ${expected}, and ends cleanly on SIGTERM`, async (t) => {
     const anyPort = `--import=${new URL('../support/any-port.ts', import.meta.url).href}`;
     const file = join(folder, `hooks-${String(index)}.ts`);
     const program = disposed(t, new CommandUnderTest(process.execPath, [anyPort, file]));
@@ -82,7 +82,7 @@ for (const [index, expected] of called.entries()) {
   });
 }
 
-test('docs/testing.md shows tests', () => {
+test('docs/testing.md shows at least one test', () => {
   assert.equal(tests.length, 3);
 });
 

@@ -1,4 +1,4 @@
-// Type-checks the programs of the README and of docs/ as they stand there, all in one run of the compiler.
+// Type-checks the programs of the README and of docs/ as the pages show them, in one run of the compiler.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,7 @@ import { CommandUnderTest } from '../support/command-under-test.ts';
 import { disposed } from '../support/disposed.ts';
 import { blocksIn, readPage, root } from '../support/markdown.ts';
 
-// By page: the declarations of the modules that its programs import and leave to the reader.
+// For each page, the declarations of the modules that its programs import and that the reader would write.
 const stubs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'README.md': {
     'app.d.ts': `
@@ -59,11 +59,17 @@ const stubs: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 const compilerOptions = {
-  ...{ noEmit: true, strict: true, exactOptionalPropertyTypes: true, skipLibCheck: true },
-  ...{ module: 'nodenext', target: 'es2024', types: ['node'], typeRoots: [join(root, 'node_modules', '@types')] },
+  noEmit: true,
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  skipLibCheck: true,
+  module: 'nodenext',
+  target: 'es2024',
+  types: ['node'],
+  typeRoots: [join(root, 'node_modules', '@types')],
 };
 
-test('the programs of the README and of docs/ have the types that they need', async (t) => {
+test('the programs of the README and of docs/ pass the type check', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'docs-types-'));
   t.after(() => rm(folder, { recursive: true }));
   await mkdir(join(folder, 'node_modules', '@grpc'), { recursive: true });

@@ -1,4 +1,5 @@
-// The exports of the built package: each is in the list of the build and in package.json, and there is one instance of it.
+// Tests the exports of the built package: each is in the list of the build and in package.json, and exists only once in
+// a process.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -25,13 +26,13 @@ function specifierOf(name: string): string {
 }
 
 async function outputOf(t: TestContext, args: readonly string[]): Promise<string> {
-  // From inside the package its own name finds its exports.
+  // Inside the package, its own name resolves to its exports.
   const command = disposed(t, new CommandUnderTest(process.execPath, args, { cwd: root }));
   assert.deepEqual(await command.exit, { code: 0, signal: null }, command.output);
   return command.output;
 }
 
-test('package.json has the conditions of each export that is built', () => {
+test('package.json has the conditions of each built export', () => {
   const register = { types: './dist/types/register.d.cts', default: './dist/register.cjs' };
   const conditions = entries.map(({ name }) => {
     const types = `./dist/types/${name}`;
@@ -50,9 +51,9 @@ test('a compiler that does not read `exports` finds the declarations of each exp
   assert.deepEqual(manifest.typesVersions, { '*': paths });
 });
 
-void describe('each export', () => {
+void describe('each export of the package', () => {
   for (const { name, default: ownDefault } of entries) {
-    test(`${specifierOf(name)} is one instance for import and require()`, async (t) => {
+    test(`${specifierOf(name)} is the same instance for import and require()`, async (t) => {
       const specifier = JSON.stringify(specifierOf(name));
       const code = `
         import * as imported from ${specifier};
@@ -69,7 +70,7 @@ void describe('each export', () => {
     });
   }
 
-  test('has the errors and the lifecycles of the main one', async (t) => {
+  test('the exports share their errors and lifecycles with the main export', async (t) => {
     const code = `
       const { createServer } = require('node:http');
       const { isLameduckError, lameduck, LameduckError } = require('lameduck');
@@ -77,7 +78,7 @@ void describe('each export', () => {
       const duck = lameduck(createServer());
       const codes = [];
       try { grpcHealth(duck, { unknown: 1 }); } catch (error) { codes.push(error instanceof LameduckError && error.code); }
-      // Without a lifecycle that it knows, this would listen nowhere.
+      // If lameduck/grpc did not know the lifecycle, listen() would resolve with port 0.
       grpcHealth(duck).listen('127.0.0.1:0').then((port) => {
         console.log(JSON.stringify([...codes, port > 0]));
         process.exit();
@@ -86,7 +87,7 @@ void describe('each export', () => {
   });
 });
 
-test('each module is in one file, so that its state exists once', () => {
+test('each module is in one built file only, so that its state exists once', () => {
   const files = readdirSync(join(root, 'dist')).filter((file) => file.endsWith('.cjs'));
   // Each bundled module begins with its path.
   const modules = files.flatMap((file) => {
@@ -96,7 +97,7 @@ test('each module is in one file, so that its state exists once', () => {
   assert.deepEqual([...new Set(modules)].sort(), modules.sort());
 });
 
-test('require() loads the main file with its pieces and what it shares with the preload, and nothing heavy', () => {
+test('require() loads only the main file, its pieces and the files that the preload shares', () => {
   const require = createRequire(import.meta.url);
   require('lameduck');
   const loaded = Object.keys(require.cache).filter(

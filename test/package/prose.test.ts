@@ -1,4 +1,4 @@
-// The rules of `npm run prose`, and which text of a file they see.
+// Tests the rules of `npm run prose`, and which text of a file they check.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { proseOf } from '../../scripts/prose/comments.ts';
@@ -17,17 +17,17 @@ for (const [sentence, problems] of [
   ['The server is behind a load balancer.', []],
   ['The server sends a FIN behind the response.', ['"behind": write "after"']],
 ] as const) {
-  test(`${JSON.stringify(sentence)} has ${String(problems.length)} problems`, () => {
+  test(`the prose check finds ${String(problems.length)} problems in ${JSON.stringify(sentence)}`, () => {
     assert.deepEqual(problemsOf(sentence), problems);
   });
 }
 
-test('a sentence ends after a unit and after a number', () => {
+test('the prose check recognizes the end of a sentence after a unit and after a number', () => {
   const texts = sentencesOf('It takes 20 ms.\nThe answer is `a. b` or 503. It took 1.5 s.').map(({ text }) => text);
   assert.deepEqual(texts, ['It takes 20 xx.', 'The answer is `xxxx` or 50x.', 'It took 1.5 s.']);
 });
 
-test('the comments of a file stay on their lines, and its code and usage are no prose', () => {
+test('the prose check sees comments on their own lines, and skips code and usage lines', () => {
   const code = [
     '// Why.',
     '//   usage [PATH]',
@@ -47,5 +47,7 @@ test('the comments of a file stay on their lines, and its code and usage are no 
     'At once.',
   ]);
   assert.deepEqual(proseOf('a.yaml', '#!sh\n# Why.\na: b').split('\n'), ['', 'Why.', '']);
+  const template = '{{- /* Why\nand how. */ -}}\n# When.\na: {{ .b }}';
+  assert.deepEqual(proseOf('a.tpl', template).split('\n'), ['Why', 'and how.', 'When.', '']);
   assert.equal(proseOf('a.md', '# Title'), '# Title');
 });

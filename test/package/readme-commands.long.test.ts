@@ -16,7 +16,7 @@ const commands = blocksIn(readPage('README.md'))
   .filter(({ language }) => language === 'sh')
   .map(({ text }) => text.trim());
 
-// The program that the reader of the README has to write.
+// The program that the reader of the README would write.
 const program = `
   import { createServer } from 'node:http';
   createServer((request, response) => response.end('hello')).listen(process.env.PORT ?? 0);
@@ -24,13 +24,13 @@ const program = `
 
 /** State that one command of the README leaves for a later command, in the order of the page. */
 interface Session {
-  /** Runs a command, until the test ends at the latest: in a copy of the tree, or beside the README's programs. */
+  /** Runs a command in a copy of the tree, or beside the README's programs. It is killed at the end of the test. */
   readonly inShell: (command: string, where?: 'tree' | 'program') => CommandUnderTest;
   service?: CommandUnderTest;
   slow?: CommandUnderTest;
 }
 
-// By the command with its numbers left out.
+// The function that runs each command. The keys are the commands without their numbers.
 const runners: Readonly<Record<string, (command: string, session: Session) => Promise<void>>> = {
   "NODE_OPTIONS='--import lameduck/register' node server.js": async (command, session) => {
     const server = session.inShell(command, 'program');
@@ -67,14 +67,14 @@ const runners: Readonly<Record<string, (command: string, session: Session) => Pr
     assert.match(session.service?.output ?? '', /"msg":"shutdown ended"/);
   },
   'npm ci && npm test': async (command, session) => {
-    // All tests would be this one again: a few of them show that the command runs tests.
+    // Running all tests would run this test again. A few tests show that the command works.
     const npm = session.inShell(`${installed(command)} -- test/lifecycle/signal`);
     assert.deepEqual(await npm.exit, endedWell, npm.output);
     assert.match(npm.output, /^ℹ pass [1-9]/m);
   },
 };
 
-test('the commands of the README do, one after another, what it says', async (t) => {
+test('the commands in the README work one after another as the page says', async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'readme-commands-'));
   t.after(() => rm(folder, { recursive: true }));
   await mkdir(join(folder, 'program', 'node_modules', '.bin'), { recursive: true });

@@ -1,4 +1,4 @@
-// Runs every ts and js block of the README as it stands there. readme-commands.long.test.ts runs the sh blocks.
+// Runs every ts and js block of the README as the page shows it. readme-commands.long.test.ts runs the sh blocks.
 import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ const blocks = blocksIn(readPage('README.md'));
 const programs = blocks.filter(({ language }) => language === 'ts' || language === 'js');
 const isTest = ({ text }: Block): boolean => text.includes("from 'node:test'");
 
-// Stubs for the modules that the README's programs import and the reader has to write.
+// Stubs for the modules that the README's programs import and that the reader would write.
 const stubs: Readonly<Record<string, string>> = {
   'app.js': `
     import { createServer } from 'node:http';
@@ -38,7 +38,7 @@ after(async () => {
   await rm(folder, { recursive: true });
 });
 
-test('the README shows programs and commands, and nothing that no test runs', () => {
+test('every code block in the README is run by a test', () => {
   const languages = new Set(blocks.map(({ language }) => language));
   assert.deepEqual([...languages].sort(), ['', 'sh', 'ts', 'yaml']);
   assert.notEqual(programs.length, 0);
@@ -46,7 +46,7 @@ test('the README shows programs and commands, and nothing that no test runs', ()
 
 for (const [index, { text, language }] of programs.filter((program) => !isTest(program)).entries()) {
   const [title = ''] = /^.*lameduck\(.*$/m.exec(text) ?? text.split('\n');
-  test(`program ${String(index + 1)} of the README serves, and ends clean on SIGTERM: ${title}`, async (t) => {
+  test(`program ${String(index + 1)} of the README serves, and ends cleanly on SIGTERM: ${title}`, async (t) => {
     const file = join(folder, `program-${String(index)}.${language}`);
     await writeFile(file, text);
     const anyPort = `--import=${new URL('../support/any-port.ts', import.meta.url).href}`;

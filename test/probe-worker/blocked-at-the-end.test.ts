@@ -17,7 +17,7 @@ const shortBudget = {
 
 const isFinal = ({ schema }: Line): boolean => schema === 'lameduck/shutdown/v1';
 
-describe('a process without a probe port that is blocked', { concurrency: true }, () => {
+describe('a blocked process without a probe port', { concurrency: true }, () => {
   for (const { how, fixture, env, nodeOptions } of [
     { how: 'with lameduck() in code', fixture: 'blocks-for-a-while.ts', env: {}, nodeOptions: [] },
     {
@@ -45,7 +45,7 @@ describe('a process without a probe port that is blocked', { concurrency: true }
       nodeOptions: ['--inspect=127.0.0.1:0'],
     },
   ]) {
-    test(`P-118 ${how} it is ended after its budget, with its final line`, async (t) => {
+    test(`P-118 ${how} a blocked process is ended after its budget, with its final line`, async (t) => {
       const all = { ...shortBudget, BLOCK_AT_DESTROY: '60000', ...env };
       const program = disposed(t, new ProcessUnderTest(fixture, all, nodeOptions));
       await program.signaled('HasBeenReady');
@@ -53,15 +53,15 @@ describe('a process without a probe port that is blocked', { concurrency: true }
       assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });
       const begun = await program.signaled('ShutdownInitiated');
       const final = await program.finalLine();
-      // By the clock of the process: on a busy machine its end is seen later than it came.
+      // The times are those in the log of the process, because a busy machine reports its end late.
       const took = Number(final['time']) - Number(begun['time']);
-      // Half a second after its budget, and before the kubelet's SIGKILL.
+      // The process is ended half a second after its budget, and before the kubelet's SIGKILL.
       assert.ok(took > 2_400 && took < 4_000, String(took));
       assert.deepEqual([final['exitCode'], final['heldBy']], [137, ['event loop']]);
     });
   }
 
-  test('P-056, P-118 a shutdown that does not end the process does not, although the event loop is blocked', async (t) => {
+  test('P-056, P-118 a shutdown() call does not end a process even if the event loop is blocked', async (t) => {
     const env = { ...shortBudget, BLOCK_AT_DESTROY: '3500' };
     const program = await ProbedProcess.start(t, env);
     program.kill('SIGUSR2');
@@ -69,21 +69,21 @@ describe('a process without a probe port that is blocked', { concurrency: true }
     assert.equal((await program.finalLine())['exitCode'], 81);
   });
 
-  test('P-090, P-118 a process to whose inspector a debugger is attached is not ended by the thread', async (t) => {
+  test('P-090, P-118 the probe thread does not end a process to whose inspector a debugger is attached', async (t) => {
     const env = { ...shortBudget, BLOCK_AT_DESTROY: '3500' };
     const program = disposed(t, new ProcessUnderTest('blocks-for-a-while.ts', env, ['--inspect=127.0.0.1:0']));
     await program.signaled('HasBeenReady');
     const detach = await attachDebugger(t, program);
     program.kill('SIGTERM');
     await program.line('the final line', isFinal);
-    // Node waits for that.
+    // Node waits until the debugger has detached.
     detach();
     assert.equal((await program.exit).signal, null);
   });
 });
 
-describe('a process with a probe port that is blocked', { concurrency: true }, () => {
-  test('P-118, K-212 the final line and the termination message are there although the event loop is blocked at the end of the budget', async (t) => {
+describe('a blocked process with a probe port', { concurrency: true }, () => {
+  test('P-118, K-212 a process whose event loop is blocked at the end of the budget writes the final line and the termination message', async (t) => {
     const path = emptyFile(t);
     const program = await ProbedProcess.start(t, {
       ...shortBudget,
@@ -101,7 +101,7 @@ describe('a process with a probe port that is blocked', { concurrency: true }, (
     // The shutdown began after the process signal, and the line was written before the test read it.
     const durationMs = Number(final['durationMs']);
     assert.ok(durationMs >= 2_490 && durationMs <= took + 1, `${String(durationMs)} of ${String(took)}`);
-    // By the clock of the process, and before the kubelet's SIGKILL.
+    // The time in the record, which must be before the kubelet's SIGKILL.
     assert.ok(durationMs < 4_000, String(durationMs));
     assert.deepEqual(Object.keys(final['phases'] as object), ['ShutdownInitiated']);
     assert.match(
@@ -112,7 +112,7 @@ describe('a process with a probe port that is blocked', { concurrency: true }, (
     assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
   });
 
-  test('P-118 the line has what had happened until shortly before the loop was blocked', async (t) => {
+  test('P-118 the final line of a blocked process has everything until shortly before the block', async (t) => {
     const program = await ProbedProcess.start(t, { ...shortBudget, DESTROY: '300', BLOCK_AT_DESTROY: '60000' });
     program.kill('SIGTERM');
     const final = await program.line('the final line', isFinal);
@@ -120,14 +120,14 @@ describe('a process with a probe port that is blocked', { concurrency: true }, (
     assert.ok('InFlightRequestsDrained' in (final['phases'] as object));
   });
 
-  test('P-118 a loop that turns again in time says all of it itself', async (t) => {
+  test('P-118 an event loop that continues in time writes the whole final line itself', async (t) => {
     const program = await ProbedProcess.start(t, { ...shortBudget, BLOCK_AT_SHUTDOWN: '1500' });
     program.kill('SIGTERM');
     assert.notEqual((await program.finalLine())['exitCode'], 137);
     assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
   });
 
-  test('P-118 a process that has written its final line and is blocked then is ended without another line', async (t) => {
+  test('P-118 a process that is blocked after its final line is ended without another line', async (t) => {
     const program = await ProbedProcess.start(t, { ...shortBudget, BLOCK_AT_EXIT: '60000' });
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: null, signal: 'SIGKILL' });
@@ -138,16 +138,18 @@ describe('a process with a probe port that is blocked', { concurrency: true }, (
   });
 });
 
-describe('an uncaught error and then a blocked loop', { concurrency: true }, () => {
+describe('an uncaught error and then a blocked event loop', { concurrency: true }, () => {
   for (const [when, signals, reason] of [
     ['before any shutdown', ['SIGUSR2'], 'uncaught error'],
-    ['in a shutdown that runs', ['SIGTERM', 'SIGUSR2'], 'SIGTERM'],
+    ['during a shutdown', ['SIGTERM', 'SIGUSR2'], 'SIGTERM'],
   ] as const) {
-    test(`K-211, K-212, P-118 ${when} the last words have the error, and have it first`, async (t) => {
+    test(`K-211, K-212, P-118 if the event loop is blocked after an uncaught error ${when}, the final line and the termination message begin with that error`, async (t) => {
       const path = emptyFile(t);
       const env = {
-        ...{ LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '6', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' },
-        ...{ LAMEDUCK_PRE_SHUTDOWN_HOOK_TIMEOUT: '500ms', LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms' },
+        LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '6',
+        LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s',
+        LAMEDUCK_PRE_SHUTDOWN_HOOK_TIMEOUT: '500ms',
+        LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',
         LAMEDUCK_TERMINATION_MESSAGE_PATH: path,
       };
       const program = await ProbedProcess.start(t, env, { fixture: 'throws-and-blocks.ts' });

@@ -1,8 +1,9 @@
-// The probe port of workers of node:cluster, which share the ports of their servers and not this one.
+// Tests the probe port of workers of node:cluster. They share the ports of their servers, but not the probe port.
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { disposed } from '../support/disposed.ts';
-import { freePort, probe } from '../support/probe-client.ts';
+import { probe } from '../support/probe-client.ts';
+import { reservePort } from '../support/reserved-port.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 import { until } from '../support/until.ts';
 
@@ -13,8 +14,8 @@ function start(t: TestContext, env: Readonly<Record<string, string>>): ProcessUn
 const addresses = (program: ProcessUnderTest): unknown[] =>
   program.lines.filter(({ msg }) => msg === 'probe port listens').map(({ address }) => address);
 
-test('each worker that is given a probe port of its own answers there', async (t) => {
-  const ports = [await freePort(), await freePort()];
+test('each cluster worker with its own probe port serves probes there', async (t) => {
+  const ports = [await reservePort(), await reservePort()];
   const program = start(t, { OWN_PORTS: ports.join(' ') });
   await until(() => addresses(program).length === 2);
   for (const port of ports) assert.equal((await probe(port, '/readyz')).status, 200);
@@ -24,8 +25,8 @@ test('each worker that is given a probe port of its own answers there', async (t
   assert.deepEqual(ended, [0, 0]);
 });
 
-test('a worker whose probe port a sibling has ends with code 82, and the sibling goes on', async (t) => {
-  const port = await freePort();
+test('a cluster worker whose probe port is used by another worker exits with 82, and the other continues', async (t) => {
+  const port = await reservePort();
   const program = start(t, { LAMEDUCK_PROBE_PORT: String(port) });
   const { code } = await program.line('its end', ({ msg }) => msg === 'worker has ended');
   assert.equal(code, 82);
@@ -34,8 +35,8 @@ test('a worker whose probe port a sibling has ends with code 82, and the sibling
   assert.equal(addresses(program).length, 1);
 });
 
-test('workers that are told that theirs is off leave it to one of them', async (t) => {
-  const port = await freePort();
+test('the probe port of one cluster worker is served if the other worker has none', async (t) => {
+  const port = await reservePort();
   const program = start(t, { OWN_PORTS: `${String(port)} off` });
   await until(() => addresses(program).length === 1);
   await until(() => program.lines.filter(({ name }) => name === 'HasBeenReady').length === 2);

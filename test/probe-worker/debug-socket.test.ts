@@ -1,7 +1,7 @@
-// The debug socket of real processes: what it says, what it changes, and at which paths there is none.
+// Tests the debug socket of real processes: what it reports, what it changes, and at which paths it is not created.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { chownSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, lstatSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
@@ -36,7 +36,7 @@ async function listening(t: TestContext, env?: Readonly<Record<string, string>>)
   return [process, path];
 }
 
-test('without a probe port, a thread says what the process does; only its user can connect', async (t) => {
+test('without a probe port, a thread serves the debug socket, and only the user of the process can connect', async (t) => {
   const checkpoint = join(dirname(socketPath(t)), 'checkpoint.json');
   const [process, path] = await listening(t, { LAMEDUCK_CHECKPOINT_PATH: checkpoint });
   const { mode } = lstatSync(path);
@@ -56,7 +56,7 @@ test('without a probe port, a thread says what the process does; only its user c
   assert.deepEqual(found.leadership, []);
 });
 
-test('it says what a shutdown waits for', async (t) => {
+test('the debug socket reports what a shutdown waits for', async (t) => {
   const path = socketPath(t);
   const process = await start(t, path, { ADAPTER: 'node:http' }, 'serve.ts');
   const client = connect(await process.port(), '127.0.0.1').on('error', () => undefined);
@@ -77,7 +77,7 @@ test('it says what a shutdown waits for', async (t) => {
   assert.deepEqual(connections, { http1: 1, http2: 0, upgraded: 0 });
 });
 
-test('it names the hook that a shutdown waits for', async (t) => {
+test('the debug socket names the hook that a shutdown waits for', async (t) => {
   const path = socketPath(t);
   const process = await start(t, path, { HANGS: 'pre-shutdown' }, 'is-killed-in-a-phase.ts');
   process.kill('SIGTERM');
@@ -89,7 +89,7 @@ test('it names the hook that a shutdown waits for', async (t) => {
   );
 });
 
-describe('while the event loop is blocked', () => {
+describe('the debug socket while the event loop is blocked', () => {
   /** blocked returns the socket of a program whose event loop is blocked for some seconds. */
   async function blocked(t: TestContext, env: Readonly<Record<string, string>>, fixture?: string): Promise<string> {
     const path = socketPath(t);
@@ -99,7 +99,7 @@ describe('while the event loop is blocked', () => {
     return path;
   }
 
-  test('the thread answers within 100 ms, and says that and for how long', async (t) => {
+  test('the debug socket of a blocked process responds within 100 ms, and reports the block and its length', async (t) => {
     const path = await blocked(t, {});
     const took: number[] = [];
     let before = 0;
@@ -116,7 +116,7 @@ describe('while the event loop is blocked', () => {
     await inspected(path, ({ eventLoop: { isBlocked } }) => !isBlocked);
   });
 
-  test('with debugSocketStack, the thread says where in a loop of JavaScript, which then goes on', async (t) => {
+  test('with debugSocketStack, the debug socket shows the stack of a loop in JavaScript, which then continues', async (t) => {
     const path = await blocked(t, { LAMEDUCK_DEBUG_SOCKET_STACK: 'true', SPIN: '1' });
     const [one, other] = await Promise.all([inspect(path, '/?stack'), inspect(path, '/?stack')]);
     for (const { eventLoop } of [one, other]) {
@@ -127,7 +127,7 @@ describe('while the event loop is blocked', () => {
     assert.equal(eventLoop.stackProblem, 'the event loop is not blocked');
   });
 
-  test('in native code, the thread gives up after two seconds', async (t) => {
+  test('with debugSocketStack, the debug socket gives up after two seconds if native code blocks the process', async (t) => {
     const path = await blocked(t, { LAMEDUCK_DEBUG_SOCKET_STACK: 'true' }, 'sleeps-in-a-child.ts');
     const since = performance.now();
     const { eventLoop } = await inspect(path, '/?stack');
@@ -136,13 +136,13 @@ describe('while the event loop is blocked', () => {
     await inspected(path, ({ eventLoop: { isBlocked } }) => !isBlocked);
   });
 
-  test('without debugSocketStack, there is no stack', async (t) => {
+  test('without debugSocketStack, the debug socket shows no stack', async (t) => {
     const path = await blocked(t, { SPIN: '1' });
     assert.equal((await inspect(path, '/?stack')).eventLoop.stackProblem, 'debugSocketStack is not set');
   });
 });
 
-test('POST /ready makes /readyz fail and pass again, and POST /shutdown begins the drain once', async (t) => {
+test('POST /ready on the debug socket makes /readyz fail and pass again, and POST /shutdown begins one drain', async (t) => {
   const [process, path] = await listening(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '300ms' });
   const port = await process.port();
   assert.equal((await probe(port, '/readyz')).status, 200);
@@ -162,7 +162,7 @@ test('POST /ready makes /readyz fail and pass again, and POST /shutdown begins t
   assert.deepEqual(actions, ['unready', 'ready', 'shutdown', 'shutdown']);
 });
 
-test('every other request is refused', async (t) => {
+test('the debug socket rejects an unknown path, value or method', async (t) => {
   const [, path] = await listening(t);
   const statuses = async (method: string, urls: readonly string[]): Promise<number[]> =>
     Promise.all(urls.map(async (url) => (await send(path, url, method)).status));
@@ -173,7 +173,7 @@ test('every other request is refused', async (t) => {
   assert.deepEqual(await statuses('GET', ['/shutdown', '/ready?state=ready', '/%']), [405, 405, 404]);
 });
 
-describe('a path that the process cannot have is one line, and the service continues', { concurrency: 3 }, () => {
+describe('an unusable debug socket path causes one log line, and the service continues', { concurrency: 3 }, () => {
   const cases: Readonly<Record<string, readonly [prepare: (path: string) => unknown, reason: RegExp]>> = {
     'a file': [
       (path) => {
@@ -193,31 +193,48 @@ describe('a path that the process cannot have is one line, and the service conti
       },
       /not a socket/,
     ],
-    'a file in the way of the folder': [
+    'a file in place of the folder': [
       (path) => {
         writeFileSync(dirname(path), '');
       },
       /ENOTDIR/,
     ],
-    'no folder': [() => undefined, /ENOENT/],
+    'a missing folder': [() => undefined, /ENOENT/],
   };
   for (const [name, [prepare, reason]] of Object.entries(cases)) {
-    test(name, async (t) => {
-      const below = ['no folder', 'a file in the way of the folder'].includes(name);
+    test(`${name} at the debug socket path causes one log line, and the service continues`, async (t) => {
+      const below = ['a missing folder', 'a file in place of the folder'].includes(name);
       const path = below ? join(dirname(socketPath(t)), 'below', 'socket') : socketPath(t);
       prepare(path);
       await refused(await start(t, path), reason);
     });
   }
 
-  test('a path that is too long', async (t) => {
+  // Even root cannot create a file in /sys.
+  test(
+    'a debug socket path in a folder without write permission causes one log line',
+    { skip: existsSync('/sys/kernel') ? false : 'needs /sys' },
+    async (t) => {
+      await refused(await start(t, '/sys/lameduck.sock'), /EACCES|EPERM|EROFS/);
+    },
+  );
+
+  test('a link to the socket of another process causes one log line, and that process keeps its debug socket', async (t) => {
+    const [first, target] = await listening(t);
+    const path = socketPath(t);
+    symlinkSync(target, path);
+    await refused(await start(t, path), /not a socket/);
+    assert.equal((await inspect(path)).pid, first.pid);
+  });
+
+  test('a debug socket path that is too long causes one log line, and no file is created', async (t) => {
     const long = join(dirname(socketPath(t)), 'a'.repeat(80), 's');
     mkdirSync(dirname(long));
-    await refused(await start(t, long), /bytes at most/);
+    await refused(await start(t, long), /at most \d+ bytes/);
     assert.deepEqual(readdirSync(dirname(long)), []);
   });
 
-  test('the socket of another process, which keeps it', async (t) => {
+  test('the debug socket of another process causes one log line, and that process keeps it', async (t) => {
     const [first, path] = await listening(t);
     await refused(await start(t, path), /another process listens on it/);
     assert.equal((await inspect(path)).pid, first.pid);
@@ -225,7 +242,7 @@ describe('a path that the process cannot have is one line, and the service conti
   });
 
   test(
-    'the socket of another user',
+    'the debug socket of another user causes one log line',
     { skip: process.geteuid?.() === 0 ? false : 'only root can give files away' },
     async (t) => {
       const path = socketPath(t);
@@ -247,7 +264,7 @@ async function refused(process: ProcessUnderTest, reason: RegExp): Promise<void>
   assert.deepEqual(await process.exit, { code: 0, signal: null });
 }
 
-test('the socket that a killed process has left is replaced', async (t) => {
+test('the debug socket that a killed process has left is replaced', async (t) => {
   const [killed, path] = await listening(t);
   killed.kill('SIGKILL');
   await killed.exit;
@@ -256,7 +273,7 @@ test('the socket that a killed process has left is replaced', async (t) => {
   assert.equal((await inspect(path)).pid, next.pid);
 });
 
-test('a lifecycle that ends without its process removes its socket', async (t) => {
+test('a lifecycle that ends without its process removes its debug socket', async (t) => {
   const path = socketPath(t);
   const process = await start(t, path, {}, 'shuts-itself-down.ts');
   process.child.stdin?.end();

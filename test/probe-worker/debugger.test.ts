@@ -1,4 +1,4 @@
-// The kernel's tables of TCP sockets, as far as they tell whether a debugger is attached.
+// Tests how the kernel's tables of TCP sockets show whether a debugger is attached.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
@@ -20,7 +20,8 @@ test('a debugger is an established connection to the port of the inspector', () 
       9229,
     ),
   );
-  // The other end of it, one that is closing, and one on another port.
+  // None of these connections has a debugger: the other end of that connection, a closing connection, and a connection
+  // on another port.
   const others = [
     row('0100007F:C350', '0100007F:240D', '01'),
     row('0100007F:240D', '0100007F:C350', '06'),
@@ -29,13 +30,13 @@ test('a debugger is an established connection to the port of the inspector', () 
   assert.ok(!hasConnection(head + listener + others.join(''), 9229));
 });
 
-test('without an inspector no debugger is attached, and with one as long as it is connected', async (t) => {
+test('without an inspector no debugger is attached, and with one a debugger is attached while it is connected', async (t) => {
   assert.ok(!isAttached(0));
   const server = createServer().listen(0, '127.0.0.1');
   t.after(() => server.close());
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  // Where the kernel does not tell, an inspector counts as one that has a debugger.
+  // If the kernel does not show its sockets, lameduck assumes that a debugger is attached to an open inspector.
   assert.equal(isAttached(port), process.platform !== 'linux');
   const client = connect(port, '127.0.0.1');
   t.after(() => client.destroy());

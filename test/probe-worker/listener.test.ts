@@ -1,4 +1,4 @@
-// The listener of the probe port against what a prober does not send.
+// Tests the listener of the probe port with input that no prober sends.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type AddressInfo, type Socket } from 'node:net';
@@ -14,7 +14,7 @@ interface ListenerUnderTest {
   readonly port: number;
   /** The requests that have reached `answer`. */
   readonly asked: string[];
-  /** The connections as the listener has them, in the order in which they came. */
+  /** The connections of the listener, in the order in which they were accepted. */
   readonly accepted: Socket[];
   readonly dial: () => Promise<Socket>;
 }
@@ -46,7 +46,7 @@ async function listen(t: TestContext, answer: () => Promise<Answer> = async () =
   return { port, asked, accepted, dial };
 }
 
-/** everything resolves with what comes on a connection until its end. */
+/** everything resolves with all bytes that arrive on a connection until its end. */
 async function everything(socket: Socket): Promise<string> {
   let text = '';
   socket.setEncoding('latin1').on('data', (chunk: string) => (text += chunk));
@@ -54,7 +54,7 @@ async function everything(socket: Socket): Promise<string> {
   return text;
 }
 
-test('K-021 each answer says close, and ends its connection', async (t) => {
+test('K-021 each response of the probe port says Connection: close, and ends its connection', async (t) => {
   const { dial } = await listen(t);
   const socket = await dial();
   socket.write('GET /livez HTTP/1.1\r\nHost: a\r\nConnection: keep-alive\r\n\r\n');
@@ -72,7 +72,7 @@ for (const [what, bytes] of [
   ['for HTTP/2 with prior knowledge', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
   ['for a tunnel', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n'],
 ] as const) {
-  test(`a request ${what} is ended without an answer being made, and the next probe is answered`, async (t) => {
+  test(`the probe port ends the connection of a request ${what} without a response, and serves the next probe`, async (t) => {
     const { port, asked, dial } = await listen(t);
     const socket = await dial();
     socket.write(bytes);
@@ -82,7 +82,7 @@ for (const [what, bytes] of [
   });
 }
 
-test('TLS on the plain port is ended, and the next probe is answered', async (t) => {
+test('the probe port ends a TLS connection, and serves the next probe', async (t) => {
   const { port, asked } = await listen(t);
   const socket = connectSecure({ port, host: '127.0.0.1', rejectUnauthorized: false });
   const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
@@ -91,7 +91,7 @@ test('TLS on the plain port is ended, and the next probe is answered', async (t)
   assert.equal((await probe(port, '/livez')).status, 200);
 });
 
-test('of requests that are pipelined the first alone is answered, and asked about', async (t) => {
+test('the probe port serves only the first of several pipelined requests', async (t) => {
   let resolve: (answer: Answer) => void = () => undefined;
   const answered = new Promise<Answer>((settle) => (resolve = settle));
   const { asked, dial } = await listen(t, () => answered);
@@ -104,7 +104,7 @@ test('of requests that are pipelined the first alone is answered, and asked abou
   assert.deepEqual(asked, ['GET /livez']);
 });
 
-test('a client that pipelines without an end is cut off after the first read, and is one question', async (t) => {
+test('the probe port ends the connection of a client that pipelines without end, and handles one request', async (t) => {
   const { port, asked, accepted, dial } = await listen(t, () =>
     asked.length > 1 ? Promise.resolve(passed) : new Promise(() => undefined),
   );
@@ -118,7 +118,7 @@ test('a client that pipelines without an end is cut off after the first read, an
   assert.equal((await probe(port, '/readyz')).status, 200);
 });
 
-test('a body that has no end is not read on while its answer is made', async (t) => {
+test('the probe port does not read an endless body while the response is being prepared', async (t) => {
   const { port, asked, accepted, dial } = await listen(t, () =>
     asked.length > 1 ? Promise.resolve(passed) : new Promise(() => undefined),
   );
@@ -133,7 +133,7 @@ test('a body that has no end is not read on while its answer is made', async (t)
   assert.equal(socket.closed, false);
 });
 
-test('nobody waits too long for an answer that is being made, and nobody takes longer than ten seconds to read it', async (t) => {
+test('the probe port sets no time limit while a response is prepared, and gives a client ten seconds to read it', async (t) => {
   const long: Answer = { ...passed, body: 'x'.repeat(50_000_000) };
   const answer = Promise.withResolvers<Answer>();
   const { asked, accepted, dial } = await listen(t, () => answer.promise);
@@ -149,7 +149,7 @@ test('nobody waits too long for an answer that is being made, and nobody takes l
   assert.equal(accepted[0]?.destroyed, false);
 });
 
-test('who expects something has an answer that says close all the same', async (t) => {
+test('the probe port also responds with Connection: close to a request with an unknown Expect header', async (t) => {
   const { asked, dial } = await listen(t);
   const socket = await dial();
   socket.write('GET /livez HTTP/1.1\r\nHost: a\r\nExpect: much\r\n\r\n');
@@ -158,7 +158,7 @@ test('who expects something has an answer that says close all the same', async (
   assert.deepEqual(asked, ['GET /livez']);
 });
 
-test('a request with a body is answered without it, also when the body never comes', async (t) => {
+test('the probe port responds without waiting for the body of a request', async (t) => {
   const { dial } = await listen(t);
   for (const body of ['hello', '']) {
     const socket = await dial();
@@ -167,20 +167,20 @@ test('a request with a body is answered without it, also when the body never com
   }
 });
 
-test('HEAD has the headers of GET and no body', async (t) => {
+test('HEAD on the probe port has the headers of GET and no body', async (t) => {
   const { port } = await listen(t);
   const { headers, body } = await probe(port, '/livez', { method: 'HEAD' });
   assert.deepEqual([headers['content-length'], body], ['2', '']);
 });
 
-test('K-030, K-202 a connection on which nothing comes is no error, and delays nobody', async (t) => {
+test('K-030, K-202 a connection to the probe port without a byte causes no error, and delays no other probe', async (t) => {
   const { port, asked, dial } = await listen(t);
   for (let index = 0; index < 20; index++) (await dial()).end();
   assert.equal((await probe(port, '/livez')).status, 200);
   assert.deepEqual(asked, ['GET /livez']);
 });
 
-test('of 1000 half-open connections no more than 256 stay, the oldest go first, and a probe is answered beside them', async (t) => {
+test('of 1000 half-open connections the probe port keeps the latest 256, and serves a probe beside them', async (t) => {
   let resolve: (answer: Answer) => void = () => undefined;
   const { port, asked, dial } = await listen(t, () => new Promise<Answer>((settle) => (resolve = settle)));
   const patient = await dial();
@@ -197,16 +197,16 @@ test('of 1000 half-open connections no more than 256 stay, the oldest go first, 
   }
   await until(() => sockets.filter((socket) => !socket.closed).length <= 256);
   const open = sockets.map((socket) => !socket.closed);
-  assert.equal(open.lastIndexOf(false) < open.indexOf(true), true, 'the oldest have gone');
+  assert.equal(open.lastIndexOf(false) < open.indexOf(true), true, 'the oldest connections must be closed');
   const probed = probe(port, '/livez');
   await until(() => asked.length === 2);
   resolve(passed);
   assert.equal((await probed).status, 200);
   answerPatient(passed);
-  assert.match(await patientText, /^HTTP\/1\.1 200 OK\r\n/, 'one that waits for its answer keeps its place');
+  assert.match(await patientText, /^HTTP\/1\.1 200 OK\r\n/, 'a connection that waits for its response must stay open');
 });
 
-test('where 256 connections wait for an answer the oldest of them makes room, and the next probe is answered', async (t) => {
+test('if 256 connections of the probe port wait for a response, the oldest is closed for the next probe', async (t) => {
   const { port, asked, dial } = await listen(t, () =>
     asked.length <= 256 ? new Promise<Answer>(() => undefined) : Promise.resolve(passed),
   );
@@ -222,7 +222,7 @@ test('where 256 connections wait for an answer the oldest of them makes room, an
   assert.equal(waiting.filter((socket) => socket.closed).length, 1);
 });
 
-test('half a request is ended after five seconds, with whatever it drips', async (t) => {
+test('the probe port ends half a request after five seconds, even if bytes keep arriving', async (t) => {
   const { asked, dial } = await listen(t);
   const socket = await dial();
   const since = performance.now();

@@ -1,4 +1,4 @@
-// Standard output that nobody reads, or that takes a line in pieces, written to from beside the main thread.
+// Tests writing from the probe thread to a standard output that is not read, or that accepts a line in pieces.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,9 +14,9 @@ const fixture = fileURLToPath(new URL('../fixtures/writes-beside.ts', import.met
 
 interface Writer extends Pick<Pipe, 'fill' | 'read'> {
   readonly pid: number;
-  /** Has a line of so many characters written. */
+  /** Makes the fixture write a line of this length. */
   write(length: number): void;
-  /** The fixture's report on each line that it wrote. */
+  /** The fixture's report about each line that it has written. */
   readonly said: readonly string[];
 }
 
@@ -34,13 +34,14 @@ async function startWriter(t: TestContext): Promise<Writer> {
   createInterface({ input: program.stderr as Readable }).on('line', (line) => said.push(line));
   await until(() => said.shift() === 'begins');
   return {
-    ...{ pid: program.pid as number, said },
+    pid: program.pid as number,
+    said,
     write: (length) => (program.stdin as Writable).write(`${String(length)}\n`),
     ...pipe,
   };
 }
 
-test('P-118 a pipe that is full takes no line and keeps nobody waiting, and the main thread’s own writes go on waiting', async (t) => {
+test('P-118 a full pipe accepts no line of the probe thread and does not block it, and writes of the main thread continue to wait', async (t) => {
   const writer = await startWriter(t);
   writer.fill();
   writer.write(10);
@@ -50,7 +51,7 @@ test('P-118 a pipe that is full takes no line and keeps nobody waiting, and the 
   writer.write(10);
   await until(() => writer.said.length === 2);
   assert.equal(writer.said[1], 'true');
-  // On a line of its own: what filled the pipe may have ended in the middle of one.
+  // The line begins after a line feed, because the text that filled the pipe may have ended without one.
   assert.equal(writer.read(), `\n${'x'.repeat(10)}\n`);
   writer.write(10);
   await until(() => writer.said.length === 3);
@@ -59,7 +60,7 @@ test('P-118 a pipe that is full takes no line and keeps nobody waiting, and the 
   assert.equal(Number.parseInt(flags, 8) & constants.O_NONBLOCK, 0);
 });
 
-test('P-118 a line that does not fit into the pipe is whole, as soon as somebody reads', async (t) => {
+test('P-118 a line of the probe thread that does not fit into the pipe is complete after the pipe is read', async (t) => {
   const writer = await startWriter(t);
   const length = 300_000;
   writer.write(length);

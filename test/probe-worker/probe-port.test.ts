@@ -1,4 +1,4 @@
-// The probe port of a process, from its start to its end.
+// Tests the probe port of a process, from its start to its end.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -7,30 +7,35 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '../../src/clock.ts';
 import type { LameduckError } from '../../src/errors.ts';
 import { passed } from '../../src/health/endpoint.ts';
-import { linger } from '../../src/http/drain/drain.ts';
+import { silenceBeforeClose } from '../../src/http/drain/drain.ts';
 import { ProbePort } from '../../src/probe-worker/probe-port.ts';
 import { completeSettings } from '../../src/settings/complete.ts';
 import { disposed } from '../support/disposed.ts';
-import { freePort, probe } from '../support/probe-client.ts';
+import { probe } from '../support/probe-client.ts';
+import { reservePort } from '../support/reserved-port.ts';
 import { ProbedProcess } from '../support/probed-process.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 
 const endedWell = { code: 0, signal: null };
 
-describe('its answers', { concurrency: 2 }, () => {
-  test('P-080 status, headers and body are those of the main port, whatever is asked', async (t) => {
+describe('the responses of the probe port', { concurrency: 2 }, () => {
+  test('P-080 status, headers and body on the probe port equal those on the main port, for every URL', async (t) => {
     const program = await ProbedProcess.start(t);
     const port = await program.port();
     for (const path of [
-      ...['/readyz', '/livez', '/healthz', '/readyz/', '/Readyz', '/readyz?verbose', '/livez?verbose&exclude=ping'],
-      ...[
-        '/readyz?exclude=none&verbose',
-        '/readyz/ping',
-        '/readyz/none',
-        '/readyz/%70ing',
-        '/readyz/%',
-        '/livez/ping/',
-      ],
+      '/readyz',
+      '/livez',
+      '/healthz',
+      '/readyz/',
+      '/Readyz',
+      '/readyz?verbose',
+      '/livez?verbose&exclude=ping',
+      '/readyz?exclude=none&verbose',
+      '/readyz/ping',
+      '/readyz/none',
+      '/readyz/%70ing',
+      '/readyz/%',
+      '/livez/ping/',
     ]) {
       const there = await probe(port, path);
       const here = await program.probed(path, ({ headers }) => headers['age'] === undefined);
@@ -42,7 +47,7 @@ describe('its answers', { concurrency: 2 }, () => {
     assert.equal((await program.probe('/block?ms=1000')).status, 404);
   });
 
-  test('A-042 every endpoint has the check event-loop, which can be left out like any other', async (t) => {
+  test('A-042 every endpoint on the probe port has the check event-loop, which can be excluded like any other', async (t) => {
     const program = await ProbedProcess.start(t);
     for (const endpoint of ['readyz', 'livez', 'healthz']) {
       const { body } = await program.probe(`/${endpoint}?verbose&exclude=event-loop`);
@@ -51,7 +56,7 @@ describe('its answers', { concurrency: 2 }, () => {
     }
   });
 
-  test('metrics are there although the main port has none', async (t) => {
+  test('the probe port serves metrics even if the main port does not', async (t) => {
     const program = await ProbedProcess.start(t);
     await program.probe('/readyz');
     assert.match((await program.probe('/metrics')).body, /^lameduck_connections 0$/m);
@@ -60,7 +65,7 @@ describe('its answers', { concurrency: 2 }, () => {
     assert.equal((await probe(await program.port(), '/metrics')).body, 'begins\n');
   });
 
-  test('P-093, K-193 it is bound to every address of both families unless told otherwise, and the log says where', async (t) => {
+  test('P-093, K-193 the probe port listens on every IPv4 and IPv6 address by default, and the log has the address', async (t) => {
     const program = await ProbedProcess.start(t);
     for (const host of ['127.0.0.1', '::1']) assert.equal((await program.probe('/livez', { host })).status, 200);
     const { address } = await program.line('its address', ({ msg }) => msg === 'probe port listens');
@@ -71,8 +76,8 @@ describe('its answers', { concurrency: 2 }, () => {
   });
 });
 
-describe('the shutdown', () => {
-  test('P-077 /readyz is red in the same moment, also when the main thread answers nothing from then on, and /livez green', async (t) => {
+describe('the probe port during the shutdown', () => {
+  test('P-077 /readyz on the probe port fails at ShutdownInitiated, even if the main thread no longer responds, and /livez passes', async (t) => {
     const program = await ProbedProcess.start(t, { BLOCK_AT_SHUTDOWN: '2000' });
     for (const path of ['/readyz', '/livez']) assert.equal((await program.probe(path)).status, 200);
     program.kill('SIGTERM');
@@ -88,7 +93,7 @@ describe('the shutdown', () => {
     assert.deepEqual(await program.exit, endedWell);
   });
 
-  test('P-078, P-079 probes are answered through the delay, the drain and the destroy hooks, and until the process ends', async (t) => {
+  test('P-078, P-079 the probe port serves probes during the delay, the drain and the destroy hooks, until the process ends', async (t) => {
     const program = await ProbedProcess.start(t, { DESTROY: '1500', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '300ms' });
     const port = await program.port();
     program.kill('SIGTERM');
@@ -104,11 +109,11 @@ describe('the shutdown', () => {
     const { phases } = (await program.finalLine()) as unknown as { phases: Record<string, number> };
     assert.deepEqual(await program.exit, endedWell);
     const { InFlightRequestsDrained: drained = Infinity, NotAcceptingNewRequest: stopped = 0 } = phases;
-    assert.ok(drained - stopped < linger, 'probes do not hold up the drain');
+    assert.ok(drained - stopped < silenceBeforeClose, 'probes must not hold the drain');
     await assert.rejects(program.probe('/livez'), { code: 'ECONNREFUSED' });
   });
 
-  test('P-079 probes are answered while something still holds the process after its drain', async (t) => {
+  test('P-079 the probe port serves probes while something keeps the process alive after its drain', async (t) => {
     const program = await ProbedProcess.start(t, { HOLD: 'on' });
     program.kill('SIGTERM');
     await program.signaled('InFlightRequestsDrained');
@@ -118,7 +123,7 @@ describe('the shutdown', () => {
     assert.deepEqual((await program.finalLine())['heldBy'], ['Timeout']);
   });
 
-  test('P-058 the thread delays no end of the process, and holds none open', async (t) => {
+  test('P-058 the probe thread does not delay the end of the process, or keep it alive', async (t) => {
     const program = await ProbedProcess.start(t);
     const without = disposed(t, new ProcessUnderTest('blocks-for-a-while.ts'));
     await without.ready();
@@ -132,15 +137,15 @@ describe('the shutdown', () => {
     assert.ok(end1 - end2 < 900, `${String(end1 - end2)} ms later than without a thread`);
     const queue = disposed(
       t,
-      new ProcessUnderTest('works-a-queue.ts', { LAMEDUCK_PROBE_PORT: String(await freePort()) }),
+      new ProcessUnderTest('works-a-queue.ts', { LAMEDUCK_PROBE_PORT: String(await reservePort()) }),
     );
     await queue.line('the probe port', ({ msg }) => msg === 'probe port listens');
     queue.kill('SIGTERM');
     assert.deepEqual(await queue.exit, endedWell);
   });
 
-  test('P-070 a shutdown that does not end the process ends the thread, and another lifecycle can have the port', async (t) => {
-    const port = String(await freePort());
+  test('P-070 a shutdown that does not end the process ends the probe thread, and another lifecycle can use the port', async (t) => {
+    const port = String(await reservePort());
     const program = disposed(t, new ProcessUnderTest('has-a-probe-port-twice.ts', { LAMEDUCK_PROBE_PORT: port }));
     assert.deepEqual(await program.exit, endedWell);
     assert.equal(program.lines.filter(({ msg }) => msg === 'probe port listens').length, 2, program.output);
@@ -148,8 +153,8 @@ describe('the shutdown', () => {
   });
 });
 
-test('P-119 the thread is not started before the servers listen', async (t) => {
-  const port = await freePort();
+test('P-119 the probe thread does not start before the servers listen', async (t) => {
+  const port = await reservePort();
   const program = disposed(t, new ProcessUnderTest('listens-after-a-while.ts', { LAMEDUCK_PROBE_PORT: String(port) }));
   await program.line('its start', ({ msg }) => msg === 'started');
   await pause(500);
@@ -159,13 +164,13 @@ test('P-119 the thread is not started before the servers listen', async (t) => {
   assert.equal((await probe(port, '/livez')).status, 200);
 });
 
-test('P-090 a loop that comes to its messages and not to its timers is not stalled', async (t) => {
-  const port = await freePort();
+test('P-090 an event loop that handles messages but runs no timers is not stalled', async (t) => {
+  const port = await reservePort();
   const { promise: listening, resolve } = Promise.withResolvers<string>();
   const stalls: number[] = [];
   const probePort = new ProbePort({
     settings: completeSettings({ probePort: port, readyzEventLoopStallLimit: '1s' }, {}).settings,
-    // No timer ever fires.
+    // No timer of this clock ever fires.
     clock: { now: () => systemClock.now(), after: () => () => undefined, afterUnref: () => () => undefined },
     answer: () => passed,
     shutdown: () => undefined,
@@ -186,8 +191,8 @@ test('P-090 a loop that comes to its messages and not to its timers is not stall
   assert.deepEqual([stalls, probePort.counts.stalls], [[], 0]);
 });
 
-test('P-090 checks that take long are waited for, by whoever asks again at once as well', async (t) => {
-  const port = await freePort();
+test('P-090 the probe port waits for slow checks, even if the same probe is repeated at once', async (t) => {
+  const port = await reservePort();
   const { promise: listening, resolve } = Promise.withResolvers<string>();
   const probePort = new ProbePort({
     settings: completeSettings({ probePort: port }, {}).settings,
@@ -205,7 +210,7 @@ test('P-090 checks that take long are waited for, by whoever asks again at once 
   probePort.open();
   const holding = setInterval(() => undefined, 1_000);
   await listening;
-  // The first has nothing else to be answered with. A machine with other things to do keeps some questions waiting.
+  // The first probe has no earlier response to reuse. On a busy machine some probes wait.
   await probe(port, '/readyz');
   let waitedFor = 0;
   for (let count = 0; count < 100 && waitedFor < 3; count++) {
@@ -215,20 +220,20 @@ test('P-090 checks that take long are waited for, by whoever asks again at once 
   assert.equal(waitedFor, 3);
 });
 
-describe('what goes wrong', { concurrency: 2 }, () => {
-  test('a port that was asked for and is taken ends the process with code 82, as one of the program’s own does', async (t) => {
+describe('errors of the probe port', { concurrency: 2 }, () => {
+  test('a configured probe port that is in use ends the process with code 82, as a port of the program itself would', async (t) => {
     const taken = createServer().listen(0);
     t.after(() => taken.close());
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
     const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_PROBE_PORT: String(port) }));
     assert.deepEqual(await program.exit, { code: 82, signal: null });
-    assert.match(program.stderr, /LameduckError: probePort \d+: there is no probe port: .*EADDRINUSE/);
+    assert.match(program.stderr, /LameduckError: probePort \d+: unable to listen: .*EADDRINUSE/);
     assert.match(program.stderr, /LAMEDUCK_ERR_PROBE_PORT_FAILED/);
     assert.equal(program.lines.filter(({ level }) => level === 50).length >= 1, true);
   });
 
-  test('a probe port that fails while the process shuts down is an error in the log, and changes nothing else', async (t) => {
+  test('a probe port that fails during the shutdown is an error in the log, and has no other effect', async (t) => {
     const taken = createServer().listen(0);
     t.after(() => taken.close());
     await once(taken, 'listening');
@@ -240,7 +245,7 @@ describe('what goes wrong', { concurrency: 2 }, () => {
     assert.deepEqual(await program.exit, endedWell);
   });
 
-  test('a port that cannot be had is said once, and stops nothing by itself', async (t) => {
+  test('a default probe port that is in use is logged once, and does not end the process', async (t) => {
     const taken = createServer().listen(0);
     t.after(() => taken.close());
     await once(taken, 'listening');
@@ -263,7 +268,7 @@ describe('what goes wrong', { concurrency: 2 }, () => {
       onStallEnd: () => undefined,
     });
     probePort.open();
-    // The thread holds nothing, not even a test.
+    // The probe thread does not keep its process alive, so it does not keep this test alive either.
     const holding = setInterval(() => undefined, 1_000);
     await failed;
     await pause(300);
@@ -275,7 +280,7 @@ describe('what goes wrong', { concurrency: 2 }, () => {
   });
 
   for (const how of ['by its command line', 'by NODE_OPTIONS'] as const) {
-    test(`P-117 what the program was started with ${how} is not loaded into the thread`, async (t) => {
+    test(`P-117 modules with which the program was started ${how} are not loaded into the probe thread`, async (t) => {
       const loud = `data:text/javascript,import { threadId } from 'node:worker_threads'; console.log('loaded in thread ' %2B threadId)`;
       const [env, nodeOptions] =
         how === 'by NODE_OPTIONS' ? [{ NODE_OPTIONS: `--import "${loud}"` }, []] : [{}, ['--import', loud]];

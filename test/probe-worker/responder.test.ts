@@ -10,11 +10,11 @@ const red: Answer = { status: 500, headers: {}, body: '[-]database failed: reaso
 
 class ResponderUnderTest {
   readonly clock = new FakeClock();
-  /** The questions that the main thread has received, by their number. */
+  /** The requests that the main thread has received, by their number. */
   readonly asked: string[] = [];
   stalledMs = 0;
   isShuttingDown = false;
-  /** How many questions the main thread has come to. */
+  /** How many requests the main thread has begun to handle. */
   taken = 0;
   readonly questions = new Questions(
     this.clock,
@@ -34,10 +34,10 @@ class ResponderUnderTest {
     checkTimeout: 900,
   });
 
-  /** How long the checks take of the time until the main thread answers. */
+  /** How much of the main thread's response time the checks take, in milliseconds. */
   tookMs = 0;
 
-  /** respond resolves with the answer and how long it took, with what the main thread says after so many milliseconds. */
+  /** respond resolves with the response and its duration. The main thread sends `live` after `after` milliseconds. */
   async respond(url: string, live?: Answer, after = 0, method = 'GET'): Promise<Answer & { readonly tookMs: number }> {
     const since = this.clock.now();
     const before = this.asked.length;
@@ -55,7 +55,7 @@ class ResponderUnderTest {
   }
 }
 
-test('an answer of the main thread is passed on as it is', async () => {
+test('a response of the main thread is passed on unchanged', async () => {
   const under = new ResponderUnderTest();
   for (const live of [passed, red]) {
     const { status, headers, body } = await under.respond('/readyz?verbose', live);
@@ -63,7 +63,7 @@ test('an answer of the main thread is passed on as it is', async () => {
   }
 });
 
-test('P-090 where the main thread has not answered after 200 ms, its last answer is given with its age', async () => {
+test('P-090 if the main thread has not responded after 200 ms, its last response is sent with its age', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/readyz', red);
   await under.clock.advance(9_000);
@@ -72,14 +72,14 @@ test('P-090 where the main thread has not answered after 200 ms, its last answer
   assert.deepEqual([status, headers['Age'], body], [500, '9', red.body]);
 });
 
-test('an answer that comes after 199 ms has no age', async () => {
+test('a response after 199 ms has no age', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/livez', passed);
   await under.clock.advance(9_000);
   assert.equal((await under.respond('/livez', passed, 199)).headers['Age'], undefined);
 });
 
-test('P-082 a hundred probes at once ask the main thread once, and those after 200 ms of silence do not wait again', async () => {
+test('P-082 a hundred simultaneous probes cause one request to the main thread, and probes after 200 ms of silence do not wait', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/livez', passed);
   await under.clock.advance(9_000);
@@ -90,7 +90,7 @@ test('P-082 a hundred probes at once ask the main thread once, and those after 2
   assert.deepEqual(under.asked, ['GET /livez', 'GET /livez']);
 });
 
-test('P-090 a loop that has not beaten for 200 ms is not waited for, and asked all the same', async () => {
+test('P-090 a probe does not wait for an event loop without a heartbeat for 200 ms, but the main thread still gets the request', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/livez', passed);
   await under.clock.advance(9_000);
@@ -99,7 +99,7 @@ test('P-090 a loop that has not beaten for 200 ms is not waited for, and asked a
   assert.equal(under.asked.length, 2);
 });
 
-test('who asks again within a second is not kept waiting by a main thread that is busy, but by checks that take long', async () => {
+test('a probe within a second of the last response does not wait for a busy main thread, but waits for slow checks', async () => {
   for (const [checksTook, expectedAge] of [
     [0, '0'],
     [49, undefined],
@@ -116,7 +116,7 @@ test('who asks again within a second is not kept waiting by a main thread that i
   }
 });
 
-test('P-090 who asks again within a second waits 2 ms for a main thread that does not come to it, and longer for checks', async () => {
+test('P-090 a probe within a second of the last response waits 2 ms for the main thread to begin, and longer for checks', async () => {
   for (const isTaken of [false, true]) {
     const under = new ResponderUnderTest();
     await under.respond('/readyz', passed);
@@ -127,21 +127,21 @@ test('P-090 who asks again within a second waits 2 ms for a main thread that doe
     const { tookMs, headers, status } = await under.respond('/readyz');
     assert.deepEqual([status, headers['Age']], [200, '0']);
     assert.ok(isTaken ? tookMs >= 200 && tookMs <= 210 : tookMs >= 2 && tookMs <= 10, String(tookMs));
-    // The next probe finds the question already waiting.
+    // The request for the next probe is already waiting.
     assert.equal((await under.respond('/readyz')).tookMs, 0);
   }
 });
 
-test('P-090 who asks again within a second does not wait for checks either when the main thread is busy', async () => {
+test('P-090 a probe within a second of the last response does not wait for checks if the main thread is busy', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/readyz', passed, 50);
-  // The main thread takes the question at once, and the checks need some more turns of its event loop.
+  // The main thread begins at once, and the checks need further turns of its event loop.
   under.taken = 2;
   const { tookMs, headers } = await under.respond('/readyz');
   assert.deepEqual([tookMs, headers['Age']], [0, '0']);
 });
 
-test('P-090 who asks again within a second has the live answer of checks that take less than 200 ms', async () => {
+test('P-090 a probe within a second of the last response gets the new result of checks that take less than 200 ms', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/readyz', passed);
   under.tookMs = 150;
@@ -149,7 +149,7 @@ test('P-090 who asks again within a second has the live answer of checks that ta
   assert.deepEqual([tookMs >= 150, body], [true, red.body]);
 });
 
-test('which questions the main thread has come to is known beyond 2^31 of them', () => {
+test('the count of requests that the main thread has begun works beyond 2^31', () => {
   let taken = 0;
   const ids: number[] = [];
   const questions = new Questions(
@@ -167,7 +167,7 @@ test('which questions the main thread has come to is known beyond 2^31 of them',
   }
 });
 
-test('P-090 without any answer before, /livez and /healthz pass when a check would have timed out, and /readyz fails', async () => {
+test('P-090 without an earlier response, /livez and /healthz pass and /readyz fails after the time limit of a check', async () => {
   for (const [path, status, body] of [
     ['/livez', 200, 'ok'],
     ['/healthz?verbose', 200, 'ok'],
@@ -180,7 +180,7 @@ test('P-090 without any answer before, /livez and /healthz pass when a check wou
   }
 });
 
-test('P-090, K-198 a loop that has not turned since the start is waited for 200 ms, and no check', async () => {
+test('P-090, K-198 a probe of an event loop that has been blocked since the start waits 200 ms, and for no check', async () => {
   for (const [path, status] of [
     ['/livez', 200],
     ['/readyz', 500],
@@ -222,7 +222,7 @@ test('P-090 /readyz fails at once at its stall limit, and /livez and /healthz at
   assert.equal((await under.respond('/livez/ping')).body, 'internal server error: reason withheld\n');
 });
 
-test('P-077 no answer of /readyz from before the shutdown is given after its beginning, unless the check is excluded', async () => {
+test('P-077 after the shutdown has begun no earlier response of /readyz is reused, unless the check shutdown is excluded', async () => {
   const under = new ResponderUnderTest();
   const leaving = ['/readyz', '/readyz/shutdown', '/readyz/%73hutdown'];
   const paths = [...leaving, '/readyz?exclude=shutdown', '/readyz/ping', '/livez', '/healthz'];
@@ -235,7 +235,7 @@ test('P-077 no answer of /readyz from before the shutdown is given after its beg
   assert.deepEqual(statuses, [500, 500, 500, 200, 200, 200, 200]);
 });
 
-test('a scrape is waited for longer than a probe, and its last answer is given with its age', async () => {
+test('a scrape waits longer than a probe, and otherwise gets the last metrics with their age', async () => {
   const under = new ResponderUnderTest();
   const scraped = { status: 200, headers: {}, body: 'a 1\n' };
   assert.equal((await under.respond('/metrics?name=a', scraped, 4_900)).body, 'a 1\n');
@@ -246,7 +246,7 @@ test('a scrape is waited for longer than a probe, and its last answer is given w
   assert.deepEqual(under.asked, ['GET /metrics', 'GET /metrics', 'GET /metrics/slis']);
 });
 
-test('what names no check, and what is longer than a million characters, is answered and not kept', async () => {
+test('a probe of an unknown check, or longer than a million characters, gets a response that is not stored', async () => {
   const under = new ResponderUnderTest();
   const long = (length: number): Answer => ({ status: 200, headers: {}, body: 'x'.repeat(length) });
   assert.equal((await under.respond('/livez/none', notFound)).status, 404);
@@ -257,7 +257,7 @@ test('what names no check, and what is longer than a million characters, is answ
   assert.deepEqual(statuses, [200, 200, 503]);
 });
 
-test('what is none of ours is 404, and the main thread never hears of it', async () => {
+test('the probe port answers an unknown URL with 404, without a request to the main thread', async () => {
   const under = new ResponderUnderTest();
   for (const url of [
     '/',
@@ -275,7 +275,7 @@ test('what is none of ours is 404, and the main thread never hears of it', async
   assert.deepEqual(under.asked, []);
 });
 
-test('however many different questions come, at most 64 of them wait for the main thread, and the usual ones are asked and keep their last answers', async () => {
+test('at most 64 different requests wait for the main thread, and the usual ones are sent and keep their last responses', async () => {
   const under = new ResponderUnderTest();
   await under.respond('/readyz', passed);
   await under.respond('/readyz?x=1', passed);

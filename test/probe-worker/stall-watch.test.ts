@@ -13,14 +13,16 @@ class WatchUnderTest {
 
   constructor(threshold = 5_000) {
     this.watch = new StallWatch({
-      ...{ clock: this.clock, state: this.state, threshold },
+      clock: this.clock,
+      state: this.state,
+      threshold,
       isAttached: () => this.isAttached,
       onStall: (stalledMs) => this.told.push(`stalled ${String(stalledMs)}`),
       onStallEnd: (stalledMs) => this.told.push(`ended ${String(stalledMs)}`),
     });
   }
 
-  /** pass lets so many ticks pass, each so long after the last, with a beat before each or with none. */
+  /** pass lets a number of ticks pass at this interval, each after a heartbeat or without one. */
   async pass(ticks: number, milliseconds: number, { beats = false } = {}): Promise<void> {
     for (let tick = 0; tick < ticks; tick++) {
       await this.clock.advance(milliseconds);
@@ -30,7 +32,7 @@ class WatchUnderTest {
   }
 }
 
-test('P-090 a loop that does not beat is stalled for as long as the ticks between which it did not', async () => {
+test('P-090 the length of a stall is the time of the ticks without a heartbeat', async () => {
   const under = new WatchUnderTest();
   await under.pass(30, 100);
   assert.equal(under.watch.stalledMs, 3_000);
@@ -38,7 +40,7 @@ test('P-090 a loop that does not beat is stalled for as long as the ticks betwee
   assert.equal(under.watch.stalledMs, 0);
 });
 
-test('P-090 a stall is told of once when it has lasted long enough, and once when it ends, with its length', async () => {
+test('P-090 a stall is reported once at its limit, and once when it ends, with its length', async () => {
   const under = new WatchUnderTest();
   await under.pass(49, 100);
   assert.deepEqual(under.told, []);
@@ -49,7 +51,7 @@ test('P-090 a stall is told of once when it has lasted long enough, and once whe
   assert.deepEqual([under.state.get('stalls'), under.state.get('stalledMs')], [1, 12_000]);
 });
 
-test('a stall that is shorter is nobody’s business', async () => {
+test('a stall below the limit is not reported', async () => {
   const under = new WatchUnderTest();
   await under.pass(49, 100);
   await under.pass(1, 100, { beats: true });
@@ -57,8 +59,8 @@ test('a stall that is shorter is nobody’s business', async () => {
   assert.deepEqual([under.state.get('stalls'), under.state.get('stalledMs')], [0, 0]);
 });
 
-test('P-090 a machine that stands still for an hour, and the thread with it, is no stalled loop', async () => {
-  // The shortest limit that there is, and the order in which the thread goes on first.
+test('P-090 a machine that is suspended for an hour, with the probe thread, does not count as a stall', async () => {
+  // Uses the shortest possible limit, because the probe thread continues before the main thread does.
   const under = new WatchUnderTest(1_000);
   await under.pass(1, 3_600_000);
   assert.equal(under.watch.stalledMs, 0);
@@ -66,7 +68,7 @@ test('P-090 a machine that stands still for an hour, and the thread with it, is 
   assert.deepEqual(under.told, []);
 });
 
-test('P-090 a stall in which the machine stands still for an hour has a second of that, once the loop had time to turn', async () => {
+test('P-090 if the machine is suspended for an hour during a stall, only a second of the hour counts', async () => {
   const under = new WatchUnderTest();
   await under.pass(48, 100);
   await under.pass(1, 3_600_000);
@@ -83,7 +85,7 @@ test('P-090 a stall in which the machine stands still for an hour has a second o
   assert.equal(under.watch.stalledMs, 100);
 });
 
-test('P-090 nothing is counted while a debugger may hold the loop, and what was counted before stays', async () => {
+test('P-090 nothing is counted while a debugger may pause the event loop, and the earlier count is kept', async () => {
   const under = new WatchUnderTest();
   await under.pass(20, 100);
   under.isAttached = true;
@@ -94,7 +96,7 @@ test('P-090 nothing is counted while a debugger may hold the loop, and what was 
   assert.equal(under.watch.stalledMs, 2_500);
 });
 
-test('P-090 what was before the watch is not counted', async () => {
+test('P-090 time before the watch began is not counted', async () => {
   const clock = new FakeClock();
   const state = new SharedState();
   await clock.advance(60_000);

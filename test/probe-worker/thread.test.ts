@@ -1,4 +1,4 @@
-// The end of the probe thread, with those that it still serves.
+// Tests the end of the probe thread, and the requests that it still serves.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
@@ -10,36 +10,40 @@ import type { Answer } from '../../src/message.ts';
 import { ProbePort } from '../../src/probe-worker/probe-port.ts';
 import { completeSettings } from '../../src/settings/complete.ts';
 import { disposed } from '../support/disposed.ts';
-import { freePort, probe } from '../support/probe-client.ts';
-import { registered } from '../support/guest.ts';
+import { probe } from '../support/probe-client.ts';
+import { reservePort } from '../support/reserved-port.ts';
+import { registered } from '../support/under-register.ts';
 import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 
 function unexpected(error: unknown): never {
   throw error;
 }
 
-/** listening is a probe port of this process, and where it listens. */
+/** listening starts a probe port in this process, and resolves with its address. */
 async function listening(
   t: TestContext,
   answer: (url: string) => Answer | Promise<Answer> | undefined,
   onFailure: (error: Error) => void = assert.ifError,
   onThreadFailure: (error: unknown) => (address: string) => void = unexpected,
 ): Promise<{ readonly port: number; readonly probePort: ProbePort }> {
-  const port = await freePort();
+  const port = await reservePort();
   const { promise, resolve } = Promise.withResolvers<string>();
   let onListening: (address: string) => void = resolve;
   const probePort = new ProbePort({
     settings: completeSettings({ probePort: port }, {}).settings,
-    ...{ clock: systemClock, answer, shutdown: () => undefined },
+    clock: systemClock,
+    answer,
+    shutdown: () => undefined,
     onListening: (address) => {
       onListening(address);
     },
     onThreadFailure: (error) => {
       onListening = onThreadFailure(error);
     },
-    ...{ onFailure, onStallEnd: () => undefined },
+    onFailure,
+    onStallEnd: () => undefined,
   });
-  // The thread holds nothing, not even a test.
+  // The probe thread does not keep its process alive, so it does not keep this test alive either.
   const holding = setInterval(() => undefined, 1_000);
   t.after(async () => {
     clearInterval(holding);
@@ -62,7 +66,7 @@ async function isListening(port: number): Promise<boolean> {
   }
 }
 
-test('P-079 what has been asked when the thread is told to end is answered by the main thread all the same', async (t) => {
+test('P-079 a probe that is pending when the probe thread ends still gets its response from the main thread', async (t) => {
   const asked = Promise.withResolvers<undefined>();
   const answered = Promise.withResolvers<Answer>();
   const { port, probePort } = await listening(t, () => {
@@ -77,11 +81,11 @@ test('P-079 what has been asked when the thread is told to end is answered by th
   assert.equal((await probing).body, 'the last answer');
 });
 
-test('a connection on which half a request has come keeps the thread for a second, and no longer', async (t) => {
+test('a connection with half a request keeps the probe thread for at most a second', async (t) => {
   const { port, probePort } = await listening(t, () => Promise.resolve(passed));
   const socket = connect({ port, host: '127.0.0.1' }).on('error', () => undefined);
   socket.write('GET /livez HTTP/1.1\r\n');
-  // The thread accepts this probe after the other connection, so that it has seen both.
+  // The thread accepts this probe after the other connection, so it has accepted both.
   await probe(port, '/livez');
   const closed = once(socket, 'close');
   const since = performance.now();
@@ -96,13 +100,13 @@ for (const [what, end, message] of [
   [
     'fails',
     (thread: Worker) => {
-      // It reads what it is sent.
+      // The thread reads a property of each message, so null makes it throw.
       thread.postMessage(null);
     },
     /^Cannot read properties of null/,
   ],
 ] as const) {
-  test(`when the thread ${what}, the main thread serves the probe port, and says so once`, async (t) => {
+  test(`when the probe thread ${what}, the main thread serves the probe port and logs this once`, async (t) => {
     const failures: unknown[] = [];
     const again = Promise.withResolvers<string>();
     const made = once(process, 'worker') as Promise<[Worker]>;
@@ -125,14 +129,14 @@ for (const [what, end, message] of [
   });
 }
 
-void describe('a process that may have no thread', () => {
-  // A Node that knows the flag lets nobody listen without it.
+void describe('a process that may not start a thread', () => {
+  // If Node has this flag, its permission model forbids a process without the flag to listen.
   const network = ['--allow-net'].filter((flag) => process.allowedNodeEnvironmentFlags.has(flag));
   const flags = ['--permission', '--allow-fs-read=*', ...network];
-  const warning = ({ msg }: Line): boolean => typeof msg === 'string' && msg.startsWith('probe thread failed: ');
+  const warning = ({ msg }: Line): boolean => msg === 'probe thread failed';
 
-  test('serves the probe port from its main thread, with a warning, until it ends', async (t) => {
-    const port = await freePort();
+  test('a process that may not start a thread serves the probe port in its main thread, with a warning', async (t) => {
+    const port = await reservePort();
     const env = { LAMEDUCK_PROBE_PORT: String(port), LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
     const program = disposed(t, new ProcessUnderTest('listens.ts', env, flags));
     const { level, err } = await program.line('the warning', warning);
@@ -147,18 +151,18 @@ void describe('a process that may have no thread', () => {
     assert.deepEqual(await program.exit, { code: 0, signal: null });
   });
 
-  test('ends with code 82 if the probe port is taken', async (t) => {
+  test('a process that may not start a thread exits with 82 if the probe port is in use', async (t) => {
     const taken = createServer().listen(0);
     t.after(() => taken.close());
     await once(taken, 'listening');
     const { port } = taken.address() as AddressInfo;
     const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_PROBE_PORT: String(port) }, flags));
     assert.deepEqual(await program.exit, { code: 82, signal: null });
-    assert.match(program.stderr, /LameduckError: probePort \d+: there is no probe port: .*EADDRINUSE/);
+    assert.match(program.stderr, /LameduckError: probePort \d+: unable to listen: .*EADDRINUSE/);
   });
 
-  test('has a program that knows nothing of it served in the same way', async (t) => {
-    const port = await freePort();
+  test('with lameduck/register, a process that may not start a thread also serves the probe port in its main thread', async (t) => {
+    const port = await reservePort();
     const env = registered({ LAMEDUCK_PROBE_PORT: String(port), IDIOM: 'exits at once' });
     const program = disposed(t, new ProcessUnderTest('knows-nothing.ts', env, flags));
     await program.line('the warning', warning);

@@ -1,11 +1,12 @@
-// The probe port of a process whose log nobody reads any more, so that its main thread may be blocked on that.
+// Tests the probe port of a process whose log is no longer read, so that its main thread may block on a write.
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { makePipe, type Pipe } from '../support/full-pipe.ts';
-import { freePort, probe } from '../support/probe-client.ts';
+import { probe } from '../support/probe-client.ts';
+import { reservePort } from '../support/reserved-port.ts';
 import { until } from '../support/until.ts';
 
 const fixture = fileURLToPath(new URL('../fixtures/blocks-for-a-while.ts', import.meta.url));
@@ -15,14 +16,14 @@ interface Unread {
   readonly pipe: Pipe;
   readonly probePort: number;
   readonly port: number;
-  /** Reads until the pattern is found, and resolves with its group. */
+  /** Reads until the pattern matches, and resolves with its first group. */
   readonly said: (pattern: RegExp) => Promise<string>;
 }
 
-/** startUnread starts the fixture on a pipe that is read no further than the address of the probe port. */
+/** startUnread starts the fixture on a pipe. The pipe is read only up to the address of the probe port. */
 async function startUnread(t: TestContext, limits: Readonly<Record<string, string>>): Promise<Unread> {
   const pipe = makePipe(t);
-  const probePort = await freePort();
+  const probePort = await reservePort();
   const env = { ...process.env, ...limits, LAMEDUCK_PROBE_PORT: String(probePort) };
   const program = spawn(process.execPath, [fixture], { env, stdio: ['ignore', pipe.written, 'inherit'] });
   closeSync(pipe.written);
@@ -39,7 +40,7 @@ async function startUnread(t: TestContext, limits: Readonly<Record<string, strin
   return { program, pipe, probePort, port, said };
 }
 
-/** failing resolves with the first answer of /readyz that fails. */
+/** failing resolves with the first response of /readyz that fails. */
 async function failing(port: number): Promise<string> {
   const since = performance.now();
   for (;;) {
@@ -49,20 +50,20 @@ async function failing(port: number): Promise<string> {
   }
 }
 
-test('P-118 the line about a stall that nobody takes is offered until somebody does, and stands on its own', async (t) => {
+test('P-118 the line about a stall is tried again until the log is read, and is a line of its own', async (t) => {
   const limits = { LAMEDUCK_READYZ_EVENT_LOOP_STALL_LIMIT: '1s', LAMEDUCK_LIVEZ_EVENT_LOOP_STALL_LIMIT: '2s' };
   const { pipe, probePort, port, said } = await startUnread(t, limits);
   await probe(port, '/block?ms=60000');
   pipe.fill();
   assert.match(await failing(probePort), /^\[-\]event-loop failed/);
-  assert.match(await said(/\n(\{.*"msg":"event loop blocked: .*\})\n/), /"stalledMs":1\d{3}/);
+  assert.match(await said(/\n(\{.*"msg":"event loop blocked".*\})\n/), /"stalledMs":1\d{3}/);
 });
 
-test('P-077 /readyz is red ahead of the line that says so, which may have to wait for a reader', async (t) => {
+test('P-077 /readyz fails before the line about the shutdown, which may have to wait for a reader', async (t) => {
   const { program, pipe, probePort, said } = await startUnread(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0s' });
   pipe.fill();
   program.kill('SIGTERM');
   assert.match(await failing(probePort), /^\[-\]shutdown failed/);
-  // Nothing can have been written, and what was to be is still there.
+  // No line could be written until now, so the line must still be pending.
   await said(/("name":"ShutdownInitiated")/);
 });

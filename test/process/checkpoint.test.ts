@@ -1,4 +1,4 @@
-// The checkpoint in real processes that are killed, and at paths that are no good.
+// Tests the checkpoint in real processes that are killed, and at invalid paths.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import {
@@ -21,7 +21,6 @@ import { Exposition } from '../support/exposition.ts';
 import { ask } from '../support/measured.ts';
 import { LoggingCommand, ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 
-/** folder is one of the test's own. */
 function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'checkpoint-'));
   t.after(() => {
@@ -41,7 +40,7 @@ function recordIn(path: string): CheckpointRecord {
 
 const isAboutIt = ({ msg = '' }: Line): boolean => /^(previous run|checkpoint)/.test(msg);
 
-/** said returns what a process that is ready has said about its checkpoint. */
+/** said returns what a ready process has logged about its checkpoint. */
 async function said(process: ProcessUnderTest): Promise<string[]> {
   await process.ready();
   return process.lines.filter(isAboutIt).map(({ msg = '' }) => msg);
@@ -55,7 +54,7 @@ async function infoOf(process: ProcessUnderTest): Promise<Readonly<Record<string
   return { outcome, phase };
 }
 
-// The variables that keep the lifecycle in each phase, so that the process is killed in that phase.
+// Variables that keep the lifecycle in each phase, so that the process is killed in that phase.
 const phases: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Started: {},
   MuxAndDiscoveryComplete: { HANGS: 'post-start' },
@@ -69,12 +68,12 @@ const phases: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 describe(
-  'K-150 after SIGKILL, the next start of the container says in which phase the process was',
+  'K-150 after SIGKILL, the next start of the container logs in which phase the process was',
   { concurrency: 3 },
   () => {
     for (const [phase, env] of Object.entries(phases)) {
       const isReady = !['Started', 'MuxAndDiscoveryComplete'].includes(phase);
-      test(phase, async (t) => {
+      test(`after SIGKILL in the phase ${phase}, the next start logs this phase`, async (t) => {
         const path = join(folder(t), 'checkpoint.json');
         const killed = start(t, path, { PHASE: phase, ...env });
         assert.deepEqual(await killed.exit, { code: null, signal: 'SIGKILL' });
@@ -93,7 +92,7 @@ describe(
   },
 );
 
-test('the file has ShutdownInitiated before the log has, while the program is in the delay', async (t) => {
+test('the checkpoint has ShutdownInitiated before the log does, while the program is in the delay', async (t) => {
   const path = join(folder(t), 'checkpoint.json');
   const process = start(t, path, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s', HANGS: 'pre-shutdown' });
   await process.ready();
@@ -107,7 +106,7 @@ test('the file has ShutdownInitiated before the log has, while the program is in
   assert.deepEqual(await said(next), ['previous run was killed']);
 });
 
-test('the first run has no previous one, and a process that ends itself leaves no doubt how', async (t) => {
+test('a first run logs no previous one, and a process that exits on its own leaves a complete checkpoint', async (t) => {
   const path = join(folder(t), 'checkpoint.json');
   const first = start(t, path);
   assert.deepEqual(await said(first), []);
@@ -130,21 +129,21 @@ test('the first run has no previous one, and a process that ends itself leaves n
   assert.deepEqual(await said(start(t, `${path}2`)), ['previous run failed']);
 });
 
-describe('a file that is no checkpoint of this pod is one line, and is replaced', { concurrency: 3 }, () => {
+describe('a file that is not a checkpoint of this pod causes one log line, and is replaced', { concurrency: 3 }, () => {
   const whole = { bootId: null, startedAt: '2026-01-01T00:00:00.000Z', version: '1.0.0', podUid: null };
   const text = JSON.stringify({ ...whole, phase: 'ShutdownInitiated', cleanExit: false });
   const files: Readonly<Record<string, string>> = {
     empty: '',
-    torn: text.slice(0, -20),
-    foreign: '127.0.0.1 localhost\n',
-    'JSON of another kind': '[1]',
-    null: 'null',
-    'a phase that does not exist': text.replace('ShutdownInitiated', 'Shutdown'),
-    'a clean exit that is a text': text.replace('false', '"false"'),
-    large: ' '.repeat(5_000) + text,
+    incomplete: text.slice(0, -20),
+    'not JSON': '127.0.0.1 localhost\n',
+    'a JSON array': '[1]',
+    'the JSON value null': 'null',
+    'a record with an unknown phase': text.replace('ShutdownInitiated', 'Shutdown'),
+    'a record with cleanExit as a string': text.replace('false', '"false"'),
+    'too large': ' '.repeat(5_000) + text,
   };
   for (const [name, content] of Object.entries(files)) {
-    test(name, async (t) => {
+    test(`a checkpoint file that is ${name} causes one log line, and is replaced`, async (t) => {
       const path = join(folder(t), 'checkpoint.json');
       writeFileSync(path, content);
       const process = start(t, path);
@@ -154,7 +153,7 @@ describe('a file that is no checkpoint of this pod is one line, and is replaced'
     });
   }
 
-  test('a file that nobody may write, with a rest of a run that was killed while it wrote', async (t) => {
+  test('a read-only checkpoint file is replaced, even beside an incomplete temporary file of a killed run', async (t) => {
     const path = join(folder(t), 'checkpoint.json');
     writeFileSync(path, text, { mode: 0o400 });
     writeFileSync(`${path}.tmp`, text.slice(0, 10), { mode: 0o400 });
@@ -164,7 +163,9 @@ describe('a file that is no checkpoint of this pod is one line, and is replaced'
   });
 });
 
-/** obstructed starts at a path that cannot be written, which must not hinder the service: it has one line about that. */
+/**
+ * obstructed starts a process with a checkpoint path that cannot be written. It must log one line about that and serve.
+ */
 async function obstructed(process: ProcessUnderTest | LoggingCommand): Promise<Line> {
   const { port } = await process.line('listening', ({ msg }) => msg === 'listening');
   await process.line('HasBeenReady', ({ name }) => name === 'HasBeenReady');
@@ -178,7 +179,7 @@ async function obstructed(process: ProcessUnderTest | LoggingCommand): Promise<L
 }
 
 describe(
-  'a path that cannot be a checkpoint is one line, and hinders neither the start nor the end',
+  'an invalid checkpoint path causes one log line, and hinders neither the start nor the end',
   { concurrency: 3 },
   () => {
     const obstacles: Readonly<Record<string, readonly [prepare: (path: string) => void, reason: RegExp]>> = {
@@ -186,17 +187,17 @@ describe(
       'a link to a file': [(path) => symlinkSync('/etc/hosts', path), /not a regular file/],
       'a link to nothing': [(path) => symlinkSync('/nowhere', path), /not a regular file/],
       'a pipe': [(path) => execFileSync('mkfifo', [path]), /not a regular file/],
-      'a file in a file': [
+      'a file in place of the folder': [
         (path) => {
           rmSync(join(path, '..'), { recursive: true });
           writeFileSync(join(path, '..'), '');
         },
         /ENOTDIR/,
       ],
-      'no folder': [(path) => rmSync(join(path, '..'), { recursive: true }), /ENOENT/],
+      'a missing folder': [(path) => rmSync(join(path, '..'), { recursive: true }), /ENOENT/],
     };
     for (const [name, [prepare, reason]] of Object.entries(obstacles)) {
-      test(name, async (t) => {
+      test(`${name} at the checkpoint path causes one log line, and the process starts and ends as usual`, async (t) => {
         const path = join(folder(t), 'below', 'checkpoint.json');
         mkdirSync(join(path, '..'));
         prepare(path);
@@ -213,15 +214,19 @@ describe(
       'a read-only file system': ['size=64k', /EROFS/],
     };
     for (const [name, [options, reason]] of Object.entries(mounts)) {
-      test(name, { skip: cannotMount() }, async (t) => {
-        const at = folder(t);
-        const fill = name === 'a full disk' ? `head -c 4096 /dev/zero > ${at}/fill` : `mount -o remount,ro ${at}`;
-        const script = `mount -t tmpfs -o ${options} tmpfs ${at} && ${fill} && exec "$@"`;
-        const args = ['--mount', 'sh', '-c', script, 'sh', process.execPath, fixture];
-        const env = { LAMEDUCK_CHECKPOINT_PATH: join(at, 'checkpoint.json') };
-        const { err } = await obstructed(disposed(t, new LoggingCommand('unshare', args, { env })));
-        assert.match((err as Error).message, reason);
-      });
+      test(
+        `a checkpoint path on ${name} causes one log line, and the process starts and ends as usual`,
+        { skip: cannotMount() },
+        async (t) => {
+          const at = folder(t);
+          const fill = name === 'a full disk' ? `head -c 4096 /dev/zero > ${at}/fill` : `mount -o remount,ro ${at}`;
+          const script = `mount -t tmpfs -o ${options} tmpfs ${at} && ${fill} && exec "$@"`;
+          const args = ['--mount', 'sh', '-c', script, 'sh', process.execPath, fixture];
+          const env = { LAMEDUCK_CHECKPOINT_PATH: join(at, 'checkpoint.json') };
+          const { err } = await obstructed(disposed(t, new LoggingCommand('unshare', args, { env })));
+          assert.match((err as Error).message, reason);
+        },
+      );
     }
   },
 );
@@ -235,7 +240,7 @@ function cannotMount(): string | false {
   }
 }
 
-test('of two lifecycles in one process, the first has the file', async (t) => {
+test('of two lifecycles in one process, only the first writes the checkpoint, and the second logs this', async (t) => {
   const path = join(folder(t), 'checkpoint.json');
   const process = disposed(t, new ProcessUnderTest('has-two-lifecycles.ts', { LAMEDUCK_CHECKPOINT_PATH: path }));
   await process.ready();
@@ -246,7 +251,7 @@ test('of two lifecycles in one process, the first has the file', async (t) => {
   assert.equal(recordIn(path).cleanExit, true);
 });
 
-test('the workers of node:cluster, which would overwrite each other, have none', async (t) => {
+test('the workers of node:cluster write no checkpoint, because they would overwrite the file of each other', async (t) => {
   const path = join(folder(t), 'checkpoint.json');
   const env = { LAMEDUCK_CHECKPOINT_PATH: path, OWN_PORTS: 'off off' };
   const process = disposed(t, new ProcessUnderTest('runs-a-cluster.ts', env));
@@ -255,7 +260,7 @@ test('the workers of node:cluster, which would overwrite each other, have none',
   assert.ok(!existsSync(path));
 });
 
-test('a lifecycle that ends without its process leaves the file to the next one', async (t) => {
+test('a lifecycle that ends without its process leaves a checkpoint with a clean exit, and no other file', async (t) => {
   const at = folder(t);
   const path = join(at, 'checkpoint.json');
   const process = disposed(t, new ProcessUnderTest('shuts-itself-down.ts', { LAMEDUCK_CHECKPOINT_PATH: path }));
@@ -267,22 +272,26 @@ test('a lifecycle that ends without its process leaves the file to the next one'
 });
 
 const record: CheckpointRecord = {
-  ...{ bootId: 'a', startedAt: '2026-01-01T00:00:00.000Z', version: '1.0.0', podUid: 'one' },
-  ...{ phase: 'HasBeenReady', cleanExit: false },
+  bootId: 'a',
+  startedAt: '2026-01-01T00:00:00.000Z',
+  version: '1.0.0',
+  podUid: 'one',
+  phase: 'HasBeenReady',
+  cleanExit: false,
 };
 
-test('a run before the machine was started again says so', () => {
+test('the node counts as restarted since the previous run only if both boot ids are known and differ', () => {
   assert.equal(previousRunOf(record, record).hasNodeRestarted, false);
   assert.equal(previousRunOf(record, { ...record, bootId: 'b' }).hasNodeRestarted, true);
   assert.equal(previousRunOf({ ...record, bootId: null }, record).hasNodeRestarted, false);
 });
 
-test('a record of another pod, which may still run, says nothing about this one', () => {
+test('a checkpoint of another pod, which may still run, is not reported as the previous run', () => {
   assert.throws(() => previousRunOf(record, { ...record, podUid: 'two' }), /belongs to the pod one/);
   assert.equal(previousRunOf(record, { ...record, podUid: null }).outcome, 'killed');
 });
 
-test('the UID of the pod is that of the folder from which the kubelet has mounted files', () => {
+test('the UID of the pod is read from the folder from which the kubelet has mounted files', () => {
   const uid = '5d1a9b34-8a4e-4c1b-9b0e-0e6e0f6f8a11';
   const line = (root: string, at: string): string => `711 690 8:1 ${root} ${at} rw,relatime - ext4 /dev/sda1 rw\n`;
   const other = line('/', '/') + line('/resolv.conf', '/etc/resolv.conf');
@@ -291,6 +300,6 @@ test('the UID of the pod is that of the folder from which the kubelet has mounte
   const hash = '0123456789abcdef0123456789abcdef';
   assert.equal(podUidIn(line(`/var/lib/kubelet/pods/${hash}/etc-hosts`, '/etc/hosts')), hash);
   assert.equal(podUidIn(other), null);
-  // As the node itself sees the mounts of its pods.
+  // The form in which the node itself sees the mounts of its pods.
   assert.equal(podUidIn(line(`/pods/${uid}/volumes/a`, `/var/lib/kubelet/pods/${uid}/volumes/b`)), null);
 });

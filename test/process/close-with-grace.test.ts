@@ -13,10 +13,10 @@ for (const [args, environment] of [
   [['app.js', '--close-grace-delay', '10000'], { FASTIFY_CLOSE_GRACE_DELAY: '30000' }],
   [['app.js'], { FASTIFY_CLOSE_GRACE_DELAY: '10000' }],
 ] as const) {
-  test(`fastify start ${args.join(' ')} ends the process too early, ${JSON.stringify(environment)}`, () => {
+  test(`fastify start ${args.join(' ')} would end the process before the drain, ${JSON.stringify(environment)}`, () => {
     assert.equal(
       describeCloseWithGrace([...cli, ...args], 28_000, environment),
-      'fastify-cli ends this process when its delay is over, 500ms unless given, with requests in flight or not: start it with --close-grace-delay 28000 or more',
+      'fastify-cli ends this process after its delay (default 500ms), even with requests in flight: start it with --close-grace-delay 28000 or more',
     );
   });
 }
@@ -26,21 +26,21 @@ for (const [args, environment] of [
   [['app.js', '--close-grace-delay=30000'], { FASTIFY_CLOSE_GRACE_DELAY: '500' }],
   [['app.js'], { FASTIFY_CLOSE_GRACE_DELAY: '28000' }],
 ] as const) {
-  test(`fastify start ${args.join(' ')} leaves the drain its time, ${JSON.stringify(environment)}`, () => {
+  test(`fastify start ${args.join(' ')} leaves enough time for the drain, ${JSON.stringify(environment)}`, () => {
     assert.equal(describeCloseWithGrace([...cli, ...args], 28_000, environment), undefined);
   });
 }
 
-test('fastify-cli is known by its folder, too, and any other program may have any delay', () => {
+test('fastify-cli is also recognized by its folder, and other programs may have any delay', () => {
   const byFolder = ['node', '/app/node_modules/fastify-cli/cli.js', 'start', 'app.js'];
   assert.match(describeCloseWithGrace(byFolder, 28_000, {}) ?? '', /^fastify-cli ends this process/);
   assert.match(
     describeCloseWithGrace(['node', '/app/server.js', '-g', '30000'], 28_000, {}) ?? '',
-    /^close-with-grace ends this process when its delay is over, .*: give it 28s or more, or take it out/,
+    /^close-with-grace ends this process after its delay, .*: set its delay to at least 28s, or remove it/,
   );
 });
 
-test('P-070 a listener that is not of close-with-grace is nobody’s business', (t) => {
+test("P-070 a listener that is not close-with-grace's is ignored", (t) => {
   const onSignal = (signal: string): void => {
     process.stdout.write(signal);
   };

@@ -8,13 +8,13 @@ import { isDevelopment, type Launch } from '../../src/process/development.ts';
 const plain: Launch = { execArgv: [], hasTerminal: false, hasChannel: false, isClusterWorker: false, parent: ['sh'] };
 const nodemon = ['node', '/app/node_modules/.bin/nodemon', 'server.js', ''];
 
-/** How a developer's process may be started, and nothing else. */
+/** The ways in which a developer starts a process. */
 const developed: readonly (readonly [string, Readonly<Record<string, string>>, Launch])[] = [
   ['node --watch', { WATCH_REPORT_DEPENDENCIES: '1' }, plain],
   ['a terminal on standard input', {}, { ...plain, hasTerminal: true }],
   ['nodemon', {}, { ...plain, hasChannel: true, parent: nodemon }],
-  ['nodemon by its file', {}, { ...plain, hasChannel: true, parent: ['node', 'C:\\app\\nodemon\\bin\\nodemon.js'] }],
-  ['an IPC channel, outside Linux', {}, { ...plain, hasChannel: true, parent: undefined }],
+  ['the file of nodemon', {}, { ...plain, hasChannel: true, parent: ['node', 'C:\\app\\nodemon\\bin\\nodemon.js'] }],
+  ['an IPC channel outside Linux', {}, { ...plain, hasChannel: true, parent: undefined }],
   ['node --import tsx', {}, { ...plain, execArgv: ['--import', 'tsx'] }],
   ['tsx', {}, { ...plain, execArgv: ['--import', 'file:///app/node_modules/tsx/dist/loader.mjs'] }],
   ['node -r ts-node/register', {}, { ...plain, execArgv: ['-r', 'ts-node/register/transpile-only'] }],
@@ -22,7 +22,7 @@ const developed: readonly (readonly [string, Readonly<Record<string, string>>, L
 ];
 
 for (const [title, environment, launch] of developed) {
-  test(`P-107 ${title} is development, but not in production, in a cluster or under PM2`, () => {
+  test(`P-107 a process that was started with ${title} is in development mode, except in production, in a cluster or under PM2`, () => {
     assert.equal(isDevelopment(environment, launch), true);
     assert.equal(isDevelopment({ ...environment, NODE_ENV: 'development' }, launch), true);
     assert.equal(isDevelopment({ ...environment, NODE_ENV: 'production' }, launch), false);
@@ -31,7 +31,7 @@ for (const [title, environment, launch] of developed) {
   });
 }
 
-test('P-107 a process that was started plainly is not development', () => {
+test('P-107 a process that is started by node alone is not in development mode', () => {
   assert.equal(isDevelopment({}, plain), false);
   assert.equal(isDevelopment({ NODE_ENV: 'development' }, plain), false);
   assert.equal(isDevelopment({}, { ...plain, hasChannel: true, isClusterWorker: true, parent: undefined }), false);
@@ -39,11 +39,11 @@ test('P-107 a process that was started plainly is not development', () => {
   assert.equal(isDevelopment({}, { ...plain, execArgv: ['--import', 'my-tsx-hooks', '--title=tsxed'] }), false);
 });
 
-test('P-107 a forked process is development only if NODE_ENV says so, or a watcher forked it', async (t) => {
+test('P-107 a forked process is in development mode only if NODE_ENV says so, or a watcher forked it', async (t) => {
   const forker = { ...plain, hasChannel: true, parent: ['node', '/app/nodemon-of-ours.js', ''] };
   assert.equal(isDevelopment({}, forker), false);
   assert.equal(isDevelopment({ NODE_ENV: 'development' }, forker), true);
-  // On Linux, the parent of this one is the test.
+  // On Linux, the parent of this process is the test runner.
   assert.equal(await answerOf(t, 'is-developed-in-a-fork.ts'), process.platform !== 'linux');
   assert.equal(await answerOf(t, 'is-developed-in-a-fork.ts', 'cluster'), false);
 });

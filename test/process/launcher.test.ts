@@ -8,8 +8,8 @@ const npm = {
 };
 const pnpm = { npm_lifecycle_event: 'serve', npm_config_user_agent: 'pnpm/10.0.0 npm/? node/v24.0.0 linux x64' };
 
-const throughShell = /^started through a shell by "npm run start", which keeps process signals to itself: /;
-const byManager = /^started by "npm run start", whose version and shell decide whether process signals get here: /;
+const throughShell = /^started through a shell by "npm run start", which does not forward process signals: /;
+const byManager = /^started by "npm run start", whose version and shell decide whether it forwards process signals: /;
 
 for (const parent of [
   ['sh', '-c', 'node server.js', ''],
@@ -17,11 +17,11 @@ for (const parent of [
   ['bash', '-ec', 'node server.js', ''],
   ['/bin/ash', '/docker-entrypoint.sh', ''],
 ]) {
-  test(`P-065 a shell that runs something is said to keep process signals to itself: ${parent.join(' ')}`, () => {
+  test(`P-065 a warning says that a shell may not forward process signals: ${parent.join(' ')}`, () => {
     assert.match(describeLauncher(parent, npm) ?? '', throughShell);
     assert.match(
       describeLauncher(parent, {}) ?? '',
-      /^started through a shell, which keeps process signals to itself: /,
+      /^started through a shell, which does not forward process signals: /,
     );
   });
 }
@@ -31,12 +31,12 @@ for (const parent of [
   ['/usr/bin/node', '/usr/lib/node_modules/npm/bin/npm-cli.js', 'start', ''],
   ['node', '/app/.yarn/releases/yarn-4.5.0.cjs', 'start', ''],
 ]) {
-  test(`P-065 a package manager is said to decide over process signals: ${parent.join(' ')}`, () => {
+  test(`P-065 a warning says that a package manager decides about process signals: ${parent.join(' ')}`, () => {
     assert.match(describeLauncher(parent, npm) ?? '', byManager);
   });
 }
 
-test('P-065 the package manager is named as it names itself', () => {
+test('P-065 the warning names the package manager by its own name', () => {
   assert.match(describeLauncher(['node', '/usr/bin/pnpm', 'serve', ''], pnpm) ?? '', /^started by "pnpm run serve", /);
 });
 
@@ -50,16 +50,16 @@ for (const parent of [
   ['/usr/bin/containerd-shim-runc-v2', '-namespace', 'k8s.io', ''],
   [],
 ]) {
-  test(`P-065 nothing is said of any other parent, whatever variables are inherited: ${parent.join(' ')}`, () => {
+  test(`P-065 no other parent causes a warning, whatever variables are inherited: ${parent.join(' ')}`, () => {
     assert.equal(describeLauncher(parent, npm), undefined);
   });
 }
 
-test('P-065 where the parent cannot be read the variables of the package manager decide', () => {
+test('P-065 if the parent process cannot be read, the variables of the package manager decide', () => {
   assert.match(describeLauncher(undefined, npm) ?? '', byManager);
   assert.equal(describeLauncher(undefined, {}), undefined);
 });
 
-test('P-065 the test runner itself was started by node, and is not warned', () => {
+test('P-065 the test runner itself was started by node, and causes no warning', () => {
   assert.equal(launcherWarning(npm), undefined);
 });

@@ -1,4 +1,4 @@
-// The end of a process that is not the test's own. The ends of whole programs are in scenarios/process-*.test.ts.
+// Tests the end of a fake process. The ends of whole programs are in scenarios/process-*.test.ts.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { EmitOverride } from '../../src/process/emit-override.ts';
@@ -10,12 +10,12 @@ import { FakeProcess } from '../support/fake-process.ts';
 
 const clean: Ended = { exitCode: 0, durationMs: 1_000, budgetMs: 28_000 };
 
-/** LifecycleUnderTest drains until the test ends it. */
+/** LifecycleUnderTest drains until the test ends the drain. */
 class LifecycleUnderTest implements Member {
   readonly shutdownSignals = ['SIGTERM', 'SIGINT'] as const;
   readonly takesShutdownMessage = false;
   readonly isDeveloped = false;
-  readonly isGuest: boolean = false;
+  readonly isUnderRegister: boolean = false;
   readonly runsOwnListeners: boolean = false;
   readonly log: string[];
   end!: (ended: Ended) => void;
@@ -75,7 +75,7 @@ interface UnderTest {
   readonly lifecycle: LifecycleUnderTest;
 }
 
-function create(options: Partial<Pick<Member, 'isGuest' | 'runsOwnListeners'>> = {}): UnderTest {
+function create(options: Partial<Pick<Member, 'isUnderRegister' | 'runsOwnListeners'>> = {}): UnderTest {
   const [target, clock, log]: [FakeProcess, FakeClock, string[]] = [new FakeProcess(), new FakeClock(), []];
   const injected = target as unknown as NodeJS.Process;
   const exit = new Exit(injected, (code) => {
@@ -95,7 +95,7 @@ async function turns(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await settled();
 }
 
-/** signalTwice sends SIGTERM again after `milliseconds` during the drain. */
+/** signalTwice sends SIGTERM, and again after `milliseconds` during the drain. */
 async function signalTwice({ target, clock }: UnderTest, milliseconds: number): Promise<void> {
   target.emit('SIGTERM', 'SIGTERM', 15);
   await turns();
@@ -103,7 +103,7 @@ async function signalTwice({ target, clock }: UnderTest, milliseconds: number): 
   target.emit('SIGTERM', 'SIGTERM', 15);
 }
 
-test('A-030, A-032 a process signal begins the shutdown of every lifecycle, and no listener sees it', () => {
+test('A-030, A-032 a process signal begins the shutdown of every lifecycle, and no other listener is called', () => {
   const { target, log, end, clock } = create();
   end.join(new LifecycleUnderTest(log, clock));
   target.on('SIGTERM', () => log.push('called'));
@@ -113,7 +113,7 @@ test('A-030, A-032 a process signal begins the shutdown of every lifecycle, and 
   assert.deepEqual(log, ['begin SIGTERM', 'begin SIGTERM', 'SIGTERM held from 1', 'SIGTERM held from 1']);
 });
 
-test('P-069 a process signal that is not asked for is the program’s own', () => {
+test('P-069 a process signal that is not in shutdownSignals is left to the program', () => {
   const { target, log, end } = create();
   target.on('SIGHUP', () => log.push('called'));
   target.emit('SIGHUP', 'SIGHUP', 1);
@@ -121,13 +121,13 @@ test('P-069 a process signal that is not asked for is the program’s own', () =
   assert.equal(end.isEnding, false);
 });
 
-test('P-057 within 100 ms a process signal is the same one', async () => {
+test('P-057 a second process signal within 100 ms does not count', async () => {
   const under = create();
   await signalTwice(under, 99);
   assert.deepEqual(under.log, ['begin SIGTERM']);
 });
 
-test('A-031, P-057 after 100 ms a process signal is a second one, which exits with 1', async () => {
+test('A-031, P-057 a second process signal after 100 ms exits with 1', async () => {
   const under = create();
   await signalTwice(under, 100);
   const message = 'second process signal SIGTERM: exiting at once';
@@ -135,7 +135,7 @@ test('A-031, P-057 after 100 ms a process signal is a second one, which exits wi
   assert.deepEqual(under.target.exits, [1]);
 });
 
-test('P-111 after the drain the listeners that were held are called with the arguments of the signal', async () => {
+test('P-111 after the drain the held listeners are called with the arguments of the signal', async () => {
   const { target, log, lifecycle, clock } = create();
   target.on('SIGTERM', (...args: unknown[]) => log.push(`called with ${args.join()}`));
   target.emit('SIGTERM', 'SIGTERM', 15);
@@ -157,7 +157,7 @@ test('P-055 with ownSignalListeners run the listeners are called at once', () =>
   assert.deepEqual(log, ['begin SIGTERM', 'called']);
 });
 
-test('P-058 a drained process that something holds is ended after a second, with the code of its shutdown', async () => {
+test('P-058 a drained process that something keeps alive exits after one second, with the code of its shutdown', async () => {
   const { target, log, lifecycle, clock } = create();
   target.emit('SIGTERM', 'SIGTERM', 15);
   lifecycle.end({ ...clean, exitCode: 81 });
@@ -169,7 +169,7 @@ test('P-058 a drained process that something holds is ended after a second, with
   assert.deepEqual(target.exits, [81]);
 });
 
-test('P-058 a lifecycle that joins while the process is ending is waited for', async () => {
+test('P-058 the process waits for a lifecycle that joins while it is ending', async () => {
   const { target, log, end, lifecycle, clock } = create();
   target.emit('SIGTERM', 'SIGTERM', 15);
   const late = new LifecycleUnderTest([], clock);
@@ -194,7 +194,7 @@ test('P-063 an uncaught error is printed and begins the shutdown, and a second o
   assert.deepEqual(target.exits, [82]);
 });
 
-test('P-063 an uncaught error that the program listens for is its own', () => {
+test('P-063 an uncaught error is left to the program if it listens for uncaught errors', () => {
   const { target, log, end } = create();
   target.on('uncaughtException', () => log.push('handled'));
   target.emit('uncaughtException', new Error('one'), 'uncaughtException');
@@ -202,8 +202,8 @@ test('P-063 an uncaught error that the program listens for is its own', () => {
   assert.equal(end.isEnding, false);
 });
 
-test('P-063, P-075 after the drain of a guest an uncaught error is not taken', async () => {
-  const { target, lifecycle, log } = create({ isGuest: true });
+test('P-063, P-075 after the drain under lameduck/register an uncaught error is left to Node', async () => {
+  const { target, lifecycle, log } = create({ isUnderRegister: true });
   target.on('SIGTERM', () => undefined);
   target.emit('SIGTERM', 'SIGTERM', 15);
   lifecycle.end(clean);
@@ -223,7 +223,7 @@ test('P-058 the watchdog ends a process whose shutdown never ends, 250 ms after 
   assert.deepEqual(log.slice(0, 2), ['begin SIGTERM', 'report 80']);
 });
 
-test('P-058 the watchdog ends the process also if process.exit() returns or throws', async () => {
+test('P-058 the watchdog ends the process even if process.exit() returns or throws', async () => {
   for (const exit of [
     () => undefined,
     () => {
@@ -251,7 +251,7 @@ test('P-075 the end of the budget ends listeners of the program that never settl
   assert.ok(log.includes("the program's own cleanup took longer than the shutdown budget: exiting"));
 });
 
-test('P-058 process.exit(0) of the program during the drain has the code that the shutdown asks for', () => {
+test('P-058 process.exit(0) by the program during the drain exits with the code of the shutdown', () => {
   const { target, lifecycle, log } = create();
   lifecycle.cutShort = () => 80;
   target.emit('SIGTERM', 'SIGTERM', 15);
@@ -260,7 +260,7 @@ test('P-058 process.exit(0) of the program during the drain has the code that th
   assert.ok(log.includes('report 80'));
 });
 
-test('a lost leadership exits at once with 83 if the work goes on or there is no lifecycle', () => {
+test('a lost leadership exits at once with 83 if the work continues or there is no lifecycle', () => {
   const { target, log, end } = create();
   end.endAfterLoss('leadership lost', true);
   assert.deepEqual(log.slice(0, 3), ['begin leadership lost', 'leadership lost: exiting at once', 'report 83']);

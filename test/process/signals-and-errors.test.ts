@@ -9,7 +9,7 @@ const thrown: Event = { kind: 'error', error, origin: 'uncaughtException' };
 const loss: Event = { kind: 'loss', reason: 'leadership of a lost', isAtOnce: false };
 const callback = (): void => undefined;
 const disconnect: Event = { kind: 'disconnect', disconnect: callback };
-const drained: Event = { kind: 'drained', exitCode: 0, isGuest: false, hasListeners: false };
+const drained: Event = { kind: 'drained', exitCode: 0, isUnderRegister: false, hasListeners: false };
 
 const bySignal: Cause = { kind: 'stop', reason: 'SIGTERM' };
 const byError: Cause = { kind: 'uncaught error', error, origin: 'uncaughtException' };
@@ -22,9 +22,9 @@ const draining: State = { phase: 'draining', cause: bySignal, signal };
 const draining0: State = { ...draining, signal: { ...signal, sameUntil: Infinity } };
 const erring: State = { phase: 'draining', cause: byError, hasUncaughtError: true };
 const leaving: State = { phase: 'draining', cause: byDisconnect, disconnect: callback };
-const ended: State = { ...draining, phase: 'drained', isGuest: false };
+const ended: State = { ...draining, phase: 'drained', isUnderRegister: false };
 const cleaning: State = { ...ended, hasCalledListeners: true };
-const guest: State = { ...ended, isGuest: true };
+const underRegister: State = { ...ended, isUnderRegister: true };
 
 const unsettled = { signal: { ...signal, sameUntil: Infinity }, hasCalledListeners: false };
 const begun: State = { phase: 'draining', cause: bySignal, ...unsettled };
@@ -43,9 +43,16 @@ function follows(rows: readonly Row[]): void {
 
 describe('a process signal', () => {
   follows([
-    ['A-030 begins the shutdown of a process that runs', running, term, begun, ['begin', bySignal], ['settleSignal']],
     [
-      "P-111 holds the program's own listeners until the drain has ended",
+      'A-030 a process signal begins the shutdown of a running process',
+      running,
+      term,
+      begun,
+      ['begin', bySignal],
+      ['settleSignal'],
+    ],
+    [
+      "P-111 at a process signal the program's own listeners are held until the drain has ended",
       running,
       { ...term, listeners: 'hold' },
       begun,
@@ -54,7 +61,7 @@ describe('a process signal', () => {
       ['logHeldListeners', 'SIGTERM'],
     ],
     [
-      "P-055 with ownSignalListeners run calls the program's own listeners at once",
+      "P-055 with ownSignalListeners run a process signal calls the program's own listeners at once",
       running,
       { ...term, listeners: 'call' },
       { ...begun, hasCalledListeners: true },
@@ -63,44 +70,78 @@ describe('a process signal', () => {
       ['callListeners'],
     ],
     [
-      'P-056 joins the shutdown of an uncaught error',
+      'P-056 a process signal joins the shutdown of an uncaught error',
       erring,
       term,
       { ...erring, ...unsettled },
       ['join', bySignal],
       ['settleSignal'],
     ],
-    ['P-057 counts as the first one until that has settled', draining0, late, draining0],
-    ['P-057 counts as the first one for 100 ms', draining, { ...term, at: 1_099 }, draining],
-    ['A-031, P-057 is a second one after 100 ms, and exits with 1', draining, late, draining, second],
+    ['P-057 a process signal counts as the first one until the first one has settled', draining0, late, draining0],
     [
-      'A-031 is a second one also if it is another one',
+      'P-057 a process signal within 100 ms of the first one counts as the first one',
+      draining,
+      { ...term, at: 1_099 },
+      draining,
+    ],
+    [
+      'A-031, P-057 a process signal 100 ms after the first one counts as a second one, and exits with 1',
+      draining,
+      late,
+      draining,
+      second,
+    ],
+    [
+      'A-031 a process signal of another kind also counts as a second one, and exits with 1',
       draining,
       { ...late, event: 'SIGINT', args: ['SIGINT', 2] },
       draining,
       ['exit', 1, 'second process signal SIGINT: exiting at once'],
     ],
     [
-      'P-068 can be the message of PM2',
+      'P-068 the shutdown message of PM2 counts as a second process signal',
       draining,
       { ...message, at: 1_100 },
       draining,
       ['exit', 1, 'second process signal shutdown message: exiting at once'],
     ],
     [
-      'A-031 is a second one also while the drained process waits for its event loop to be empty',
+      'A-031 a process signal counts as a second one while the drained process waits for its event loop to be empty',
       ended,
       late,
       ended,
       second,
     ],
-    ['P-116 that the program sends itself when it is done ends the wait', cleaning, term, cleaning, ['endWhenIdle']],
-    ["P-116 exits as is while the program's own listeners run", cleaning, late, cleaning, ['exit']],
-    ['P-057 counts as the first one also after the drain of a guest', guest, term, guest],
-    ['P-075 after the drain of a guest is its own', guest, late, guest, ['pass']],
+    [
+      'P-116 a process signal that the program sends to itself in its listeners ends the wait for an empty event loop',
+      cleaning,
+      term,
+      cleaning,
+      ['endWhenIdle'],
+    ],
+    [
+      "P-116 a process signal 100 ms after the first one exits at once with the current exit code while the program's own listeners run",
+      cleaning,
+      late,
+      cleaning,
+      ['exit'],
+    ],
+    [
+      'P-057 under lameduck/register a process signal within 100 ms counts as the first one, even after the drain',
+      underRegister,
+      term,
+      underRegister,
+    ],
+    [
+      'P-075 under lameduck/register a process signal after the drain is left to the program',
+      underRegister,
+      late,
+      underRegister,
+      ['pass'],
+    ],
   ]);
 
-  test('P-057 has settled when no other one waits', () => {
+  test('P-057 a process signal has settled when no other signal is pending', () => {
     assert.deepEqual(next(draining0, { kind: 'signal settled', at: 1_000 }), [draining]);
     assert.deepEqual(next(running, { kind: 'signal settled', at: 1_000 }), [running]);
   });
@@ -108,16 +149,16 @@ describe('a process signal', () => {
 
 describe('an uncaught error', () => {
   follows([
-    ['P-063 begins the shutdown of a process that runs', running, thrown, erring, ['begin', byError]],
+    ['P-063 an uncaught error begins the shutdown of a running process', running, thrown, erring, ['begin', byError]],
     [
-      'P-056, P-063 joins the shutdown of a process signal',
+      'P-056, P-063 an uncaught error joins the shutdown of a process signal',
       draining,
       thrown,
       { ...draining, hasUncaughtError: true },
       ['join', byError],
     ],
     [
-      'P-063 that is the second exits with 82',
+      'P-063 a second uncaught error exits with 82',
       erring,
       thrown,
       erring,
@@ -125,14 +166,20 @@ describe('an uncaught error', () => {
       ['exit', 82, 'second uncaught error: exiting at once'],
     ],
     [
-      'P-063 after the drain exits with 82',
+      'P-063 an uncaught error after the drain exits with 82',
       ended,
       thrown,
       { ...ended, hasUncaughtError: true },
       ['join', byError],
       ['exit', 82, 'uncaught error after the drain: exiting at once'],
     ],
-    ['P-075 after the drain of a guest is its own', guest, thrown, guest, ['pass']],
+    [
+      'P-075 under lameduck/register an uncaught error after the drain is left to the program',
+      underRegister,
+      thrown,
+      underRegister,
+      ['pass'],
+    ],
   ]);
 });
 
@@ -140,52 +187,82 @@ describe('a loss of leadership', () => {
   const exit: Action = ['exit', 83, 'leadership of a lost: exiting at once'];
   const lost: State = { phase: 'draining', cause: byLoss };
   follows([
-    ['begins the shutdown', running, loss, lost, ['begin', byLoss]],
-    ['joins a shutdown', draining, loss, draining, ['join', byLoss]],
-    ['exits at once with 83 if work goes on', running, { ...loss, isAtOnce: true }, lost, ['begin', byLoss], exit],
+    ['a loss of leadership begins the shutdown', running, loss, lost, ['begin', byLoss]],
+    ['a loss of leadership joins a shutdown', draining, loss, draining, ['join', byLoss]],
+    [
+      'a loss of leadership exits at once with 83 if the work continues',
+      running,
+      { ...loss, isAtOnce: true },
+      lost,
+      ['begin', byLoss],
+      exit,
+    ],
   ]);
 });
 
 describe('the disconnect of a worker of node:cluster', () => {
   follows([
-    ['P-071 begins the shutdown, and is held', running, disconnect, leaving, ['begin', byDisconnect]],
-    ['P-071 is held during a shutdown', draining, disconnect, { ...draining, disconnect: callback }],
-    ['P-071 after the drain is not held', ended, disconnect, ended, ['pass']],
+    [
+      'P-071 disconnect() of a cluster worker begins the shutdown, and is held',
+      running,
+      disconnect,
+      leaving,
+      ['begin', byDisconnect],
+    ],
+    [
+      'P-071 disconnect() of a cluster worker is held during a shutdown',
+      draining,
+      disconnect,
+      { ...draining, disconnect: callback },
+    ],
+    ['P-071 disconnect() of a cluster worker is not held after the drain', ended, disconnect, ended, ['pass']],
   ]);
 });
 
 describe('the end of all shutdowns', () => {
-  const asGuest: Event = { ...drained, isGuest: true };
+  const asGuest: Event = { ...drained, isUnderRegister: true };
   const withListeners: Event = { ...drained, hasListeners: true };
   const calledAtOnce: State = { ...draining, hasCalledListeners: true };
   const idle = { ...ended, hasCalledListeners: false };
-  const guestLeaving: State = { ...leaving, phase: 'drained', isGuest: true, hasCalledListeners: false };
+  const closedUnderRegister: State = { ...leaving, phase: 'drained', isUnderRegister: true, hasCalledListeners: false };
   follows([
-    ['P-058 lets the process end by itself', draining, drained, idle, ['endByItself']],
-    ["P-111 calls the program's own listeners", draining, withListeners, cleaning, ['callHeldListeners', 0]],
-    ['P-055 does not call listeners again', calledAtOnce, withListeners, cleaning, ['endByItself']],
+    ['P-058 after all shutdowns the process can end by itself', draining, drained, idle, ['endByItself']],
     [
-      'P-075 exits from a guest that the signal would have ended',
+      "P-111 after all shutdowns the program's own listeners are called",
+      draining,
+      withListeners,
+      cleaning,
+      ['callHeldListeners', 0],
+    ],
+    [
+      'P-055 after all shutdowns, listeners that were called at the signal are not called again',
+      calledAtOnce,
+      withListeners,
+      cleaning,
+      ['endByItself'],
+    ],
+    [
+      'P-075 under lameduck/register the process exits after the drain if the signal would have ended it',
       draining,
       asGuest,
-      { ...idle, isGuest: true },
+      { ...idle, isUnderRegister: true },
       ['exit'],
       ['endByItself'],
       ['forgetSignals'],
     ],
     [
-      'P-075 leaves a guest to its own listeners',
+      'P-075 under lameduck/register the listeners of the program decide after the drain how the process ends',
       draining,
       { ...asGuest, hasListeners: true },
-      { ...cleaning, isGuest: true },
+      { ...cleaning, isUnderRegister: true },
       ['callHeldListeners', 0],
       ['forgetSignals'],
     ],
     [
-      'P-071 lets a guest that is a disconnected worker end by itself',
+      'P-071 under lameduck/register a disconnected cluster worker can end by itself after the drain',
       leaving,
       asGuest,
-      guestLeaving,
+      closedUnderRegister,
       ['endByItself'],
       ['forgetSignals'],
     ],
@@ -196,8 +273,19 @@ describe('the end of the budget', () => {
   const over: Event = { kind: 'budget over' };
   const message80 = "the program's own cleanup took longer than the shutdown budget: exiting";
   follows([
-    ["P-075 ends the program's own listeners with 80", cleaning, over, cleaning, ['exit', 80, message80]],
-    ['P-058 is no event for a process that only waits for its event loop', ended, over, ended],
+    [
+      "P-075 the end of the budget ends the program's own listeners with 80",
+      cleaning,
+      over,
+      cleaning,
+      ['exit', 80, message80],
+    ],
+    [
+      'P-058 the end of the budget has no effect while the process only waits for its event loop to be empty',
+      ended,
+      over,
+      ended,
+    ],
   ]);
 });
 
@@ -205,12 +293,12 @@ describe('the watchdog', () => {
   const overdue: Event = { kind: 'watchdog' };
   const failed: State = { ...cleaning, hasUncaughtError: true };
   follows([
-    ['P-058 ends a drain with 80', draining, overdue, draining, ['forceExit', 80]],
-    ['P-058 ends a drain after an uncaught error with 82', erring, overdue, erring, ['forceExit', 82]],
-    ['P-058 ends a drained process with its exit code', ended, overdue, ended, ['forceExit']],
-    ["P-058 ends the program's own listeners with 80", cleaning, overdue, cleaning, ['forceExit', 80]],
+    ['P-058 the watchdog ends a drain with 80', draining, overdue, draining, ['forceExit', 80]],
+    ['P-058 the watchdog ends a drain after an uncaught error with 82', erring, overdue, erring, ['forceExit', 82]],
+    ['P-058 the watchdog ends a drained process with its exit code', ended, overdue, ended, ['forceExit']],
+    ["P-058 the watchdog ends the program's own listeners with 80", cleaning, overdue, cleaning, ['forceExit', 80]],
     [
-      "P-058 ends the program's own listeners after an uncaught error with 82",
+      "P-058 the watchdog ends the program's own listeners after an uncaught error with 82",
       failed,
       overdue,
       failed,

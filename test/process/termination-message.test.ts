@@ -30,11 +30,11 @@ const record: ShutdownRecord = {
   heldBy: ['TCPSocketWrap'],
 };
 
-test('K-212 the cause comes first, and its consequences after it', () => {
+test('K-212 the termination message has the cause first, and its consequences after it', () => {
   assert.equal(
     terminationText(record),
     [
-      'requests without an answer when the time was up: 2',
+      'requests without a response at the end of the shutdown budget: 2',
       'destroy hook "pool" failed: already ended',
       'stop listening: broken',
       'held by: TCPSocketWrap',
@@ -46,7 +46,7 @@ test('K-212 the cause comes first, and its consequences after it', () => {
   assert.match(terminationText(record, errorText('a string')), /^uncaught error: a string\n/);
 });
 
-test('K-212 whatever was thrown has a text, of bounded length', () => {
+test('K-212 any thrown value has a text of limited length in the termination message', () => {
   const withStack = (stack: unknown): Error => Object.assign(new Error('message'), { stack });
   for (const stack of [undefined, Symbol('s'), () => undefined, Object.create(null)]) {
     assert.equal(errorText(withStack(stack)), 'message');
@@ -60,7 +60,7 @@ test('K-212 whatever was thrown has a text, of bounded length', () => {
   assert.equal(errorText(withStack('x'.repeat(1_000_000))).length, 3_072);
 });
 
-test('K-115, K-212 a message is cut to 3072 bytes and to whole characters', (t) => {
+test('K-115, K-212 a termination message is cut to 3072 bytes, at a character boundary', (t) => {
   for (const text of ['x'.repeat(5_000), `x${'é'.repeat(3_000)}`, '漢'.repeat(3_000), '🦆'.repeat(3_000)]) {
     const path = emptyFile(t);
     writeTerminationMessage(path, text);
@@ -70,7 +70,7 @@ test('K-115, K-212 a message is cut to 3072 bytes and to whole characters', (t) 
   }
 });
 
-test('K-212 the file is written in place, is not made, and one that says something already is left alone', (t) => {
+test('K-212 the termination message file is overwritten in place and never created, and is left alone if it has content', (t) => {
   const path = emptyFile(t);
   const { ino } = statSync(path);
   writeTerminationMessage(path, 'first');
@@ -82,7 +82,7 @@ test('K-212 the file is written in place, is not made, and one that says somethi
   assert.equal(existsSync(missing), false);
 });
 
-test('K-212 a message is taken back in place, as long as nothing else stands there', (t) => {
+test('K-212 a termination message is removed in place, if the file still contains it', (t) => {
   const path = emptyFile(t);
   const { ino } = statSync(path);
   const text = `x${'é'.repeat(3_000)}`;
@@ -97,7 +97,7 @@ test('K-212 a message is taken back in place, as long as nothing else stands the
   assert.equal(readFileSync(path, 'utf8'), 'message and more');
 });
 
-test('K-212 neither a folder nor a pipe that nobody reads is an error, or waited for', (t) => {
+test('K-212 a termination message path that is a folder, or a pipe without a reader, causes no error and no wait', (t) => {
   const path = folder(t);
   mkdirSync(join(path, 'folder'));
   execFileSync('mkfifo', [join(path, 'pipe')]);
@@ -109,8 +109,8 @@ test('K-212 neither a folder nor a pipe that nobody reads is an error, or waited
   takeBackTerminationMessage('', 'message');
 });
 
-describe('a process', () => {
-  test('K-212 that has ended well says nothing', async (t) => {
+describe('the termination message of a process', () => {
+  test('K-212 a process that ended cleanly leaves no termination message', async (t) => {
     const path = emptyFile(t);
     const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_TERMINATION_MESSAGE_PATH: path }));
     await program.ready();
@@ -119,7 +119,7 @@ describe('a process', () => {
     assert.equal(readFileSync(path, 'utf8'), '');
   });
 
-  test('K-211, K-212 that ends by an uncaught error says which', async (t) => {
+  test('K-211, K-212 the termination message of a process that ended by an uncaught error has the error', async (t) => {
     const path = emptyFile(t);
     const env = { LAMEDUCK_TERMINATION_MESSAGE_PATH: path };
     const program = disposed(t, new ProcessUnderTest('throws.ts', env));
@@ -129,7 +129,7 @@ describe('a process', () => {
     assert.match(readFileSync(path, 'utf8'), /^uncaught error: TypeError: thrown\n[^]*; exit code 82$/);
   });
 
-  test('K-211, K-212 that ends by an uncaught error after its drain says which', async (t) => {
+  test('K-211, K-212 the termination message has an uncaught error after the drain', async (t) => {
     const path = emptyFile(t);
     const env = { LAMEDUCK_TERMINATION_MESSAGE_PATH: path };
     const program = disposed(t, new ProcessUnderTest('throws-after-its-drain.ts', env));
@@ -141,7 +141,7 @@ describe('a process', () => {
     assert.equal((err as Error).message, 'the pool is closed');
   });
 
-  test('K-212 that is ended by a second process signal says how', async (t) => {
+  test('K-212 the termination message of a process that a second process signal ended says so', async (t) => {
     const path = emptyFile(t);
     const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_TERMINATION_MESSAGE_PATH: path }));
     await HeldRequest.open(t, await program.ready());
@@ -151,7 +151,7 @@ describe('a process', () => {
     assert.deepEqual(await program.exit, { code: 1, signal: null });
     assert.match(
       readFileSync(path, 'utf8'),
-      /^requests without an answer when the time was up: 1\nshutdown by SIGTERM .* code 1\n/,
+      /^requests without a response at the end of the shutdown budget: 1\nshutdown by SIGTERM .* code 1\n/,
     );
   });
 });

@@ -24,7 +24,7 @@ const server = `
   }
 `;
 
-/** run runs a module beside `server.mjs`, and returns what it printed once it has ended by itself. */
+/** run runs a module beside `server.mjs`, and returns its output when it has ended on its own. */
 function run(t: TestContext, program: string, ...args: readonly string[]): string {
   const folder = mkdtempSync(join(tmpdir(), 'lameduck-test-runner-'));
   t.after(() => {
@@ -49,7 +49,7 @@ const testOfServer = `
   test('serves', () => serveOnce());
 `;
 
-// Node 22 has the option by its first name only.
+// Node 22 knows only the first name of this option.
 const isolation = process.allowedNodeEnvironmentFlags.has('--test-isolation')
   ? '--test-isolation'
   : '--experimental-test-isolation';
@@ -60,14 +60,14 @@ test('a process that runs tests is recognized', () => {
 
 for (const args of [[], ['--test'], ['--test', `${isolation}=none`]]) {
   const command = ['node', ...args].join(' ');
-  test(`under ${command} a server that a test closes leaves no log line, and the process ends by itself`, (t) => {
+  test(`under ${command} a server that a test closes leaves no log line, and the process ends on its own`, (t) => {
     const output = run(t, testOfServer, ...args);
     assert.match(output, /pass 1\b/);
     assert.doesNotMatch(output, /lifecycle|shutdown|"level"/);
   });
 }
 
-test('in a test the log is written for a test that passes a logger', (t) => {
+test('in a test lameduck logs if the test passes a logger', (t) => {
   const output = run(
     t,
     `
@@ -100,7 +100,7 @@ for (const [runner, preparation] of [
   ['Mocha or Jasmine', 'globalThis.describe = globalThis.it = () => undefined;'],
   ['Jest or Vitest', "globalThis[Symbol.for('$$jest-matchers-object')] = {};"],
 ] as const) {
-  test(`what ${runner} adds to the globals is recognized`, (t) => {
+  test(`the global variables that ${runner} adds are recognized`, (t) => {
     const output = run(t, `${preparation} await (await import('./server.mjs')).serveOnce();`);
     assert.equal(output, '');
   });

@@ -1,4 +1,5 @@
-// How a process ends is seen in scenarios/process-*.test.ts, from outside; here is what is listened for, and for how long.
+// Tests which process events lameduck listens for, and for how long. scenarios/process-*.test.ts tests how a process
+// ends.
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -19,7 +20,7 @@ function memberFor(...shutdownSignals: NodeJS.Signals[]): Member {
     beforeListeners: () => undefined,
     afterListeners: () => undefined,
     takesShutdownMessage: false,
-    isGuest: false,
+    isUnderRegister: false,
     isDeveloped: false,
     runsOwnListeners: false,
     endsAt: () => undefined,
@@ -31,7 +32,7 @@ const counts = (): number[] => names.map((name) => process.listenerCount(name));
 const before = counts();
 const added = (): number[] => counts().map((count, index) => count - (before[index] as number));
 
-test('P-070, P-073 members share one listener for each process signal, and the last to leave takes it away', () => {
+test('P-070, P-073 lifecycles share one listener for each process signal, and the last one to end removes it', () => {
   const leave = thisProcess().join(memberFor('SIGTERM', 'SIGINT'));
   assert.deepEqual(added(), [1, 1, 0, 0, 0, 0]);
   const leaveToo = thisProcess().join(memberFor('SIGTERM', 'SIGUSR2'));
@@ -44,7 +45,7 @@ test('P-070, P-073 members share one listener for each process signal, and the l
   assert.deepEqual(added(), [0, 0, 0, 0, 0, 0]);
 });
 
-test('a listener of a process signal that the program removes is there again, until the last member leaves', () => {
+test('a listener of a process signal that the program removes is added again, until the last lifecycle ends', () => {
   const leave = thisProcess().join(memberFor('SIGTERM'));
   process.removeAllListeners('SIGTERM');
   assert.deepEqual(added(), [1, 0, 0, 0, 0, 0]);
@@ -52,7 +53,7 @@ test('a listener of a process signal that the program removes is there again, un
   assert.deepEqual(added(), [0, 0, 0, 0, 0, 0]);
 });
 
-test('P-070 the listeners of others stay where they are', () => {
+test('P-070 the listeners of other code stay in their order', () => {
   const other = (): void => undefined;
   process.on('SIGUSR2', other);
   const others = process.listeners('SIGUSR2');
@@ -61,7 +62,7 @@ test('P-070 the listeners of others stay where they are', () => {
   process.off('SIGUSR2', other);
 });
 
-test('P-070 a process that has been left can be joined again', () => {
+test('P-070 a lifecycle can join a process after all others have ended', () => {
   thisProcess().join(memberFor('SIGTERM'))();
   const leave = thisProcess().join(memberFor('SIGTERM'));
   assert.deepEqual(added(), [1, 0, 0, 0, 0, 0]);
@@ -70,7 +71,7 @@ test('P-070 a process that has been left can be joined again', () => {
   assert.equal(thisProcess().isEnding, false);
 });
 
-test('P-056 copies of the package in one process listen and end as one', async () => {
+test('P-056 copies of the package in one process listen and end together', async () => {
   const copy = new URL('../../src/process/this-process.ts?copy', import.meta.url).href;
   const other = (await import(copy)) as { thisProcess: typeof thisProcess };
   assert.notEqual(other.thisProcess, thisProcess);

@@ -7,21 +7,21 @@ import { describeUncaught } from '../../src/process/uncaught-error.ts';
 
 const version = `\nNode.js ${process.version}\n`;
 
-/** An error whose stack begins with the frame. */
+/** Returns an error whose stack begins with this frame. */
 function errorAt(frame: string): Error {
   const error = new Error('broken');
   error.stack = `Error: broken\n    at ${frame}\n    at main (${import.meta.filename}:1:1)`;
   return error;
 }
 
-test('P-063 the place of an error is its first frame, and no other', () => {
+test('P-063 the location of an error is its first frame, and no other', () => {
   for (const frame of ['JSON.parse (<anonymous>)', 'emit (node:events:500:10)', '/there/is/no/such/file.js:1:1']) {
     const error = errorAt(frame);
     assert.equal(describeUncaught(error, 'uncaughtException'), `${String(error.stack)}\n${version}`);
   }
 });
 
-test('P-063 the caret stands under the throw of an exception, and under the making of a rejected error', () => {
+test('P-063 the caret is under the throw of an exception, and under the creation of a rejected error', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lameduck-uncaught-'));
   try {
     const file = join(folder, 'with tabs (and spaces).js');
@@ -42,7 +42,7 @@ test('P-063 the caret stands under the throw of an exception, and under the maki
   }
 });
 
-test('P-063 what is no error is printed as it is', () => {
+test('P-063 a thrown value that is not an error is printed as Node prints it', () => {
   const hint = '(Use `node --trace-uncaught ...` to show where the exception was thrown)\n';
   for (const [thrown, text] of [
     ['a text', 'a text'],
@@ -56,7 +56,7 @@ test('P-063 what is no error is printed as it is', () => {
   assert.equal(describeUncaught({ status: 500 }, 'uncaughtException'), `{ status: 500 }\n${version}`);
 });
 
-test('P-063 an error’s own way of being inspected is not used, as Node does not use it', () => {
+test('P-063 the custom inspect function of an error is not called, as in Node', () => {
   class Hidden extends Error {
     [Symbol.for('nodejs.util.inspect.custom')](): string {
       return 'hidden';
@@ -65,15 +65,12 @@ test('P-063 an error’s own way of being inspected is not used, as Node does no
   assert.match(describeUncaught(new Hidden('shown'), 'uncaughtException'), /Error.*: shown\n {4}at /);
 });
 
-test('P-063 an error that throws when it is looked at does not get in the way of the end', () => {
+test('P-063 an error that throws when it is inspected does not prevent the shutdown', () => {
   const hostile = new Error('hostile');
   Object.defineProperty(hostile, 'stack', {
     get() {
       throw new Error('do not look');
     },
   });
-  assert.equal(
-    describeUncaught(hostile, 'uncaughtException'),
-    `an error that cannot be shown, since showing it throws\n${version}`,
-  );
+  assert.equal(describeUncaught(hostile, 'uncaughtException'), `an error that throws when it is printed\n${version}`);
 });

@@ -1,9 +1,9 @@
-// Programs that end in unusual ways: each prints the same and ends the same with `lameduck/register` as without.
+// Tests programs that end in unusual ways: each prints the same and ends the same with `lameduck/register` as without.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { CommandUnderTest, type Exit } from '../support/command-under-test.ts';
 import { disposed } from '../support/disposed.ts';
-import { registered } from '../support/guest.ts';
+import { registered } from '../support/under-register.ts';
 
 const server = `
   const http = require('node:http'), { promisify } = require('node:util');
@@ -62,7 +62,7 @@ const stops: Readonly<Record<string, string>> = {
     process.prependListener('SIGTERM', () => console.log('ahead'));`,
 };
 
-// These end by themselves.
+// These programs end on their own.
 const errors: Readonly<Record<string, string>> = {
   'reports an error and exits when nobody else listens': `
     s.listen(0, up);
@@ -94,25 +94,25 @@ async function run(
     command.kill('SIGTERM');
   }
   const exit = await command.exit;
-  // Node's report of an error contains stack frames of Node, which change with any module that is loaded before.
+  // Node's report of an error contains stack frames of Node, which differ with any module that was loaded earlier.
   const own = command.output.split('\n').filter((line) => !line.startsWith('{') && !/^\s+at /.test(line));
   return { ...exit, own };
 }
 
-void describe('as without', { concurrency: 4 }, () => {
+void describe('lameduck/register without effect', { concurrency: 4 }, () => {
   for (const [programs, isKilled] of [
     [stops, true],
     [errors, false],
   ] as const) {
     for (const [name, code] of Object.entries(programs)) {
-      test(`P-055, P-116 a program that ${name} prints and ends as it does without`, async (t) => {
+      test(`P-055, P-116 a program that ${name} prints and ends with lameduck/register as it does without`, async (t) => {
         const [without, withIt] = await Promise.all([run(t, code, {}, isKilled), run(t, code, registered(), isKilled)]);
         assert.deepEqual(withIt, without);
       });
     }
   }
 
-  test('a program that gives its server a lifecycle when it listens already keeps that one', async (t) => {
+  test('a program that calls lameduck() for a server that already listens keeps that lifecycle', async (t) => {
     const index = new URL('../../src/index.ts', import.meta.url).href;
     const code = `
       import('${index}').then(async ({ lameduck }) => {
@@ -143,7 +143,7 @@ void describe('as without', { concurrency: 4 }, () => {
     assert.deepEqual(await command.exit, { code: 82, signal: null });
   });
 
-  test('two copies of the package give a program one lifecycle', async (t) => {
+  test('two copies of the package add one lifecycle to a program', async (t) => {
     const env = registered();
     const copy = `${env['NODE_OPTIONS'] ?? ''} --import=${new URL('../../dist/register.cjs', import.meta.url).href}`;
     const code = "s.listen(0, up); process.on('SIGTERM', () => s.close((error) => process.exit(error ? 1 : 7)));";

@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { disposed } from '../support/disposed.ts';
-import { messages, registered } from '../support/guest.ts';
+import { messages, registered } from '../support/under-register.ts';
 import { LoggingCommand } from '../support/process-under-test.ts';
 
-// `then` runs when a request that takes 300 ms is in flight.
+// Returns a program that runs `then` when a request that takes 300 ms is in flight.
 function program(then: string, before = ''): string {
   return `
     const { createServer, get } = require('node:http');
@@ -27,7 +27,7 @@ function started(t: TestContext, code: string, env: Readonly<Record<string, stri
   return disposed(t, new LoggingCommand(process.execPath, ['--eval', code], { env: registered(env) }));
 }
 
-test('a process signal before the first response drains it', async (t) => {
+test('a process signal before the first response starts a drain', async (t) => {
   const command = started(t, program("process.kill(process.pid, 'SIGTERM');"));
   const { signal } = await command.exit;
   assert.equal(signal, null);
@@ -35,7 +35,7 @@ test('a process signal before the first response drains it', async (t) => {
   assert.ok(said.indexOf('whole') < said.indexOf('shutdown ended') && said.includes('whole'), said.join());
 });
 
-test("the program's own listener of that signal is called after the drain", async (t) => {
+test("the program's own listener of a signal before the first response is called after the drain", async (t) => {
   const own = "process.on('SIGTERM', () => { say('own listener'); process.exit(7); });";
   const command = started(t, program("process.kill(process.pid, 'SIGTERM');", own));
   assert.deepEqual(await command.exit, { code: 7, signal: null });
@@ -51,7 +51,7 @@ test('a signal that is not among the shutdown signals has its default action', a
   assert.deepEqual(await command.exit, { code: null, signal: 'SIGINT' });
 });
 
-test('an uncaught error before the first response drains it', async (t) => {
+test('an uncaught error before the first response starts a drain', async (t) => {
   const command = started(t, program("setImmediate(() => { throw new Error('on purpose'); });"));
   await command.exit;
   assert.ok(messages(command.lines).includes('whole'));
@@ -59,7 +59,7 @@ test('an uncaught error before the first response drains it', async (t) => {
   assert.equal(exitCode, 82);
 });
 
-test('a second server that listens meanwhile drains with the first', async (t) => {
+test('a second server that listens before the lifecycle is loaded drains with the first', async (t) => {
   const second = `
     const other = createServer().listen(0, () => process.kill(process.pid, 'SIGTERM'));
     process.on('exit', () => say(other.listening ? 'second listens' : 'second closed'));`;
@@ -69,14 +69,14 @@ test('a second server that listens meanwhile drains with the first', async (t) =
   assert.ok(said.includes('whole') && said.includes('second closed'), said.join());
 });
 
-test('a request that is complete after the listener has closed causes no warning', async (t) => {
+test('a request that completes after the listener has closed causes no warning', async (t) => {
   const command = started(
     t,
     `
     const { createServer } = require('node:http');
     const { connect } = require('node:net');
     const server = createServer((request, response) => response.end('whole'));
-    // Not before lameduck listens for the signal, in the turn after that of listen().
+    // Sends the signal only when lameduck listens for it, which is one turn of the event loop after listen().
     server.on('connection', () => setImmediate(() => process.kill(process.pid, 'SIGTERM')));
     server.listen(0, '127.0.0.1', () => {
       const client = connect(server.address().port, '127.0.0.1', () => client.write('GET / HTTP/1.1\\r\\n'));
@@ -95,7 +95,7 @@ test('a request that is complete after the listener has closed causes no warning
   );
 });
 
-test('P-039 a WebSocket that arrives before the lifecycle is loaded ends with it', async (t) => {
+test('P-039 a WebSocket that is opened before the lifecycle is loaded is closed by its drain', async (t) => {
   const command = started(
     t,
     `
@@ -132,7 +132,7 @@ for (const [when, code] of [
   });
 }
 
-test('a server that the program closes in the callback of listen() leaves a process signal its default action', async (t) => {
+test('if the program closes its server in the callback of listen(), a process signal has its default action', async (t) => {
   const command = started(
     t,
     `
@@ -146,7 +146,7 @@ test('a server that the program closes in the callback of listen() leaves a proc
   assert.deepEqual(command.lines, []);
 });
 
-test('a second server that listens after the first has been closed again gets the lifecycle', async (t) => {
+test('a second server that listens after the first has been closed gets the lifecycle', async (t) => {
   const command = started(
     t,
     `

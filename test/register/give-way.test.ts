@@ -1,4 +1,4 @@
-// A port that was taken before the program came to it, and is let go for it.
+// Tests that lameduck gives up the probe port if the program itself wants to listen on it.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createHttpServer } from 'node:http';
@@ -26,7 +26,7 @@ for (const [title, create] of [
   ['HTTP', () => createHttpServer()],
   ['any other protocol', () => createServer()],
 ] as const) {
-  test(`a server of ${title} that comes to the port gets it, with its callback and without an error`, async (t) => {
+  test(`a server of ${title} that listens on the probe port gets the port, with its callback and without an error`, async (t) => {
     const { port, server } = await occupied(t);
     t.after(giveWay(port, closing(server)));
     const own = create();
@@ -42,7 +42,7 @@ for (const [title, create] of [
   });
 }
 
-test('an error on any other port, and a second one on that port, are the program’s to see', async (t) => {
+test('the program sees a listen error on any other port, and a second listen error on the probe port', async (t) => {
   const { port, server } = await occupied(t);
   const other = await occupied(t);
   let releases = 0;

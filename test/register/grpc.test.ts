@@ -1,10 +1,10 @@
-// A gRPC server into which lameduck/register was loaded.
+// Tests a gRPC server into which lameduck/register was loaded.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { Client, credentials, status, type StatusObject } from '@grpc/grpc-js';
 import { disposed } from '../support/disposed.ts';
-import { guest } from '../support/guest.ts';
+import { startUnderRegister } from '../support/under-register.ts';
 
 for (const { path, kind } of [
   { path: '/shop.Orders/Watch', kind: 'whose response has begun' },
@@ -12,14 +12,14 @@ for (const { path, kind } of [
 ]) {
   test(`P-033, P-035 a long-running gRPC stream ${kind} ends with UNAVAILABLE, and the drain does not wait for its end`, async (t) => {
     const env = { LAMEDUCK_LONG_RUNNING_PATHS: '/shop.Orders', LAMEDUCK_SHUTDOWN_WATCH_TERMINATION_GRACE_PERIOD: '0s' };
-    const subject = disposed(t, guest('streams-over-grpc.ts', env));
+    const subject = disposed(t, startUnderRegister('streams-over-grpc.ts', env));
     const client = new Client(`127.0.0.1:${String(await subject.ready())}`, credentials.createInsecure());
     t.after(() => {
       client.close();
     });
     const stream = client.makeServerStreamRequest(path, (text: string) => Buffer.from(text), String, 'orders');
     stream.on('error', () => undefined);
-    // Not once(), which rejects at the error that comes first.
+    // once() would reject at the error, which is emitted first.
     const ended = new Promise<StatusObject>((resolve) => stream.on('status', resolve));
     if (path === '/shop.Orders/Watch') await once(stream, 'data');
     await subject.line('the call', ({ msg }) => msg === `called ${path}`);

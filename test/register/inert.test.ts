@@ -5,7 +5,7 @@ import { delimiter, dirname } from 'node:path';
 import { describe, test, type TestContext } from 'node:test';
 import { CommandUnderTest, type Exit } from '../support/command-under-test.ts';
 import { disposed } from '../support/disposed.ts';
-import { guest, messages, register, registered } from '../support/guest.ts';
+import { startUnderRegister, messages, register, registered } from '../support/under-register.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 
 interface Outcome extends Exit {
@@ -36,7 +36,7 @@ const bystanders: Readonly<Record<string, { readonly code: string; readonly isKi
     isKilled: true,
   },
   'a server of node:net': {
-    // Beside the file of the preload and what that loads at once, there is nothing.
+    // No file may be loaded except the preload and the files that it loads at once.
     code: `const loaded = () => Object.keys(require.cache).filter((file) => !/register\\.cts|emit-override\\.ts/.test(file));
       require("node:net").createServer().listen(0, () => { console.log("up", process.listenerCount("SIGTERM"), loaded()) })`,
     isKilled: true,
@@ -44,9 +44,9 @@ const bystanders: Readonly<Record<string, { readonly code: string; readonly isKi
   'a script that fails': { code: 'process.exitCode = 5; console.error("on purpose")' },
 };
 
-void describe('a process without an HTTP server', { concurrency: 2 }, () => {
+void describe('lameduck/register in a process without an HTTP server', { concurrency: 2 }, () => {
   for (const [name, { code, isKilled = false }] of Object.entries(bystanders)) {
-    test(`P-117 ${name} does to the byte what it does without`, async (t) => {
+    test(`P-117 ${name} has exactly the same output with lameduck/register as without`, async (t) => {
       const then = isKilled ? /up/ : undefined;
       const [without, withIt] = await Promise.all([
         run(t, ['--eval', code], {}, then),
@@ -56,14 +56,14 @@ void describe('a process without an HTTP server', { concurrency: 2 }, () => {
     });
   }
 
-  test('P-117 a fork, which inherits NODE_OPTIONS, does to the byte what it does without', async (t) => {
+  test('P-117 a fork that inherits NODE_OPTIONS has exactly the same output as without', async (t) => {
     const args = [new URL('../fixtures/forks.ts', import.meta.url).pathname];
     assert.deepEqual(await run(t, args, registered()), await run(t, args, {}));
   });
 
   for (const program of ['npm', 'npx']) {
-    test(`P-117 ${program} does to the byte what it does without`, async (t) => {
-      // It runs on the first Node of the path.
+    test(`P-117 ${program} has exactly the same output with lameduck/register as without`, async (t) => {
+      // The program runs on the first Node in the PATH.
       const PATH = `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}`;
       const outcome = await run(t, ['--version'], registered({ PATH }), undefined, program);
       assert.deepEqual(outcome, await run(t, ['--version'], { PATH }, undefined, program));
@@ -71,7 +71,7 @@ void describe('a process without an HTTP server', { concurrency: 2 }, () => {
     });
   }
 
-  test('a worker thread gets nothing, and its process nothing for it', async (t) => {
+  test('lameduck/register does nothing in a process whose only HTTP server is in a worker thread', async (t) => {
     const outcome = await run(
       t,
       [new URL('../fixtures/listens-in-a-worker.ts', import.meta.url).pathname],
@@ -81,16 +81,19 @@ void describe('a process without an HTTP server', { concurrency: 2 }, () => {
   });
 });
 
-void describe('stepping aside', { concurrency: 2 }, () => {
-  test('LAMEDUCK_DISABLED=1 leaves the program as it is', async (t) => {
-    const subject = disposed(t, guest('knows-nothing.ts', { LAMEDUCK_DISABLED: '1', IDIOM: 'exits at once' }));
+void describe('lameduck/register in a program that it leaves alone', { concurrency: 2 }, () => {
+  test('LAMEDUCK_DISABLED=1 leaves a program with lameduck/register unchanged', async (t) => {
+    const subject = disposed(
+      t,
+      startUnderRegister('knows-nothing.ts', { LAMEDUCK_DISABLED: '1', IDIOM: 'exits at once' }),
+    );
     await subject.port();
     subject.kill('SIGTERM');
     assert.deepEqual(await subject.exit, { code: 4, signal: null });
     assert.deepEqual(messages(subject.lines), ['listening', 'cleanup']);
   });
 
-  test('on a Node that is too old there is one line, and the program goes on', async (t) => {
+  test('lameduck/register on a Node version that is too old logs one line, and the program continues', async (t) => {
     const old = `data:text/javascript,${encodeURIComponent(
       'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.0" } })',
     )}`;
@@ -98,25 +101,22 @@ void describe('stepping aside', { concurrency: 2 }, () => {
     const options = { ...env, NODE_OPTIONS: `--import=${old} ${env['NODE_OPTIONS'] ?? ''}` };
     const subject = disposed(t, new ProcessUnderTest('knows-nothing.ts', options));
     await subject.port();
-    await subject.printed(/stepping aside/);
+    await subject.printed(/disabled/);
     subject.kill('SIGTERM');
     assert.deepEqual(await subject.exit, { code: 4, signal: null });
-    assert.match(
-      subject.stderr,
-      /^lameduck\/register: stepping aside: it needs Node 22\.19 or newer, this is 20\.20\.0\n$/,
-    );
+    assert.match(subject.stderr, /^lameduck\/register: disabled: expected Node 22\.19 or newer, got 20\.20\.0\n$/);
     assert.deepEqual(messages(subject.lines), ['listening', 'cleanup']);
   });
 
-  test('a failure of its own is one line, and the program goes on', async (t) => {
+  test('an error inside lameduck/register is one log line, and the program continues', async (t) => {
     const frozen = `const s = require("node:http").createServer(); Object.defineProperty(s, "emit", { value: s.emit });
       s.listen(0, () => { console.log("up") })`;
-    const outcome = await run(t, ['--eval', frozen], registered(), /stepping aside.*\n/);
-    assert.match(outcome.output, /^up\nlameduck\/register: stepping aside: .*emit.*\n$/);
+    const outcome = await run(t, ['--eval', frozen], registered(), /disabled.*\n/);
+    assert.match(outcome.output, /^up\nlameduck\/register: disabled: .*emit.*\n$/);
     assert.deepEqual([outcome.code, outcome.signal], [null, 'SIGTERM']);
   });
 
-  test('nothing is loaded twice by --import on the command line and in NODE_OPTIONS', async (t) => {
+  test('lameduck/register is loaded once even if both the command line and NODE_OPTIONS name it', async (t) => {
     const subject = disposed(
       t,
       new ProcessUnderTest('knows-nothing.ts', registered({ IDIOM: 'exits at once' }), ['--import', register]),

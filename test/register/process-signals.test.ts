@@ -1,9 +1,9 @@
-// A program's own dealing with process signals, when it has a lifecycle that it knows nothing of.
+// Tests programs with lameduck/register that handle process signals themselves.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { disposed } from '../support/disposed.ts';
 import { FirstProcess, skip } from '../support/first-process.ts';
-import { guest, messages, registered } from '../support/guest.ts';
+import { startUnderRegister, messages, registered } from '../support/under-register.ts';
 import { HeldRequest } from '../support/held-request.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 
@@ -11,7 +11,10 @@ const program = 'knows-nothing.ts';
 
 const count = ({ lines }: ProcessUnderTest, msg: string): number => lines.filter((line) => line.msg === msg).length;
 
-/** drain sends SIGTERM with a request in flight, which is answered while nothing of the program's own has run. */
+/**
+ * drain sends SIGTERM with a request in flight. The request gets its response before any listener of the program is
+ * called.
+ */
 async function drain(t: TestContext, subject: ProcessUnderTest): Promise<void> {
   const request = await HeldRequest.open(t, await subject.ready());
   subject.kill('SIGTERM');
@@ -20,9 +23,9 @@ async function drain(t: TestContext, subject: ProcessUnderTest): Promise<void> {
   assert.equal(await request.release(), 'served');
 }
 
-void describe('process signals of a guest', { concurrency: 2 }, () => {
-  test("P-111 the program's own listener is called after the last answer and the final line, with its arguments", async (t) => {
-    const subject = disposed(t, guest(program, { IDIOM: 'closes and exits with what that gave' }));
+void describe('process signals of a program with lameduck/register', { concurrency: 2 }, () => {
+  test("P-111 under lameduck/register the program's own listener is called after the last response and the final line, with its arguments", async (t) => {
+    const subject = disposed(t, startUnderRegister(program, { IDIOM: 'closes and exits with what that gave' }));
     await drain(t, subject);
 
     assert.deepEqual(await subject.exit, { code: 3, signal: null });
@@ -33,23 +36,23 @@ void describe('process signals of a guest', { concurrency: 2 }, () => {
     assert.deepEqual((await subject.finalLine())['requests'], { answered: 1, refused: 0, aborted: 0, cut: 0 });
   });
 
-  test('P-058 without listeners of its own the program ends at once, with 0, whatever else it does', async (t) => {
-    const subject = disposed(t, guest(program, { IDIOM: 'does nothing' }));
+  test('P-058 under lameduck/register a program without its own listeners exits at once with 0, whatever else it does', async (t) => {
+    const subject = disposed(t, startUnderRegister(program, { IDIOM: 'does nothing' }));
     await drain(t, subject);
     assert.deepEqual(await subject.exit, { code: 0, signal: null });
     assert.deepEqual((await subject.finalLine())['heldBy'], []);
   });
 
-  test('the exit code of a program that exits in its listener is its own, after the last answer', async (t) => {
-    const subject = disposed(t, guest(program, { IDIOM: 'exits at once' }));
+  test("under lameduck/register the exit code is the one with which the program's listener exits, after the last response", async (t) => {
+    const subject = disposed(t, startUnderRegister(program, { IDIOM: 'exits at once' }));
     await drain(t, subject);
     assert.deepEqual(await subject.exit, { code: 4, signal: null });
     assert.equal(count(subject, 'cleanup'), 1);
   });
 
-  test('a listener that exits with 0 does not hide that the drain has cut a request', async (t) => {
+  test('under lameduck/register a listener that exits with 0 does not hide that the drain has cut a request', async (t) => {
     const env = { LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4', LAMEDUCK_DESTROY_HOOK_TIMEOUT: '1s' };
-    const subject = disposed(t, guest(program, { IDIOM: 'exits with 0 whatever was', ...env }));
+    const subject = disposed(t, startUnderRegister(program, { IDIOM: 'exits with 0 whatever was', ...env }));
     const request = await HeldRequest.open(t, await subject.ready());
     subject.kill('SIGTERM');
     await request.cut();
@@ -58,8 +61,8 @@ void describe('process signals of a guest', { concurrency: 2 }, () => {
   });
 
   for (const idiom of ['signals itself', 'signals itself when it listens alone']) {
-    test(`P-116 a program that ${idiom} ends by that signal, and its cleanup has run once`, async (t) => {
-      const subject = disposed(t, guest(program, { IDIOM: idiom }));
+    test(`P-116 under lameduck/register a program that ${idiom} ends by that signal, and its cleanup has run once`, async (t) => {
+      const subject = disposed(t, startUnderRegister(program, { IDIOM: idiom }));
       await subject.ready();
       subject.kill('SIGTERM');
       assert.deepEqual(await subject.exit, { code: null, signal: 'SIGTERM' });
@@ -68,8 +71,8 @@ void describe('process signals of a guest', { concurrency: 2 }, () => {
     });
   }
 
-  test('A-031, P-057 a second process signal during the drain exits with 1 at once, without the cleanup', async (t) => {
-    const subject = disposed(t, guest(program, { IDIOM: 'closes and exits with what that gave' }));
+  test('A-031, P-057 under lameduck/register a second process signal during the drain exits with 1 at once, without the cleanup', async (t) => {
+    const subject = disposed(t, startUnderRegister(program, { IDIOM: 'closes and exits with what that gave' }));
     const request = await HeldRequest.open(t, await subject.ready());
     subject.kill('SIGTERM');
     await subject.signaled('HTTPServerStoppedListening');
@@ -79,9 +82,9 @@ void describe('process signals of a guest', { concurrency: 2 }, () => {
     await request.cut();
   });
 
-  test('P-075 cleanup that does not end is cut off at the end of the shutdown budget, with 80 and a line that says so', async (t) => {
+  test('P-075 under lameduck/register cleanup that does not end is cut at the end of the shutdown budget, with 80 and a log line', async (t) => {
     const env = { IDIOM: 'never ends its cleanup', LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '5' };
-    const subject = disposed(t, guest(program, env));
+    const subject = disposed(t, startUnderRegister(program, env));
     await subject.ready();
     subject.kill('SIGTERM');
     assert.deepEqual(await subject.exit, { code: 80, signal: null });
@@ -89,8 +92,8 @@ void describe('process signals of a guest', { concurrency: 2 }, () => {
     assert.match(String(subject.lines.at(-1)?.msg), /own cleanup took longer than the shutdown budget/);
   });
 
-  test('P-058 after a listener that only logs the process is ended a second later, with 0 and what held it', async (t) => {
-    const subject = disposed(t, guest(program, { IDIOM: 'only logs' }));
+  test('P-058 under lameduck/register the process exits a second after a listener that only logs, with 0, and the log names what kept it alive', async (t) => {
+    const subject = disposed(t, startUnderRegister(program, { IDIOM: 'only logs' }));
     await drain(t, subject);
     assert.deepEqual(await subject.exit, { code: 0, signal: null });
     assert.deepEqual(messages(subject.lines).slice(-3), ['shutdown ended', 'cleanup', 'event loop not empty']);
@@ -100,9 +103,9 @@ void describe('process signals of a guest', { concurrency: 2 }, () => {
     ['hold', 0],
     ['run', 1],
   ] as const) {
-    test(`P-111 with LAMEDUCK_OWN_SIGNAL_LISTENERS=${setting} its listener has been called ${String(isCalled)} times in the drain`, async (t) => {
+    test(`P-111 with LAMEDUCK_OWN_SIGNAL_LISTENERS=${setting} the program's listener has been called ${String(isCalled)} times in the drain`, async (t) => {
       const env = { IDIOM: 'closes and exits with what that gave', LAMEDUCK_OWN_SIGNAL_LISTENERS: setting };
-      const subject = disposed(t, guest(program, env));
+      const subject = disposed(t, startUnderRegister(program, env));
       const request = await HeldRequest.open(t, await subject.ready());
       subject.kill('SIGTERM');
       await subject.signaled('HTTPServerStoppedListening');
@@ -113,15 +116,15 @@ void describe('process signals of a guest', { concurrency: 2 }, () => {
     });
   }
 
-  test('an error in the cleanup ends the program as it would without a lifecycle', async (t) => {
-    const subject = disposed(t, guest(program, { IDIOM: 'throws in its cleanup' }));
+  test('under lameduck/register an error in the cleanup ends the program as without a lifecycle', async (t) => {
+    const subject = disposed(t, startUnderRegister(program, { IDIOM: 'throws in its cleanup' }));
     await subject.ready();
     subject.kill('SIGTERM');
     assert.deepEqual(await subject.exit, { code: 1, signal: null });
     assert.match(subject.stderr, /Error: the cleanup has failed/);
   });
 
-  test('P-111 a listener that was there before the lifecycle is held back with the others', async (t) => {
+  test('P-111 under lameduck/register a listener that is older than the lifecycle is held with the others', async (t) => {
     const early = `data:text/javascript,${encodeURIComponent('process.once("SIGTERM", () => console.log("early"));')}`;
     const { NODE_OPTIONS = '', ...env } = registered({ IDIOM: 'closes and exits with what that gave' });
     const options = { ...env, NODE_OPTIONS: `--import=${early} ${NODE_OPTIONS}` };
@@ -131,8 +134,8 @@ void describe('process signals of a guest', { concurrency: 2 }, () => {
     assert.equal(count(subject, 'early'), 1);
   });
 
-  test('P-055, P-116 server.close() after the drain gives its callback no error, and a second one what Node gives', async (t) => {
-    const subject = disposed(t, guest(program, { IDIOM: 'waits for the event of the close' }));
+  test("P-055, P-116 under lameduck/register server.close() after the drain reports no error, and a second call reports Node's error", async (t) => {
+    const subject = disposed(t, startUnderRegister(program, { IDIOM: 'waits for the event of the close' }));
     await subject.ready();
     subject.kill('SIGTERM');
     assert.deepEqual(await subject.exit, { code: 0, signal: null });
@@ -141,14 +144,14 @@ void describe('process signals of a guest', { concurrency: 2 }, () => {
     assert.equal(twice['code'], 'ERR_SERVER_NOT_RUNNING');
   });
 
-  test('a server that the program closes by itself is closed as ever, and the process ends by itself', async (t) => {
-    const subject = disposed(t, guest(program, { IDIOM: 'closes before any signal' }));
+  test('under lameduck/register a server that the program closes itself closes as usual, and the process ends on its own', async (t) => {
+    const subject = disposed(t, startUnderRegister(program, { IDIOM: 'closes before any signal' }));
     assert.deepEqual(await subject.exit, { code: 0, signal: null });
     assert.equal(count(subject, 'closed'), 1);
     assert.equal((await subject.line('callback', ({ msg }) => msg === 'callback'))['hasFailed'], false);
   });
 
-  describe('as PID 1', () => {
+  describe('lameduck/register in PID 1', () => {
     const late = new URL('../fixtures/knows-nothing-and-listens-late.ts', import.meta.url).pathname;
     const start = (t: TestContext, env = {}) => disposed(t, new FirstProcess([late], registered(env)));
     const signal = async (first: FirstProcess) => {
@@ -161,7 +164,7 @@ void describe('process signals of a guest', { concurrency: 2 }, () => {
     };
 
     test(
-      'K-100, P-066 a process signal before it listens is not lost, and ends it when it does',
+      'K-100, P-066 a process signal to PID 1 before it listens is not lost, and ends the process when it does listen',
       { skip },
       async (t) => {
         const first = start(t);
@@ -173,11 +176,15 @@ void describe('process signals of a guest', { concurrency: 2 }, () => {
       },
     );
 
-    test('P-117 a program that listens for it itself has it for itself alone', { skip }, async (t) => {
-      const first = start(t, { IDIOM: 'own' });
-      await signal(first);
-      assert.deepEqual(await first.exit, { code: 5, signal: null });
-      assert.match(first.output, /^unshare is \d+\n(turn \d+\n)+its own listener\n$/);
-    });
+    test(
+      'P-117 if PID 1 listens for the process signal itself, lameduck/register does not handle it before the server listens',
+      { skip },
+      async (t) => {
+        const first = start(t, { IDIOM: 'own' });
+        await signal(first);
+        assert.deepEqual(await first.exit, { code: 5, signal: null });
+        assert.match(first.output, /^unshare is \d+\n(turn \d+\n)+its own listener\n$/);
+      },
+    );
   });
 });

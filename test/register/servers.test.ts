@@ -1,16 +1,16 @@
-// Which servers of a program get the lifecycle, and what of it they show.
+// Tests which servers of a program get the lifecycle from lameduck/register, and what they show of it.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { describe, test } from 'node:test';
 import { disposed } from '../support/disposed.ts';
-import { freePort } from '../support/probe-client.ts';
-import { guest, messages } from '../support/guest.ts';
+import { reservePort } from '../support/reserved-port.ts';
+import { startUnderRegister, messages } from '../support/under-register.ts';
 import { HeldRequest } from '../support/held-request.ts';
 
-void describe('servers of a guest', { concurrency: 2 }, () => {
-  test('P-020, P-112 servers of every kind drain as one, and each can then be closed', async (t) => {
-    const subject = disposed(t, guest('knows-nothing-of-many-servers.cts'));
+void describe('servers of a program with lameduck/register', { concurrency: 2 }, () => {
+  test('P-020, P-112 under lameduck/register servers of every kind drain together, and each can then be closed', async (t) => {
+    const subject = disposed(t, startUnderRegister('knows-nothing-of-many-servers.cts'));
     const { ports } = (await subject.line('listening', ({ msg }) => msg === 'listening')) as unknown as {
       readonly ports: { readonly http: number };
     };
@@ -29,16 +29,16 @@ void describe('servers of a guest', { concurrency: 2 }, () => {
     assert.equal(messages(subject.lines).filter((msg) => msg === 'shutdown ended').length, 1);
   });
 
-  test("the program's own port gains no path", async (t) => {
-    const subject = disposed(t, guest('knows-nothing.ts'));
+  test("lameduck/register adds no path to the program's own port", async (t) => {
+    const subject = disposed(t, startUnderRegister('knows-nothing.ts'));
     const port = await subject.ready();
     const response = await fetch(`http://127.0.0.1:${String(port)}/readyz`);
     assert.equal(response.status, 404);
     assert.equal(await response.text(), "the program's own\n");
   });
 
-  test('a server that has a lifecycle already keeps it', async (t) => {
-    const subject = disposed(t, guest('listens.ts'));
+  test('a server that already has a lifecycle keeps it under lameduck/register', async (t) => {
+    const subject = disposed(t, startUnderRegister('listens.ts'));
     const port = await subject.ready();
     const response = await fetch(`http://127.0.0.1:${String(port)}/readyz`);
     assert.equal(await response.text(), 'ok');
@@ -48,21 +48,21 @@ void describe('servers of a guest', { concurrency: 2 }, () => {
   });
 });
 
-void describe('settings of a guest', { concurrency: 2 }, () => {
-  test('the probe port is 8081 unless set, and one that is taken is a line in the log', async (t) => {
-    const subject = disposed(t, guest('knows-nothing.ts', { LAMEDUCK_PROBE_PORT: '' }));
+void describe('settings of a program with lameduck/register', { concurrency: 2 }, () => {
+  test('under lameduck/register the probe port is 8081 by default, and one that is in use is a log line', async (t) => {
+    const subject = disposed(t, startUnderRegister('knows-nothing.ts', { LAMEDUCK_PROBE_PORT: '' }));
     // Another process on this machine may already use this port.
     const line = await subject.line('the probe port', ({ msg }) => String(msg).includes('probe port'));
     assert.match(JSON.stringify(line), /8081/);
     await subject.ready();
   });
 
-  test('a probe port that is set and taken stops no guest', async (t) => {
+  test('under lameduck/register a configured probe port that is in use does not stop the program', async (t) => {
     const other = createServer().listen(0);
     await once(other, 'listening');
     t.after(() => other.close());
     const { port } = other.address() as AddressInfo;
-    const subject = disposed(t, guest('knows-nothing.ts', { LAMEDUCK_PROBE_PORT: String(port) }));
+    const subject = disposed(t, startUnderRegister('knows-nothing.ts', { LAMEDUCK_PROBE_PORT: String(port) }));
     const line = await subject.line('the probe port', ({ level }) => level === 50);
     assert.match(JSON.stringify(line), new RegExp(String(port)));
     const own = await subject.ready();
@@ -71,9 +71,9 @@ void describe('settings of a guest', { concurrency: 2 }, () => {
     assert.deepEqual(await subject.exit, { code: 0, signal: null });
   });
 
-  test('P-080 its own health paths answer 503 from the process signal on, and all others are served', async (t) => {
+  test("P-080 under lameduck/register the program's health paths get 503 from the process signal on, and all others are served", async (t) => {
     const env = { LAMEDUCK_READINESS_PATHS: '/health,/ready', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' };
-    const subject = disposed(t, guest('knows-nothing.ts', env));
+    const subject = disposed(t, startUnderRegister('knows-nothing.ts', env));
     const port = String(await subject.ready());
     const statusOf = async (path: string, method = 'GET'): Promise<number> =>
       (await fetch(`http://127.0.0.1:${port}${path}`, { method })).status;
@@ -84,9 +84,9 @@ void describe('settings of a guest', { concurrency: 2 }, () => {
     assert.deepEqual(await Promise.all(asked), [503, 503, 200, 200]);
   });
 
-  test('P-077 on its probe port a guest is ready, and from the process signal on not ready and alive', async (t) => {
-    const env = { LAMEDUCK_PROBE_PORT: String(await freePort()), LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' };
-    const subject = disposed(t, guest('knows-nothing.ts', env));
+  test('P-077 under lameduck/register the probe port reports ready, and from the process signal on not ready and alive', async (t) => {
+    const env = { LAMEDUCK_PROBE_PORT: String(await reservePort()), LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' };
+    const subject = disposed(t, startUnderRegister('knows-nothing.ts', env));
     await subject.ready();
     const probe = async (path: string): Promise<number> =>
       (await fetch(`http://127.0.0.1:${env.LAMEDUCK_PROBE_PORT}${path}`)).status;
@@ -97,31 +97,31 @@ void describe('settings of a guest', { concurrency: 2 }, () => {
     assert.deepEqual(await Promise.all(['/readyz', '/livez'].map(probe)), [500, 200]);
   });
 
-  test('values that cannot be read are one line at level error, and the defaults', async (t) => {
+  test('under lameduck/register invalid values are one error line each, and the defaults apply', async (t) => {
     const env = {
       LAMEDUCK_SHUTDOWN_DELAY_DURATION: '15',
       LAMEDUCK_GOAWAY_CHANCE: 'often',
       LAMEDUCK_PRE_STOP_SECONDS: '1',
     };
-    const subject = disposed(t, guest('knows-nothing.ts', env));
+    const subject = disposed(t, startUnderRegister('knows-nothing.ts', env));
     await subject.ready();
     const errors = subject.lines.filter(({ level }) => level === 50);
     assert.equal(errors.length, 1);
     assert.match(
       String(errors[0]?.msg),
-      /^settings have their defaults: shutdownDelayDuration: "15" from LAMEDUCK_SHUTDOWN_DELAY_DURATION: .*; goawayChance: "often" from LAMEDUCK_GOAWAY_CHANCE: /,
+      /^invalid settings, defaults are used: shutdownDelayDuration: "15" from LAMEDUCK_SHUTDOWN_DELAY_DURATION: .*; goawayChance: "often" from LAMEDUCK_GOAWAY_CHANCE: /,
     );
     const started = await subject.line('the start', ({ msg }) => String(msg).startsWith('lifecycle started: '));
     assert.match(String(started.msg), /shutdownDelayDuration 0s \(default\)/);
     assert.match(String(started.msg), /preStopSeconds 1s \(env\)/);
   });
 
-  test('P-075 a delay that does not fit into the budget is cut, with a warning that has the sum', async (t) => {
+  test('P-075 under lameduck/register a delay that does not fit into the budget is shortened, with a warning that has the sum', async (t) => {
     const env = { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s', LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '10' };
-    const subject = disposed(t, guest('knows-nothing.ts', env));
+    const subject = disposed(t, startUnderRegister('knows-nothing.ts', env));
     await subject.ready();
     const [warning] = subject.lines.filter(({ level }) => level === 40);
-    assert.match(String(warning?.msg), /^shutdownDelayDuration is cut to 4s, which .*drain -15s$/);
+    assert.match(String(warning?.msg), /^shutdownDelayDuration is shortened to 4s to fit .*drain -15s$/);
     const started = await subject.line('the start', ({ msg }) => String(msg).startsWith('lifecycle started: '));
     assert.match(String(started.msg), /shutdownDelayDuration 4s .* = drain 1s$/);
   });

@@ -7,9 +7,9 @@ import { pieces } from '../../scripts/build/entries.ts';
 import { disposed } from '../support/disposed.ts';
 import { LoggingCommand } from '../support/process-under-test.ts';
 
-const fileNames = [...pieces, 'register/guest'].map((name) => `${basename(name)}.cjs`);
+const fileNames = [...pieces, 'register/program-lifecycle'].map((name) => `${basename(name)}.cjs`);
 
-// A program that sends itself its first request in the turn in which it listens, and then looks at each turn.
+// A program that sends itself its first request in the turn in which it listens, and then measures each turn.
 const program = `
   const { createServer, get } = require('node:http');
   const say = (msg, details) => console.log(JSON.stringify({ msg, ...details }));
@@ -22,7 +22,7 @@ const program = `
   const look = (before) => {
     const now = loaded();
     if (now.length > before.length) say('turn', { loaded: now.filter((file) => !before.includes(file)) });
-    if (now.includes('guest.cjs')) return;
+    if (now.includes('program-lifecycle.cjs')) return;
     setImmediate(look, now);
   };
   server.listen(0, '127.0.0.1', () => {
@@ -32,14 +32,14 @@ const program = `
   process.on('exit', () => say('exit', { modules: process.moduleLoadList }));
 `;
 
-// The built file, because the loader of modules of ECMAScript loads more of Node.
+// The built file, because the loader of ECMAScript modules would load more of Node.
 function started(t: TestContext, code: string, env: Readonly<Record<string, string>> = {}): LoggingCommand {
   const built = fileURLToPath(new URL('../../dist/register.cjs', import.meta.url));
   const args = ['--require', built, '--eval', code];
   return disposed(t, new LoggingCommand(process.execPath, args, { env: { LAMEDUCK_PROBE_PORT: 'off', ...env } }));
 }
 
-test('P-117 before the first response neither the lifecycle is loaded nor a thread started', async (t) => {
+test('P-117 before the first response lameduck/register has neither loaded the lifecycle nor started a thread', async (t) => {
   // Without timers, because on a busy machine the first response may take longer than the preload waits for it.
   const withoutTimers = 'globalThis.setTimeout = () => ({ unref() { return this; } });';
   const command = started(t, `${withoutTimers}${program}`, { LAMEDUCK_PROBE_PORT: '0' });
@@ -47,7 +47,7 @@ test('P-117 before the first response neither the lifecycle is loaded nor a thre
   assert.deepEqual([loaded, hasThread], [['register.cjs', 'emit-override.cjs', 'deferral.cjs'], false]);
 });
 
-test('P-117 the lifecycle is loaded in one turn of the event loop for each file, and no TLS with it', async (t) => {
+test('P-117 lameduck/register loads the lifecycle with one file per turn of the event loop, and does not load TLS', async (t) => {
   const command = started(t, program);
   await command.line('HasBeenReady', ({ name }) => name === 'HasBeenReady');
   command.kill('SIGTERM');

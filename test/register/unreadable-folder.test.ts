@@ -1,4 +1,5 @@
-// Why the injector loads the package by `--import`: an image may start in a folder that another user cannot read.
+// Tests why the injector loads the package with `--import`: an image may start in a folder that another user cannot
+// read.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,7 @@ const nobody = 65_534;
 const skip = process.getuid?.() === 0 ? false : 'only root can start a process as another user';
 
 test(
-  'M-06 with --import a program starts in a folder that its user cannot read, with --require it does not',
+  'M-06 a program starts in a folder that its user cannot read with --import, and fails with --require',
   { skip },
   (t) => {
     const work = mkdtempSync(join(tmpdir(), 'unreadable-'));

@@ -1,4 +1,4 @@
-// The text that a release writes into each file.
+// Tests the text that a release writes to each file.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changes, isNewer, type Release } from '../../scripts/release/cut.ts';
@@ -8,16 +8,19 @@ const order: Release = { version: '0.2.0', date: '2026-11-23', repository };
 const changed = (file: string, text: string, release = order): string =>
   changes(['express'], '0.1.0').get(file)?.(text, release) ?? '';
 
-test('the package has the version, and three addresses that follow from one', () => {
+test('a release sets the version of package.json, and three addresses that follow from the repository', () => {
   assert.deepEqual(JSON.parse(changed('package.json', '{ "version": "0.1.0", "type": "module" }')), {
-    ...{ version: '0.2.0', type: 'module', homepage: `${repository}#readme`, bugs: `${repository}/issues` },
+    version: '0.2.0',
+    type: 'module',
+    homepage: `${repository}#readme`,
+    bugs: `${repository}/issues`,
     repository: { type: 'git', url: `git+${repository}.git` },
   });
   const bare: Release = { version: '0.2.0', date: '2026-11-23' };
   assert.deepEqual(JSON.parse(changed('package.json', '{ "version": "0.1.0" }', bare)), { version: '0.2.0' });
 });
 
-test('the lock file and the examples have the version', () => {
+test('a release sets the version in the lock file and in the examples', () => {
   const lock =
     '{ "version": "0.1.0", "packages": { "": { "version": "0.1.0" }, "node_modules/a": { "version": "0.1.0" } } }';
   assert.deepEqual(JSON.parse(changed('package-lock.json', lock)), {
@@ -30,19 +33,25 @@ test('the lock file and the examples have the version', () => {
   });
 });
 
-test('the chart has the version, that of its library, and the address once', () => {
+test('a release sets the version of the chart, of its library, and the address once', () => {
   const dependency = 'dependencies:\n  # beside it\n  - name: lameduck-library\n    version: 0.1.0\n';
   const text = `name: lameduck\ntype: application\nversion: 0.1.0\nappVersion: '0.0.0'\n${dependency}`;
   const expected = [
-    ...['name: lameduck', 'type: application', `home: ${repository}`, `sources: [${repository}]`],
-    ...['version: 0.2.0', "appVersion: '0.2.0'", dependency.trimEnd().replace('0.1.0', '0.2.0'), ''],
+    'name: lameduck',
+    'type: application',
+    `home: ${repository}`,
+    `sources: [${repository}]`,
+    'version: 0.2.0',
+    "appVersion: '0.2.0'",
+    dependency.trimEnd().replace('0.1.0', '0.2.0'),
+    '',
   ].join('\n');
   const once = changed('helm/lameduck/Chart.yaml', text);
   assert.equal(once, expected);
   assert.equal(changed('helm/lameduck/Chart.yaml', once), expected);
 });
 
-test('the CHANGELOG gets a heading for the release below [Unreleased], and links', () => {
+test('a release adds a heading to the CHANGELOG below [Unreleased], and links', () => {
   const first = changed('CHANGELOG.md', '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- One.\n', {
     ...order,
     version: '0.1.0',
@@ -64,7 +73,7 @@ test('the CHANGELOG gets a heading for the release below [Unreleased], and links
   );
 });
 
-test('a version is newer by its first number that differs', () => {
+test('the first number that differs decides which version is newer', () => {
   assert.deepEqual(
     [isNewer('0.1.0', '0.0.0'), isNewer('0.10.0', '0.9.9'), isNewer('1.0.0', '0.9.0'), isNewer('0.1.0', '0.1.0')],
     [true, true, true, false],

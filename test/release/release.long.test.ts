@@ -1,4 +1,4 @@
-// The whole command, on a copy of the tree that is a repository of its own.
+// Runs the whole release command, in a copy of the tree that is its own repository.
 import assert from 'node:assert/strict';
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -26,7 +26,7 @@ const identity = Object.fromEntries(
   ]),
 );
 
-test('npm run release sets the version, tags it, and writes what is published', async (t) => {
+test('npm run release sets the version, tags it, and writes the files to publish', async (t) => {
   t.after(() => {
     rmSync(folder, { recursive: true });
   });
@@ -50,9 +50,11 @@ test('npm run release sets the version, tags it, and writes what is published', 
     /^build: release 9\.1\.0$/m,
   );
   assert.equal(await printed(t, 'git', 'status', '--porcelain', '--untracked-files=no'), '');
-  // The charts and their tests say the same.
+  // The charts and their tests have the same version.
   assert.equal(
-    await printed(t, 'git', 'grep', '--name-only', '-e', 'lameduck-0\\.', '--', 'helm', 'test/chart').catch(() => ''),
+    await printed(t, 'git', 'grep', '--name-only', '-e', 'lameduck-0\\.', '--', 'helm', 'test/suites/chart').catch(
+      () => '',
+    ),
     '',
   );
 

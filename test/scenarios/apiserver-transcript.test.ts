@@ -1,17 +1,17 @@
-// Clients that once observed a real kube-apiserver while it shut down, now pointed at the reference service. Tests what
-// these clients may see, and what a kube-apiserver shows them and lameduck must not.
+// Clients that once observed a real kube-apiserver while it shut down now send their requests to the reference service.
+// The test checks that they see what they saw then, without the errors that the kube-apiserver caused.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, it } from 'node:test';
-import { linger } from '../../src/http/drain/drain.ts';
+import { silenceBeforeClose } from '../../src/http/drain/drain.ts';
 import { disposed } from '../support/disposed.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 import type { Response } from '../support/closed-loop-client.ts';
 import { Client } from '../support/serving.ts';
 
 const delay = 600;
-// How long before and after the signal the POST is sent, and how often the other clients send a request, in
+// The POST is sent this long before or after the signal. The other clients send a request once per `period`. In
 // milliseconds.
 const postBefore = 200;
 const postAfter = 900;
@@ -23,13 +23,13 @@ interface Sight {
   readonly client: string;
   readonly saw: string;
   readonly isClose?: boolean;
-  /** The client's port, if its connection ended without an answer. */
+  /** The client's local port, if its connection ended without a response. */
   readonly cutPort?: number | undefined;
 }
 
 for (const retryAfter of [false, true]) {
-  describe(`shutdownSendRetryAfter ${String(retryAfter)}`, () => {
-    it('A-003, A-106, A-120, P-001, P-002, P-077, K-215 the apiserver’s clients see no reset, are told in time, and silence is outlived', async (t) => {
+  describe(`the clients of the apiserver transcript, shutdownSendRetryAfter ${String(retryAfter)}`, () => {
+    it("A-003, A-106, A-120, P-001, P-002, P-077, K-215 the apiserver's clients see no reset, get Connection: close before the listener closes, and keep silent connections for one second", async (t) => {
       const service = disposed(
         t,
         new ProcessUnderTest(
@@ -100,32 +100,35 @@ for (const retryAfter of [false, true]) {
       const late = of('/readyz').filter(({ askedAt = 0 }) => askedAt > initiatedAt);
       assert.ok(
         late.every(({ saw }) => saw !== '200'),
-        'red with the next probe',
+        '/readyz must fail from the next probe on',
       );
       assert.ok(firstOf('/readyz', '500') < notAcceptingAt);
       for (const path of ['/livez', '/healthz']) {
         const saws = of(path).map(({ saw }) => saw);
         assert.ok(
           saws.every((saw) => saw === '200' || isRefusal(saw)),
-          `${path} is green to the end: ${saws.join()}`,
+          `${path} must pass until the listener closes: ${saws.join()}`,
         );
         const isGreenAfterSignal = of(path).some(({ saw, at }) => saw === '200' && at > signalAt + period);
-        assert.ok(isGreenAfterSignal, `${path} answers after the signal: ${saws.join()}`);
+        assert.ok(isGreenAfterSignal, `${path} must respond after the signal: ${saws.join()}`);
       }
       const told = of('kept').find(({ isClose }) => isClose === true)?.at ?? Infinity;
-      assert.ok(told > signalAt && told < notAcceptingAt, 'the kept client is told before NotAcceptingNewRequest');
+      assert.ok(
+        told > signalAt && told < notAcceptingAt,
+        'the kept client must get Connection: close before NotAcceptingNewRequest',
+      );
       assert.equal(
         of('/').some(({ saw }) => saw === '429'),
         retryAfter,
       );
 
-      const left = linger - delay;
-      // By the log itself, since this process may have come to read it late.
+      const left = silenceBeforeClose - delay;
+      // The time in the log line counts, because this process may have read the line late.
       const { time } = await service.signaled('NotAcceptingNewRequest');
       const outlived = (await silentEnd) + performance.timeOrigin - Number(time);
       assert.ok(
         outlived >= left / 2,
-        `the silent socket outlives it by what is left of the linger: ${String(outlived)} of ${String(left)}`,
+        `the silent socket must stay open until it has been silent for one second: ${String(outlived)} of ${String(left)}`,
       );
       assert.equal(silent.reader.error, undefined, 'ended by FIN');
     });
@@ -184,12 +187,12 @@ async function askOnOneConnection(dial: () => Promise<Client>, see: See, stop: A
   }
 }
 
-// A connection that nobody had accepted when the listener closed is reset by the kernel (P-018).
+// When the listener closes, the kernel resets connections that the process has not accepted (P-018).
 function isRefusal(saw: string): boolean {
   return saw === 'ECONNREFUSED' || saw === 'ECONNRESET';
 }
 
-// The clients' own rhythm, as in the transcript; nothing waits for a moment to have come by it.
+// The interval at which the clients send requests, as in the transcript. No test uses it to wait for an event.
 function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds));
 }

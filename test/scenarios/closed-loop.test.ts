@@ -1,5 +1,5 @@
-// The case that every package loses: clients that send their next request at once, never retry, and meet a SIGTERM.
-// ROUNDS says how many shutdowns each combination goes through.
+// Sends SIGTERM while clients send each request immediately after the last response and never retry. Other packages
+// lose requests in this case. ROUNDS is the number of shutdowns for each combination of settings.
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { isSecure, type AdapterName } from '../support/adapters.ts';
@@ -18,7 +18,7 @@ for (const adapter of ['node:http', 'node:https', 'Fastify'] as const) {
     for (const retryAfter of [false, true]) {
       describe(`${adapter}, shutdownDelayDuration ${delay}, shutdownSendRetryAfter ${String(retryAfter)}`, () => {
         for (let round = 1; round <= rounds; round++) {
-          it('P-003, P-047 thirty closed-loop keep-alive clients that never retry lose nothing to a SIGTERM', async (t) => {
+          it('P-003, P-047 thirty closed-loop keep-alive clients that never retry lose no request at SIGTERM', async (t) => {
             await shutDownUnderLoad(t, adapter, delay, retryAfter);
           });
         }
@@ -27,10 +27,10 @@ for (const adapter of ['node:http', 'node:https', 'Fastify'] as const) {
   }
 }
 
-describe('a program whose own listener of SIGTERM closes its pool and its server', () => {
+describe('a program whose own SIGTERM listener closes its pool and its server', () => {
   for (const adapter of ['node:http', 'Fastify'] as const) {
     for (let round = 1; round <= rounds; round++) {
-      it(`P-055, P-111 thirty closed-loop clients lose nothing, and no handler finds the pool closed, ${adapter}`, async (t) => {
+      it(`P-055, P-111 thirty closed-loop clients lose no request, and no handler finds the pool closed, on ${adapter}`, async (t) => {
         const { answered } = await shutDownUnderLoad(t, adapter, '1s', false, manyRequests, { OWN_LISTENER: '1' });
         t.diagnostic(`${String(answered)} requests`);
       });
@@ -76,22 +76,26 @@ async function shutDownUnderLoad(
   assert.deepEqual({ lost: account.lost, failed: account.failed }, { lost: [], failed: 0 });
   const record = await server.finalLine();
   assert.deepEqual(record['unfinished'], []);
-  assert.ok(account.answered > answeredBefore, 'served after the signal');
+  assert.ok(account.answered > answeredBefore, 'some requests must be served after the signal');
   // Each client ends when its new connection is refused. None may be refused before the server has announced the close
   // of its old connection.
   //
   // When the server closes its listener, the kernel resets connections that it had completed and the server had not
-  // accepted. Such a reset also counts as a refusal. A careless close resets nearly every client (P-018).
+  // accepted. Such a reset also counts as a refusal. If the listener is closed carelessly, nearly every client is reset
+  // (P-018).
   const accepted = await server.acceptedPorts(port);
   const resets = account.resetPorts.filter((reset) => accepted.includes(reset));
-  assert.deepEqual(resets, [], 'no accepted connection is reset');
+  assert.deepEqual(resets, [], 'no accepted connection may be reset');
   const allowed = ['ECONNREFUSED', 'ECONNRESET', ...(retryAfter ? ['429'] : [])];
   assert.deepEqual(
     account.refused.filter((reason) => !allowed.includes(reason)),
     [],
   );
   const neverAccepted = account.refused.filter((reason) => reason === 'ECONNRESET').length;
-  assert.ok(neverAccepted <= clientCount / 3, `${String(neverAccepted)} were reset before they were accepted`);
+  assert.ok(
+    neverAccepted <= clientCount / 3,
+    `${String(neverAccepted)} connections were reset before they were accepted`,
+  );
   if (neverAccepted > 0) t.diagnostic(`${String(neverAccepted)} connections were reset before they were accepted`);
   return account;
 }

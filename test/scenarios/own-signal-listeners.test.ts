@@ -1,11 +1,11 @@
-// Tests programs that call lameduck() and listen for process signals themselves: when their listeners are called, how
-// long they have, and how the process ends.
+// Tests programs that call lameduck() and also listen for process signals. When are their listeners called, how long may
+// these take, and how does the process end?
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import { disposed } from '../support/disposed.ts';
-import { registered } from '../support/guest.ts';
+import { registered } from '../support/under-register.ts';
 import { HeldRequest } from '../support/held-request.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 
@@ -23,14 +23,14 @@ async function signalled(t: TestContext, listener: string, env = {}): Promise<Pr
   return program;
 }
 
-/** order says which of these messages were printed, in their order. */
+/** order returns which of these messages were printed, in order. */
 function order({ lines }: ProcessUnderTest, ...messages: readonly string[]): string[] {
   return lines.flatMap(({ msg = '' }) => (messages.includes(msg) ? [msg] : []));
 }
 
 void describe("the program's own signal listeners", { concurrency: 4 }, () => {
   for (const how of ['the signal', 'process.emit() of it']) {
-    test(`P-111 they see ${how} after the last response and the final line, with the arguments of the signal`, async (t) => {
+    test(`P-111 the program's listeners see ${how} after the last response and the final line, with the signal's arguments`, async (t) => {
       const program = start(t, 'closes its server and exits');
       const request = await HeldRequest.open(t, await program.ready());
       program.kill(how === 'the signal' ? 'SIGTERM' : 'SIGUSR2');
@@ -47,19 +47,19 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     });
   }
 
-  test('they are called wherever and whenever they were added, each once, and listeners of exit as ever', async (t) => {
+  test('all signal listeners of a program are called once, whenever they were added, and exit listeners are called as usual', async (t) => {
     const program = await signalled(t, 'adds listeners of every kind');
     assert.deepEqual(await program.exit, clean);
     const messages = ['first', 'earliest', 'second', 'third', 'exit'];
     assert.deepEqual(order(program, final, ...messages), [final, ...messages]);
-    // The second, which wanted to be called once, is gone; one is lameduck's.
+    // The second listener was added with once() and is gone. One of the four counted listeners is lameduck's.
     assert.equal((await program.line('the count', ({ msg }) => msg === 'third'))['count'], 4);
   });
 
   for (const by of ['lameduck()', 'lameduck/register']) {
     const env = by === 'lameduck()' ? { LIFECYCLE: 'code' } : registered();
 
-    test(`P-111 with ${by} they are called if a library wraps process.on()`, async (t) => {
+    test(`P-111 with ${by} the program's listeners are called even if a library wraps process.on()`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('wraps-process-on.ts', env));
       const request = await HeldRequest.open(t, await program.ready());
       program.kill('SIGTERM');
@@ -69,7 +69,7 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
       assert.deepEqual(order(program, final, 'called'), [final, 'called']);
     });
 
-    test(`with ${by} a program that removes all listeners drains if a library wraps process.on()`, async (t) => {
+    test(`with ${by} a program that removes all its listeners still drains if a library wraps process.on()`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('wraps-process-on.ts', env));
       await program.ready();
       program.child.stdin?.write('remove');
@@ -80,33 +80,31 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     });
   }
 
-  test('the log says at the signal how many are held, and which setting calls them at once', async (t) => {
+  test('a log line at the signal has the number of held listeners, and the setting that calls them at once', async (t) => {
     const program = await signalled(t, 'only logs, and nothing holds it');
     await program.exit;
-    const { count, ownSignalListeners, level } = await program.line(
+    const { count, ownSignalListeners, hint, level } = await program.line(
       'it',
-      ({ msg }) =>
-        msg?.startsWith(
-          'own signal listeners held until the drain has ended: set LAMEDUCK_OWN_SIGNAL_LISTENERS=run',
-        ) === true,
+      ({ msg }) => msg === 'own signal listeners held',
     );
+    assert.match(String(hint), /^set LAMEDUCK_OWN_SIGNAL_LISTENERS=run if /);
     assert.deepEqual({ count, ownSignalListeners, level }, { count: 2, ownSignalListeners: 'hold', level: 30 });
   });
 
-  test('each is called when the promise of the one before has settled, and the process waits for the last', async (t) => {
+  test('each listener is called after the promise of the previous one has settled, and the process waits for the last promise', async (t) => {
     const program = await signalled(t, 'returns promises');
-    // A timer of the program keeps the process alive, and no longer than that.
+    // The program's timer keeps the process alive for the listeners, and the timer ends after them.
     assert.deepEqual(await program.exit, clean);
     const messages = ['first called', 'first done', 'second called', 'second done'];
     assert.deepEqual(order(program, final, ...messages), [final, ...messages]);
   });
 
-  test('a callback of server.close() has the rest of the budget, and so has the promise that it returns', async (t) => {
+  test('a callback of server.close(), and the promise that it returns, may take the rest of the budget', async (t) => {
     const program = await signalled(t, 'has a close callback that takes long');
     assert.deepEqual(await program.exit, { code: 5, signal: null });
   });
 
-  test('a callback of the close() of another server is waited for as long as that has a client', async (t) => {
+  test('the process waits for the close() callback of another server as long as that server has a client', async (t) => {
     const program = start(t, 'closes another server that has a client');
     await program.ready();
     const { port } = await program.line('its port', ({ msg }) => msg === 'other listens');
@@ -115,7 +113,8 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     await once(client, 'connect');
     program.kill('SIGTERM');
     await program.line('the call', ({ msg }) => msg === 'called');
-    // An empty event loop has a second, which has passed when a program that was signaled later has been ended by it.
+    // A process with an empty event loop exits after one second. A second program that was signaled later has exited by
+    // now, so that second has passed.
     const held = await signalled(t, 'only logs');
     assert.deepEqual(await held.exit, clean);
     assert.equal(program.child.exitCode, null);
@@ -123,13 +122,13 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     assert.deepEqual(await program.exit, { code: 5, signal: null });
   });
 
-  test('P-058 after one that only logs the process ends when its event loop is empty', async (t) => {
+  test('P-058 after a listener that only logs, the process ends when its event loop is empty', async (t) => {
     const program = await signalled(t, 'only logs, and nothing holds it');
     assert.deepEqual(await program.exit, clean);
     assert.deepEqual(order(program, final, 'called', 'event loop not empty'), [final, 'called']);
   });
 
-  test('P-058 after one that only logs the process is ended after a second, and the log says what held it', async (t) => {
+  test('P-058 after a listener that only logs, a process with a timer exits after one second, and the log names the timer', async (t) => {
     const program = await signalled(t, 'only logs');
     const called = program.line('the call', ({ msg }) => msg === 'called').then(() => performance.now());
     assert.deepEqual(await program.exit, clean);
@@ -142,7 +141,7 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     [{}, 0],
     [{ HOOK: 'fails' }, 81],
   ] as const) {
-    test(`P-116 a program that sends itself the signal when it is done ends with the code of the shutdown, ${String(code)}`, async (t) => {
+    test(`P-116 a program that sends itself the signal at the end of its listener exits with the code of the shutdown, ${String(code)}`, async (t) => {
       const program = await signalled(t, 'signals itself', env);
       assert.deepEqual(await program.exit, { code, signal: null });
       assert.equal(order(program, 'called').length, 1);
@@ -154,14 +153,14 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     ['at once', []],
     ['later', ['second called']],
   ] as const) {
-    test(`one that exits ${when} ends the process as without lameduck, after ${String(called.length)} others`, async (t) => {
+    test(`a listener that exits ${when} ends the process as without lameduck, after ${String(called.length)} further listeners`, async (t) => {
       const program = await signalled(t, 'exits, with others behind it', { WHEN: when });
       assert.deepEqual(await program.exit, { code: 5, signal: null });
       assert.deepEqual(order(program, final, 'second called'), [final, ...called]);
     });
   }
 
-  test('process.exit(0) does not hide that requests were cut', async (t) => {
+  test('process.exit(0) in a listener does not hide cut requests: the exit code is 80', async (t) => {
     const env = { LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4', LAMEDUCK_DESTROY_HOOK_TIMEOUT: '1s' };
     const program = start(t, 'exits with 0 whatever was', env);
     const request = await HeldRequest.open(t, await program.ready());
@@ -171,7 +170,7 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     assert.equal((await program.finalLine())['exitCode'], 80);
   });
 
-  test('P-075 a promise that never settles is given up at the end of the budget, with 80', async (t) => {
+  test("P-075 a listener's promise that never settles is abandoned at the end of the budget, with exit code 80", async (t) => {
     const program = await signalled(t, 'never settles', { LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '7' });
     const since = performance.now();
     assert.deepEqual(await program.exit, { code: 80, signal: null });
@@ -183,7 +182,7 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     ['throws', /^Error: thrown on purpose$/m],
     ['rejects', /^Error: rejected on purpose$/m],
   ] as const) {
-    test(`P-063 one that ${listener} is an uncaught error after the drain`, async (t) => {
+    test(`P-063 a listener that ${listener} causes an uncaught error after the drain`, async (t) => {
       const program = await signalled(t, listener);
       assert.deepEqual(await program.exit, { code: 82, signal: null });
       assert.match(program.stderr, error);
@@ -191,7 +190,7 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     });
   }
 
-  test('P-055 with run they are called at once, and what they close of the server joins the drain', async (t) => {
+  test('P-055 with ownSignalListeners run, listeners are called at once, and a server that they close joins the drain', async (t) => {
     const program = start(t, 'closes connections', run);
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
@@ -203,14 +202,14 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     assert.deepEqual((await program.finalLine())['requests'], { answered: 1, refused: 0, aborted: 0, cut: 0 });
   });
 
-  test('with run the process waits for what they have begun, and all are called before the first has settled', async (t) => {
+  test('with ownSignalListeners run, all listeners are called at once, and the process waits for all of their promises', async (t) => {
     const program = await signalled(t, 'returns promises', run);
     assert.deepEqual(await program.exit, clean);
     const messages = ['first called', 'second called', 'first done', 'second done'];
     assert.deepEqual(order(program, ...messages), messages);
   });
 
-  test('P-116 with run a program that sends itself the signal when it is done ends with the code of the shutdown', async (t) => {
+  test('P-116 with ownSignalListeners run, a program that sends itself the signal at its end exits with the code of the shutdown', async (t) => {
     const program = await signalled(t, 'signals itself', { HOOK: 'fails', ...run });
     assert.deepEqual(await program.exit, { code: 81, signal: null });
   });

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, statSync, truncateSync } from 'node:fs';
+import { constants, mkdirSync, statSync, truncateSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -10,7 +11,7 @@ import { AuditFile } from '../support/audit-file.ts';
 import { get, newAccount, runClient } from '../support/closed-loop-client.ts';
 import { disposed } from '../support/disposed.ts';
 import { Exposition } from '../support/exposition.ts';
-import { registered } from '../support/guest.ts';
+import { registered } from '../support/under-register.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 import { clientOn, type Client } from '../support/serving.ts';
 import { until } from '../support/until.ts';
@@ -25,7 +26,7 @@ async function dial(port: number, adapter: AdapterName = 'node:http'): Promise<C
   return clientOn(connect({ port, host: '127.0.0.1', noDelay: true }), adapter);
 }
 
-/** shutDownUnderLoad sends SIGTERM in the middle of so many requests, and gives the number of those that were answered. */
+/** shutDownUnderLoad sends SIGTERM while requests are in flight, and returns the number of requests with a response. */
 async function shutDownUnderLoad(process_: ProcessUnderTest, adapter: AdapterName, requests: number): Promise<number> {
   const port = await process_.ready();
   const account = newAccount();
@@ -38,9 +39,9 @@ async function shutDownUnderLoad(process_: ProcessUnderTest, adapter: AdapterNam
   return account.answered;
 }
 
-describe('each kind of server', { concurrency: 3 }, () => {
+describe('the audit log of each kind of server', { concurrency: 3 }, () => {
   for (const adapter of adapterNames) {
-    test(`A-206 every request has its lines after a shutdown under load: ${adapter}`, async (t) => {
+    test(`A-206 every request has its audit lines after a shutdown under load: ${adapter}`, async (t) => {
       const file = disposed(t, new AuditFile());
       const env = { ADAPTER: adapter, LAMEDUCK_SHUTDOWN_DELAY_DURATION: '500ms' };
       const served = disposed(t, audited(file.path, adapter === 'register' ? { ...registered(), ...env } : env));
@@ -53,7 +54,7 @@ describe('each kind of server', { concurrency: 3 }, () => {
   }
 });
 
-test('A-206 10 000 requests with SIGTERM in the middle have their lines, each whole', async (t) => {
+test('A-206 10 000 requests with SIGTERM in the middle have their audit lines, each complete', async (t) => {
   const file = disposed(t, new AuditFile());
   const served = disposed(t, audited(file.path, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' }));
   const answered = await shutDownUnderLoad(served, 'node:http', 10_000);
@@ -63,7 +64,7 @@ test('A-206 10 000 requests with SIGTERM in the middle have their lines, each wh
   for (const one of file.stages.values()) assert.deepEqual(one, whole);
 });
 
-test('after SIGKILL only the last events are missing', async (t) => {
+test('after SIGKILL only the last audit events are missing', async (t) => {
   const file = disposed(t, new AuditFile());
   const served = disposed(t, audited(file.path));
   const client = await dial(await served.ready());
@@ -83,7 +84,7 @@ test('after SIGKILL only the last events are missing', async (t) => {
   assert.ok(ids.length > 400, String(ids.length));
 });
 
-test('a line that SIGKILL has torn is closed at the next start', async (t) => {
+test('an audit line that SIGKILL left incomplete is terminated at the next start', async (t) => {
   const file = disposed(t, new AuditFile());
   for (const requests of [2, 1]) {
     const served = disposed(t, audited(file.path));
@@ -103,7 +104,7 @@ test('a line that SIGKILL has torn is closed at the next start', async (t) => {
   assert.equal(later.length, 2);
 });
 
-test('the sums of the audit log equal those of the metrics', async (t) => {
+test('the counts in the audit log equal the counts in the metrics', async (t) => {
   const file = disposed(t, new AuditFile());
   const served = disposed(t, audited(file.path));
   const port = await served.ready();
@@ -133,7 +134,7 @@ test('the sums of the audit log equal those of the metrics', async (t) => {
   assert.equal(scraped.value('lameduck_audit_events_dropped_total'), 0);
 });
 
-test('a request whose handler throws has the stage Panic, and Node prints where the handler threw', async (t) => {
+test('a request whose handler throws has the audit stage Panic, and Node prints where the handler threw', async (t) => {
   const file = disposed(t, new AuditFile());
   const served = disposed(t, audited(file.path));
   const client = await dial(await served.ready());
@@ -143,7 +144,7 @@ test('a request whose handler throws has the stage Panic, and Node prints where 
   assert.match(served.stderr, /is-audited\.ts:\d+\n +throw new Error/);
 });
 
-test('with - the events are among the lines of standard output, each whole', async (t) => {
+test('with auditLogPath - the audit events are lines of standard output, each complete', async (t) => {
   const served = disposed(t, audited('-'));
   const answered = await shutDownUnderLoad(served, 'node:http', 400);
   const final = await served.finalLine();
@@ -173,12 +174,12 @@ const hostile: readonly [what: string, code: string, prepare: (file: AuditFile) 
     },
   ],
   ['on a full disk', 'ENOSPC', () => '/dev/full'],
-  // Also root cannot write this one.
+  // Even root cannot write this file.
   ['of a file that is read-only', 'EACCES', () => '/proc/sys/kernel/ostype'],
 ];
-describe('a log that cannot be written', { concurrency: 3 }, () => {
+describe('an audit log that cannot be written', { concurrency: 3 }, () => {
   for (const [what, code, prepare] of hostile) {
-    test(`${what} is one line, and the service goes on`, async (t) => {
+    test(`an audit log ${what} causes one log line, and the service continues`, async (t) => {
       const file = disposed(t, new AuditFile());
       const served = disposed(t, audited(prepare(file)));
       const client = await dial(await served.ready());
@@ -197,4 +198,35 @@ describe('a log that cannot be written', { concurrency: 3 }, () => {
       );
     });
   }
+});
+
+test('a pipe whose reader reads nothing is logged once, and every dropped event is in the metric and in the final line', async (t) => {
+  const file = disposed(t, new AuditFile());
+  execFileSync('mkfifo', [file.path]);
+  const reader = await open(file.path, constants.O_RDONLY | constants.O_NONBLOCK);
+  t.after(() => reader.close());
+  const served = disposed(t, audited(file.path));
+  const port = await served.ready();
+  const account = newAccount();
+  const stop = new AbortController();
+  const clients = Array.from({ length: 20 }, () => runClient({ port, account, stop: stop.signal }));
+  const failures = (): number => served.lines.filter(({ msg }) => msg === 'audit log failed').length;
+  await until(() => failures() > 0);
+  // The queue is full, and the server still answers.
+  const { answered } = account;
+  await until(() => account.answered >= answered + 500);
+  stop.abort();
+  await Promise.all(clients);
+  assert.deepEqual(account.lost, []);
+  const client = await dial(port);
+  client.get('/metrics');
+  const scraped = new Exposition((await client.reader.next())?.body ?? '');
+  const dropped = scraped.value('lameduck_audit_events_dropped_total') ?? 0;
+  assert.ok(dropped >= 1_000, String(dropped));
+  client.socket.destroy();
+  served.kill('SIGTERM');
+  const { auditEventsMissing, exitCode } = await served.finalLine();
+  assert.ok((auditEventsMissing as number) > dropped, String(auditEventsMissing));
+  assert.equal(exitCode, 0);
+  assert.equal(failures(), 1);
 });

@@ -1,4 +1,4 @@
-// A program that its developer restarts again and again: a restart does not wait until clients have left.
+// Tests a program that its developer restarts repeatedly: a restart does not wait until clients have disconnected.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,16 +7,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { linger } from '../../src/http/drain/drain.ts';
+import { silenceBeforeClose } from '../../src/http/drain/drain.ts';
 import { assertRestartsAtOnce, Restarted } from '../support/restarted.ts';
 
 const fixture = fileURLToPath(new URL('../fixtures/is-developed.ts', import.meta.url));
-// How long `is-developed.ts` cleans up before it ends, in milliseconds.
+// How long the signal listener of `is-developed.ts` takes, in milliseconds.
 const cleanup = 300;
 const hasScript = spawnSync('script', ['--version']).status === 0;
 const skip = hasScript ? false : 'there is no script(1) here, which opens a terminal';
 
-void describe('development', { concurrency: 2 }, () => {
+void describe('restarts in development', { concurrency: 2 }, () => {
   test('P-107 under node --watch a restart waits for neither the delay nor idle connections', async (t) => {
     const folder = mkdtempSync(join(tmpdir(), 'lameduck-development-'));
     t.after(() => {
@@ -31,16 +31,20 @@ void describe('development', { concurrency: 2 }, () => {
     await assertRestartsAtOnce(t, () => restarted.restart(change));
   });
 
-  test('P-107 Ctrl-C in a terminal waits for neither the delay nor idle connections', { skip }, async (t) => {
-    // Without its echo of Ctrl-C, which would be part of a log line.
-    const command = `stty -echo; exec '${process.execPath}' '${fixture}'`;
-    await assertRestartsAtOnce(t, async () => {
-      const restarted = new Restarted(t, 'script', ['-qec', command, '/dev/null']);
-      return restarted.restart(() => restarted.command.child.stdin?.write('\u0003'));
-    });
-  });
+  test(
+    'P-107 Ctrl-C in a terminal ends a program without waiting for the delay or for idle connections',
+    { skip },
+    async (t) => {
+      // The terminal's echo of Ctrl-C is switched off, because it would become part of a log line.
+      const command = `stty -echo; exec '${process.execPath}' '${fixture}'`;
+      await assertRestartsAtOnce(t, async () => {
+        const restarted = new Restarted(t, 'script', ['-qec', command, '/dev/null']);
+        return restarted.restart(() => restarted.command.child.stdin?.write('\u0003'));
+      });
+    },
+  );
 
-  test('P-058, P-107 a timer that keeps the event loop alive holds no restart', async (t) => {
+  test('P-058, P-107 a timer that keeps the event loop alive does not delay a restart', async (t) => {
     const env = { KEEPS: 'timer', WATCH_REPORT_DEPENDENCIES: '1' };
     await assertRestartsAtOnce(t, async () => {
       const restarted = new Restarted(t, process.execPath, [fixture], { env });
@@ -52,7 +56,7 @@ void describe('development', { concurrency: 2 }, () => {
     ['a client that has sent half a request head', 'GET / HTT'],
     ['a client that never answers the FIN of the server', ''],
   ] as const) {
-    test(`P-006, P-012, P-107 ${title} holds no restart`, async (t) => {
+    test(`P-006, P-012, P-107 ${title} does not delay a restart`, async (t) => {
       const env = { WATCH_REPORT_DEPENDENCIES: '1' };
       await assertRestartsAtOnce(t, async () => {
         const restarted = new Restarted(t, process.execPath, [fixture], { env });
@@ -66,7 +70,7 @@ void describe('development', { concurrency: 2 }, () => {
     });
   }
 
-  test('P-107 a restart waits for the promise of a signal listener, and no longer', async (t) => {
+  test('P-107 a restart waits for the promise of a signal listener, but not for anything else', async (t) => {
     const env = { KEEPS: 'listener', WATCH_REPORT_DEPENDENCIES: '1' };
     await assertRestartsAtOnce(
       t,
@@ -80,13 +84,13 @@ void describe('development', { concurrency: 2 }, () => {
     );
   });
 
-  test('P-107 a delay that the environment asks for is kept in development', async (t) => {
+  test('P-107 a delay that is set in the environment also applies in development', async (t) => {
     const env = { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '300ms', WATCH_REPORT_DEPENDENCIES: '1' };
     const restarted = new Restarted(t, process.execPath, [fixture], { env });
     assert.ok((await restarted.restart((pid) => process.kill(pid, 'SIGTERM'))).tookMs >= 300);
   });
 
-  test('P-107 the start line says that a delay of the code is replaced in development', async (t) => {
+  test('P-107 the start line says that development mode replaces the delay in the code', async (t) => {
     const env = { WATCH_REPORT_DEPENDENCIES: '1' };
     const restarted = new Restarted(t, process.execPath, [fixture], { env });
     const started = await restarted.command.line('the start line', ({ msg = '' }) =>
@@ -99,10 +103,10 @@ void describe('development', { concurrency: 2 }, () => {
     ['with NODE_ENV=production', { NODE_ENV: 'production' }],
     ['in a cluster', { KUBERNETES_SERVICE_HOST: '10.0.0.1' }],
   ] as const) {
-    test(`P-107 ${where} a watcher does not make the drain shorter`, async (t) => {
+    test(`P-107 ${where} a watcher does not shorten the drain`, async (t) => {
       const program = { ...env, WATCH_REPORT_DEPENDENCIES: '1', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1ms' };
       const restarted = new Restarted(t, process.execPath, [fixture], { env: program });
-      assert.ok((await restarted.restart((pid) => process.kill(pid, 'SIGTERM'))).tookMs >= linger);
+      assert.ok((await restarted.restart((pid) => process.kill(pid, 'SIGTERM'))).tookMs >= silenceBeforeClose);
     });
   }
 });

@@ -1,26 +1,26 @@
-// How a program ends after its drain: by itself or after a second, with which code, and what its final line says.
+// Tests how a program ends after its drain: when it exits, with which code, and what its final log line contains.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { disposed } from '../support/disposed.ts';
-import { registered } from '../support/guest.ts';
+import { registered } from '../support/under-register.ts';
 import { HeldRequest } from '../support/held-request.ts';
 import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 
 const said = (msg: string) => (line: Line) => line.msg === msg;
 
 void describe('the end of the process', { concurrency: 3 }, () => {
-  test('P-058, P-101 a drained process exits with 0 at once when its event loop is empty', async (t) => {
+  test('P-058, P-101 a drained process whose event loop is empty exits with 0 at once', async (t) => {
     const program = disposed(t, new ProcessUnderTest('works-a-queue.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: 0, signal: null });
     const drained = await program.signaled('InFlightRequestsDrained');
     const final = await program.finalLine();
-    assert.ok(Number(final['time']) - Number(drained['time']) < 1_000, 'it waited for something');
+    assert.ok(Number(final['time']) - Number(drained['time']) < 1_000, 'the process must not wait');
     assert.deepEqual(final['heldBy'], []);
   });
 
-  test('P-058 a process that something still holds is ended after a second with 0, and says what held it', async (t) => {
+  test('P-058 a process that something keeps alive exits with 0 after one second, and the log names what kept it alive', async (t) => {
     const program = disposed(t, new ProcessUnderTest('holds-itself-open.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
@@ -32,7 +32,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.equal(final['exitCode'], 0);
   });
 
-  test('P-058 when the budget runs out the exit code is 80, and the log names what was not answered', async (t) => {
+  test('P-058 when the budget runs out the exit code is 80, and the log names the unfinished requests', async (t) => {
     const program = disposed(
       t,
       new ProcessUnderTest('listens.ts', {
@@ -52,13 +52,11 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.equal(`${String(unfinished?.['method'])} ${String(unfinished?.['route'])}`, 'POST /held');
     assert.ok(Number(unfinished?.['ageMs']) >= 1_000);
     const culprit = program.lines.find(({ level }) => level === 50);
-    assert.match(
-      culprit?.msg ?? '',
-      /^request without an answer: POST \/held from 127\.0\.0\.1:\d+ has had no answer for \d/,
-    );
+    assert.equal(culprit?.msg, 'request without an answer');
+    assert.match(String(culprit['peer']), /^127\.0\.0\.1:\d+$/);
   });
 
-  test('P-058 when a hook fails the exit code is 81, also when it throws undefined', async (t) => {
+  test('P-058 when a hook fails the exit code is 81, even if the hook throws undefined', async (t) => {
     const program = disposed(t, new ProcessUnderTest('throws-nothing-in-a-hook.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
@@ -70,7 +68,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     ]);
   });
 
-  test('process.exit() of the program in the middle of the drain keeps its code and writes the final line', async (t) => {
+  test('process.exit() by the program during the drain keeps its exit code, and the final line is written', async (t) => {
     const program = disposed(t, new ProcessUnderTest('exits-in-a-hook.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
@@ -89,7 +87,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
       { given: 0, code: 80 },
       { given: 7, code: 7 },
     ]) {
-      test(`P-058 with ${lifecycle} process.exit(${String(given)}) that cuts a request ends with ${String(code)}`, async (t) => {
+      test(`P-058 with ${lifecycle} a process.exit(${String(given)}) that cuts a request ends with ${String(code)}`, async (t) => {
         const program = disposed(t, new ProcessUnderTest('exits-when-told.ts', env));
         const request = await HeldRequest.open(t, await program.ready());
         program.kill('SIGTERM');
@@ -100,13 +98,13 @@ void describe('the end of the process', { concurrency: 3 }, () => {
         const final = await program.finalLine();
         assert.equal(final['exitCode'], code);
         assert.deepEqual(final['requests'], { answered: 0, refused: 0, aborted: 0, cut: 1 });
-        const named = program.lines.filter(({ msg }) => msg?.startsWith('request without an answer') === true);
+        const named = program.lines.filter(({ msg }) => msg === 'request without an answer');
         assert.equal(named.length, 1);
       });
     }
   }
 
-  test('P-058 process.exit(0) that cuts a request ends with 80 if a library has restored process.emit', async (t) => {
+  test('P-058 a process.exit(0) that cuts a request ends with 80 even if a library has restored process.emit', async (t) => {
     const program = disposed(t, new ProcessUnderTest('replaces-process-emit.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
@@ -128,14 +126,14 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.equal((await program.finalLine())['exitCode'], 0);
   });
 
-  test('an exit code that the program has set is kept on a clean end', async (t) => {
+  test('process.exitCode that the program has set is kept after a clean drain', async (t) => {
     const program = disposed(t, new ProcessUnderTest('sets-its-exit-code.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: 3, signal: null });
   });
 
-  test('P-058 a program with a pending top-level await ends with 0 after a clean drain', async (t) => {
+  test('P-058 a program with a pending top-level await exits with 0 after a clean drain', async (t) => {
     const program = disposed(t, new ProcessUnderTest('awaits-its-requests.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
@@ -143,14 +141,14 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.equal((await program.finalLine())['exitCode'], 0);
   });
 
-  test('the final line has the exit code that the program has set', async (t) => {
+  test('the final line has the process.exitCode that the program has set', async (t) => {
     const program = disposed(t, new ProcessUnderTest('sets-its-exit-code.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
     assert.equal((await program.finalLine())['exitCode'], 3);
   });
 
-  test('P-056 shutdown() is one and the same shutdown however often it is called, and never ends the process', async (t) => {
+  test('P-056 several calls of shutdown() start only one shutdown, and never end the process', async (t) => {
     const program = disposed(t, new ProcessUnderTest('shuts-itself-down.ts'));
     await program.ready();
     program.child.stdin?.end();
@@ -159,7 +157,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     const final = await program.line('the final line', ({ schema }) => schema !== undefined);
     assert.equal(final['reason'], 'the program');
     assert.equal(program.child.exitCode, null);
-    // Our listeners are gone, so that the process ends as if we had never been there.
+    // lameduck has removed its listeners, so the signal ends the process as it would without lameduck.
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: null, signal: 'SIGTERM' });
     assert.equal(program.lines.filter(({ schema }) => schema !== undefined).length, 1);
@@ -171,7 +169,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     program.child.stdin?.end();
     await program.signaled('HTTPServerStoppedListening');
     program.kill('SIGTERM');
-    // The server answers only after it has received the process signal, so that the drain cannot end before it.
+    // The server sends the response only after it has received the process signal, so the drain cannot end earlier.
     await Promise.all([request.release(), program.exit]);
     assert.deepEqual(await program.exit, { code: 0, signal: null });
     const final = await program.finalLine();
@@ -180,7 +178,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.deepEqual(final['heldBy'], ['Timeout']);
   });
 
-  test('several lifecycles in one process all drain before it ends, also one that begins while it is ending', async (t) => {
+  test('all lifecycles of a process drain before it ends, including one that begins during the shutdown', async (t) => {
     const program = disposed(t, new ProcessUnderTest('has-two-lifecycles.ts'));
     const isReady = (line: Line): boolean => line['name'] === 'HasBeenReady';
     await program.line('both to be ready', () => program.lines.filter(isReady).length === 2);
@@ -198,7 +196,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.ok(program.lines.some(said('the late lifecycle is destroyed')));
   });
 
-  test('the final line has its schema, and says what happened when', async (t) => {
+  test('the final line has its schema, and the time of each phase', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '50ms' }));
     await program.ready();
     program.kill('SIGTERM');
@@ -226,7 +224,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.ok((times.at(-1) as number) <= (durationMs as number));
   });
 
-  test('P-101 each lifecycle signal is one line with its duration and counts', async (t) => {
+  test('P-101 each lifecycle signal has one log line with its duration and counts', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
@@ -242,7 +240,7 @@ void describe('the end of the process', { concurrency: 3 }, () => {
     assert.equal(drained['requestsInFlight'], 0);
   });
 
-  test('P-107 the first line has the sum of the budget and the source of each number', async (t) => {
+  test('P-107 the start line has the sum of the budget and the source of each number', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_PRE_STOP_SECONDS: '3' }));
     const start = await program.line('the first line', ({ msg }) => msg?.startsWith('lifecycle started') === true);
     assert.match(

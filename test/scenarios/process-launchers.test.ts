@@ -1,4 +1,5 @@
-// Programs that npm or a shell has started: whether a process signal arrives, and whether the program says the truth of it.
+// Tests programs that npm or a shell has started: whether a process signal reaches the program, and whether the warning
+// about this is right.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -27,7 +28,7 @@ const env = {
 };
 const bash = spawnSync('bash', ['--version']).status === 0 ? false : 'there is no bash here';
 
-/** The command, with its own process id in front of what it prints. */
+/** Runs the command through a shell that first prints the process id. */
 const launch = (t: TestContext, command: string): CommandUnderTest =>
   disposed(t, new CommandUnderTest('sh', ['-c', `echo "launcher is $$"; exec ${command}`], { cwd, env }));
 
@@ -48,13 +49,13 @@ function isRunning(pid: number): boolean {
   }
 }
 
-void describe('launchers', { concurrency: 3 }, () => {
+void describe('programs that npm or a shell starts', { concurrency: 3 }, () => {
   for (const [how, command] of [
     ['npm start', 'npm start'],
     ['npm run', 'npm run start'],
     ['sh -c', `sh -c "node '${fixture('listens.ts')}'; true"`],
   ] as const) {
-    test(`P-065 under ${how} the program says once what becomes of SIGTERM, and that is what becomes of it`, async (t) => {
+    test(`P-065 under ${how} one warning predicts whether SIGTERM reaches the program, and the prediction is right`, async (t) => {
       const launched = launch(t, command);
       const launcher = await launcherOf(launched);
       const program = await programOf(launched);
@@ -63,12 +64,12 @@ void describe('launchers', { concurrency: 3 }, () => {
       assert.deepEqual(others, []);
       process.kill(launcher, 'SIGTERM');
       if (warning?.startsWith('started by') === true) {
-        // This npm ran the script with a shell that has stepped aside, and passes the process signal on.
+        // This npm's shell has replaced itself with the program, and npm forwards the process signal.
         assert.deepEqual(await launched.exit, endedWell);
       } else {
         assert.equal(warning, `started through a shell${how === 'sh -c' ? '' : ' by "npm run start"'},`);
         await until(() => !isRunning(launcher));
-        // The launcher is gone, and the program has not heard of it.
+        // The launcher has ended without forwarding the signal to the program.
         assert.equal((await fetch(`http://127.0.0.1:${port}/readyz`)).status, 200);
         process.kill(program, 'SIGTERM');
       }
@@ -77,7 +78,7 @@ void describe('launchers', { concurrency: 3 }, () => {
   }
 
   test(
-    'P-065 under an npm whose shell steps aside SIGTERM arrives, and the exit code comes back',
+    "P-065 if npm's shell replaces itself with the program, SIGTERM reaches it, and npm returns its exit code",
     { skip: bash },
     async (t) => {
       const launched = launch(t, 'npm start --script-shell=bash');
@@ -90,20 +91,24 @@ void describe('launchers', { concurrency: 3 }, () => {
     },
   );
 
-  test('P-057, P-065 Ctrl-C, which npm passes on a second time, is one process signal', { skip: bash }, async (t) => {
-    const launched = launch(t, 'npm start --script-shell=bash');
-    const launcher = await launcherOf(launched);
-    await programOf(launched);
-    // A terminal sends SIGINT to every process of the foreground group.
-    process.kill(-launcher, 'SIGINT');
-    const { code } = await launched.exit;
-    const [, exitCode, duration] = await launched.printed(/"reason":"SIGINT","exitCode":(\d).*?"durationMs":(\d+)/);
-    assert.equal(code, Number(exitCode));
-    // On a machine so busy that npm is late by more than the rule allows, it is a second one.
-    assert.ok(code === 0 || Number(duration) >= 100, launched.output);
-  });
+  test(
+    'P-057, P-065 Ctrl-C, which npm forwards a second time, counts as one process signal',
+    { skip: bash },
+    async (t) => {
+      const launched = launch(t, 'npm start --script-shell=bash');
+      const launcher = await launcherOf(launched);
+      await programOf(launched);
+      // A terminal sends SIGINT to every process of the foreground group.
+      process.kill(-launcher, 'SIGINT');
+      const { code } = await launched.exit;
+      const [, exitCode, duration] = await launched.printed(/"reason":"SIGINT","exitCode":(\d).*?"durationMs":(\d+)/);
+      assert.equal(code, Number(exitCode));
+      // On a very busy machine npm may forward the signal after more than 100 ms. It then counts as a second signal.
+      assert.ok(code === 0 || Number(duration) >= 100, launched.output);
+    },
+  );
 
-  test('P-065 a program with several lifecycles says it once', async (t) => {
+  test('P-065 a program with several lifecycles logs the warning about its launcher once', async (t) => {
     const launched = launch(t, 'npm run twice');
     const program = await programOf(launched);
     await launched.printed(/HasBeenReady[^]*HasBeenReady/);
@@ -111,7 +116,7 @@ void describe('launchers', { concurrency: 3 }, () => {
     process.kill(program, 'SIGKILL');
   });
 
-  test('P-065 a program that inherits the variables of npm, but was started by node, says nothing', async (t) => {
+  test("P-065 a program with npm's variables that node started logs no warning about a launcher", async (t) => {
     const program = disposed(
       t,
       new ProcessUnderTest('listens.ts', {

@@ -1,4 +1,4 @@
-// A process whose standard output nobody reads says so on its health endpoints, until somebody does.
+// Tests a process whose standard output is not read: its health endpoints report this until a reader reads again.
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,8 +14,8 @@ import { fileURLToPath } from 'node:url';
 const fixture = fileURLToPath(new URL('../fixtures/writes-what-nobody-reads.ts', import.meta.url));
 const hurried = `--import=${new URL('../support/hurried.ts', import.meta.url).href}`;
 
-test('A-077 the check log of a process whose standard output nobody reads fails, and passes again when somebody does', async (t) => {
-  // A pipe as the kubelet's container runtime makes one, and not the pair of sockets that Node would.
+test('A-077 the check log fails while the standard output of the process is not read, and passes when it is read again', async (t) => {
+  // A container runtime creates such a pipe. Node would create a pair of sockets.
   const folder = mkdtempSync(join(tmpdir(), 'unread-'));
   const pipe = join(folder, 'pipe');
   execFileSync('mkfifo', [pipe]);
@@ -32,7 +32,7 @@ test('A-077 the check log of a process whose standard output nobody reads fails,
   const [said] = (await once((program.stderr as Readable).setEncoding('utf8'), 'data')) as [string];
   const port = /^port (\d+)$/m.exec(said)?.[1] ?? '';
   const ask = async (path: string): Promise<string> => (await fetch(`http://127.0.0.1:${port}${path}`)).text();
-  /** Probes /livez again and again, with a pause after each answer, and returns the first answer that matches. */
+  /** Probes /livez repeatedly, with a pause after each response, and returns the first response that matches. */
   const livez = async (pattern: RegExp): Promise<string> => {
     for (let attempt = 0; attempt < 600; attempt++) {
       const body = await ask('/livez?verbose');
@@ -42,12 +42,12 @@ test('A-077 the check log of a process whose standard output nobody reads fails,
     throw new Error(`/livez does not say ${String(pattern)}: ${await ask('/livez?verbose')}`);
   };
 
-  // By then the last line of the start, which is about readiness, has been written.
+  // When /readyz passes, the last line of the start has been written. It is the line about readiness.
   while ((await ask('/readyz')) !== 'ok') await setTimeout(50);
   await livez(/^\[\+\]log ok$/m);
   assert.equal(await ask('/fill'), 'EAGAIN');
-  assert.match(await ask('/livez?verbose'), /^\[\+\]log ok$/m, 'nothing has been logged that could not be written');
-  // The line about the check is the first that is lost, when it has been waited for.
+  assert.match(await ask('/livez?verbose'), /^\[\+\]log ok$/m, 'every line so far must have been written');
+  // The line about the failed check is the first line that is lost. This probe waits until that has happened.
   await ask('/readyz');
   assert.equal(await livez(/^\[-\]/m), '[+]ping ok\n[-]log failed: reason withheld\nlivez check failed\n');
   for (const endpoint of ['/readyz', '/healthz']) assert.match(await ask(endpoint), /^\[-\]log failed/m);

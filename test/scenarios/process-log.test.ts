@@ -1,23 +1,26 @@
-// Tests how the settings of the log change the lines of a program, and the start line with every setting set.
+// Tests how the log settings change the lines of a program, and the start line when every setting is set.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { settingsTable, variableOf, type SettingName } from '../../src/settings/table.ts';
 import { inspect, socketPath } from '../support/debug-socket.ts';
 import { disposed } from '../support/disposed.ts';
-import { registered } from '../support/guest.ts';
-import { freePort, probe } from '../support/probe-client.ts';
+import { registered } from '../support/under-register.ts';
+import { probe } from '../support/probe-client.ts';
+import { reservePort } from '../support/reserved-port.ts';
 import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 
 const endedWell = { code: 0, signal: null };
 
-/** Starts a fixture, and resolves when its probe port says that it is ready: the log may not say it. */
+/**
+ * Starts a fixture, and resolves when its probe port reports it ready. With some settings the log does not report this.
+ */
 async function probed(
   t: TestContext,
   fixture: string,
   env: Readonly<Record<string, string>>,
 ): Promise<ProcessUnderTest> {
-  const port = await freePort();
+  const port = await reservePort();
   const program = disposed(t, new ProcessUnderTest(fixture, { ...env, LAMEDUCK_PROBE_PORT: String(port) }));
   await program.port();
   const isReady = async (): Promise<boolean> => {
@@ -31,7 +34,7 @@ async function probed(
   return program;
 }
 
-/** The lines of lameduck, after SIGTERM and a clean end. */
+/** The log lines of lameduck, after SIGTERM and a clean exit. */
 async function linesOf(t: TestContext, env: Readonly<Record<string, string>>): Promise<readonly Line[]> {
   const program = await probed(t, 'knows-nothing.ts', registered(env));
   program.kill('SIGTERM');
@@ -42,7 +45,7 @@ async function linesOf(t: TestContext, env: Readonly<Record<string, string>>): P
 
 const isFinal = ({ schema }: Line): boolean => schema === 'lameduck/shutdown/v1';
 
-// Shorter than those of the tests of the same budget, because only the line counts here.
+// The times are shorter than in the tests of the budget, because only the log line matters here.
 const shortBudget = {
   LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4',
   LAMEDUCK_PRE_SHUTDOWN_HOOK_TIMEOUT: '500ms',
@@ -50,16 +53,16 @@ const shortBudget = {
 };
 
 describe('the settings of the log', { concurrency: 4 }, () => {
-  test('P-101 with LAMEDUCK_LOG_LEVEL=silent, lameduck/register writes no line at all', async (t) => {
+  test('P-101 with LAMEDUCK_LOG_LEVEL=silent, lameduck/register writes no log line', async (t) => {
     assert.deepEqual(await linesOf(t, { LAMEDUCK_LOG_LEVEL: 'silent', LAMEDUCK_DELAY: '1s' }), []);
   });
 
-  test('P-101 at the level error, a clean run has only its final line', async (t) => {
+  test('P-101 with LAMEDUCK_LOG_LEVEL=error, a clean run logs only its final line', async (t) => {
     const lines = await linesOf(t, { LAMEDUCK_LOG_LEVEL: 'error', LAMEDUCK_DELAY: '1s' });
     assert.deepEqual(lines.map(isFinal), [true]);
   });
 
-  test('P-101 at the level warn, the log has the warnings and the final line', async (t) => {
+  test('P-101 with LAMEDUCK_LOG_LEVEL=warn, a run logs its warnings and the final line', async (t) => {
     const lines = await linesOf(t, { LAMEDUCK_LOG_LEVEL: 'warn', LAMEDUCK_DELAY: '1s' });
     assert.deepEqual(
       lines.map(({ level, msg }) => [level, msg]),
@@ -70,7 +73,7 @@ describe('the settings of the log', { concurrency: 4 }, () => {
     );
   });
 
-  test('P-101 at the level debug, each hook that has ended has a line with its duration', async (t) => {
+  test('P-101 with LAMEDUCK_LOG_LEVEL=debug, each hook logs a line with its duration when it ends', async (t) => {
     const program = disposed(t, new ProcessUnderTest('fails-in-its-hooks.ts', { LAMEDUCK_LOG_LEVEL: 'debug' }));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
@@ -81,7 +84,7 @@ describe('the settings of the log', { concurrency: 4 }, () => {
     assert.deepEqual([level, kind, typeof durationMs], [20, 'destroy', 'number']);
   });
 
-  test('P-101 LAMEDUCK_LOG_FORMAT=gcp writes severity, message and a time that Google Cloud reads', async (t) => {
+  test('P-101 LAMEDUCK_LOG_FORMAT=gcp writes severity, message and time in the form that Google Cloud reads', async (t) => {
     const lines = await linesOf(t, { LAMEDUCK_LOG_FORMAT: 'gcp', LAMEDUCK_DELAY: '1s' });
     assert.ok(lines.length > 5, JSON.stringify(lines));
     for (const line of lines) {
@@ -93,7 +96,7 @@ describe('the settings of the log', { concurrency: 4 }, () => {
     assert.equal(lines.filter(isFinal).length, 1);
   });
 
-  test('P-118 the lines of the probe thread have the same form', async (t) => {
+  test('P-118 the log lines of the probe thread have the same form as those of the main thread', async (t) => {
     const env = { ...shortBudget, LAMEDUCK_LOG_FORMAT: 'gcp', BLOCK_AT_DESTROY: '60000' };
     const program = await probed(t, 'blocks-for-a-while.ts', { ...env, LAMEDUCK_READYZ_EVENT_LOOP_STALL_LIMIT: '1s' });
     program.kill('SIGTERM');
@@ -104,7 +107,7 @@ describe('the settings of the log', { concurrency: 4 }, () => {
     assert.deepEqual([final['severity'], final['message']], ['ERROR', 'shutdown cannot end']);
   });
 
-  test('P-118 a silent process that is blocked is ended after its budget too, without a line', async (t) => {
+  test('P-118 with the log level silent, a blocked process also ends after its budget, and logs no line', async (t) => {
     const env = { ...shortBudget, LAMEDUCK_LOG_LEVEL: 'silent', BLOCK_AT_DESTROY: '60000' };
     const program = await probed(t, 'blocks-for-a-while.ts', { ...env, LAMEDUCK_READYZ_EVENT_LOOP_STALL_LIMIT: '1s' });
     program.kill('SIGTERM');
@@ -116,7 +119,7 @@ describe('the settings of the log', { concurrency: 4 }, () => {
   });
 });
 
-/** A value for each setting that is not its default. */
+/** A value other than the default for each setting. */
 const values: Readonly<Record<SettingName, string>> = {
   shutdownDelayDuration: '1ms',
   shutdownSendRetryAfter: 'true',
@@ -158,7 +161,9 @@ const values: Readonly<Record<SettingName, string>> = {
 test('P-107 with every setting set, the start line has at most 600 bytes, and the debug socket has every value', async (t) => {
   const debugSocketPath = socketPath(t);
   const own = {
-    ...{ probePort: String(await freePort()), debugSocketPath, checkpointPath: `${debugSocketPath}.checkpoint` },
+    probePort: String(await reservePort()),
+    debugSocketPath,
+    checkpointPath: `${debugSocketPath}.checkpoint`,
   };
   const given = { ...values, ...own };
   const names = Object.keys(settingsTable) as SettingName[];

@@ -1,4 +1,4 @@
-// No line of the log is lost at the end of the process, however slowly a reader reads it, and whatever writes it.
+// Tests that no log line is lost at the end of the process. Its reader may be slow, and a worker thread may write it.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
@@ -13,7 +13,7 @@ interface Unread {
   readonly read: () => void;
 }
 
-/** The program with its standard output unread until `read` is called. */
+/** Starts the program. Its standard output is not read until `read` is called. */
 function unread(t: TestContext, ...how: [fixture: string, env?: Record<string, string>]): Unread {
   const program = disposed(t, new ProcessUnderTest(...how));
   program.child.stdout?.pause();
@@ -25,11 +25,11 @@ function unread(t: TestContext, ...how: [fixture: string, env?: Record<string, s
   };
 }
 
-// The reader is slow for the time that the rule names, and not to wait for something.
+// P-060 names this time for a slow reader. The test does not wait for an event here.
 const slowly = (): Promise<void> => setTimeout(2_000);
 
 void describe('the log at the end of the process', { concurrency: 6 }, () => {
-  test('P-060 the final line arrives at a reader that is slow to read a log larger than its pipe', async (t) => {
+  test('P-060 the final line reaches a slow reader of a log that is larger than its pipe', async (t) => {
     const program = disposed(t, new ProcessUnderTest('logs-more-than-a-pipe-holds.ts'));
     await program.signaled('HasBeenReady');
     program.child.stdout?.pause();
@@ -44,7 +44,7 @@ void describe('the log at the end of the process', { concurrency: 6 }, () => {
 
   for (const env of [{}, { NON_BLOCKING: '1' }]) {
     const how = 'NON_BLOCKING' in env ? ', set non-blocking' : '';
-    test(`P-060 the final line arrives whole after what the program itself had written${how}`, async (t) => {
+    test(`P-060 the final line arrives complete after a large output of the program itself${how}`, async (t) => {
       const { program, read } = unread(t, 'floods-its-output.ts', env);
       await program.printed(/flooded/);
       program.kill('SIGTERM');
@@ -55,7 +55,7 @@ void describe('the log at the end of the process', { concurrency: 6 }, () => {
     });
   }
 
-  test('P-060 the final line arrives at a slow reader also when a second process signal ends the process', async (t) => {
+  test('P-060 the final line reaches a slow reader even if a second process signal ends the process', async (t) => {
     const { program, read } = unread(t, 'floods-its-output.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '9s' });
     await program.printed(/flooded/);
     program.kill('SIGTERM');
@@ -83,7 +83,7 @@ void describe('the log at the end of the process', { concurrency: 6 }, () => {
     });
   }
 
-  test('P-061 the final line of a second process signal arrives through a worker thread, too', async (t) => {
+  test('P-061 the final line of a second process signal arrives through a worker thread', async (t) => {
     const program = disposed(
       t,
       new ProcessUnderTest('logs-through-a-worker.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' }),
@@ -96,7 +96,7 @@ void describe('the log at the end of the process', { concurrency: 6 }, () => {
     assert.equal(program.lines.at(-1), await program.finalLine());
   });
 
-  test('a reader that goes away while the process drains does not disturb the drain', async (t) => {
+  test('a reader that closes its pipe during the drain does not disturb the drain', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
@@ -107,7 +107,7 @@ void describe('the log at the end of the process', { concurrency: 6 }, () => {
     assert.equal(program.stderr, '');
   });
 
-  test('a logger of the program’s own is given everything, and standard output nothing', async (t) => {
+  test("the program's own logger gets every line, and standard output gets none", async (t) => {
     const program = disposed(t, new ProcessUnderTest('logs-to-standard-error.ts'));
     await program.printed(/HasBeenReady/);
     program.kill('SIGTERM');

@@ -5,9 +5,10 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { describe, test, type TestContext } from 'node:test';
 import { disposed } from '../support/disposed.ts';
-import { registered } from '../support/guest.ts';
+import { registered } from '../support/under-register.ts';
 import { HeldRequest } from '../support/held-request.ts';
-import { freePort, probe } from '../support/probe-client.ts';
+import { probe } from '../support/probe-client.ts';
+import { reservePort } from '../support/reserved-port.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 
 interface Forked {
@@ -44,7 +45,7 @@ function forked(t: TestContext, fixture: string, env: Readonly<Record<string, st
 }
 
 void describe('parent processes', { concurrency: 2 }, () => {
-  test("P-068 PM2's message shutdown drains like a process signal, and the log has the kill timeout to set", async (t) => {
+  test("P-068 PM2's shutdown message starts a drain like a process signal, and the log recommends a kill timeout", async (t) => {
     const program = forked(t, 'listens.ts', { pm_id: '0' });
     await program.said(/"name":"HasBeenReady"/);
     const [, port = ''] = await program.said(/"msg":"listening","port":(\d+)/);
@@ -61,7 +62,7 @@ void describe('parent processes', { concurrency: 2 }, () => {
     assert.equal(warnings.length, 1);
   });
 
-  test('P-068 the message of another parent is the program’s own', async (t) => {
+  test('P-068 a shutdown message of any other parent is left to the program', async (t) => {
     const program = forked(t, 'listens.ts', {});
     await program.said(/"name":"HasBeenReady"/);
     program.send('shutdown');
@@ -73,10 +74,10 @@ void describe('parent processes', { concurrency: 2 }, () => {
   for (const by of ['primary', 'worker']) {
     for (const [who, env] of [
       ['a program with lameduck() in its code', {}],
-      ['a guest', registered({ GUEST: '1' })],
+      ['a program with lameduck/register', registered({ UNDER_REGISTER: '1' })],
     ] as const) {
-      test(`P-071 worker.disconnect() of the ${by} turns readyz of ${who} red, requests in flight finish, and the worker ends with 0`, async (t) => {
-        const probePort = await freePort();
+      test(`P-071 worker.disconnect() in the ${by} makes /readyz of ${who} fail, requests in flight finish, and the worker exits with 0`, async (t) => {
+        const probePort = await reservePort();
         const all = { ...env, BY: by, LAMEDUCK_PROBE_PORT: String(probePort) };
         const primary = disposed(t, new ProcessUnderTest('disconnects-its-worker.ts', all));
         const request = await HeldRequest.open(t, await primary.ready());
@@ -88,7 +89,7 @@ void describe('parent processes', { concurrency: 2 }, () => {
         const final = await primary.line('the final line', ({ schema }) => schema === 'lameduck/shutdown/v1');
         assert.deepEqual([final['reason'], final['exitCode']], ['cluster disconnect', 0]);
         const { code, wasMeant } = await primary.line('the end', ({ msg }) => msg === 'worker has ended');
-        // The primary must not take it for a crash, and start another.
+        // The primary must not take this exit for a crash and start another worker.
         assert.deepEqual([code, wasMeant], [0, true]);
       });
     }
@@ -96,7 +97,7 @@ void describe('parent processes', { concurrency: 2 }, () => {
 
   for (const [who, env] of [
     ['a program with lameduck() in its code', {}],
-    ['a guest', registered({ GUEST: '1' })],
+    ['a program with lameduck/register', registered({ UNDER_REGISTER: '1' })],
   ] as const) {
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       test(`P-071 if ${signal} ends the primary, requests of ${who} in flight finish in its worker`, async (t) => {
@@ -106,10 +107,10 @@ void describe('parent processes', { concurrency: 2 }, () => {
         await primary.signaled('HTTPServerStoppedListening');
         assert.equal(await request.release(), 'served');
         const final = await primary.line('the final line', ({ schema }) => schema === 'lameduck/shutdown/v1');
-        // Under `lameduck/register`, the primary has a lifecycle, too.
-        const isGroup = 'GUEST' in env && signal === 'SIGTERM';
+        // With `lameduck/register`, the primary also has a lifecycle.
+        const isGroup = 'UNDER_REGISTER' in env && signal === 'SIGTERM';
         assert.deepEqual([final['reason'], final['exitCode']], [isGroup ? 'SIGTERM' : 'cluster disconnect', 0]);
-        // When the worker has ended, too.
+        // The primary exits after its worker.
         assert.deepEqual(await primary.exit, isGroup ? { code: 0, signal: null } : { code: null, signal });
       });
     }

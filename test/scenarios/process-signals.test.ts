@@ -25,7 +25,7 @@ const endedWell = { code: 0, signal: null };
 
 void describe('process signals', { concurrency: 3 }, () => {
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    test(`A-030, A-033, P-056 ${signal} drains once, answers what is in flight and exits with 0`, async (t) => {
+    test(`A-030, A-033, P-056 ${signal} starts one drain, requests in flight get their responses, and the process exits with 0`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('listens.ts'));
       const request = await HeldRequest.open(t, await program.ready());
       program.kill(signal);
@@ -39,7 +39,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     });
   }
 
-  test('A-031, P-057, K-210 a second process signal of another kind exits with 1 after one line of log', async (t) => {
+  test('A-031, P-057, K-210 a second process signal of another kind exits with 1 after one log line', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
@@ -60,7 +60,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     await request.cut();
   });
 
-  test('A-031, P-057, K-210 the same process signal again after 100 ms is a second one', async (t) => {
+  test('A-031, P-057, K-210 the same process signal after more than 100 ms counts as a second signal', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens.ts'));
     await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
@@ -71,7 +71,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     assert.deepEqual(warningsIn(program.lines), ['second process signal SIGTERM: exiting at once']);
   });
 
-  test('P-057, P-116 the same process signal again at once is the same one', async (t) => {
+  test('P-057, P-116 the same process signal within 100 ms does not count as a second signal', async (t) => {
     const program = disposed(t, new ProcessUnderTest('repeats-the-process-signal.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
@@ -80,7 +80,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     assert.deepEqual(signalsIn(program.lines), sequence);
   });
 
-  test('P-057 another process signal within 100 ms is the same one, as nodemon sends SIGINT after SIGTERM', async (t) => {
+  test('P-057 another process signal within 100 ms counts as the same one, because nodemon sends SIGINT after SIGTERM', async (t) => {
     const program = disposed(t, new ProcessUnderTest('repeats-the-process-signal.ts', { REPEATED: 'SIGINT' }));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
@@ -90,7 +90,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     assert.equal((await program.finalLine())['reason'], 'SIGTERM');
   });
 
-  test('P-057 process signals that come while the event loop is blocked count when it goes on', async (t) => {
+  test('P-057 process signals that arrive while the event loop is blocked count from the end of the block', async (t) => {
     const program = await signalTwiceWhileBlocked(t, 'SIGTERM');
     assert.deepEqual(await program.exit, endedWell);
     assert.deepEqual(signalsIn(program.lines), sequence);
@@ -98,7 +98,7 @@ void describe('process signals', { concurrency: 3 }, () => {
 
   for (const env of [{}, { SLOW_LOG: 'yes' }]) {
     const how = 'SLOW_LOG' in env ? ', however long the first takes' : '';
-    test(`P-057 two different process signals while the event loop is blocked are one${how}`, async (t) => {
+    test(`P-057 two different process signals while the event loop is blocked count as one${how}`, async (t) => {
       const program = await signalTwiceWhileBlocked(t, 'SIGINT', env);
       assert.deepEqual(await program.exit, endedWell);
       assert.deepEqual(signalsIn(program.lines), sequence);
@@ -106,7 +106,7 @@ void describe('process signals', { concurrency: 3 }, () => {
   }
 
   for (const signal of ['SIGHUP', 'SIGUSR2'] as const) {
-    test(`P-069 ${signal} is left to what Node does with it`, async (t) => {
+    test(`P-069 ${signal} has Node's default effect`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('listens.ts'));
       await program.ready();
       program.kill(signal);
@@ -124,7 +124,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     assert.equal((await program.finalLine())['reason'], 'SIGTERM');
   });
 
-  test('P-069, K-194 the process signals that are asked for replace the usual ones', async (t) => {
+  test('P-069, K-194 shutdownSignals replaces the default process signals', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGUSR2,SIGHUP' }));
     await program.ready();
     program.kill('SIGHUP');
@@ -142,7 +142,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     ['run', true],
   ] as const) {
     const when = isFirst ? 'at once' : 'after the final line';
-    test(`P-070, P-111 with ownSignalListeners ${ownSignalListeners} listeners of other libraries are called ${when}`, async (t) => {
+    test(`P-070, P-111 with ownSignalListeners ${ownSignalListeners} the listeners of other libraries are called ${when}`, async (t) => {
       const env = { LAMEDUCK_OWN_SIGNAL_LISTENERS: ownSignalListeners };
       const program = disposed(t, new ProcessUnderTest('listens-to-process-signals-itself.ts', env));
       await program.signaled('HasBeenReady');
@@ -161,7 +161,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     });
   }
 
-  test('P-111 a process signal in the first turn is not lost, and listeners older than lameduck are held', async (t) => {
+  test("P-111 a process signal in the first turn of the event loop is not lost, and listeners that are older than lameduck's are held", async (t) => {
     const program = disposed(t, new ProcessUnderTest('is-signaled-in-its-first-turn.ts'));
     assert.deepEqual(await program.exit, endedWell);
     const final = program.lines.indexOf(await program.finalLine());
@@ -171,7 +171,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     );
   });
 
-  test('P-070 after shutdown() only the listeners of others are left', async (t) => {
+  test('P-070 after shutdown() lameduck has removed its signal listeners, and those of others are still there', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens-to-process-signals-itself.ts', { THEN: 'shut down' }));
     const [joined, left] = await Promise.all(
       ['joined', 'left'].map((what) => program.line(what, ({ msg }) => msg === what)),
@@ -180,7 +180,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     assert.deepEqual(left?.['count'], [2, 0, 0, 0]);
   });
 
-  test('with LAMEDUCK_DISABLED=1 SIGTERM does what Node does with it', async (t) => {
+  test("with LAMEDUCK_DISABLED=1 SIGTERM has Node's default effect", async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens.ts', { LAMEDUCK_DISABLED: '1' }));
     await program.port();
     program.kill('SIGTERM');
@@ -193,7 +193,9 @@ function served(answered: number): object {
   return { answered, refused: 0, aborted: 0, cut: 0 };
 }
 
-/** signalTwiceWhileBlocked starts a program, and sends it SIGTERM and another signal while its event loop is blocked. */
+/**
+ * signalTwiceWhileBlocked starts a program, and sends it SIGTERM and another signal while its event loop is blocked.
+ */
 async function signalTwiceWhileBlocked(t: TestContext, second: NodeJS.Signals, env = {}): Promise<ProcessUnderTest> {
   const program = disposed(t, new ProcessUnderTest('blocks-its-loop.ts', env));
   await program.signaled('HasBeenReady');

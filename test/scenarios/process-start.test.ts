@@ -1,8 +1,8 @@
-// Process signals that come while a program starts, or start it as the first process of a container.
+// Tests process signals that arrive while a program starts, and programs that are the first process of a container.
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { describe, test } from 'node:test';
-import { linger } from '../../src/http/drain/drain.ts';
+import { silenceBeforeClose } from '../../src/http/drain/drain.ts';
 import { disposed } from '../support/disposed.ts';
 import { FirstProcess, skip } from '../support/first-process.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
@@ -17,7 +17,7 @@ void describe('the start of the process', { concurrency: 3 }, () => {
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, endedWell);
     const final = await program.finalLine();
-    assert.ok(Number(final['durationMs']) < linger, 'there is nobody to wait for');
+    assert.ok(Number(final['durationMs']) < silenceBeforeClose, 'the process must not wait for anything');
     assert.deepEqual(final['heldBy'], ['Timeout']);
   });
 
@@ -40,11 +40,14 @@ void describe('the start of the process', { concurrency: 3 }, () => {
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, endedWell);
     const final = await program.finalLine();
-    assert.ok(Number(final['durationMs']) < 5_000, 'the hook has the whole budget, if anybody waits for it');
+    assert.ok(
+      Number(final['durationMs']) < 5_000,
+      'the process must not wait for the hook, which may take the whole budget',
+    );
     assert.deepEqual([final['hookFailures'], final['heldBy']], [[], []]);
   });
 
-  test('a process without a server is drained, too', async (t) => {
+  test('a process without a server runs its shutdown at SIGINT, and exits with 0', async (t) => {
     const program = disposed(t, new ProcessUnderTest('works-a-queue.ts'));
     await program.signaled('HasBeenReady');
     program.kill('SIGINT');
@@ -53,7 +56,10 @@ void describe('the start of the process', { concurrency: 3 }, () => {
   });
 
   for (const name of ['listens.ts', 'never-listens.ts']) {
-    const title = name === 'listens.ts' ? 'as PID 1 SIGTERM drains' : 'as PID 1 SIGTERM is not ignored before listen()';
+    const title =
+      name === 'listens.ts'
+        ? 'a server that is PID 1 drains at SIGTERM'
+        : 'a program that is PID 1 is shut down by SIGTERM before listen()';
     test(`P-066, K-100, K-194 ${title}`, { skip }, async (t) => {
       const first = disposed(t, new FirstProcess([fixture(name)]));
       await first.printed(name === 'listens.ts' ? /"name":"HasBeenReady"/ : /"starting","pid":1\b/);
@@ -63,12 +69,4 @@ void describe('the start of the process', { concurrency: 3 }, () => {
       assert.doesNotMatch(first.output, /started (by|through)/);
     });
   }
-});
-
-test('a worker thread logs once that it receives no process signals', async (t) => {
-  const program = disposed(t, new ProcessUnderTest('serves-in-a-worker.ts'));
-  await program.signaled('HasBeenReady');
-  const warnings = program.lines.filter(({ level }) => level === 40).map(({ msg }) => msg);
-  assert.equal(warnings.length, 1);
-  assert.match(warnings[0] ?? '', /^a worker thread receives no process signals: call duck\.shutdown\(\)/);
 });

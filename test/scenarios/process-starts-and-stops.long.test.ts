@@ -18,8 +18,8 @@ test('P-070, P-073 a thousand starts and stops leave no warning, listener, timer
     program.lines.filter(({ msg }) => msg === 'warning'),
     [],
   );
-  // The first groups fill caches of Node, and the figure varies by some hundred KiB. The signals alone would take more
-  // than a MiB if they were kept.
+  // The first groups fill caches of Node. The heap varies by some hundred KiB. Retained lifecycle signals alone would
+  // add more than one MiB.
   const heap = done['heap'] as number[];
   const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
   const growth = mean(heap.slice(-5)) - mean(heap.slice(5, 10));

@@ -1,11 +1,12 @@
-// Uncaught errors of a whole program: what is printed is what Node prints, and what is served is still answered.
+// Tests uncaught errors in a whole program: lameduck prints what Node prints, and requests in flight still get their
+// responses.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { disposed } from '../support/disposed.ts';
 import { HeldRequest } from '../support/held-request.ts';
 import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 
-/** Standard error of the program that throws: with lameduck, and without. */
+/** The standard error of the throwing program, with lameduck and without. */
 async function printed(t: TestContext, thrown: string): Promise<[ours: string, nodes: string]> {
   return (await Promise.all(
     [{}, { LAMEDUCK_DISABLED: '1' }].map(async (env) => {
@@ -30,16 +31,16 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
   }
 
   for (const thrown of ['text', 'object', 'text_rejection', 'event']) {
-    test(`P-063, P-064 an error without a place in its stack is printed without one: ${thrown}`, async (t) => {
+    test(`P-063, P-064 an error without a source location in its stack is printed without one: ${thrown}`, async (t) => {
       const [ours, nodes] = await printed(t, thrown);
       assert.ok(ours.length > 0);
-      // Node begins with the line that threw, and the rest is the same.
+      // Node first prints the source line that threw. The rest is the same.
       if (thrown === 'event') assert.match(nodes, /^node:events:\d+\n.*\n +\^\n\n/);
       assert.equal(withoutPlace(ours), withoutPlace(nodes));
     });
   }
 
-  test('P-063, K-211 an uncaught error turns readyz red, lets requests in flight end, and exits with 82', async (t) => {
+  test('P-063, K-211 after an uncaught error /readyz fails, requests in flight finish, and the process exits with 82', async (t) => {
     const program = disposed(t, new ProcessUnderTest('throws.ts', { LAMEDUCK_SHUTDOWN_SEND_RETRY_AFTER: 'true' }));
     const port = await program.ready();
     const request = await HeldRequest.open(t, port);
@@ -54,7 +55,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     assert.equal((logged?.['err'] as Line)['message'], 'thrown: the cause');
   });
 
-  test('P-063, K-211 requests in flight have two seconds after an uncaught error', async (t) => {
+  test('P-063, K-211 requests in flight have two seconds to finish after an uncaught error', async (t) => {
     const program = disposed(t, new ProcessUnderTest('throws.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGUSR2');
@@ -63,7 +64,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     const { phases, unfinished, exitCode } = await program.finalLine();
     const { InFlightRequestsDrained, NotAcceptingNewRequest } = phases as Record<string, number>;
     const drain = Number(InFlightRequestsDrained) - Number(NotAcceptingNewRequest);
-    // After a process signal it would have 25 s.
+    // After a process signal, the drain would have 25 s.
     assert.ok(drain >= 1_990 && drain < 4_000, `${String(drain)} ms`);
     assert.equal((unfinished as Line[]).length, 1);
     assert.equal(exitCode, 82);
@@ -82,10 +83,10 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     const final = await program.finalLine();
     assert.equal(final, program.lines.at(-1));
     assert.equal(final['exitCode'], 82);
-    assert.ok(Number(final['durationMs']) < 2_000, 'the first alone would have had as long');
+    assert.ok(Number(final['durationMs']) < 2_000, 'the first error alone would have left two seconds');
   });
 
-  test('P-056, P-063 a process signal joins the shutdown of an uncaught error, and a second one ends it', async (t) => {
+  test('P-056, P-063 a process signal joins the shutdown of an uncaught error, and a second signal ends the process', async (t) => {
     const program = disposed(t, new ProcessUnderTest('throws.ts'));
     await HeldRequest.open(t, await program.ready());
     program.kill('SIGUSR2');
@@ -98,7 +99,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     assert.equal(program.lines.filter((line) => line['name'] === 'ShutdownInitiated').length, 1);
   });
 
-  test('P-056, P-063 an uncaught error in the shutdown of a process signal joins it, and exits with 82', async (t) => {
+  test('P-056, P-063 an uncaught error joins the shutdown of a process signal, and the process exits with 82', async (t) => {
     const program = disposed(t, new ProcessUnderTest('throws.ts'));
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
@@ -120,7 +121,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     assert.ok(program.lines.some(({ msg }) => msg === 'uncaught error after the drain: exiting at once'));
   });
 
-  test('P-063 a program that handles uncaught errors itself goes on as if we were not there', async (t) => {
+  test('P-063 a program that handles uncaught errors itself continues as without lameduck', async (t) => {
     const program = disposed(t, new ProcessUnderTest('survives-its-own-errors.ts'));
     await program.line('the error', ({ msg }) => msg === 'handled thrown');
     await program.signaled('HasBeenReady');
@@ -132,13 +133,13 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
 
   for (const nodeOptions of [[], ['--require', 'node:domain']]) {
     const options = nodeOptions.join(' ') || 'no options';
-    test(`P-063 a program ends as without lameduck if its only listener exits, with ${options}`, async (t) => {
+    test(`P-063 a program ends as without lameduck if its only uncaughtException listener exits, with ${options}`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('reports-its-errors.ts', {}, nodeOptions));
       assert.deepEqual(await program.exit, { code: 1, signal: null });
     });
   }
 
-  test('P-063 an uncaught error begins the shutdown if a library has restored process.emit', async (t) => {
+  test('P-063 an uncaught error begins the shutdown even if a library has restored process.emit', async (t) => {
     const program = disposed(t, new ProcessUnderTest('replaces-process-emit.ts'));
     await program.ready();
     program.child.stdin?.write('throw');
@@ -147,7 +148,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
   });
 
   for (const when of ['before', 'after']) {
-    test(`P-063 requests in flight finish if a library that exits at uncaught errors was loaded ${when} lameduck`, async (t) => {
+    test(`P-063 requests in flight finish even if a library that exits at uncaught errors was loaded ${when} lameduck`, async (t) => {
       const program = disposed(t, new ProcessUnderTest('replaces-process-emit.ts', { EXITS: when }));
       const request = await HeldRequest.open(t, await program.ready());
       program.child.stdin?.write('throw');
@@ -157,7 +158,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
     });
   }
 
-  test('P-063 an uncaught error is printed and ends a program that has loaded node:domain, with 82', async (t) => {
+  test('P-063 an uncaught error in a program with node:domain is printed, and ends the program with 82', async (t) => {
     const program = disposed(t, new ProcessUnderTest('throws.ts', {}, ['--require', 'node:domain']));
     await program.ready();
     program.kill('SIGUSR2');
@@ -167,7 +168,7 @@ void describe('uncaught errors', { concurrency: 3 }, () => {
   });
 });
 
-// Removes everything up to the caret and the empty line after it.
+// Removes everything up to the caret, and the empty line after it.
 function withoutPlace(text: string): string {
   return text.replace(/^\n?(file|node):[^]*?\n\s*\^\n\n?/, '');
 }

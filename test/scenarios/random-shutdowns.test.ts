@@ -1,12 +1,12 @@
-// Shutdowns at random: clients of every kind, at any moment of what they say, and a signal that none of them expects.
-// SEED says where to begin, ROUNDS how many rounds to go from there; with ROUNDS alone the first seed is a fresh one.
+// Shuts servers down at random: clients of every kind receive the shutdown at any point of their conversation. SEED is
+// the first seed, and ROUNDS is the number of rounds. If only ROUNDS is set, the first seed is random.
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { runRound } from './random-shutdowns/round.ts';
 
 const parallel = 4;
 
-// With each of these seeds something went wrong once. .ci/run adds fresh seeds.
+// Each of these seeds has revealed a bug. .ci/run adds random seeds.
 const fixed = [1, 2, 6, 1018, 1023, 3063, 4037, 10434, 10573, 948390541];
 
 function seeds(): readonly number[] {
@@ -20,9 +20,9 @@ const chosen = seeds();
 
 void describe(`random shutdowns from SEED=${String(chosen[0])}`, { concurrency: parallel }, () => {
   for (const seed of chosen) {
-    it(`P-003, P-012, P-022, P-039, P-043 nothing is lost, reset, refused too early or left hanging with SEED=${String(seed)}`, async (t) => {
+    it(`P-003, P-012, P-022, P-039, P-043 no request is lost, reset, refused too early or left without an end, with SEED=${String(seed)}`, async (t) => {
       const { failures, plan, answered, refused, took, attempts } = await runRound(seed);
-      assert.deepEqual(failures, [], `SEED=${String(seed)} ROUNDS=1 says it again: ${plan}`);
+      assert.deepEqual(failures, [], `SEED=${String(seed)} ROUNDS=1 repeats this round: ${plan}`);
       assert.ok(answered > 0, 'somebody was served');
       const repeated = attempts > 1 ? `, gone through ${String(attempts)} times` : '';
       t.diagnostic(

@@ -1,4 +1,5 @@
-// Programs whose handlers call their own server, in a process of their own, under closed-loop clients that never retry.
+// Tests programs whose handlers send requests to their own server, while closed-loop clients that never retry send
+// requests.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -6,7 +7,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { get, newAccount, runClient } from '../support/closed-loop-client.ts';
 import { disposed } from '../support/disposed.ts';
-import { registered } from '../support/guest.ts';
+import { registered } from '../support/under-register.ts';
 import { HeldRequest } from '../support/held-request.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 import { until } from '../support/until.ts';
@@ -24,7 +25,7 @@ const modes = [
 for (const asks of ways) {
   describe(asks, () => {
     for (const [mode, env] of modes) {
-      it(`A-126 no handler that calls its own server fails, with ${mode}`, async (t) => {
+      it(`A-126 no handler that sends a request to its own server fails, with ${mode}`, async (t) => {
         await shutDownUnderLoad(t, { ...env, ASKS: asks });
       });
     }
@@ -42,7 +43,7 @@ for (const [listenHost, host] of [
   });
 }
 
-it('A-126 while a program calls itself, other processes are refused, also on the listener that it has for that', async (t) => {
+it('A-126 while a program sends requests to itself, all its listeners refuse other processes', async (t) => {
   const program = disposed(t, new ProcessUnderTest('asks-itself.ts', inCode));
   const port = await program.ready();
   const held = await HeldRequest.open(t, port, '/');
@@ -65,7 +66,7 @@ for (const [listenHost, host, seen, seenByServer] of [
   ['::', '127.0.0.1', '127.0.0.1', '::ffff:127.0.0.1'],
   ['0.0.0.0', '0.0.0.0', '127.0.0.1', '127.0.0.1'],
 ] as const) {
-  it(`A-126 both ends see the address that was called: ${host}, where the program listens on ${listenHost}`, async (t) => {
+  it(`A-126 both ends of a connection to itself report the called address ${host}, if the program listens on ${listenHost}`, async (t) => {
     const env = { ...inCode, ASKS: 'fetch', LISTEN_HOST: listenHost, HOST: host };
     const program = disposed(t, new ProcessUnderTest('asks-itself.ts', env));
     const port = await program.ready();
@@ -81,7 +82,7 @@ for (const [listenHost, host, seen, seenByServer] of [
   });
 }
 
-it('A-126 a program that calls itself in a loop of its own drains as soon as no other request is in flight', async (t) => {
+it('A-126 a program that constantly sends requests to itself drains as soon as no other request is in flight', async (t) => {
   const program = disposed(t, new ProcessUnderTest('asks-itself.ts', { ...inCode, BACKGROUND: 'loop' }));
   const port = await program.ready();
   const held = await HeldRequest.open(t, port, '/');
@@ -107,7 +108,7 @@ async function answerFrom(port: number): Promise<string> {
   return received === '' ? (error?.code ?? 'closed') : 'an answer';
 }
 
-// Reads what the kernel says: the sockets of the process, and those of its network namespace that listen.
+// Reads from the kernel which sockets of the process listen.
 function listeningPorts(pid: number): number[] {
   const files = `/proc/${String(pid)}/fd`;
   const sockets = readdirSync(files).map((file) => readlinkSync(join(files, file)));
@@ -127,11 +128,11 @@ async function shutDownUnderLoad(t: TestContext, env: Readonly<Record<string, st
   const stop = new AbortController();
   const clients = Array.from({ length: clientCount }, () => runClient({ port, isSecure, account, stop: stop.signal }));
   await until(() => account.answered >= 2 * clientCount);
-  // However the clients fare, this handler begins to call its own server when the listener is closed to others.
+  // Whatever the clients do, this handler sends a request to its own server after the listener is closed to others.
   const held = await HeldRequest.open(t, port, '/', isSecure);
   program.kill('SIGTERM');
   await program.signaled('NotAcceptingNewRequest');
-  // The proxy answers in chunks, of which the last is empty.
+  // The proxy responds in chunks, and the last chunk is empty.
   assert.match((await held.release()) ?? '', /leaf$|^0$/);
   const { code } = await program.exit;
   await Promise.all(clients);

@@ -1,5 +1,5 @@
-// Clients that read slowly, of a process with whose end the network interface goes: in a pod the kernel can deliver nothing
-// after that.
+// Tests clients that read slowly from a process whose network interface is removed at its end. As in a pod, the kernel
+// can then deliver nothing more.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import type { Exit } from '../support/command-under-test.ts';
@@ -8,7 +8,10 @@ import { PodNetwork } from '../support/pod-network.ts';
 import type { Line, LoggingCommand } from '../support/process-under-test.ts';
 
 const bytes = 1_500_000;
-/** In a millisecond: what the kernel keeps when the handler has ended takes the client four seconds. */
+/**
+ * Bytes per millisecond. At this rate, a client takes four seconds for the bytes that are in the kernel when the
+ * handler ends.
+ */
 const rate = 250;
 
 const http = ['kept', 'close', 'halfClosed', 'upgraded'];
@@ -18,11 +21,14 @@ const skip = PodNetwork.skip ?? false;
 interface Shutdown {
   readonly server: LoggingCommand;
   readonly exit: Promise<Exit>;
-  /** How many bytes each client misses. */
+  /** How many bytes each client has not received. */
   readonly missing: () => Promise<number[]>;
 }
 
-/** shutDown sends SIGTERM when every client has begun to read, and removes the interface when the process has ended. */
+/**
+ * shutDown sends SIGTERM when every client has begun to read. It removes the network interface when the process has
+ * ended.
+ */
 async function shutDown(
   t: TestContext,
   kind: string,
@@ -63,10 +69,10 @@ void describe('clients that read slowly', { skip, concurrency: 3 }, () => {
   for (const [kind, readers, env] of [
     ['http', [...http, ...http], {}],
     ['https', ['tls'], {}],
-    // The session ends five seconds after its last response, if its client answers no ping before.
+    // The session ends five seconds after its last response, unless its client answers a ping earlier.
     ['h2c', ['stream'], { RATE: '120' }],
   ] as const) {
-    test(`P-006 they have the whole response when the process ends: ${String(readers.length)} over ${kind}`, async (t) => {
+    test(`P-006 all slow readers over ${kind} have the whole response when the process ends, with ${String(readers.length)} at once`, async (t) => {
       const { server, exit, missing } = await shutDown(t, kind, readers, env);
       assert.deepEqual(await exit, { code: 0, signal: null });
       assert.deepEqual(
@@ -77,7 +83,7 @@ void describe('clients that read slowly', { skip, concurrency: 3 }, () => {
     });
   }
 
-  test('P-006 destroy hooks do not wait for them', async (t) => {
+  test('P-006 destroy hooks run before slow readers have their whole response', async (t) => {
     const { server, exit } = await shutDown(t, 'http', ['kept']);
     const destroyed = Number((await server.line('destroyed', ({ msg }) => msg === 'destroyed'))['time']);
     await exit;
@@ -85,7 +91,7 @@ void describe('clients that read slowly', { skip, concurrency: 3 }, () => {
     assert.ok(ended - destroyed > 1_500, `${String(ended - destroyed)} ms`);
   });
 
-  test('P-025 at the end of the budget a client that has not acknowledged everything is named, with 80', async (t) => {
+  test('P-025 at the end of the budget a client that has not acknowledged all bytes is named, and the exit code is 80', async (t) => {
     const { server, exit, missing } = await shutDown(
       t,
       'http',
@@ -108,11 +114,12 @@ void describe('clients that read slowly', { skip, concurrency: 3 }, () => {
     assert.equal(line['unacknowledgedBytes'], unfinished?.['unacknowledgedBytes']);
   });
 
-  test('a client that does not read leaves time for the own signal listeners of the program', async (t) => {
+  test("a client that does not read leaves time for the program's own signal listeners", async (t) => {
     const env = {
       LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '5',
       LAMEDUCK_DESTROY_HOOK_TIMEOUT: '1s',
-      ...{ RATE: '100', CLEANS_UP: '1' },
+      RATE: '100',
+      CLEANS_UP: '1',
     };
     const { server, exit } = await shutDown(t, 'http', ['kept'], env, handedOver);
     assert.deepEqual(await exit, { code: 80, signal: null });
@@ -120,7 +127,7 @@ void describe('clients that read slowly', { skip, concurrency: 3 }, () => {
     assert.equal(((await server.finalLine())['unfinished'] as Line[]).length, 1);
   });
 
-  test('P-021 a client that has vanished holds the end for a few seconds only', async (t) => {
+  test('P-021 a client that has vanished delays the exit by only a few seconds', async (t) => {
     const { server, exit } = await shutDown(t, 'http', ['kept'], {}, async (network, program) => {
       await handedOver(network, program);
       await network.muteClients();

@@ -20,16 +20,16 @@ const pod = {
   destroyHookTimeout: '3s',
 };
 
-test('P-075 the budget is the grace period without preStop and 2 s, and the drain is what delay and hooks leave of it', () => {
+test('P-075 the budget is the grace period without preStop and 2 s, and the drain is the budget without delay and hooks', () => {
   assert.deepEqual(budgetOf(settingsOf(pod), 0), { total: 23_000, drain: 10_000 });
 });
 
-test('P-075 the longer of the delay and the longest pre-shutdown hook counts, since they run beside each other', () => {
+test('P-075 only the longer of the delay and the longest pre-shutdown hook counts, because they run in parallel', () => {
   assert.equal(budgetOf(settingsOf(pod), 9_000).drain, 10_000);
   assert.equal(budgetOf(settingsOf(pod), 12_500).drain, 7_500);
 });
 
-test('P-075 the sum is written with the name and the value of each part, and with where it came from', () => {
+test('P-075 the sum of the budget is printed with the name, value and source of each part', () => {
   const environment = { KUBERNETES_SERVICE_HOST: '10.96.0.1', LAMEDUCK_PRE_STOP_SECONDS: '5' };
   assert.equal(
     explained({ destroyHookTimeout: '3s' }, 12_500, environment).sum,
@@ -38,7 +38,7 @@ test('P-075 the sum is written with the name and the value of each part, and wit
   );
 });
 
-test('P-075 a drain of 1 s is accepted and one of 999 ms is refused, with the sum', () => {
+test('P-075 a drain of 1 s is accepted and one of 999 ms is rejected, with the sum', () => {
   checkBudget(explained({ shutdownDelayDuration: 24_000 }));
   const short = explained({ shutdownDelayDuration: 24_001 });
   assert.equal(short.drain, 999);
@@ -54,7 +54,7 @@ test('P-075 a drain of 1 s is accepted and one of 999 ms is refused, with the su
 });
 
 for (const preStopSeconds of [5, 10]) {
-  test(`P-075 a grace period of 5 s that a preStop of ${String(preStopSeconds)} s uses up is refused with a negative drain`, () => {
+  test(`P-075 a grace period of 5 s with a preStop of ${String(preStopSeconds)} s is rejected with a negative drain`, () => {
     const budget = explained({ terminationGracePeriodSeconds: 5, preStopSeconds });
     assert.equal(budget.total, 3_000 - preStopSeconds * 1_000);
     assert.throws(

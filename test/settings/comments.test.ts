@@ -1,4 +1,4 @@
-// An editor shows the comment above each option's row, through the declarations that the package ships.
+// Tests that editors show the comment of each option, through the declarations that the package ships.
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { join } from 'node:path';
@@ -58,15 +58,16 @@ ${linesFor(electionTable)}};
 
 for (const [name, { kind, default: defaultIn }] of rows) {
   test(`an editor shows for ${name} the comment of its row, its default and its unit`, () => {
-    const hover = hovers.get(name);
-    assert.match(hover?.text ?? '', /^[A-Z].{20,}\.$/);
-    assert.equal(hover?.text, comments.get(name)?.description);
-    assert.equal(hover?.default, comments.get(name)?.default);
-    if (kind.name === 'duration') assert.match(hover?.type ?? '', /\bDuration\b/);
-    if (kind.name === 'seconds') assert.match(hover?.text ?? '', /\bseconds\b/);
+    const { text = '', type = '', default: shown } = hovers.get(name) ?? {};
+    const { description = '', default: byDefault } = comments.get(name) ?? {};
+    assert.match(text, new RegExp(`^${name}: [A-Z].{20,}\\.$`));
+    assert.equal(text, `${name}: ${description}`);
+    assert.equal(shown, byDefault);
+    if (kind.name === 'duration') assert.match(type, /\bDuration\b/);
+    if (kind.name === 'seconds') assert.match(text, /\bseconds\b/);
   });
 
-  test(`the comment of ${name} names the default that the table has, and says what 0 means`, () => {
+  test(`the comment of ${name} names the default in the table, and the meaning of 0`, () => {
     const { description = '', default: byDefault = '' } = comments.get(name) ?? {};
     for (const inCluster of [true, false]) {
       const value = defaultIn(inCluster);

@@ -17,7 +17,7 @@ function problems(options: object, environment: Record<string, string> = {}): st
   throw new Error('nothing was refused');
 }
 
-test('the environment overrules code, and code overrules the default, each with its source', () => {
+test('the environment overrides code, and code overrides the default, each with its source', () => {
   const { settings, sources } = completeSettings(
     { shutdownDelayDuration: '1s', destroyHookTimeout: '1s' },
     { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' },
@@ -30,7 +30,7 @@ test('the environment overrules code, and code overrules the default, each with 
   assert.equal(sources.preShutdownHookTimeout, 'default');
 });
 
-test('an empty variable is one that is not set, and an option that is undefined is one that is not given', () => {
+test('an empty variable counts as not set, and an undefined option as not given', () => {
   const { settings, sources } = completeSettings(
     { preShutdownHookTimeout: undefined, destroyHookTimeout: 7 },
     { LAMEDUCK_DESTROY_HOOK_TIMEOUT: '', LAMEDUCK_PRE_STOP_SECONDS: ' ' },
@@ -42,11 +42,11 @@ test('an empty variable is one that is not set, and an option that is undefined 
   );
 });
 
-test('space around the value of a variable does not matter', () => {
+test('white space around the value of a variable is ignored', () => {
   assert.equal(completeSettings({}, { LAMEDUCK_PRE_STOP_SECONDS: ' 5\n' }).settings.preStopSeconds, 5);
 });
 
-test('a 0 that is given stays 0 and false stays false', () => {
+test('a given 0 stays 0, and a given false stays false', () => {
   const given = { shutdownDelayDuration: 0, terminationGracePeriodSeconds: 0, shutdownSendRetryAfter: false };
   const inCluster = { KUBERNETES_SERVICE_HOST: '10.96.0.1' };
   const { settings, sources } = completeSettings(given, inCluster);
@@ -59,11 +59,11 @@ test('a 0 that is given stays 0 and false stays false', () => {
   );
 });
 
-test('a number in code is milliseconds', () => {
+test('a duration that is a number in code is in milliseconds', () => {
   assert.equal(completeSettings({ shutdownDelayDuration: 10 }, {}).settings.shutdownDelayDuration, 10);
 });
 
-test('P-107 the default of the delay is 10 s in a cluster, 0 outside, and can be overruled', () => {
+test('P-107 the delay is 10 s by default in a cluster and 0 outside, and can be overridden', () => {
   const inCluster = { KUBERNETES_SERVICE_HOST: '10.96.0.1' };
   assert.equal(completeSettings({}, inCluster).settings.shutdownDelayDuration, 10_000);
   assert.equal(completeSettings({}, {}).settings.shutdownDelayDuration, 0);
@@ -71,7 +71,7 @@ test('P-107 the default of the delay is 10 s in a cluster, 0 outside, and can be
   assert.equal(completeSettings({ shutdownDelayDuration: '3s' }, inCluster).settings.shutdownDelayDuration, 3_000);
 });
 
-test('all problems are in one error, each with its name, its value, where that came from and what is allowed', () => {
+test('all invalid settings are in one error, each with its name, value, source and rule', () => {
   const options = { shutdownDelayDuration: -1, healthCheckTimeout: 'soon', shutdownSendRetryAfter: 'yes', dely: 1 };
   const environment = {
     LAMEDUCK_DESTROY_HOOK_TIMEOUT: '10',
@@ -84,27 +84,27 @@ test('all problems are in one error, each with its name, its value, where that c
     'destroyHookTimeout: "10" from LAMEDUCK_DESTROY_HOOK_TIMEOUT: expected a duration with its unit; did you mean 10s?',
     'shutdownSignals: "SIGKILL" from LAMEDUCK_SHUTDOWN_SIGNALS: expected one or more of the process signals that a program can catch, such as SIGTERM,SIGINT',
     'healthCheckTimeout: "soon" from code: expected a duration such as 15s or 1m30s, from 1ms to 596h',
-    'dely from code: there is no such option',
+    'dely from code: unknown option',
     'LAMEDUCK_DISABLED: "perhaps": expected 1, 0, true or false',
   ]);
 });
 
-test('an option that does not exist is refused with the nearest name', () => {
+test('an unknown option is rejected with the nearest name', () => {
   assert.deepEqual(problems({ shutdownDelay: '5s', ShutdownSignals: 'SIGTERM' }), [
-    'shutdownDelay from code: there is no such option; the nearest is shutdownDelayDuration',
-    'ShutdownSignals from code: there is no such option; the nearest is shutdownSignals',
+    'shutdownDelay from code: unknown option; the nearest is shutdownDelayDuration',
+    'ShutdownSignals from code: unknown option; the nearest is shutdownSignals',
   ]);
 });
 
-test('null is a value that was given, and is refused', () => {
+test('null counts as a given value, and is rejected', () => {
   assert.match(problems({ shutdownDelayDuration: null })[0] ?? '', /^shutdownDelayDuration: null from code: /);
 });
 
-test('a variable that cannot be read is refused even where code has given a value', () => {
+test('an invalid variable is rejected even if code gives a value', () => {
   assert.equal(problems({ preStopSeconds: 1 }, { LAMEDUCK_PRE_STOP_SECONDS: '1s' }).length, 1);
 });
 
-test('a number that code means in seconds is a warning with the text to write', () => {
+test('a number in code that is probably meant in seconds is a warning with the text to write', () => {
   const { warnings } = completeSettings({ shutdownDelayDuration: 10, healthCheckTimeout: 900, preStopSeconds: 5 }, {});
   assert.deepEqual(warnings, [
     'shutdownDelayDuration: 10 from code is 10ms, because a number means milliseconds; did you mean "10s"?',
@@ -113,7 +113,7 @@ test('a number that code means in seconds is a warning with the text to write', 
   assert.deepEqual(completeSettings(others, {}).warnings, []);
 });
 
-test('an unknown variable refuses nothing and is one warning', () => {
+test('an unknown variable is one warning, and nothing is rejected', () => {
   const { warnings } = completeSettings({}, { LAMEDUCK_SHUTDOWN_SIGNAL: 'SIGQUIT' });
   assert.deepEqual(warnings, ['unknown variable LAMEDUCK_SHUTDOWN_SIGNAL; the nearest is LAMEDUCK_SHUTDOWN_SIGNALS']);
 });
@@ -127,7 +127,7 @@ interface GivenFunctions {
   readonly logger?: unknown;
 }
 
-test('functions are options of code alone: those that are wrong are in the same error, and a variable of theirs is unknown', () => {
+test('functions are options in code only: invalid ones are in the same error, and a variable for one is unknown', () => {
   const functions = { route: functionAllowed, logger: (given: unknown) => (given === 5 ? 'a logger' : undefined) };
   const options = { route: '/orders', logger: 5, preStopSeconds: -1, rout: 1 };
   assert.throws(
@@ -137,7 +137,7 @@ test('functions are options of code alone: those that are wrong are in the same 
         'preStopSeconds: -1 from code: expected a whole number of seconds from 0 to 2000000',
         'route: "/orders" from code: expected a function',
         'logger: 5 from code: expected a logger',
-        'rout from code: there is no such option; the nearest is route',
+        'rout from code: unknown option; the nearest is route',
       ]);
       return true;
     },
@@ -148,7 +148,7 @@ test('functions are options of code alone: those that are wrong are in the same 
   assert.deepEqual(completed.warnings, ['unknown variable LAMEDUCK_ROUTE']);
 });
 
-test('the object of the caller is left as it is, and the result is frozen', () => {
+test('the options object of the caller is not changed, and the result is frozen', () => {
   const options: SettingsOptions = Object.freeze({ shutdownDelayDuration: '1s', shutdownSignals: 'SIGTERM' });
   const { settings, sources } = completeSettings(options, {});
   assert.deepEqual(options, { shutdownDelayDuration: '1s', shutdownSignals: 'SIGTERM' });

@@ -23,7 +23,7 @@ const durations: Readonly<Record<string, number>> = {
 };
 
 for (const [text, milliseconds] of Object.entries(durations)) {
-  test(`the Go duration ${text} is ${String(milliseconds)} ms`, () => {
+  test(`the Go duration ${text} is parsed as ${String(milliseconds)} ms`, () => {
     assert.equal(parseDuration(text), milliseconds);
   });
 }
@@ -49,12 +49,12 @@ const none = [
 ];
 
 for (const text of none) {
-  test(`"${text}" is no Go duration`, () => {
+  test(`"${text}" is not a Go duration`, () => {
     assert.equal(parseDuration(text), undefined);
   });
 }
 
-test('a text that is no duration does not spoil the reading of the next', () => {
+test('an invalid duration does not affect the parsing of the next', () => {
   parseDuration('15s!');
   assert.equal(parseDuration('15s'), 15_000);
 });
@@ -73,12 +73,12 @@ const written: readonly (readonly [number, string])[] = [
 ];
 
 for (const [milliseconds, text] of written) {
-  test(`${String(milliseconds)} ms are written ${text}, as Go would`, () => {
+  test(`${String(milliseconds)} ms are written as ${text}, as Go would`, () => {
     assert.equal(formatDuration(milliseconds), text);
   });
 }
 
-test('what is written can be read again', () => {
+test('a written duration can be parsed again', () => {
   for (const milliseconds of [1, 999, 1_001, 61_250, 86_400_000, 2 ** 31 - 1]) {
     assert.equal(Math.round(parseDuration(formatDuration(milliseconds)) ?? NaN), milliseconds);
   }

@@ -5,22 +5,22 @@ import { lameduckServiceLinks } from '../support/service-links.ts';
 
 const known = ['LAMEDUCK_SHUTDOWN_DELAY_DURATION', 'LAMEDUCK_PRE_STOP_SECONDS', 'LAMEDUCK_SHUTDOWN_SIGNALS'];
 
-test('P-121 every variable that Kubernetes injects for a Service named lameduck is told from ours', () => {
+test('P-121 every variable that Kubernetes injects for a Service named lameduck is recognized as a service link', () => {
   for (const [name, value] of Object.entries(lameduckServiceLinks)) assert.ok(isServiceLink(name, value), name);
   assert.deepEqual(unknownVariables(lameduckServiceLinks, known), []);
 });
 
-test('P-121 a variable that a Service could inject under the name of a setting is told by its value', () => {
+test('P-121 a service link with the name of a setting is recognized by its value', () => {
   assert.equal(isServiceLink('LAMEDUCK_PROBE_PORT', 'tcp://10.96.0.7:8081'), true);
   assert.equal(isServiceLink('LAMEDUCK_PROBE_PORT', 'udp://10.96.0.7:53'), true);
   assert.equal(isServiceLink('LAMEDUCK_PROBE_PORT', '8081'), false);
 });
 
-test('a variable of ours is never taken for a service link', () => {
+test("a setting's variable is never taken for a service link", () => {
   for (const name of known) assert.equal(isServiceLink(name, 'tcp://10.96.0.7:80'), false, name);
 });
 
-test('an unknown variable is one warning with the nearest name', () => {
+test('an unknown LAMEDUCK_ variable is one warning with the nearest name', () => {
   const environment = { LAMEDUCK_SHUTDOWN_DELAY: '5s', LAMEDUCK_PRESTOP_SECONDS: '5', PATH: '/bin' };
   assert.deepEqual(unknownVariables(environment, known), [
     'unknown variable LAMEDUCK_SHUTDOWN_DELAY; the nearest is LAMEDUCK_SHUTDOWN_DELAY_DURATION',
@@ -28,7 +28,7 @@ test('an unknown variable is one warning with the nearest name', () => {
   ]);
 });
 
-test('a variable of ours in another letter case is not read, and is reported unless it says the same', () => {
+test("a setting's variable in another letter case is not read, and is reported unless it has the same value", () => {
   const other = { lameduck_pre_stop_seconds: '5', Lameduck_Disabled: '1', LAMEDUCK_SHUTDOWN_SIGNALs: 'SIGTERM' };
   assert.deepEqual(unknownVariables(other, known), [
     'unknown variable lameduck_pre_stop_seconds; the nearest is LAMEDUCK_PRE_STOP_SECONDS',
@@ -40,7 +40,7 @@ test('a variable of ours in another letter case is not read, and is reported unl
   assert.deepEqual(unknownVariables({ ...other, LAMEDUCK_PRE_STOP_SECONDS: '6' }, known).length, 3);
 });
 
-test('the name of an unknown variable is repeated on one line, of bounded length, in bounded time', () => {
+test('the name of an unknown variable is repeated on one line of limited length, in limited time', () => {
   const names = [`LAMEDUCK_${'X'.repeat(100_000)}`, 'LAMEDUCK_PRE\nSTOP', 'LAMEDUCK_ÜBER', 'LAMEDUCK_'];
   const begun = process.cpuUsage();
   const warnings = unknownVariables(Object.fromEntries(names.map((name) => [name, ''])), known);
@@ -50,7 +50,7 @@ test('the name of an unknown variable is repeated on one line, of bounded length
   for (const warning of warnings) assert.match(warning, /^.{1,300}$/);
 });
 
-test('LAMEDUCK_DISABLED is known, and only 1 and true switch lameduck off', () => {
+test('LAMEDUCK_DISABLED is a known variable, and only 1 and true disable lameduck', () => {
   assert.deepEqual(unknownVariables({ LAMEDUCK_DISABLED: '1' }, known), []);
   assert.equal(isDisabled({ LAMEDUCK_DISABLED: '1' }), true);
   assert.equal(isDisabled({ LAMEDUCK_DISABLED: 'true' }), true);
@@ -61,7 +61,7 @@ test('LAMEDUCK_DISABLED is known, and only 1 and true switch lameduck off', () =
   assert.equal(isDisabled({ LAMEDUCK_DISABLED: 'yes' }), undefined);
 });
 
-test('the nearest name differs in the fewest letters, and is none when too many differ; the beginning of a name is near to it', () => {
+test('the nearest name differs in the fewest letters, and may complete the given one, but must not differ in too many', () => {
   assert.equal(nearest('shutdownSignal', ['shutdownSignals', 'shutdownDelay']), 'shutdownSignals');
   assert.equal(nearest('SHUTDOWNSIGNALS', ['shutdownSignals']), 'shutdownSignals');
   assert.equal(nearest('shutdownDelay', ['shutdownSignals', 'shutdownDelayDuration']), 'shutdownDelayDuration');

@@ -1,4 +1,4 @@
-// Options and variables as nobody should write them: each is refused by name in one bounded line, or does no harm.
+// Tests malicious options and variables: each is rejected by name in one line of limited length, or has no effect.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isLameduckError } from '../../src/errors.ts';
@@ -9,20 +9,20 @@ function refused(options: unknown, environment: Record<string, string> = {}): st
   try {
     completeSettings(options as object, environment);
   } catch (error) {
-    assert.ok(isLameduckError(error), 'not by an error of ours');
+    assert.ok(isLameduckError(error), "the error must not be one of lameduck's");
     return error.message.split('\n  ').slice(1);
   }
   throw new Error(`nothing was refused of ${JSON.stringify(environment)}`);
 }
 
 for (const name of ['toString', 'constructor', 'hasOwnProperty', '__proto__', 'then']) {
-  test(`${name}, which every object may have, is no option`, () => {
+  test(`${name}, a property of every object, is not an option`, () => {
     const options = JSON.parse(`{ "${name}": 1 }`) as object;
-    assert.deepEqual(refused(options), [`${name} from code: there is no such option`]);
+    assert.deepEqual(refused(options), [`${name} from code: unknown option`]);
   });
 }
 
-test('options without a prototype, frozen ones and those of a class count like any other', () => {
+test('options without a prototype, frozen options and options of a class work like any other', () => {
   class FromFile {
     get preStopSeconds(): number {
       return 7;
@@ -35,7 +35,7 @@ test('options without a prototype, frozen ones and those of a class count like a
   }
 });
 
-test('a getter is asked once, and one that throws is a problem among the others', () => {
+test('a getter in the options is called once, and one that throws is a problem among the others', () => {
   let asked = 0;
   const options = {
     get preStopSeconds(): number {
@@ -55,7 +55,7 @@ test('a getter is asked once, and one that throws is a problem among the others'
   assert.deepEqual(others, []);
 });
 
-test('a list whose element throws when it is looked at is refused', () => {
+test('a list whose element throws when it is read is rejected', () => {
   const names = ['SIGTERM'];
   Object.defineProperty(names, 0, {
     get() {
@@ -109,7 +109,7 @@ function revoked(): object {
 }
 
 for (const [what, value] of Object.entries(values)) {
-  test(`${what} is refused for every setting, each on one line of bounded length`, () => {
+  test(`${what} is rejected for every setting, with one short line per setting`, () => {
     const names = Object.keys(settingsTable) as SettingName[];
     const lines = refused(Object.fromEntries(names.map((name) => [name, value])));
     assert.deepEqual(
@@ -120,22 +120,44 @@ for (const [what, value] of Object.entries(values)) {
   });
 }
 
-test('-0 is 0', () => {
+test('-0 counts as 0 in a setting', () => {
   const { settings } = completeSettings({ shutdownDelayDuration: -0, preStopSeconds: -0, goawayChance: -0 }, {});
   assert.deepEqual([settings.shutdownDelayDuration, settings.preStopSeconds, settings.goawayChance], [0, 0, 0]);
   assert.equal(completeSettings({}, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '-0s' }).settings.shutdownDelayDuration, 0);
 });
 
 const texts: readonly string[] = [
-  ...['٣', '３', '五', '½', 'Ⅷ', '1_000', '1e3', '0x10', '+', '-', '--5s', 'NaN', 'Infinity', 'null', 'undefined'],
-  ...['5 s', '5s;', "'5s'", '5s # in seconds', 'true false', '[object Object]', '$DELAY', 'yes', '%'],
+  '٣',
+  '３',
+  '五',
+  '½',
+  'Ⅷ',
+  '1_000',
+  '1e3',
+  '0x10',
+  '+',
+  '-',
+  '--5s',
+  'NaN',
+  'Infinity',
+  'null',
+  'undefined',
+  '5 s',
+  '5s;',
+  "'5s'",
+  '5s # in seconds',
+  'true false',
+  '[object Object]',
+  '$DELAY',
+  'yes',
+  '%',
   '9'.repeat(400),
   `${'9'.repeat(400)}s`,
 ];
 
 for (const text of texts) {
-  test(`"${text.slice(0, 20)}" in the environment is refused for every setting`, () => {
-    // `-` is standard output.
+  test(`"${text.slice(0, 20)}" in the environment is rejected for every setting`, () => {
+    // `-` means standard output.
     const takes = (name: SettingName): boolean => text === '-' && name === 'auditLogPath';
     const names = (Object.keys(settingsTable) as SettingName[]).filter((name) => !takes(name));
     const lines = refused({}, Object.fromEntries(names.map((name) => [variableOf(name), text])));
@@ -148,7 +170,7 @@ for (const text of texts) {
   });
 }
 
-test('a value as long as the environment can hold is refused at once', () => {
+test('a value of the greatest length that the environment can hold is rejected quickly', () => {
   const names = Object.keys(settingsTable) as SettingName[];
   for (const text of ['9'.repeat(131_000), '/'.repeat(131_000), '1s'.repeat(65_000), 'SIGTERM,'.repeat(16_000)]) {
     const begun = process.cpuUsage();
@@ -159,7 +181,7 @@ test('a value as long as the environment can hold is refused at once', () => {
   }
 });
 
-test('space of any kind around the value of a variable does not matter', () => {
+test('white space of any kind around the value of a variable is ignored', () => {
   const { settings } = completeSettings({}, { LAMEDUCK_PRE_STOP_SECONDS: '\u00a0\t5\r\n\ufeff' });
   assert.equal(settings.preStopSeconds, 5);
 });

@@ -10,7 +10,7 @@ function warningsOf(options: SettingsOptions, { environment = {}, longestHook = 
   return relationWarnings(settings, sources, explainBudget(settings, longestHook, sources));
 }
 
-test('nothing is said of the defaults, in a cluster or outside', () => {
+test('the default settings cause no warning, in a cluster or outside', () => {
   assert.deepEqual(warningsOf({}), []);
   assert.deepEqual(warningsOf({}, { environment: { KUBERNETES_SERVICE_HOST: '10.96.0.1' } }), []);
 });
@@ -26,12 +26,12 @@ test('P-075 a requestTimeout that is longer than the drain is one warning, with 
   assert.match(warning, /preStopSeconds 5s \(code\).* = drain 20s$/);
 });
 
-test('P-075 the hooks that are registered count in the sum of a warning', () => {
+test('P-075 registered hooks count in the sum of a warning', () => {
   assert.deepEqual(warningsOf({ requestTimeout: '15s' }, { longestHook: 10_000 }), []);
   assert.match(warningsOf({ requestTimeout: '15s' }, { longestHook: 10_001 })[0] ?? '', /= drain 14\.999s$/);
 });
 
-test('A-140 a grace period for watches that is longer than the drain is cut to it: said when it was chosen, and not of the default', () => {
+test('A-140 a grace period for watches that exceeds the drain is shortened to it, with a warning unless it is the default', () => {
   const short = { terminationGracePeriodSeconds: 10 };
   assert.deepEqual(warningsOf(short), []);
   assert.deepEqual(warningsOf({ shutdownWatchTerminationGracePeriod: '25s' }), []);
@@ -40,7 +40,7 @@ test('A-140 a grace period for watches that is longer than the drain is cut to i
   assert.match(warning, /^shutdownWatchTerminationGracePeriod 10s \(code\) .* limits it: .* = drain 5s$/);
 });
 
-test('P-090 a livez stall limit that is shorter than that of readyz is one warning, unless it is none', () => {
+test('P-090 a livez stall limit that is shorter than the readyz stall limit is one warning, unless it is off', () => {
   assert.deepEqual(warningsOf({ livezEventLoopStallLimit: '5s' }), []);
   assert.deepEqual(warningsOf({ livezEventLoopStallLimit: '0s' }), []);
   assert.match(
@@ -49,7 +49,7 @@ test('P-090 a livez stall limit that is shorter than that of readyz is one warni
   );
 });
 
-test('P-081 a limit of the checks that is not below the second of a probe’s default timeout is one warning', () => {
+test("P-081 a healthCheckTimeout that is not below a probe's default timeout of one second is one warning", () => {
   assert.deepEqual(warningsOf({ healthCheckTimeout: 999 }), []);
   assert.match(warningsOf({ healthCheckTimeout: '1s' })[0] ?? '', /^healthCheckTimeout 1s \(code\) is not below 1s/);
 });

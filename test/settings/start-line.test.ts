@@ -1,4 +1,4 @@
-// Tests what the start line and its warnings say about the settings.
+// Tests the start line and its warnings about the settings.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { test, type TestContext } from 'node:test';
@@ -38,7 +38,7 @@ async function startLines(
   return { start, warnings };
 }
 
-test('P-075 the start line has the sum, each number with where it came from', async (t) => {
+test('P-075 the start line has the sum of the budget, with the source of each number', async (t) => {
   const { start } = await startLines(
     t,
     { destroyHookTimeout: '2s' },
@@ -51,10 +51,10 @@ test('P-075 the start line has the sum, each number with where it came from', as
       ' - max(shutdownDelayDuration 5s (env), pre-shutdown hooks 12s)' +
       ' - destroyHookTimeout 2s (code) = drain 24s',
   );
-  assert.deepEqual(start.details['settings'], {}, 'what the sum has is not repeated');
+  assert.deepEqual(start.details['settings'], {}, 'a part of the sum must not be repeated');
 });
 
-test('P-107 the start line has the version, and each setting that is set with its value and source', async (t) => {
+test('P-107 the start line has the version, and each setting that is set, with its value and source', async (t) => {
   const readinessPaths = ['/health', '/ready'];
   const { start } = await startLines(t, { requestTimeout: 5_000, readinessPaths }, { LAMEDUCK_GOAWAY_CHANCE: '0.01' });
   assert.equal(start.details['version'], version);
@@ -65,11 +65,11 @@ test('P-107 the start line has the version, and each setting that is set with it
   });
 });
 
-test('P-107 the start line says of a delay that nobody has set that it is the default', async (t) => {
+test('P-107 the start line marks a default delay as the default', async (t) => {
   assert.match((await startLines(t, {})).start.message, /max\(shutdownDelayDuration 0s \(default\)/);
 });
 
-test('P-075 what does not fit together is a warning after the start line, with the hooks that are registered by then', async (t) => {
+test('P-075 conflicting settings are a warning after the start line, which includes the hooks registered so far', async (t) => {
   const options = { requestTimeout: '15s', healthCheckTimeout: '2s', shutdownWatchTerminationGracePeriod: '20s' };
   const { warnings } = await startLines(t, options, { LAMEDUCK_DELAY: '5s' });
   const ours = warnings.filter((warning) => !warning.startsWith('started '));

@@ -18,11 +18,11 @@ test('no two settings share a variable', () => {
 });
 
 for (const [name, { kind, default: defaultIn }] of rows) {
-  test(`the default of ${name} is one that could be given, and as it is written it could stand in the environment`, () => {
+  test(`the default of ${name} is a valid value, also in the form that it has in the environment`, () => {
     for (const inCluster of [true, false]) {
       const value = defaultIn(inCluster);
       if (value === undefined) continue;
-      // An empty list is written as a word, so that one which is empty by mistake is refused.
+      // An empty list is written as a word. A list that is empty by mistake is therefore rejected.
       const given = Array.isArray(value) && value.length === 0 ? kind.format(value) : value;
       assert.deepEqual(kind.fromCode(given), { value });
       assert.deepEqual(kind.fromText(kind.format(value).replace(/^(\d+)s$/, kind.name === 'seconds' ? '$1' : '$&')), {
@@ -32,7 +32,7 @@ for (const [name, { kind, default: defaultIn }] of rows) {
   });
 }
 
-test('the defaults outside a cluster and in one', () => {
+test('outside a cluster each setting has the listed default', () => {
   const outside = Object.fromEntries(names.map((name) => [name, settingsTable[name].default(false)]));
   assert.deepEqual(outside, {
     shutdownDelayDuration: 0,
@@ -60,8 +60,8 @@ test('the defaults outside a cluster and in one', () => {
     logFormat: 'json',
     auditLogPath: '',
     requestDurationBuckets: [
-      ...[5, 10, 25, 50, 75, 100, 250, 500, 750, 1_000, 2_500, 5_000, 7_500, 10_000],
-      ...[15_000, 30_000, 60_000, 120_000, 300_000],
+      5, 10, 25, 50, 75, 100, 250, 500, 750, 1_000, 2_500, 5_000, 7_500, 10_000, 15_000, 30_000, 60_000, 120_000,
+      300_000,
     ],
     maxMetricSeries: 5_000,
     httpMetrics: 'on',
@@ -76,15 +76,15 @@ test('the defaults outside a cluster and in one', () => {
   });
 });
 
-test('P-069 SIGHUP and SIGUSR2 are left alone unless asked for', () => {
+test('P-069 SIGHUP and SIGUSR2 are not handled by default', () => {
   assert.deepEqual(settingsTable.shutdownSignals.default(false), ['SIGTERM', 'SIGINT']);
 });
 
-test('P-081 the limit of a health check is below the second that the kubelet waits by default', () => {
+test("P-081 the default healthCheckTimeout is below the kubelet's default timeout of one second", () => {
   assert.ok(settingsTable.healthCheckTimeout.default(false) < 1_000);
 });
 
-test('P-107 the delay is 10 s in a cluster and none outside', () => {
+test('P-107 the default delay is 10 s in a cluster and 0 outside', () => {
   assert.equal(settingsTable.shutdownDelayDuration.default(true), 10_000);
   assert.equal(settingsTable.shutdownDelayDuration.default(false), 0);
 });

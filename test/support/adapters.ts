@@ -1,4 +1,4 @@
-// Each kind of server that the tests run on, by the name that stands in their titles and in docs/conformance.md.
+// Each kind of server on which the tests run. Its name appears in test titles and in docs/conformance.md.
 import { createServer, type RequestListener } from 'node:http';
 import { createSecureServer as createSecureHttp2Server } from 'node:http2';
 import { createServer as createSecureServer } from 'node:https';
@@ -21,7 +21,7 @@ const onlyHttp2 = 'node:http2 in clear text';
 export type AdapterName = Exclude<ServerKind, typeof onlyHttp2>;
 export const adapterNames = serverKinds.filter((kind): kind is AdapterName => kind !== onlyHttp2);
 
-// A server of HTTP/2 over TLS passes requests over HTTP/1.1 to its handlers as requests of node:http.
+// An HTTP/2 server over TLS passes HTTP/1.1 requests to its handlers as requests of node:http.
 const mixed = { ...certificate, allowHTTP1: true };
 
 /** Each adapter turns a plain handler into a server that does not listen yet. */
@@ -32,13 +32,13 @@ export const adapters: Readonly<Record<AdapterName, (listener: RequestListener) 
     createSecureHttp2Server(mixed, listener as unknown as undefined) as unknown as Http1Server,
   Fastify: async (listener) => serverOf(Fastify(), listener),
   'Fastify HTTP/2': async (listener) =>
-    // A type of its own, which has all that is used of it here.
+    // Fastify's type for HTTP/2 differs, but has every member that is used here.
     serverOf(Fastify({ http2: true, https: mixed }) as unknown as FastifyInstance, listener),
-  // The program's own; that its lifecycle comes later is not its doing.
+  // The program creates an ordinary server. lameduck/register adds the lifecycle later.
   register: async (listener) => createServer(listener),
 };
 
-/** isSecure says whether clients speak TLS with an adapter’s server. */
+/** isSecure returns whether clients of an adapter's server use TLS. */
 export function isSecure(adapter: AdapterName): boolean {
   return adapter === 'node:https' || adapter === 'node:http2 over TLS' || adapter === 'Fastify HTTP/2';
 }

@@ -1,9 +1,9 @@
-// Loaded with --import into a program that names its port. Each listen() gets a free port instead.
+// Loaded with --import into a program with a fixed port. Each listen() then uses a free port.
 import { Server } from 'node:net';
 
 type Listen = (this: Server, ...args: unknown[]) => Server;
 
-// Called below on the server that it was meant for.
+// This method is called with its own server as its `this`.
 // eslint-disable-next-line @typescript-eslint/unbound-method
 const listen = Server.prototype.listen as Listen;
 

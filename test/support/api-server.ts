@@ -1,4 +1,4 @@
-// A small API server on a real socket: Leases and Events over HTTP/1.1, with scripts for what goes wrong.
+// A small API server on a real socket: Leases and Events over HTTP/1.1, with scripts for failures.
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
@@ -14,34 +14,38 @@ export interface Call {
   readonly token: string | undefined;
   readonly body: { readonly metadata?: Record<string, unknown>; readonly spec?: Record<string, unknown> } | undefined;
   answered: number | undefined;
+  /** The reason in the Status that the server has answered. */
+  reason: unknown;
 }
 
-/** Script decides what happens to a call; undefined serves it. */
+/** Script decides how the server treats a call. If it returns undefined, the server responds as usual. */
 export type Script = (call: Call) => Scripted | undefined;
 
-/** Scripted is one way to treat a call. */
+/** Scripted is one way in which the server treats a call. */
 export interface Scripted {
-  /** Answers this instead, without touching the storage. */
+  /** Sends this response, without a read or a write of the storage. */
   readonly answer?: Answered & { readonly headers?: Record<string, string>; readonly text?: string };
-  /** Milliseconds of the clock until the answer; Infinity never answers. The storage is touched at once. */
+  /** Milliseconds of the clock until the response. With Infinity, there is no response. The storage is written at once. */
   readonly delay?: number;
-  /** Destroys the connection instead of answering, after the storage was touched. */
+  /** Writes to the storage, and then destroys the connection without a response. */
   readonly isReset?: boolean;
-  /** Neither touches the storage nor answers. */
+  /** Neither writes to the storage nor responds. */
   readonly isLost?: boolean;
+  /** If true, the server sends the header and half of the body, and then nothing. */
+  readonly isHalf?: boolean;
 }
 
-/** ApiServer plays a Kubernetes API server for one Lease, `app` in `ns`. */
+/** ApiServer acts as a Kubernetes API server for one Lease, `app` in the namespace `ns`. */
 export class ApiServer {
   readonly store = new LeaseStore();
   readonly calls: Call[] = [];
   readonly events: Record<string, unknown>[] = [];
   script: Script = () => undefined;
-  /** How Events are answered; Infinity never answers. */
+  /** The status with which the server responds to Events. With Infinity, it does not respond. */
   eventStatus = 201;
-  /** Whether watches are permitted. */
+  /** Whether the server permits watches. */
   isWatchable = false;
-  /** How many calls have been received and not answered yet. */
+  /** The number of calls that are waiting for a response. */
   held = 0;
   readonly watches = new Set<ServerResponse>();
   readonly #clock: Clock;
@@ -68,7 +72,7 @@ export class ApiServer {
     this.#server.closeAllConnections();
   }
 
-  /** The methods of all calls of Leases so far, watches left out. */
+  /** The methods of all calls for Leases so far, except watches. */
   get methods(): string {
     return this.calls.map(({ method }) => method).join(' ');
   }
@@ -105,8 +109,14 @@ export class ApiServer {
   ): Promise<void> {
     const body = text === '' ? undefined : (JSON.parse(text) as NonNullable<Call['body']>);
     const call: Call = {
-      ...{ method, path: url, at: this.#clock.now(), socket: this.#socketOf(request), body, answered: undefined },
+      method,
+      path: url,
+      at: this.#clock.now(),
+      socket: this.#socketOf(request),
+      body,
+      answered: undefined,
       token: request.headers.authorization?.replace('Bearer ', ''),
+      reason: undefined,
     };
     this.calls.push(call);
     const scripted = this.script(call) ?? {};
@@ -122,7 +132,14 @@ export class ApiServer {
       request.socket.resetAndDestroy();
       return;
     }
+    if (scripted.isHalf === true) {
+      const whole = JSON.stringify(answer.body);
+      response.writeHead(answer.status, { 'Content-Length': whole.length }).write(whole.slice(0, whole.length / 2));
+      await this.#wait(Infinity, response);
+      return;
+    }
     call.answered = answer.status;
+    call.reason = (answer.body as { reason?: unknown } | undefined)?.reason;
     response.writeHead(answer.status, { 'Content-Type': 'application/json', ...answer.headers });
     response.end(answer.text ?? JSON.stringify(answer.body));
   }

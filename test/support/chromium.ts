@@ -1,4 +1,4 @@
-// A page in Chromium, driven by the Chrome DevTools Protocol over a pipe.
+// A page in Chromium, controlled by the Chrome DevTools Protocol over a pipe.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -13,7 +13,6 @@ interface Reply {
   readonly error?: { readonly message: string };
 }
 
-/** Chromium is a browser with one page. */
 export class Chromium {
   readonly #child: ChildProcess;
   readonly #profile: string;
@@ -21,7 +20,7 @@ export class Chromium {
   #session: string | undefined;
   #lastId = 0;
 
-  /** start starts the browser, the variable CHROMIUM or `chromium`. */
+  /** start starts the browser that the variable CHROMIUM names, or `chromium`. */
   static async start(): Promise<Chromium> {
     const browser = new Chromium();
     const { targetId } = (await browser.send('Target.createTarget', { url: 'about:blank' })) as { targetId: string };
@@ -44,7 +43,7 @@ export class Chromium {
     });
   }
 
-  /** send resolves with the result of a command. */
+  /** send sends a command to the browser and resolves with its result. */
   async send(method: string, params: object = {}): Promise<object> {
     const id = ++this.#lastId;
     const message = { id, method, params, ...(this.#session !== undefined && { sessionId: this.#session }) };
@@ -56,7 +55,7 @@ export class Chromium {
     return result ?? {};
   }
 
-  /** show replaces the page. */
+  /** show replaces the content of the page. */
   async show(html: string): Promise<void> {
     const { frameTree } = (await this.send('Page.getFrameTree')) as { frameTree: { frame: { id: string } } };
     await this.send('Page.setDocumentContent', { frameId: frameTree.frame.id, html });

@@ -1,4 +1,5 @@
-// A client that sends its next request as soon as the last is answered, never retries, and keeps account of every one.
+// A client that sends its next request as soon as it has the response to the last, never retries, and counts every
+// result.
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
 import { once } from 'node:events';
@@ -6,22 +7,22 @@ import { once } from 'node:events';
 /**
  * The results of the requests.
  *
- * A request is *lost* if it was sent and its connection ended before the whole answer had arrived. The client cannot
+ * A request is *lost* if it was sent and its connection ended before the whole response had arrived. The client cannot
  * know whether the request was executed.
  *
- * A request is *refused* if its answer is 429 or 503, or if no connection could be opened for it. It was not executed,
- * and the client may send it elsewhere.
+ * A request is *refused* if its response is 429 or 503, or if no connection could be opened for it. It was not
+ * executed, and the client may send it elsewhere.
  */
 export interface Account {
   answered: number;
-  /** Those of the answers that say that the server or its upstream failed. */
+  /** The number of responses that report a failure of the server or its upstream. */
   failed: number;
   toldToClose: number;
   lost: string[];
   refused: string[];
-  /** Local ports of lost first requests, whose connection the server may never have accepted. */
+  /** Local ports of connections whose first request was lost. The server may never have accepted these connections. */
   lostPorts: (number | undefined)[];
-  /** Local ports of connections that were reset before TLS had begun to speak. */
+  /** Local ports of connections that were reset before the TLS handshake. */
   resetPorts: number[];
 }
 
@@ -40,7 +41,7 @@ export interface ClientOptions {
 export const get = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 export const post = 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 5\r\n\r\nhello';
 
-/** runClient goes on until `stop` is aborted or no connection can be made any more. */
+/** runClient sends requests until `stop` is aborted or no connection can be opened. */
 export async function runClient({
   port,
   isSecure = false,
@@ -86,7 +87,7 @@ export async function runClient({
   }
 }
 
-// A call, since the compiler takes what it has read of the property for settled.
+// Reads the property in a function, because the compiler assumes that a property does not change after it was read.
 function isAborted(signal: AbortSignal): boolean {
   return signal.aborted;
 }
@@ -107,7 +108,10 @@ export interface Response {
   readonly body: string;
 }
 
-/** ResponseReader reads whole responses, one after another; undefined is the end of the connection before one was whole. */
+/**
+ * ResponseReader reads complete responses, one after another. It returns undefined if the connection ends before a
+ * response is complete.
+ */
 export class ResponseReader {
   error: string | undefined;
   received = 0;

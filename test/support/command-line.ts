@@ -1,20 +1,20 @@
-// Command lines that came as settings, such as how to call kubectl, with arguments appended.
+// Runs command lines that are settings, such as the one for kubectl, with further arguments.
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-/** The output of a command. */
+/** Said is the output of a command. */
 export interface Said {
   readonly output: string;
   readonly complaint: string;
 }
 
-/** Runs a command line that came as a setting, with arguments appended; rejects with what it said when it fails. */
+/** Runs a command line from a setting with further arguments. Rejects with the output if the command fails. */
 export async function run(commandLine: string, ...args: string[]): Promise<string> {
   return (await feed('', commandLine, ...args)).output;
 }
 
-/** Does the same with `input` as its standard input. */
+/** feed does the same as run, with `input` as the standard input. */
 export async function feed(input: string, commandLine: string, ...args: string[]): Promise<Said> {
   const child = start(commandLine, args);
   child.stdin.on('error', () => undefined).end(input);
@@ -23,8 +23,8 @@ export async function feed(input: string, commandLine: string, ...args: string[]
   return { output, complaint };
 }
 
-/** start starts a command line that came as a setting. */
+/** start starts a command line from a setting. */
 export function start(commandLine: string, args: string[]): ChildProcessWithoutNullStreams {
-  // `exec` makes the command the child itself, so that ending the child ends the command.
+  // With `exec` the shell becomes the command, so that killing the child kills the command.
   return spawn('/bin/sh', ['-c', `exec ${commandLine} "$@"`, 'sh', ...args], { stdio: 'pipe' });
 }

@@ -1,11 +1,11 @@
-// A command as a user types it, in a process group of its own, with what it prints read as text.
+// Runs a command in its own process group, as a user would start it, and reads its output as text.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
 export interface CommandOptions {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
-  /** Whether the command has nothing to read, or what the test writes into `child.stdin`. */
+  /** Whether standard input is closed, or is what the test writes to `child.stdin`. */
   readonly stdin?: 'ignore' | 'pipe';
 }
 
@@ -14,9 +14,9 @@ export interface Exit {
   readonly signal: NodeJS.Signals | null;
 }
 
-/** CommandUnderTest is killed with everything that it started when its scope ends. */
+/** CommandUnderTest is a running command. It is killed at the end of its scope, with everything that it started. */
 export class CommandUnderTest implements AsyncDisposable {
-  /** Both of its outputs, in the order in which they arrived. */
+  /** Standard output and standard error, in the order in which they arrived. */
   output = '';
   readonly exit: Promise<Exit>;
   readonly child: ChildProcess;
@@ -47,7 +47,7 @@ export class CommandUnderTest implements AsyncDisposable {
     });
   }
 
-  /** printed resolves with the first match in what is printed; it rejects when the command ends without one. */
+  /** printed resolves with the first match in the output. It rejects if the command ends without a match. */
   async printed(pattern: RegExp): Promise<RegExpExecArray> {
     for (;;) {
       const match = pattern.exec(this.output);
@@ -65,12 +65,12 @@ export class CommandUnderTest implements AsyncDisposable {
     try {
       process.kill(-(this.child.pid as number), 'SIGKILL');
     } catch {
-      // The whole group has ended.
+      // No process of the group is left.
     }
     await this.exit;
   }
 
-  /** changed resolves when more has been printed, or when the command has ended. */
+  /** changed resolves when more output has arrived, or when the command has ended. */
   protected changed(): Promise<void> {
     return new Promise((resolve) => this.#waiting.push(resolve));
   }
@@ -80,8 +80,8 @@ export class CommandUnderTest implements AsyncDisposable {
   }
 }
 
-// npm, the test runner and the machine set variables that would change the program under test. npm must not check for
-// updates of itself.
+// Removes the variables of npm, the test runner and the machine that would change the program under test. npm must not
+// check for updates.
 function cleanEnvironment(): Record<string, string | undefined> {
   const kept = Object.entries(process.env).filter(
     ([name]) => name === 'NODE_COMPILE_CACHE' || !/^(npm_|LAMEDUCK_|KUBERNETES_|NODE_)/.test(name),

@@ -1,4 +1,4 @@
-// A program with a debug socket, and what the socket answers.
+// Sends requests to the debug socket of a program.
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -8,7 +8,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import type { Inspection } from '../../src/inspection.ts';
 
-/** socketPath is a path in a folder of the test's own. */
+/** socketPath returns the path of a socket in a temporary folder. */
 export function socketPath(t: TestContext): string {
   const folder = mkdtempSync(join(tmpdir(), 'socket-'));
   t.after(() => {
@@ -24,14 +24,14 @@ export async function send(path: string, url: string, method = 'GET'): Promise<{
   return { status: response.statusCode ?? 0, body: (await response.toArray()).join('') };
 }
 
-/** inspect returns the document of a debug socket. */
+/** inspect requests the document of a debug socket and returns it. */
 export async function inspect(path: string, url = '/'): Promise<Inspection> {
   const { status, body } = await send(path, url);
   if (status !== 200) throw new Error(`${String(status)} ${body}`);
   return JSON.parse(body) as Inspection;
 }
 
-/** inspected resolves with the first document that is as it should be. */
+/** inspected resolves with the first document for which `isSo` returns true. */
 export async function inspected(path: string, isSo: (found: Inspection) => boolean): Promise<Inspection> {
   for (let attempt = 0; attempt < 1_000; attempt++) {
     const found = await inspect(path);

@@ -1,7 +1,7 @@
-// `await using` for tests: Node 22 does not know the syntax yet.
+// Replaces `await using` in tests, because Node 22 does not support the syntax.
 import type { TestContext } from 'node:test';
 
-/** disposed has the resource disposed of when the test ends, whatever became of it. */
+/** disposed disposes of the resource when the test ends, whether it passes or fails. */
 export function disposed<Resource extends AsyncDisposable>(test: TestContext, resource: Resource): Resource {
   test.after(() => resource[Symbol.asyncDispose]());
   return resource;

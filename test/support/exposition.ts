@@ -1,4 +1,4 @@
-// Reads the text format of Prometheus, strictly: what a server of Prometheus would refuse throws here.
+// Parses Prometheus' text format strictly: input that a Prometheus server would reject throws here.
 import assert from 'node:assert/strict';
 
 export interface Family {
@@ -16,44 +16,46 @@ export interface ParsedSample {
 const sampleLine = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/;
 const labelPair = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\[\\"n])*)"(?:,|$)/y;
 
-/** Exposition is what a scrape has given. */
+/** Exposition is the parsed result of a scrape. */
 export class Exposition {
   readonly families = new Map<string, Family & { samples: ParsedSample[] }>();
 
   constructor(text: string) {
-    assert.ok(text.endsWith('\n'), 'the last line has no end');
+    assert.ok(text.endsWith('\n'), 'the last line must end with a line feed');
     const seen = new Set<string>();
     let name = '';
     for (const line of text.split('\n').filter((one) => one !== '')) {
       const [, keyword, family = '', rest = ''] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? [];
       if (keyword === 'HELP') {
-        assert.ok(!this.families.has(family), `${family} stands there twice`);
+        assert.ok(!this.families.has(family), `${family} must not appear twice`);
         this.families.set(family, { help: rest, type: '', samples: [] });
         name = family;
       } else if (keyword === 'TYPE') {
-        assert.equal(family, name, 'a TYPE without its HELP');
+        assert.equal(family, name, 'a TYPE must follow its HELP');
         this.families.set(family, { ...this.#family(family), type: rest });
       } else {
         const sample = parseSample(line);
-        assert.ok(belongsTo(sample.name, name, this.#family(name).type), `${line} stands below ${name}`);
-        assert.ok(!seen.has(keyOf(sample)), `${line} stands there twice`);
+        assert.ok(belongsTo(sample.name, name, this.#family(name).type), `${line} must not appear below ${name}`);
+        assert.ok(!seen.has(keyOf(sample)), `${line} must not appear twice`);
         seen.add(keyOf(sample));
         this.#family(name).samples.push(sample);
       }
     }
   }
 
-  /** value returns the one sample of that name whose labels include the given ones; undefined when there is none. */
+  /**
+   * value returns the only sample with this name whose labels include the given ones, or undefined if there is none.
+   */
   value(name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
     const all = [...this.families.values()].flatMap(({ samples }) => samples).filter((sample) => sample.name === name);
     const found = all.filter((sample) => Object.entries(labels).every(([key, text]) => sample.labels[key] === text));
-    assert.ok(found.length < 2, `${name} ${JSON.stringify(labels)} is not one sample: ${JSON.stringify(found)}`);
+    assert.ok(found.length < 2, `${name} ${JSON.stringify(labels)} must be one sample: ${JSON.stringify(found)}`);
     return found[0]?.value;
   }
 
   #family(name: string): Family & { samples: ParsedSample[] } {
     const family = this.families.get(name);
-    assert.ok(family, `a sample without its HELP: ${name}`);
+    assert.ok(family, `a sample must have a HELP: ${name}`);
     return family;
   }
 }
@@ -71,7 +73,7 @@ function parseSample(line: string): ParsedSample {
   return { name: name as string, labels, value: numberOf(value as string) };
 }
 
-// As Go reads a float: any letter case.
+// Parses a float as Go does: in any letter case.
 function numberOf(text: string): number {
   if (/^nan$/i.test(text)) return NaN;
   if (/^[+-]?inf$/i.test(text)) return text.startsWith('-') ? -Infinity : Infinity;

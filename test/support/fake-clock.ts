@@ -1,4 +1,4 @@
-// A Clock whose hands a test turns. It starts at an odd hour, so that a moment taken for a length of time shows.
+// A Clock that a test advances. It starts at an odd time, so that a test fails if a time is mistaken for a duration.
 import type { Clock } from '../../src/clock.ts';
 
 interface Timer {
@@ -31,18 +31,21 @@ export class FakeClock implements Clock {
     };
   }
 
-  /** How many timers wait, and how many of them would keep a process alive. */
+  /** The number of pending timers, and how many of them would keep a process alive. */
   get pending(): { all: number; holding: number } {
     const timers = [...this.#timers];
     return { all: timers.length, holding: timers.filter(({ holdsProcess }) => holdsProcess).length };
   }
 
-  /** How many milliseconds until the next timer; Infinity without one. */
+  /** The milliseconds until the next timer, or Infinity if there is none. */
   get untilNext(): number {
     return Math.min(...[...this.#timers].map(({ at }) => Math.max(0, at - this.#now)));
   }
 
-  /** advance runs the timers of the next `milliseconds` in order, and between two of them everything that follows. */
+  /**
+   * advance advances the clock by `milliseconds` and runs the due timers in order. After each timer it waits for
+   * pending promises.
+   */
   async advance(milliseconds: number): Promise<void> {
     const end = this.#now + milliseconds;
     await settled();
@@ -55,12 +58,15 @@ export class FakeClock implements Clock {
     this.#now = end;
   }
 
-  /** block lets time pass in which nothing runs, as in a blocked event loop. */
+  /** block advances the clock without running a timer, as if the event loop were blocked. */
   block(milliseconds: number): void {
     this.#now += milliseconds;
   }
 
-  /** advanceUntil goes on in steps of 10 ms until `promise` has resolved; a failure says that `what` did not come. */
+  /**
+   * advanceUntil advances the clock in steps of 10 ms until `promise` has resolved. The error after `atMost`
+   * milliseconds names `what`.
+   */
   async advanceUntil<Value>(what: string, promise: Promise<Value>, atMost = 60_000): Promise<Value> {
     const outcome: { value?: Value } = {};
     void promise.then((value) => (outcome.value = value));
@@ -78,7 +84,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** settled resolves when everything that follows from what has happened has happened, short of time and sockets. */
+/** settled resolves after all pending promise callbacks have run. */
 export function settled(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

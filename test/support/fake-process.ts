@@ -1,4 +1,4 @@
-// A process that a test ends instead of its own.
+// A fake process, so that code under test does not exit the process of the test.
 import { EventEmitter } from 'node:events';
 
 export class FakeProcess extends EventEmitter {
@@ -7,7 +7,7 @@ export class FakeProcess extends EventEmitter {
   readonly stdout = {};
   readonly stderr = {};
   exitCode: number | undefined;
-  /** The exit codes with which it has been ended. */
+  /** The exit codes with which the code under test has exited. */
   readonly exits: number[] = [];
 
   exit(code: number): void {

@@ -1,4 +1,5 @@
-// The Fastify that the plugin is tested on: the one that FASTIFY_UNDER_TEST names, or else the installed one.
+// The version of Fastify on which the plugin is tested: the module that FASTIFY_UNDER_TEST names, or else the installed
+// one.
 import type * as fastify from 'fastify';
 
 const specifier = process.env['FASTIFY_UNDER_TEST'] ?? 'fastify';

@@ -1,4 +1,4 @@
-// Applications to test the plugin with, and connections to them.
+// Creates applications to test the plugin with, and connections to them.
 import { once } from 'node:events';
 import { connect, type AddressInfo, type NetConnectOpts } from 'node:net';
 import type { TestContext } from 'node:test';
@@ -10,33 +10,36 @@ import { Client } from './serving.ts';
 
 export { Fastify };
 
-/** silentLogger keeps the log out of what the tests print. */
+/** silentLogger discards the log, so that it does not appear in the output of the tests. */
 export const silentLogger: Logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** PluginOptions is the options as Fastify takes them: with `exactOptionalPropertyTypes`, its own `logLevel` is not undefined. */
+/**
+ * PluginOptions are the options in the form that Fastify accepts: with `exactOptionalPropertyTypes`, Fastify's own
+ * `logLevel` must not be undefined.
+ */
 export type PluginOptions = Omit<LameduckOptions, 'logLevel'>;
 
-/** createApp makes an application with the plugin; it is closed when the test ends. */
+/** createApp creates an application with the plugin. The application is closed when the test ends. */
 export async function createApp(
   test: TestContext,
   options: PluginOptions = {},
   serverOptions: FastifyServerOptions = {},
 ): Promise<FastifyInstance> {
   const app = Fastify(serverOptions);
-  // Connections that a test leaves open must not take the whole budget.
+  // With the full budget, connections that a test leaves open would delay its end.
   test.after(() => app.lameduck.shutdown('end of the test', { budget: 1 }));
   await app.register(fastifyLameduck, { logger: silentLogger, ...options });
   return app;
 }
 
-/** listen starts an application on a port of its own, and resolves with it when the application has been ready. */
+/** listen starts an application on a free port, and resolves when the application has been ready. */
 export async function listen(app: FastifyInstance, host = '127.0.0.1'): Promise<number> {
   await app.listen({ host, port: 0 });
   await app.lameduck.signals.hasBeenReady.signaled;
   return (app.server.address() as AddressInfo).port;
 }
 
-/** dial makes a connection, which is gone when the test ends. */
+/** dial opens a connection that is closed when the test ends. */
 export async function dial(test: TestContext, to: number | NetConnectOpts): Promise<Client> {
   const socket = connect(typeof to === 'number' ? { port: to, host: '127.0.0.1' } : to);
   test.after(() => socket.destroy());
@@ -44,7 +47,7 @@ export async function dial(test: TestContext, to: number | NetConnectOpts): Prom
   return new Client(socket);
 }
 
-/** recordCloses notes the calls of a user's hooks, and when they came. */
+/** recordCloses records the names and times of an application's close hooks. */
 export function recordCloses(app: FastifyInstance): { readonly names: string[]; readonly times: number[] } {
   const names: string[] = [];
   const times: number[] = [];

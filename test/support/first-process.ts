@@ -1,21 +1,21 @@
-// A process that is PID 1, as the program of a container is, for which the kernel has no default for a process signal.
+// Starts Node as PID 1, as in a container. The kernel applies no default action to a signal for PID 1.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { CommandUnderTest } from './command-under-test.ts';
 
 const canUnshare = spawnSync('unshare', ['--pid', '--fork', '--mount-proc', 'true']).status === 0;
 
-/** For the tests: why there can be no such process here. */
+/** The reason to skip a test that needs a PID namespace, or false. */
 export const skip = canUnshare ? false : 'unshare --pid is not permitted here';
 
-/** FirstProcess is Node as PID 1 of a namespace of its own. */
+/** FirstProcess is Node as PID 1 of its own PID namespace. */
 export class FirstProcess extends CommandUnderTest {
   constructor(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
     const script = `echo "unshare is $$"; exec unshare --pid --fork --mount-proc "$@"`;
     super('sh', ['-c', script, 'sh', process.execPath, ...args], { env, stdin: 'pipe' });
   }
 
-  /** signalFirst signals it as those do who see it from outside. */
+  /** signalFirst sends the process a signal from outside its namespace. */
   async signalFirst(signal: NodeJS.Signals): Promise<void> {
     const [, unshare = ''] = await this.printed(/unshare is (\d+)/);
     process.kill(Number(readFileSync(`/proc/${unshare}/task/${unshare}/children`, 'utf8')), signal);

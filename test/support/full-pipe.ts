@@ -1,4 +1,4 @@
-// A pipe as a container runtime makes one, and not the pair of sockets of Node, which a test can fill and read.
+// A pipe as container runtimes create it, which a test can fill and read. Node itself would create a pair of sockets.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
@@ -7,15 +7,15 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
 export interface Pipe {
-  /** The end for the program. The test closes it after it has started the program. */
+  /** The file descriptor of the writing end, for the program. The test closes it after it has started the program. */
   readonly written: number;
-  /** Writes into the pipe until that takes no more. */
+  /** Writes into the pipe until it is full. */
   fill(): void;
-  /** Reads what is in the pipe. */
+  /** Reads everything that is in the pipe. */
   read(): string;
 }
 
-/** makePipe makes one that is there until the test ends. */
+/** makePipe creates a pipe that exists until the test ends. */
 export function makePipe(t: TestContext): Pipe {
   const folder = mkdtempSync(join(tmpdir(), 'output-'));
   const pipe = join(folder, 'pipe');
@@ -42,7 +42,7 @@ export function makePipe(t: TestContext): Pipe {
   };
 }
 
-/** attempted is 0 where the pipe is full, or empty. */
+/** attempted returns 0 if the pipe is full, or empty when reading. */
 function attempted(use: () => number): number {
   try {
     return use();

@@ -1,4 +1,4 @@
-// The client of a gRPC health service, and a service of the program's own whose calls a test ends by hand.
+// A client of the gRPC health service, and a second service whose calls end when the test ends them.
 import { once } from 'node:events';
 import {
   Client,
@@ -20,7 +20,7 @@ interface HealthStub {
   close(): void;
 }
 
-/** Watch is one stream. */
+/** Watch is one open stream of the health service. */
 export interface Watch {
   readonly told: string[];
   readonly first: Promise<unknown>;
@@ -37,7 +37,7 @@ export class GrpcHealthClient {
     this.stub = new HealthClient(`127.0.0.1:${String(port)}`, credentials.createInsecure()) as unknown as HealthStub;
   }
 
-  /** check resolves with the status, or with the name of the error's code. */
+  /** check resolves with the health status, or with the name of the error code. */
   check(of = ''): Promise<string | number> {
     return new Promise((resolve) => {
       this.stub.check({ service: of }, (error, reply) => {
@@ -55,13 +55,16 @@ export class GrpcHealthClient {
     });
   }
 
-  /** watch collects what a stream says; `end` resolves with all of it, and its last word is how it ended. */
+  /**
+   * watch collects the statuses of a stream. `end` resolves with all of them. The last element says how the stream
+   * ended.
+   */
   watch(of = ''): Watch {
     const stream = this.stub.watch({ service: of });
     const told: string[] = [];
     stream.on('data', ({ status }: { status: string }) => told.push(status));
     const first = once(stream, 'data');
-    first.catch(() => undefined); // `end` tells of it, too
+    first.catch(() => undefined); // `end` reports this error, too.
     const end = new Promise<string[]>((resolve) => {
       stream.on('error', () => undefined);
       stream.on('status', ({ code }) => {
@@ -82,12 +85,12 @@ const asText = {
   responseDeserialize: String,
 };
 
-/** echo is a service with one call. */
+/** echo is a service with one unary call. */
 export const echo: ServiceDefinition = {
   call: { path: '/Echo/Call', requestStream: false, responseStream: false, ...asText },
 };
 
-/** orders is a service with two streams. */
+/** orders is a service with two streaming calls. */
 export const orders: ServiceDefinition = {
   watch: { path: '/shop.Orders/Watch', requestStream: false, responseStream: true, ...asText },
   wait: { path: '/shop.Orders/Wait', requestStream: false, responseStream: true, ...asText },
@@ -95,7 +98,7 @@ export const orders: ServiceDefinition = {
 
 const EchoClient = makeGenericClientConstructor(echo, 'Echo');
 
-/** callEcho resolves with the answer, or with the code of the error. */
+/** callEcho resolves with the response, or with the code of the error. */
 export function callEcho(
   port: number,
   text: string,
@@ -114,7 +117,7 @@ export function callEcho(
   };
 }
 
-/** BusyGrpcClient is a client with a connection of its own that never retries. */
+/** BusyGrpcClient is a client with its own connection that never retries. */
 export class BusyGrpcClient {
   answered = 0;
   readonly #client;
@@ -126,7 +129,7 @@ export class BusyGrpcClient {
     });
   }
 
-  /** call resolves with the error, if there is one. */
+  /** call sends one call and resolves with its error, or with undefined. */
   call(): Promise<ServiceError | undefined> {
     return new Promise((resolve) => {
       const { requestSerialize, responseDeserialize } = asText;

@@ -1,4 +1,4 @@
-// The health endpoints of one lifecycle on a fake clock, called without a server.
+// The health endpoints of one lifecycle on a fake clock. Tests call them without a server.
 import assert from 'node:assert/strict';
 import { Health, type HealthOptions } from '../../src/health/health.ts';
 import { createLifecycle, type Lifecycle } from '../../src/lifecycle/signals.ts';
@@ -9,7 +9,7 @@ import { RecordingObserver } from './recording-observer.ts';
 export class HealthUnderTest {
   readonly clock = new FakeClock();
   readonly observer = new RecordingObserver();
-  /** The messages of all warnings. */
+  /** The messages of all logged warnings. */
   readonly warnings: string[] = [];
   readonly lifecycle: Lifecycle = createLifecycle(false);
   readonly health: Health;
@@ -27,21 +27,21 @@ export class HealthUnderTest {
     });
   }
 
-  /** ask returns the answer of a probe whose checks all answer at once. */
+  /** ask returns the response to a probe whose checks all finish at once. */
   ask(url: string): Answer {
     const answer = this.health.answer(url);
-    assert.ok(answer !== undefined && !(answer instanceof Promise), `${url} is not answered at once`);
+    assert.ok(answer !== undefined && !(answer instanceof Promise), `${url} must be answered at once`);
     return answer;
   }
 
-  /** probe resolves with the answer of a probe. */
+  /** probe resolves with the response to a probe. */
   async probe(url: string): Promise<Answer> {
     const answer = await this.health.answer(url);
-    assert.ok(answer !== undefined, `${url} is no probe`);
+    assert.ok(answer !== undefined, `${url} must be a probe path`);
     return answer;
   }
 
-  /** bodyOf returns the body of a probe whose checks all answer at once. */
+  /** bodyOf returns the response body of a probe whose checks all finish at once. */
   bodyOf(url: string): string {
     return this.ask(url).body;
   }
@@ -51,12 +51,12 @@ export class HealthUnderTest {
   }
 }
 
-/** fails is a check whose reason nobody outside may see. */
+/** fails is a check that fails with an error whose message no client may see. */
 export const fails = (): never => {
   throw new Error('secret reason');
 };
 
 export const passes = (): boolean => true;
 
-/** hangs is a check that never answers. */
+/** hangs is a check that never finishes. */
 export const hangs = (): Promise<never> => new Promise(() => undefined);

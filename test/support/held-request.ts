@@ -1,10 +1,10 @@
-// A request that the server has admitted and that stays unanswered for as long as the test wants.
+// A request that the server has admitted, and that gets no response until the test releases it.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import { connect as connectSecure } from 'node:tls';
 
-/** HeldRequest has been admitted when `open` resolves; its body is complete, and the answer on its way, with `release`. */
+/** HeldRequest is an admitted POST whose body is incomplete. `release` sends the rest of the body. */
 export class HeldRequest {
   readonly #socket: Socket;
   #received = '';
@@ -17,7 +17,10 @@ export class HeldRequest {
     socket.on('error', () => undefined);
   }
 
-  /** open makes a request of its own connection, which the test takes with it when it ends. */
+  /**
+   * open sends a request on its own connection and resolves when the server has admitted it. The connection ends with
+   * the test.
+   */
   static async open(test: TestContext, port: number, path = '/held', isSecure = false): Promise<HeldRequest> {
     const socket = isSecure
       ? connectSecure({ port, host: '127.0.0.1', rejectUnauthorized: false })
@@ -30,18 +33,21 @@ export class HeldRequest {
     return request;
   }
 
-  /** The head of the answer, once it has come. */
+  /** The head of the response, or an empty string before it has arrived. */
   get head(): string {
     return this.#received.split('\r\n\r\n')[1] ?? '';
   }
 
-  /** release completes the request and resolves with the last line of its answer when the server has ended it. */
+  /**
+   * release completes the request. When the server has ended the connection, it resolves with the last line of the
+   * response.
+   */
   async release(): Promise<string | undefined> {
     this.#socket.write('.');
     return this.cut();
   }
 
-  /** cut resolves with the last line that has come when the server has ended the connection. */
+  /** cut resolves with the last line that has arrived when the server has ended the connection. */
   async cut(): Promise<string | undefined> {
     await this.#ended;
     return this.#received.trimEnd().split('\r\n').at(-1);

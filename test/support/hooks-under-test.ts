@@ -1,4 +1,4 @@
-// Hooks on a fake clock, with helpers for tests.
+// Builds hooks on a fake clock, and reports the outcome of their runs.
 import assert from 'node:assert/strict';
 import { isLameduckError } from '../../src/errors.ts';
 import type { Hook, HookFunction } from '../../src/hooks/hook.ts';
@@ -15,7 +15,7 @@ export function hangs(): Promise<never> {
   return new Promise(() => undefined);
 }
 
-/** outcomeOf tells what a hook's run has come to so far. */
+/** outcomeOf returns the outcome of a hook's run so far. */
 export function outcomeOf(run: Promise<HookFailure | undefined>): { failure?: HookFailure | undefined } {
   const outcome: { failure?: HookFailure | undefined } = {};
   void run.then((failure) => (outcome.failure = failure));
@@ -23,7 +23,7 @@ export function outcomeOf(run: Promise<HookFailure | undefined>): { failure?: Ho
 }
 
 export function codeOf(failure: HookFailure | undefined): string {
-  assert.ok(isLameduckError(failure?.error), 'the hook has not failed');
+  assert.ok(isLameduckError(failure?.error), 'the hook must have failed');
   return failure.error.code;
 }
 
@@ -39,7 +39,7 @@ export interface HooksUnderTest {
   readonly hooks: Hooks;
   readonly clock: FakeClock;
   readonly observer: WarnedObserver;
-  /** The notes of the hooks, in order. */
+  /** The notes that the hooks have made, in order. */
   readonly notes: string[];
 }
 
@@ -49,7 +49,7 @@ export function createHooks(): HooksUnderTest {
   return { hooks: new Hooks(clock, observer), clock, observer, notes: [] };
 }
 
-/** noting is a hook that notes its call and then does its work. */
+/** noting returns a hook that makes a note and then does its work. */
 export function noting(notes: string[], note: string, work: () => unknown): () => unknown {
   return () => {
     notes.push(note);

@@ -1,4 +1,4 @@
-// A client of HTTP/2 that records how each request ended, and when each session received a GOAWAY.
+// An HTTP/2 client that records how each request ended, and when each session received a GOAWAY.
 import {
   connect,
   type ClientHttp2Session,
@@ -8,7 +8,9 @@ import {
 } from 'node:http2';
 import { once } from 'node:events';
 
-/** Outcome is how a request ended; `code` is the stream's reset code, 0 for none, 7 for one that was never executed. */
+/**
+ * Outcome is how a request ended. `code` is the stream's reset code: 0 for none, 7 for a stream that was not executed.
+ */
 export interface Outcome {
   readonly status: number | undefined;
   readonly headers: IncomingHttpHeaders;
@@ -19,7 +21,7 @@ export interface Outcome {
 
 export class Http2Client {
   readonly session: ClientHttp2Session;
-  /** The last stream identifier of each GOAWAY, in order. */
+  /** The last stream identifier of each received GOAWAY, in order. */
   readonly goaways: number[] = [];
   readonly closed: Promise<void>;
 
@@ -35,7 +37,7 @@ export class Http2Client {
     if (this.session.connecting) await once(this.session, 'connect');
   }
 
-  /** request resolves when the stream has closed; `onData` sees what arrives meanwhile. */
+  /** request resolves when the stream has closed. `onData` is called for each received piece. */
   async request(
     path: string,
     headers: OutgoingHttpHeaders = {},

@@ -1,4 +1,4 @@
-// Preloaded into a program whose time shall pass sixty times as fast, as far as the Clock sees it.
+// Loaded with --import. For lameduck's Clock, the time in the program passes sixty times as fast.
 import { performance } from 'node:perf_hooks';
 import timers from 'node:timers';
 
@@ -7,5 +7,5 @@ const [now, after] = [performance.now.bind(performance), timers.setTimeout];
 
 performance.now = () => now() * factor;
 const hurried = (callback: () => void, milliseconds = 0): NodeJS.Timeout => after(callback, milliseconds / factor);
-// The Clock takes the second one.
+// The Clock uses the setTimeout of node:timers.
 for (const place of [globalThis, timers]) Object.assign(place, { setTimeout: hurried });

@@ -1,9 +1,12 @@
-// A debugger that is attached to a program and does nothing.
+// A debugger that attaches to a program and does nothing else.
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
 import type { CommandUnderTest } from './command-under-test.ts';
 
-/** attachDebugger connects to the inspector that the program was started with. The returned function detaches. */
+/**
+ * attachDebugger connects to the inspector that the program was started with. The returned function detaches the
+ * debugger.
+ */
 export async function attachDebugger(t: TestContext, program: CommandUnderTest): Promise<() => void> {
   const [, url = ''] = await program.printed(/Debugger listening on (ws:\S+)/);
   const socket = new WebSocket(url);

@@ -1,4 +1,4 @@
-// The kubelet's httpGet probe, and a loop of such probes, with what they publish.
+// Sends httpGet probes as the kubelet does, one or repeatedly, and publishes the results.
 import { setTimeout as pause } from 'node:timers/promises';
 import { probeHttp, type HttpGet } from '../../src/cli/rehearsal/probes/http.ts';
 import { runAttempts, type Outcome } from '../../src/cli/rehearsal/probes/outcome.ts';
@@ -11,7 +11,7 @@ export function runProbe(action: HttpGet): Promise<Outcome> {
   return runAttempts(() => probeHttp(action));
 }
 
-/** ProberOptions has the names of the pod's specification, but for the period, which is in milliseconds. */
+/** ProberOptions has the field names of a probe in a pod. The period is in milliseconds. */
 export interface ProberOptions {
   readonly kind: 'liveness' | 'readiness';
   readonly action: HttpGet;
@@ -20,10 +20,12 @@ export interface ProberOptions {
   readonly failureThreshold?: number;
 }
 
-/** Prober probes from `start` to `stop`, one probe at a time. It goes on after a published failure, as no kubelet does. */
+/**
+ * Prober probes from `start` to `stop`, one probe at a time. Unlike a kubelet, it continues after a published failure.
+ */
 export class Prober {
   readonly outcomes: Outcome[] = [];
-  /** How often the published result has changed. */
+  /** The number of times that the published result has changed. */
   changes = 0;
   readonly #options: ProberOptions;
   #streak: Streak;

@@ -1,4 +1,4 @@
-// `lameduck` as the kubelet runs it: a process of its own, whose exit code and one line are all that counts.
+// Runs `lameduck` as the kubelet does: as a process of which only the exit code and one line matter.
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { CommandUnderTest } from './command-under-test.ts';
@@ -11,8 +11,8 @@ export interface Ended {
   readonly output: string;
 }
 
-/** main is the file of the command. */
-export const main = join(import.meta.dirname, '..', '..', 'src', 'cli', 'main.ts');
+/** main is the path of the command's main file. */
+export const main = join(import.meta.dirname, '..', '..', 'dist', 'cli', 'main.js');
 
 /** lameduck runs the command to its end. */
 export async function lameduck(
@@ -26,7 +26,7 @@ export async function lameduck(
   return { code, output: command.output };
 }
 
-/** probeOnce runs `lameduck probe` with more patience than a loaded machine needs to start it. */
+/** probeOnce runs `lameduck probe` with a timeout that is long enough for a busy machine. */
 export function probeOnce(t: TestContext, args: readonly string[], env: Variables = {}): Promise<Ended> {
   return lameduck(t, ['probe', ...args, '--timeout=20s'], env);
 }

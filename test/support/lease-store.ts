@@ -1,4 +1,4 @@
-// The storage of a small API server: one Lease for each name, with the rules of Kubernetes for writing it.
+// The storage of a small API server. It has one Lease for each name, and applies Kubernetes' rules for updates.
 import { randomUUID } from 'node:crypto';
 
 type Json = Record<string, unknown>;
@@ -11,29 +11,34 @@ export interface StoredLease {
   readonly spec: Json;
 }
 
-/** Answered is what the API server answers: a status, and an object or a Status. */
+/** Answered is a response of the API server: a status code, and an object or a Status. */
 export interface Answered {
   readonly status: number;
   readonly body: unknown;
 }
 
-/** Write is a write that was accepted. */
+/** Write is a write that the API server has accepted. */
 export interface Write {
   readonly method: 'POST' | 'PUT' | 'DELETE';
   readonly lease: StoredLease;
 }
 
 const specFields = [
-  ...['holderIdentity', 'leaseDurationSeconds', 'acquireTime', 'renewTime', 'leaseTransitions', 'strategy'],
+  'holderIdentity',
+  'leaseDurationSeconds',
+  'acquireTime',
+  'renewTime',
+  'leaseTransitions',
+  'strategy',
   'preferredHolder',
 ];
 
 const microTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$/;
 
-/** LeaseStore keeps Leases as etcd and the registry of the API server do. */
+/** LeaseStore stores Leases by the rules of etcd and of the API server's registry. */
 export class LeaseStore {
   readonly writes: Write[] = [];
-  /** Called after each write that was accepted. */
+  /** Called after each accepted write. */
   onWrite: (write: Write) => void = () => undefined;
   readonly #leases = new Map<string, StoredLease>();
   #version = 100;
@@ -70,7 +75,7 @@ export class LeaseStore {
     return { status: 200, body: this.#store('PUT', name, body['metadata'] as Json, body) };
   }
 
-  /** put writes as somebody with `kubectl edit` would, whatever is stored. */
+  /** put writes a Lease without a version check, whatever is stored. */
   put(name: string, spec: Json, metadata: Json = {}): StoredLease {
     const stored = this.#leases.get(name);
     const kept = stored?.metadata ?? { uid: randomUUID() };
@@ -108,7 +113,7 @@ export class LeaseStore {
   }
 }
 
-/** status is an error as the API server writes it. */
+/** status returns an error in the form of the API server. */
 export function status(code: number, reason: string, message: string, details: Json = {}): Answered {
   return {
     status: code,
@@ -116,7 +121,7 @@ export function status(code: number, reason: string, message: string, details: J
   };
 }
 
-// With fieldValidation=Strict, so that a misspelt field fails (L-034, L-035).
+// Validates as with fieldValidation=Strict, so that a misspelled field fails (L-034, L-035).
 function invalid(body: Json): Answered | undefined {
   if (body['kind'] !== 'Lease' || body['apiVersion'] !== 'coordination.k8s.io/v1') {
     return status(400, 'BadRequest', 'no Lease');

@@ -1,4 +1,4 @@
-// One lifecycle on a fake clock, with its seam on real servers when it has some, and without a process or a log.
+// A lifecycle on a fake clock, without a process and without a log. It may manage real servers.
 import { once } from 'node:events';
 import { createServer, get, Server as HttpServer, type RequestListener } from 'node:http';
 import { connect, Server as NetServer, type AddressInfo, type Socket } from 'node:net';
@@ -13,7 +13,7 @@ import { RecordingObserver } from './recording-observer.ts';
 export interface LifecycleUnderTest extends Parts {
   readonly clock: FakeClock;
   readonly observer: RecordingObserver;
-  /** One entry for each start, with the addresses that the observer received. */
+  /** One entry for each start of the lifecycle, with the addresses that the observer received. */
   readonly starts: (readonly string[])[];
 }
 
@@ -25,7 +25,7 @@ export function createUnderTest(options: SettingsOptions = {}, servers: readonly
   return { ...manage(servers, options, { clock, observer, onStart }), clock, observer, starts };
 }
 
-/** readyUnderTest is a lifecycle without a server that has been ready. */
+/** readyUnderTest returns a lifecycle without a server that has been ready. */
 export async function readyUnderTest(options: SettingsOptions = {}): Promise<LifecycleUnderTest> {
   const parts = createUnderTest(options);
   parts.startup.begin();
@@ -33,7 +33,7 @@ export async function readyUnderTest(options: SettingsOptions = {}): Promise<Lif
   return parts;
 }
 
-/** ServerUnderTest is a real server on a port of its own; its sockets are gone when its scope ends. */
+/** ServerUnderTest is a real server on a free port. Its sockets are destroyed at the end of its scope. */
 export class ServerUnderTest implements AsyncDisposable {
   readonly server: Http1Server;
 
@@ -46,7 +46,7 @@ export class ServerUnderTest implements AsyncDisposable {
     await once(this.server, 'listening');
   }
 
-  /** ask makes a request on a connection of its own. */
+  /** ask sends a request on its own connection. */
   async ask(path: string): Promise<{ status: number | undefined; body: string }> {
     const { port } = this.server.address() as AddressInfo;
     const request = get({ port, host: '127.0.0.1', path, agent: false });
@@ -58,23 +58,23 @@ export class ServerUnderTest implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     if (!this.server.listening) return;
-    // A drain on a clock that stands still never ends, and what is called on the server itself would join it.
+    // A drain on a stopped clock never ends, and the server's own close() would wait for the drain.
     NetServer.prototype.close.call(this.server);
     HttpServer.prototype.closeAllConnections.call(this.server);
     await settled();
   }
 }
 
-/** neverAnswers is the handler of a server on which requests hang. */
+/** neverAnswers is a handler that never sends a response. */
 export const neverAnswers = (): void => undefined;
 
-/** withRequestInFlight is the lifecycle of a server that never answers, ready, with one request that waits for it. */
+/** withRequestInFlight returns a ready lifecycle whose server has one request that never gets a response. */
 export async function withRequestInFlight(serving: ServerUnderTest): Promise<LifecycleUnderTest & { client: Socket }> {
   const parts = createUnderTest({}, [serving.server]);
   await serving.listen();
   await parts.handle.signals.hasBeenReady.signaled;
   const client = connect({ port: (serving.server.address() as AddressInfo).port, host: '127.0.0.1' });
-  // It is reset when the server cuts it off.
+  // The server resets this connection when it cuts the request.
   client.on('error', () => undefined);
   const arrived = once(serving.server, 'request');
   client.write('POST /orders?id=7 HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n');
@@ -82,7 +82,7 @@ export async function withRequestInFlight(serving: ServerUnderTest): Promise<Lif
   return { ...parts, client };
 }
 
-/** recordOf turns the clock until the shutdown has ended. */
+/** recordOf advances the clock until the shutdown has ended, and resolves with its record. */
 export function recordOf({ clock, handle }: LifecycleUnderTest): Promise<ShutdownRecord> {
   return clock.advanceUntil('the end of the shutdown', handle.ended);
 }

@@ -1,10 +1,10 @@
-// A server of any kind on a free port, gone with its connections when the test ends.
+// Lets a server of any kind listen on a free port. The server and its connections are closed when the test ends.
 import { once } from 'node:events';
 import type { Http2Server } from 'node:http2';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 
-/** listen resolves with the port. */
+/** listen resolves with the port on which the server listens. */
 export async function listen(t: TestContext, server: Server | Http2Server, host = '127.0.0.1'): Promise<number> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => {

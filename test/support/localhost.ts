@@ -1,18 +1,21 @@
-// A `localhost` with two addresses, on any machine: Fastify listens on each, with a server of its own.
+// Gives `localhost` two addresses on any machine. Fastify then listens on both, with one server for each.
 import dns from 'node:dns';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** localhost is the addresses that `localhost` has. */
+/** localhost lists the addresses of `localhost`. */
 export const localhost = ['127.0.0.1', '127.0.0.2'] as const;
 
 interface Lookups {
   lookup(name: string, options: object, callback: (error: null, addresses: object[]) => void): void;
 }
 
-/** patchLocalhost patches the lookup of all addresses, and returns what undoes it. Each takes that many milliseconds. */
+/**
+ * patchLocalhost patches the DNS lookup of all addresses, and returns a function that undoes it. Each lookup takes
+ * `milliseconds`.
+ */
 export function patchLocalhost(milliseconds = 0): () => void {
   const lookups = dns as unknown as Lookups;
-  // Called below as it would have been.
+  // The function is called with `dns` as its `this`.
   // eslint-disable-next-line @typescript-eslint/unbound-method
   const { lookup } = lookups;
   lookups.lookup = (name, options, callback) => {

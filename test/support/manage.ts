@@ -1,7 +1,7 @@
-// The one way in which tests put a lifecycle together: as `lameduck()` does, without a process and without a log.
+// Builds every lifecycle of the tests, as `lameduck()` does but without a process and without a log.
 import { systemClock, type Clock } from '../../src/clock.ts';
 import { createParts, type Parts, type PartsOptions } from '../../src/parts.ts';
-import { installSeam } from '../../src/http/seam.ts';
+import { interceptServerEvents } from '../../src/http/server-events.ts';
 import type { RequestFunctions } from '../../src/http/in-flight/request-functions.ts';
 import type { Server } from '../../src/http/server.ts';
 import type { AuditLog, Observer } from '../../src/observer.ts';
@@ -10,30 +10,36 @@ import { createMetrics } from '../../src/observers/metrics/metrics.ts';
 import type { MetricsRegistry } from '../../src/observers/metrics/registry.ts';
 import { completeSettings } from '../../src/settings/complete.ts';
 import type { SettingsOptions } from '../../src/settings/table.ts';
+import { seeded } from './random.ts';
 
 export interface ManageOptions {
   readonly functions?: RequestFunctions;
   readonly clock?: Clock;
+  /** random decides when each connection gets `Connection: close`. The default begins with the same seed in each test. */
+  readonly random?: (() => number) | undefined;
   readonly observer?: Observer;
   readonly onStart?: PartsOptions['onStart'];
+  readonly signOfLife?: () => void;
   readonly registry?: MetricsRegistry | undefined;
   readonly audit?: AuditLog | undefined;
-  /** As `register` does it to a program, whose servers listen by then. */
-  readonly isGuest?: boolean;
+  /** manage gives servers a lifecycle that has not begun. By default it uses the system clock and no observer. */
+  readonly isUnderRegister?: boolean;
 }
 
-/** manage gives servers a lifecycle of their own, on real time and unobserved unless told otherwise; it has not begun. */
+/** manage gives servers a lifecycle that has not begun. By default it uses the system clock and no observer. */
 export function manage(
   servers: readonly Server[],
   options: SettingsOptions = {},
   {
     clock = systemClock,
+    random = seeded(1),
     observer = silent,
     onStart = () => undefined,
     functions = {},
+    signOfLife,
     registry,
     audit,
-    isGuest = false,
+    isUnderRegister = false,
   }: ManageOptions = {},
 ): Parts {
   const { settings, sources } = completeSettings(options, {});
@@ -45,15 +51,17 @@ export function manage(
     settings,
     sources,
     clock,
+    random,
+    signOfLife,
     observer,
     functions,
-    answersOnOwnServers: !isGuest,
+    answersOnOwnServers: !isUnderRegister,
     metrics: createMetrics({ settings, clock, registry, warn }),
     audit,
     onStart,
   });
   for (const server of servers) {
-    installSeam(server, parts.traffic);
+    interceptServerEvents(server, parts.traffic);
   }
   void parts.handle.ended.then(() => {
     parts.closes.settle();

@@ -8,7 +8,7 @@ export function readPage(file: string): string {
   return readFileSync(join(root, file), 'utf8');
 }
 
-/** Block is what stands between two fences; the language of a bare fence is empty. */
+/** Block is the text between two code fences. The language is empty if the fence names none. */
 export interface Block {
   readonly language: string;
   readonly text: string;
@@ -18,7 +18,7 @@ export function blocksIn(page: string): Block[] {
   return [...page.matchAll(/^```(.*)\n([^]*?)^```$/gm)].map(([, language = '', text = '']) => ({ language, text }));
 }
 
-/** tablesIn returns each table as its rows of cells, without the line under the heading. */
+/** tablesIn returns each table as rows of cells, without the separator line below the header. */
 export function tablesIn(page: string): string[][][] {
   const tables = page.match(/(?:^\|.*\|\n)+/gm) ?? [];
   return tables.map((table) =>
@@ -35,7 +35,7 @@ export function tablesIn(page: string): string[][][] {
   );
 }
 
-/** firstColumn returns the cells under a heading, of the one table that begins with it. */
+/** firstColumn returns the cells of the first column of the only table with this heading. */
 export function firstColumn(page: string, heading: string): string[] {
   const [table, ...others] = tablesIn(page).filter(([head]) => head?.[0] === heading);
   if (table === undefined || others.length > 0) throw new Error(`no table, or several, begins with "${heading}"`);

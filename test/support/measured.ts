@@ -1,4 +1,4 @@
-// A server with its lifecycle and its metrics, and what is scraped from it.
+// A server with its lifecycle and its metrics, and functions that scrape it.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get as request, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
@@ -8,7 +8,10 @@ import { Exposition } from './exposition.ts';
 import { serve, type Client, type Scope, type ServeOptions, type Serving } from './serving.ts';
 import { until } from './until.ts';
 
-/** Answers by path: /hang never, /404 so, /stream in two parts, /events as an event stream, all else at once. */
+/**
+ * Responds by path: /hang never, /404 with 404, /stream in two parts, /events as an event stream, and all other paths
+ * at once.
+ */
 const listener: RequestListener = (incoming, response) => {
   switch (incoming.url) {
     case '/hang':
@@ -42,7 +45,7 @@ export interface Measured extends Serving {
   scrape(path?: string): Promise<Exposition>;
 }
 
-/** measure serves, with metrics at /metrics. */
+/** measure starts a server with metrics at /metrics. */
 export async function measure(scope: Scope, options: Partial<ServeOptions> = {}): Promise<Measured> {
   const requests: ServerResponse[] = [];
   const serving = await serve(scope, {
@@ -64,7 +67,7 @@ export async function measure(scope: Scope, options: Partial<ServeOptions> = {})
   };
 }
 
-/** ask makes a request on a connection of its own. */
+/** ask sends a request on its own connection. */
 export async function ask(port: number, path: string): Promise<{ status: number | undefined; body: string }> {
   const [response] = (await once(request({ port, host: '127.0.0.1', path, agent: false }), 'response')) as [
     IncomingMessage,
@@ -72,13 +75,13 @@ export async function ask(port: number, path: string): Promise<{ status: number 
   return { status: response.statusCode, body: (await response.toArray()).join('') };
 }
 
-/** next is the next response on a connection, which has to come. */
+/** next returns the next response on a connection, and fails if there is none. */
 export async function next({ reader }: Client): Promise<Response> {
   const response = await reader.next();
   assert.ok(response);
   return response;
 }
 
-/** quiet resolves when the lifecycle knows that no request is in flight. */
+/** quiet resolves when the lifecycle counts no request in flight. */
 export const quiet = ({ traffic }: Pick<Parts, 'traffic'>): Promise<void> =>
   until(() => traffic.requests.inFlight.serving === 0);

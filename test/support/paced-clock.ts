@@ -1,9 +1,9 @@
-// A Clock that goes slower than time does, or faster.
+// A Clock that runs slower or faster than real time.
 import { systemClock, type Clock } from '../../src/clock.ts';
 
 /**
- * pacedClock advances by `pace` milliseconds per real millisecond. At a pace of a tenth, each wait takes ten times as
- * long, and the time that the machine itself needs counts for a tenth. A slow machine then reaches no limit.
+ * pacedClock advances by `pace` milliseconds per real millisecond. At a pace of 1/10, each wait takes ten times as long
+ * in real time. A slow machine then still meets every limit.
  */
 export function pacedClock(pace: number): Clock {
   return {

@@ -9,17 +9,17 @@ import { LoggingCommand } from './process-under-test.ts';
 const execute = promisify(execFile);
 const ip = (...args: string[]) => execute('ip', args);
 
-// A client's receive buffer, so that what it has not read stays with the server.
+// The receive buffer of a client in bytes. It is small, so that the unread part of a response stays on the server.
 const receiveBuffer = '4096 65536 65536';
 
-/** PodNetwork is gone when its scope ends. */
+/** PodNetwork is removed at the end of its scope. */
 export class PodNetwork implements AsyncDisposable {
-  /** The address of the server. */
+  /** The IP address of the server. */
   readonly host = '192.0.2.1';
   readonly #pod = `lameduck-pod-${randomBytes(3).toString('hex')}`;
   readonly #clients = this.#pod.replace('pod', 'clients');
 
-  /** Why there can be none on this machine; undefined where there can. */
+  /** The reason why this machine cannot create network namespaces, or undefined if it can. */
   static get skip(): string | undefined {
     const name = `lameduck-${randomBytes(3).toString('hex')}`;
     try {
@@ -31,12 +31,12 @@ export class PodNetwork implements AsyncDisposable {
     }
   }
 
-  /** startServer runs a fixture in the network of the pod. */
+  /** startServer runs a fixture in the network namespace of the pod. */
   startServer(fixture: string, env: Readonly<Record<string, string>>): LoggingCommand {
     return start(this.#pod, [fixture], env);
   }
 
-  /** startClients runs a fixture, with arguments, in the network of the clients. */
+  /** startClients runs a fixture with arguments in the network namespace of the clients. */
   startClients(fixture: string, args: readonly string[], env: Readonly<Record<string, string>>): LoggingCommand {
     return start(this.#clients, [fixture, ...args], env);
   }
@@ -56,12 +56,12 @@ export class PodNetwork implements AsyncDisposable {
     await ip('netns', 'exec', this.#clients, 'sh', '-c', `echo ${receiveBuffer} >/proc/sys/net/ipv4/tcp_rmem`);
   }
 
-  /** removeInterface takes away the network interface of the pod. */
+  /** removeInterface removes the network interface of the pod. */
   async removeInterface(): Promise<void> {
     await ip('-n', this.#pod, 'link', 'delete', 'eth0');
   }
 
-  /** muteClients lets nothing that the clients send arrive any more, as if their machine had lost its power. */
+  /** muteClients drops everything that the clients send, as if their machine had lost power. */
   async muteClients(): Promise<void> {
     await ip('-n', this.#clients, 'route', 'add', 'blackhole', `${this.host}/32`);
   }

@@ -1,38 +1,43 @@
-// A pod as `lameduck rehearse` runs it: real processes, whose events a test waits for.
+// A pod as `lameduck rehearse` runs it, with real processes. Tests wait for its events.
 import type { TestContext } from 'node:test';
 import { systemClock } from '../../src/clock.ts';
 import { findIsolation } from '../../src/cli/rehearsal/container.ts';
 import { EventLog, type EventKind, type RehearsalEvent } from '../../src/cli/rehearsal/event-log.ts';
 import { Kubelet, type PodState } from '../../src/cli/rehearsal/kubelet.ts';
-import { probeDefaults, type ContainerSpec, type PodSpec, type Probe } from '../../src/cli/rehearsal/pod.ts';
+import {
+  containerDefaults,
+  probeDefaults,
+  type ContainerSpec,
+  type PodSpec,
+  type Probe,
+} from '../../src/cli/rehearsal/pod.ts';
 import { until } from './until.ts';
 
-/** isolation is how containers are started on this machine. */
+/** isolation is the way in which this machine can isolate containers. */
 export const isolation = findIsolation();
 
 /** whyNoNamespace is the reason to skip a test that needs a PID namespace, or false. */
 export const whyNoNamespace = isolation.length === 0 ? 'no PID namespace can be made here' : false;
 
-/** nodeProgram returns the command of a program that is given as source. */
+/** nodeProgram returns the command line that runs this source code. */
 export function nodeProgram(source: string): readonly string[] {
   return [process.execPath, '--input-type=module', '--eval', source];
 }
 
-/** containerSpec completes a container. */
+/** containerSpec fills in the defaults of a container. */
 export function containerSpec(given: Partial<ContainerSpec> & Pick<ContainerSpec, 'command'>): ContainerSpec {
-  return {
-    ...{ name: 'app', env: {}, ports: [], probes: [], preStop: undefined, postStart: undefined },
-    ...{ stopSignal: 'SIGTERM', isSidecar: false },
-    ...given,
-  };
+  return { ...containerDefaults, name: 'app', ...given };
 }
 
-/** probeSpec completes a probe that is made every second. */
+// On a busy machine, `true` may take longer than the default timeout of one second. The probe would then fail.
+const timeoutSeconds = 60;
+
+/** probeSpec fills in the defaults of a probe that runs every second. */
 export function probeSpec(given: Partial<Probe> & Pick<Probe, 'type' | 'handler'>): Probe {
-  return { ...probeDefaults, periodSeconds: 1, failureThreshold: 1, ...given };
+  return { ...probeDefaults, periodSeconds: 1, timeoutSeconds, failureThreshold: 1, ...given };
 }
 
-/** PodUnderTest is a pod with its events. */
+/** PodUnderTest is a running pod with the events so far. */
 export class PodUnderTest {
   readonly log = new EventLog(() => systemClock.now());
   readonly states: PodState[] = [];
@@ -40,7 +45,12 @@ export class PodUnderTest {
 
   private constructor(pod: PodSpec, backoffScale: number) {
     this.kubelet = new Kubelet({
-      ...{ pod, log: this.log, host: () => '127.0.0.1', isolation, environment: process.env, backoffScale },
+      pod,
+      log: this.log,
+      host: () => '127.0.0.1',
+      isolation,
+      environment: process.env,
+      backoffScale,
       onPodChange: (state) => this.states.push(state),
     });
   }
@@ -53,7 +63,7 @@ export class PodUnderTest {
     return started;
   }
 
-  /** event resolves with the first event of a kind that `matches`, whether it has come already or not. */
+  /** event resolves with the first past or future event of a kind for which `matches` returns true. */
   event(kind: EventKind, matches: (event: RehearsalEvent) => boolean = () => true): Promise<RehearsalEvent> {
     const isMatch = (event: RehearsalEvent): boolean => event.kind === kind && matches(event);
     const found = this.log.events.find(isMatch);

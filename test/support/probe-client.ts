@@ -1,7 +1,6 @@
-// A prober as the kubelet is one: a connection of its own for each probe, `Connection: close`, and no answer waited for too long.
+// Probes as the kubelet does: each probe has its own connection, sends `Connection: close`, and has a timeout.
 import { once } from 'node:events';
 import { request, type IncomingHttpHeaders } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
 
 export interface Probed {
   readonly status: number;
@@ -13,11 +12,11 @@ export interface Probed {
 export interface ProbeOptions {
   readonly host?: string;
   readonly method?: string;
-  /** In milliseconds. */
+  /** How long to wait for the response, in milliseconds. */
   readonly patience?: number;
 }
 
-/** probe sends one probe. It rejects if no answer arrives in time. */
+/** probe sends one probe. It rejects if no response arrives in time. */
 export async function probe(
   port: number,
   path: string,
@@ -35,19 +34,4 @@ export async function probe(
   for await (const chunk of response) chunks.push(chunk);
   const body = Buffer.concat(chunks).toString();
   return { status: response.statusCode ?? 0, headers: response.headers, body, tookMs: performance.now() - since };
-}
-
-/** freePort returns a port that nothing listened on a moment ago. */
-export async function freePort(): Promise<number> {
-  const [port = 0] = await freePorts(1);
-  return port;
-}
-
-/** freePorts returns as many of them, each another one. */
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), 'close')));
-  return ports;
 }

@@ -1,11 +1,12 @@
-// A program with a probe port, and what its probes answer.
+// A program with a probe port, and functions that probe it.
 import type { TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { disposed } from './disposed.ts';
-import { freePort, probe, type Probed } from './probe-client.ts';
+import { probe, type Probed } from './probe-client.ts';
+import { reservePort } from './reserved-port.ts';
 import { ProcessUnderTest } from './process-under-test.ts';
 
-/** ProbedProcess is a fixture that has been ready, with the probe port listening. */
+/** ProbedProcess is a fixture that has been ready and serves its probe port. */
 export class ProbedProcess extends ProcessUnderTest {
   readonly probePort: number;
 
@@ -24,7 +25,7 @@ export class ProbedProcess extends ProcessUnderTest {
     env: Readonly<Record<string, string>> = {},
     { fixture = 'blocks-for-a-while.ts', nodeOptions = [] as readonly string[] } = {},
   ): Promise<ProbedProcess> {
-    const program = disposed(test, new ProbedProcess(fixture, await freePort(), env, nodeOptions));
+    const program = disposed(test, new ProbedProcess(fixture, await reservePort(), env, nodeOptions));
     await program.signaled('HasBeenReady');
     await program.line('the probe port', ({ msg }) => msg === 'probe port listens');
     return program;
@@ -34,7 +35,10 @@ export class ProbedProcess extends ProcessUnderTest {
     return probe(this.probePort, path, options);
   }
 
-  /** probed resolves with the first answer that is as it should be; between two probes it leaves the processors to others. */
+  /**
+   * probed resolves with the first response for which `isSo` returns true. It pauses between two probes, so that other
+   * processes can run.
+   */
   async probed(path: string, isSo: (probed: Probed) => boolean): Promise<Probed> {
     const since = performance.now();
     for (;;) {
@@ -45,7 +49,7 @@ export class ProbedProcess extends ProcessUnderTest {
     }
   }
 
-  /** block lets the event loop be blocked for so many milliseconds, and resolves when it is about to be. */
+  /** block makes the program block its event loop for `milliseconds`, and resolves just before the block begins. */
   async block(milliseconds: number): Promise<void> {
     await this.probe('/livez');
     await probe(await this.port(), `/block?ms=${String(milliseconds)}`);

@@ -1,4 +1,4 @@
-// A program that a scenario sends real process signals to, with its log read line by line.
+// A program to which tests send real process signals, and whose log they read line by line.
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -31,7 +31,7 @@ export class LoggingCommand extends CommandUnderTest {
     }
   }
 
-  /** line resolves with the first line that matches, past or to come; it rejects when the process ends without one. */
+  /** line resolves with the first past or future line that matches. It rejects if the process ends without one. */
   async line(what: string, matches: (line: Line) => boolean): Promise<Line> {
     for (let seen = 0; ;) {
       for (; seen < this.lines.length; seen++) if (matches(this.lines[seen] as Line)) return this.lines[seen] as Line;
@@ -40,14 +40,14 @@ export class LoggingCommand extends CommandUnderTest {
     }
   }
 
-  /** finalLine resolves, after the exit, with the record of the shutdown. */
+  /** finalLine resolves after the exit, with the record of the shutdown. */
   async finalLine(): Promise<Line> {
     await this.exit;
     return this.line('the final line', ({ schema }) => schema === 'lameduck/shutdown/v1');
   }
 }
 
-/** ProcessUnderTest is a fixture, or another program by its path from there, in a process of its own. */
+/** ProcessUnderTest is a fixture in its own process, or another program by its path relative to the fixtures. */
 export class ProcessUnderTest extends LoggingCommand {
   constructor(fixture: string, env: Readonly<Record<string, string>> = {}, nodeOptions: readonly string[] = []) {
     const path = fileURLToPath(new URL(`../fixtures/${fixture}`, import.meta.url));
@@ -67,15 +67,15 @@ export class ProcessUnderTest extends LoggingCommand {
     return (await this.line('listening', ({ msg }) => msg === 'listening'))['port'] as number;
   }
 
-  /** ready resolves with the port once the process has been ready, since before that it skips the delay. */
+  /** ready resolves with the port after the process has been ready. Before that, a shutdown would skip the delay. */
   async ready(): Promise<number> {
     await this.signaled('HasBeenReady');
     return this.port();
   }
 
   /**
-   * acceptedPorts resolves, after the exit, with the ports of the clients from which a server's port has accepted connections.
-   * The program has the fixture of that name.
+   * acceptedPorts resolves after the exit, with the ports of the clients whose connections this server port has
+   * accepted. The program must import the fixture accepted-ports.
    */
   async acceptedPorts(port: number): Promise<readonly number[]> {
     await this.exit;

@@ -1,6 +1,6 @@
-// Randomness that can be had again: a failure names its seed.
+// Reproducible random numbers: a failing test names its seed.
 
-/** seeded returns a source of numbers from 0 to 1 (mulberry32) that the seed decides. */
+/** seeded returns a generator of numbers from 0 to 1 (mulberry32) that the seed determines. */
 export function seeded(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-// An AuditLog that keeps the stages of each request as text, by its path.
+// An AuditLog that stores the stages of each request as text, by the path of the request.
 import type { Request, Response } from '../../src/message.ts';
 import type { AuditLog } from '../../src/observer.ts';
 import { sentStatus } from '../../src/message.ts';
@@ -8,7 +8,7 @@ export class RecordingAudit implements AuditLog {
   readonly #paths = new Map<object, string>();
   readonly #stages = new Map<string, string[]>();
 
-  /** The stages of the requests for a path, in their order. */
+  /** The stages of the requests for a path, in order. */
   of(path: string): readonly string[] {
     return this.#stages.get(path) ?? [];
   }

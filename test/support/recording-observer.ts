@@ -21,7 +21,7 @@ export class RecordingObserver implements Observer {
   readonly unfinished: UnfinishedRequest[] = [];
   readonly records: ShutdownRecord[] = [];
 
-  /** The signals in the order in which they fired. */
+  /** The lifecycle signals in the order in which they fired. */
   get order(): SignalName[] {
     return this.signals.map(({ name }) => name);
   }

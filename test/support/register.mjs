@@ -1,4 +1,5 @@
-// lameduck/register from its sources: Node 22 cannot import a file of CommonJS that requires modules in TypeScript.
+// Loads lameduck/register from its TypeScript sources. Node 22 cannot import a CommonJS file that requires TypeScript
+// modules.
 import { createRequire } from 'node:module';
 
 createRequire(import.meta.url)('../../src/register.cts');

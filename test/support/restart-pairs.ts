@@ -1,4 +1,5 @@
-// Pairs of manifests, with what applying the second one over the first one does: for `lameduck restarts` and for a cluster.
+// Pairs of manifests, with the effect of applying the second over the first. They test `lameduck restarts`, without and
+// with a cluster.
 import type { EffectKind } from '../../src/cli/restarts/effects.ts';
 
 export interface RestartPair {
@@ -6,13 +7,13 @@ export interface RestartPair {
   readonly before: string;
   readonly after: string;
   readonly effect: EffectKind;
-  /** The fields that are the cause. */
+  /** The fields that cause the effect. */
   readonly causes: readonly string[];
 }
 
 const image = 'shop:1';
 
-/** deployment is the manifest that the pairs change. */
+/** deployment is the manifest that each pair changes. */
 export const deployment = `apiVersion: apps/v1
 kind: Deployment
 metadata:
@@ -90,7 +91,7 @@ function rows(manifest: string, changes: readonly Row[]): RestartPair[] {
   });
 }
 
-/** restartPairs are the pairs. */
+/** restartPairs lists the pairs of manifests. */
 export const restartPairs: readonly RestartPair[] = [
   ...rows(deployment, [
     ['more replicas', 'replicas: 2', 'replicas: 3', 'nothing'],
@@ -167,14 +168,19 @@ export const restartPairs: readonly RestartPair[] = [
     ['a paused Deployment', `replicas: 2`, `replicas: 2\n  paused: true`, 'nothing'],
   ]),
   {
-    ...{ title: 'the hash that the controller sets', effect: 'nothing', causes: [], after: deployment },
+    title: 'the hash that the controller sets',
+    effect: 'nothing',
+    causes: [],
+    after: deployment,
     before: deployment.replace(
       'labels: { app: shop }\n    spec',
       'labels: { app: shop, pod-template-hash: abc }\n    spec',
     ),
   },
   {
-    ...{ title: 'the annotation of kubectl rollout restart is removed', effect: 'rolls', after: deployment },
+    title: 'the annotation of kubectl rollout restart is removed',
+    effect: 'rolls',
+    after: deployment,
     before: deployment.replace(
       'labels: { app: shop }\n    spec',
       'labels: { app: shop }\n      annotations: { kubectl.kubernetes.io/restartedAt: "now" }\n    spec',

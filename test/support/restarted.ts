@@ -1,4 +1,4 @@
-// A program that its developer restarts, and how long each restart takes.
+// A program that its developer restarts. It measures the time of each restart.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -7,14 +7,16 @@ import { fileURLToPath } from 'node:url';
 import { disposed } from './disposed.ts';
 import { LoggingCommand, type Line } from './process-under-test.ts';
 
-/** Restart is the time from ShutdownInitiated to the exit. */
+/** Restart holds the time from ShutdownInitiated to the exit. */
 export interface Restart {
   readonly tookMs: number;
-  /** How long the event loop had nothing to do. On a busy machine, the rest of the time is mostly spent on a processor's queue. */
+  /**
+   * How long the event loop was idle. On a busy machine, the rest of the time is mostly spent waiting for a processor.
+   */
   readonly idleMs: number;
 }
 
-/** Restarted is a program that is started once or, by a watcher, again and again. */
+/** Restarted is a program that is started once, or repeatedly by a watcher. */
 export class Restarted {
   readonly command: LoggingCommand;
   readonly #test: TestContext;
@@ -26,8 +28,8 @@ export class Restarted {
   }
 
   /**
-   * restart calls `end` while a browser has idle connections, and another client those that `open` makes. It resolves when the
-   * process has exited.
+   * restart calls `end` while a browser has idle connections and another client has the connections that `open` opens.
+   * It resolves when the process has exited.
    */
   async restart(end: (pid: number) => void, open?: (port: number) => void): Promise<Restart> {
     const { port, pid } = await this.#next('listening');
@@ -41,7 +43,7 @@ export class Restarted {
     return { tookMs: Number(time) - Number(since), idleMs: Number(idle) };
   }
 
-  /** next resolves with the next line that has this message, or names this lifecycle signal. */
+  /** next resolves with the next line that has this message or names this lifecycle signal. */
   async #next(what: string): Promise<Line> {
     const { lines } = this.command;
     const line = await this.command.line(
@@ -52,7 +54,7 @@ export class Restarted {
     return line;
   }
 
-  // A browser keeps a connection that it has used, and opens another before it needs it.
+  // A browser keeps a connection that it has used, and opens another one in advance.
   async #openIdle(port: number): Promise<void> {
     const [used, preconnected] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
     for (const socket of [used, preconnected]) this.#test.after(() => socket.destroy());
@@ -61,15 +63,15 @@ export class Restarted {
   }
 }
 
-// How many milliseconds a restart may take longer than the restart of a bare server (P-107).
+// How many milliseconds longer a restart may take than the restart of a bare server (P-107).
 const promised = 100;
 
 const bare = fileURLToPath(new URL('../fixtures/restarts-bare.ts', import.meta.url));
 
 /**
- * assertRestartsAtOnce asserts that a restart waits at most 100 ms longer than that of a bare server on the same machine. Even
- * an idle process waits for a busy processor, so the fastest of several rounds are compared. `cleanup` is how long the
- * program's own signal listener waits, in milliseconds.
+ * assertRestartsAtOnce asserts that a restart takes at most 100 ms longer than that of a bare server on the same
+ * machine. Even an idle process waits for a busy processor, so the fastest of several rounds are compared. `cleanup` is
+ * how long the program's own signal listener waits, in milliseconds.
  */
 export async function assertRestartsAtOnce(
   t: TestContext,

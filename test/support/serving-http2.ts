@@ -1,4 +1,4 @@
-// A server of HTTP/2 with its lifecycle inside the test's own process, over each of Node's two APIs.
+// An HTTP/2 server with its lifecycle inside the test's process, for each of Node's two APIs.
 import type { RequestListener } from 'node:http';
 import {
   createSecureServer,
@@ -42,7 +42,7 @@ export interface ServeOptions extends SettingsOptions {
 
 interface Kind {
   readonly isSecure: boolean;
-  /** Whether the program has the requests and responses of the compatibility API, or streams. */
+  /** Whether the program uses requests and responses of the compatibility API. If false, it uses streams. */
   readonly isCompatible: boolean;
   readonly by?: 'Fastify' | 'register';
 }
@@ -61,19 +61,19 @@ const kinds: Readonly<Record<string, Kind>> = {
 type Cases = (kind: Kind) => void;
 
 /**
- * describeKinds runs the same cases over every kind of server of HTTP/2, all kinds at once, since the cases mostly wait.
+ * describeKinds runs the same cases on every kind of HTTP/2 server, all kinds at once, because the cases mostly wait.
  * `casesAtOnce` is how many cases of each kind run at once.
  */
 export function describeKinds(cases: Cases, casesAtOnce = 1): void {
   describeEachKind(cases, true, casesAtOnce);
 }
 
-/** describeKindsInTurn is for cases that take all that this process has. */
+/** describeKindsInTurn runs the kinds one after another, for cases that need the whole processor. */
 export function describeKindsInTurn(cases: Cases): void {
   describeEachKind(cases, false);
 }
 
-/** noProbesOn says why a case in which a server is probed is to be skipped. */
+/** noProbesOn returns the reason to skip a case with probes, or false. */
 export function noProbesOn({ by }: Kind): string | false {
   return by === 'register' && noProbes(by);
 }
@@ -98,11 +98,11 @@ export async function serve(
     };
     listener(request.url, answer, request);
   };
-  const isGuest = by === 'register';
+  const isUnderRegister = by === 'register';
   const server = by === 'Fastify' ? await fastifyServer(onRequest) : createServerOf(isSecure);
   if (isCompatible && by !== 'Fastify') server.on('request', onRequest);
-  if (isGuest) await listen(server);
-  const parts: Parts = manage([server], settings, { clock, functions, audit, isGuest });
+  if (isUnderRegister) await listen(server);
+  const parts: Parts = manage([server], settings, { clock, functions, audit, isUnderRegister });
   prepare?.(parts);
   parts.startup.begin();
   if (!isCompatible) {
@@ -117,7 +117,7 @@ export async function serve(
       listener(String(headers[':path']), answer, stream);
     });
   }
-  if (!isGuest) await listen(server);
+  if (!isUnderRegister) await listen(server);
   await parts.handle.signals.hasBeenReady.signaled;
   const { port } = server.address() as AddressInfo;
   const clients: Http2Client[] = [];
@@ -151,7 +151,7 @@ export function streamOf(request: object): ServerHttp2Stream {
   return (request as Partial<Http2ServerRequest>).stream ?? (request as ServerHttp2Stream);
 }
 
-/** answerBehindBody is a listener that answers when the body has come whole. */
+/** answerBehindBody is a listener that responds after the whole body has arrived. */
 export const answerBehindBody: Listener = (_, answer, request) => {
   (request as Readable).resume().on('end', () => {
     answer.respond(200);
@@ -159,7 +159,7 @@ export const answerBehindBody: Listener = (_, answer, request) => {
   });
 };
 
-/** HeldAnswer is a listener whose answer is sent when the test says so. */
+/** HeldAnswer is a listener that sends its response when the test calls `finish`. */
 export class HeldAnswer {
   #finish: (() => void) | undefined;
   readonly listener: Listener;
@@ -182,7 +182,10 @@ export class HeldAnswer {
   }
 }
 
-/** serveHeld starts a server with a client whose one request is under way until the test finishes its answer. */
+/**
+ * serveHeld starts a server with a client. Its only request has no complete response until the test finishes the
+ * response.
+ */
 export async function serveHeld(scope: Scope, kind: Kind, text: string, settings: SettingsOptions = {}) {
   const held = new HeldAnswer(text);
   const serving = await serve(scope, kind, { ...settings, listener: held.listener });

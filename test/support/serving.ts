@@ -1,4 +1,4 @@
-// A server with its lifecycle inside the test's own process: real sockets, real time, no process signals.
+// A server with its lifecycle inside the test's process: real sockets, real time, no process signals.
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
@@ -19,19 +19,19 @@ import { manage } from './manage.ts';
 type Cases = (adapter: AdapterName) => void;
 
 /**
- * describeAdapters runs the same cases over every kind of server, all kinds at once, since the cases mostly wait.
+ * describeAdapters runs the same cases on every kind of server, all kinds at once, because the cases mostly wait.
  * `casesAtOnce` is how many cases of each kind run at once.
  */
 export function describeAdapters(cases: Cases, casesAtOnce = 1): void {
   describeEach(adapterNames, cases, true, casesAtOnce);
 }
 
-/** describeAdaptersInTurn is for cases that block the event loop, and with it all that run in this process. */
+/** describeAdaptersInTurn runs the kinds one after another, for cases that block the event loop of this process. */
 export function describeAdaptersInTurn(cases: Cases): void {
   describeEach(adapterNames, cases, false);
 }
 
-/** describeProbedAdapters leaves out those whose own servers answer no probe. */
+/** describeProbedAdapters omits the kinds of server whose main port serves no probes. */
 export function describeProbedAdapters(cases: Cases): void {
   describeEach(
     adapterNames.filter((name) => noProbes(name) === false),
@@ -40,12 +40,12 @@ export function describeProbedAdapters(cases: Cases): void {
   );
 }
 
-/** noProbes says why a case in which a server is probed is to be skipped. */
+/** noProbes returns the reason to skip a case with probes, or false. */
 export function noProbes(adapter: AdapterName): string | false {
   return adapter === 'register' && 'the servers of a program that knows of nothing answer no probe';
 }
 
-/** describeEach runs the same cases over each kind of server that is named, all at once or in turn. */
+/** describeEach runs the same cases on each named kind of server, all at once or one after another. */
 export function describeEach<Name extends string>(
   names: readonly Name[],
   cases: (name: Name) => void,
@@ -61,7 +61,7 @@ export function describeEach<Name extends string>(
   });
 }
 
-/** The part of node:test’s context that closes resources at the end of a test. */
+/** The part of node:test's context that releases resources at the end of a test. */
 export interface Scope {
   after(end: () => unknown): void;
 }
@@ -69,10 +69,10 @@ export interface Scope {
 export interface Serving extends Parts {
   readonly server: Http1Server;
   readonly port: number;
-  /** Names of signals in the order in which they fired. */
+  /** The names of the lifecycle signals in the order in which they fired. */
   readonly signals: string[];
   readonly unfinished: UnfinishedRequest[];
-  /** dial makes a connection, with TLS where the server speaks it. */
+  /** dial opens a connection, with TLS if the server uses it. */
   dial(options?: { readonly allowHalfOpen?: boolean }): Promise<Client>;
 }
 
@@ -101,7 +101,7 @@ export class Client {
     this.#raw.resetAndDestroy();
   }
 
-  /** ended resolves with the moment at which the server's FIN or reset arrived. */
+  /** ended resolves with the time at which the server's FIN or reset arrived. */
   async ended(): Promise<number> {
     await this.reader.ended;
     return performance.now();
@@ -115,14 +115,15 @@ export interface ServeOptions extends SettingsOptions {
   readonly registry?: MetricsRegistry;
   readonly audit?: AuditLog | undefined;
   readonly clock?: Clock;
+  readonly random?: () => number;
   /** Called before the server listens. */
   readonly prepare?: (server: Http1Server, parts: Parts) => void;
-  /** Called before there is a lifecycle. */
+  /** Called before the lifecycle is created. */
   readonly patch?: (server: Http1Server) => void;
 }
 
 /**
- * serve starts a server and waits until it has been ready, since before that a shutdown skips the delay. The server and
+ * serve starts a server and waits until it is ready, because a shutdown before that would skip the delay. The server and
  * its clients end with the test.
  */
 export async function serve(
@@ -134,6 +135,7 @@ export async function serve(
     registry,
     audit,
     clock = systemClock,
+    random,
     prepare,
     patch,
     ...options
@@ -148,10 +150,10 @@ export async function serve(
     onSignal: ({ name }) => signals.push(name),
     onUnfinished: (requests) => unfinished.push(...requests),
   };
-  const isGuest = adapter === 'register';
-  // A program that knows nothing of its lifecycle is given it once it listens.
-  if (isGuest) await listen(server);
-  const parts = manage([server], options, { observer, functions, registry, audit, clock, isGuest });
+  const isUnderRegister = adapter === 'register';
+  // lameduck/register adds the lifecycle to a program only after its server listens.
+  if (isUnderRegister) await listen(server);
+  const parts = manage([server], options, { observer, functions, registry, audit, clock, random, isUnderRegister });
   parts.startup.begin();
   prepare?.(server, parts);
   const clients: Client[] = [];
@@ -159,7 +161,7 @@ export async function serve(
     for (const client of clients) client.socket.destroy();
     await parts.handle.shutdown('end of the test', { budget: 1 });
   });
-  if (!isGuest) await listen(server);
+  if (!isUnderRegister) await listen(server);
   await parts.handle.signals.hasBeenReady.signaled;
   const { port } = server.address() as AddressInfo;
   return {
@@ -176,7 +178,7 @@ export async function serve(
   };
 }
 
-/** clientOn makes a client of a connection that is being made, with TLS where the adapter’s server speaks it. */
+/** clientOn returns a client on a new connection, with TLS if the adapter's server uses it. */
 export async function clientOn(raw: Socket, adapter: AdapterName): Promise<Client> {
   await once(raw, 'connect');
   if (!isSecure(adapter)) return new Client(raw);
@@ -191,7 +193,7 @@ export async function listen(server: Server): Promise<void> {
   await once(server, 'listening');
 }
 
-/** shutdownOf begins the shutdown and gives both its record and the moment at which it began. */
+/** shutdownOf begins the shutdown, and returns the time at which it began and the promise of its record. */
 export function shutdownOf({ handle }: Serving): { readonly since: number; readonly ended: Promise<ShutdownRecord> } {
   return { since: performance.now(), ended: handle.shutdown('test') };
 }

@@ -1,10 +1,9 @@
-// The file that the kubelet gives a container for its termination message.
+// Creates the file in which the kubelet expects a container's termination message.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 
-/** folder is one of the test's own. */
 export function folder(t: TestContext): string {
   const path = mkdtempSync(join(tmpdir(), 'termination-'));
   t.after(() => {
@@ -13,7 +12,7 @@ export function folder(t: TestContext): string {
   return path;
 }
 
-/** emptyFile is the file as a container finds it. */
+/** emptyFile returns an empty file, as a container finds it. */
 export function emptyFile(t: TestContext): string {
   const path = join(folder(t), 'termination-log');
   writeFileSync(path, '');

@@ -1,4 +1,4 @@
-// The settings of the log by default.
+// The default settings of the log.
 import type { LogSettings } from '../../src/observers/logging.ts';
 import { settingsTable } from '../../src/settings/table.ts';
 

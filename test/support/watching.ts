@@ -1,4 +1,4 @@
-// Clients that watch, and what they are served.
+// Clients that open event streams, and the server's side of these streams.
 import type { ServerResponse } from 'node:http';
 import type { Client, Serving } from './serving.ts';
 import { until } from './until.ts';
@@ -12,7 +12,7 @@ export function openEventStream(response: ServerResponse): void {
 /** eventSource is the header with which an `EventSource` requests an event stream. */
 export const eventSource = 'Accept: text/event-stream\r\n';
 
-/** watching opens streams, one after another, and waits until each has said something. */
+/** watching opens event streams, one after another, and waits until each has received an event. */
 export async function watching(serving: Serving, count: number, path = '/events'): Promise<Client[]> {
   const clients: Client[] = [];
   for (let index = 0; index < count; index++) {

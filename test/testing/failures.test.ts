@@ -31,7 +31,7 @@ async function text(url: string): Promise<string> {
   return (await fetch(url)).text();
 }
 
-test('a server that never becomes ready is an error that names the checks, and is shut down', async () => {
+test('runShutdown rejects for a server that never becomes ready, with the names of the failing checks, and shuts it down', async () => {
   const { server, duck } = serving();
   let isDestroyed = false;
   duck.addReadyzCheck('database', () => false);
@@ -47,7 +47,7 @@ test('a server that never becomes ready is an error that names the checks, and i
   assert.deepEqual([server.listening, isDestroyed, duck.signals.hasBeenReady.hasSignaled], [false, true, false]);
 });
 
-test('a server that is shut down before it was ready is an error at once', async () => {
+test('runShutdown rejects at once for a server that is shut down before it was ready', async () => {
   const { server, duck } = serving();
   duck.addPostStartHook('gives-up', () => {
     void duck.shutdown('nothing to do');
@@ -62,7 +62,7 @@ test('a server that is shut down before it was ready is an error at once', async
   );
 });
 
-test('the error of a work is passed on as it is, once the server has ended', async () => {
+test('runShutdown passes on an error of its callback unchanged, after the server has ended', async () => {
   for (const error of [
     new assert.AssertionError({ message: 'expected', actual: 1, expected: 2 }),
     new TypeError('no'),
@@ -79,7 +79,7 @@ test('the error of a work is passed on as it is, once the server has ended', asy
   }
 });
 
-test('a work that rejects because requests were cut is an error that names them', async () => {
+test('runShutdown rejects with the cut requests if its callback rejects because of them', async () => {
   const server = createServer(() => undefined);
   lameduck(server, { logger, terminationGracePeriodSeconds: 6, destroyHookTimeout: '1s' });
   await assert.rejects(
@@ -100,7 +100,7 @@ test('a work that rejects because requests were cut is an error that names them'
   assert.equal(server.listening, false);
 });
 
-test('a work that asks for nothing, or for nothing but probes, is an error, so that it proves nothing', async () => {
+test('runShutdown rejects if its callback sends no request, or only probes, because the test would prove nothing', async () => {
   const works: readonly ((origin: string) => unknown)[] = [() => undefined, (origin) => text(`${origin}/readyz`)];
   for (const work of works) {
     const { server } = serving();
@@ -116,7 +116,7 @@ test('a work that asks for nothing, or for nothing but probes, is an error, so t
   }
 });
 
-test('what a work throws that is no Error, or throws synchronously, is an Error all the same', async () => {
+test('an error that the callback of runShutdown throws synchronously, or a thrown value that is not an Error, becomes an Error', async () => {
   await assert.rejects(
     runShutdown(serving().server, () => {
       // eslint-disable-next-line @typescript-eslint/only-throw-error
@@ -126,7 +126,7 @@ test('what a work throws that is no Error, or throws synchronously, is an Error 
   );
 });
 
-test('a work that comes too late for the listener is told what it met', async () => {
+test('the error for a request after the listener has closed says what happened', async () => {
   const { server } = serving();
   await assert.rejects(
     runShutdown(server, async (origin) => {
@@ -143,7 +143,7 @@ test('a work that comes too late for the listener is told what it met', async ()
   );
 });
 
-test('a work that does not end is an error, and the server has ended', async () => {
+test('runShutdown rejects if its callback does not end, after the server has ended', async () => {
   const { server } = serving();
   const hangs = runShutdown(
     server,
@@ -155,24 +155,24 @@ test('a work that does not end is an error, and the server has ended', async () 
   );
   await assert.rejects(hangs, {
     code: 'LAMEDUCK_ERR_WORK_FAILED',
-    message: 'the work of runShutdown(): it had not ended 500ms after the server',
+    message: 'the work of runShutdown(): it had not ended 500ms after the shutdown',
   });
   assert.equal(server.listening, false);
 });
 
-test('a work that neither asks nor ends is an error as well', async () => {
+test('runShutdown rejects if its callback neither sends a request nor ends', async () => {
   const hangs = runShutdown(serving().server, () => new Promise(() => undefined), { timeout: '500ms' });
   await assert.rejects(hangs, { code: 'LAMEDUCK_ERR_WORK_FAILED' });
 });
 
-test('a path that no request was for is an error, so that a misspelt one proves nothing', async () => {
+test('runShutdown rejects if no request had the given path, because a misspelled path would prove nothing', async () => {
   await assert.rejects(
     runShutdown(serving().server, (origin) => text(`${origin}/slow`), { during: '/slwo' }),
     { code: 'LAMEDUCK_ERR_WORK_FAILED', message: 'the work of runShutdown(): it sent no request for "/slwo"' },
   );
 });
 
-test('LAMEDUCK_DISABLED is refused, since there would be nothing to run through', async (t) => {
+test('runShutdown rejects with LAMEDUCK_DISABLED, because there is no lifecycle to run', async (t) => {
   process.env['LAMEDUCK_DISABLED'] = '1';
   t.after(() => {
     delete process.env['LAMEDUCK_DISABLED'];
@@ -183,7 +183,7 @@ test('LAMEDUCK_DISABLED is refused, since there would be nothing to run through'
   );
 });
 
-test('a server that has ended, or whose shutdown has begun, is refused', async () => {
+test('runShutdown rejects a server that has ended, or whose shutdown has begun', async () => {
   const { server, duck } = serving();
   void duck.shutdown('before the test');
   const again = { code: 'LAMEDUCK_ERR_SERVER_CLOSED', message: /the shutdown of this server has already begun/ };
@@ -205,7 +205,7 @@ for (const [what, server] of Object.entries({
   'an object': {},
   'a function': serving,
 })) {
-  test(`${what} is no server, and says so`, async () => {
+  test(`runShutdown rejects ${what}, and the error says what it is`, async () => {
     await assert.rejects(
       runShutdown(server as never, () => undefined),
       { code: 'LAMEDUCK_ERR_SERVER_INVALID' },
@@ -213,7 +213,7 @@ for (const [what, server] of Object.entries({
   });
 }
 
-test('a work that is no function, and options that are none, are refused before anything listens', async () => {
+test('runShutdown rejects a callback that is not a function, and invalid options, before anything listens', async () => {
   const { server, duck } = serving();
   const bad: readonly (readonly [unknown, unknown, string])[] = [
     ['/orders', {}, 'LAMEDUCK_ERR_FUNCTION_INVALID'],
@@ -234,7 +234,7 @@ test('a work that is no function, and options that are none, are refused before 
   await duck.shutdown('end of the test');
 });
 
-test('a server on a unix socket has no origin', async () => {
+test('runShutdown passes no origin for a server on a unix socket', async () => {
   const { server } = serving();
   server.listen(join(tmpdir(), `lameduck-${String(process.pid)}.sock`));
   await once(server, 'listening');
@@ -245,7 +245,7 @@ test('a server on a unix socket has no origin', async () => {
   assert.equal(server.listening, false);
 });
 
-test('during a run, and after every kind of end, lameduck has no listener of the process', async () => {
+test('during runShutdown, and after every kind of end, lameduck has no listener on the process', async () => {
   const before = processListeners();
   const { server } = serving();
   assert.notDeepEqual(processListeners(), before);
@@ -263,7 +263,7 @@ test('during a run, and after every kind of end, lameduck has no listener of the
   }
 });
 
-test('a process that has run several servers, well and badly, ends by itself with its own exit code', async (t) => {
+test('a process that has run runShutdown several times, with and without errors, ends on its own with its own exit code', async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-shutdowns.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '10s' }));
   assert.deepEqual(await program.exit, { code: 7, signal: null }, program.output);
   const done = await program.line('the end', ({ msg }) => msg === 'done');
@@ -271,7 +271,7 @@ test('a process that has run several servers, well and badly, ends by itself wit
   assert.deepEqual(done['outcomes'], ['served', 'LAMEDUCK_ERR_NEVER_READY', 'boom', 'served']);
 });
 
-test('a port that is taken by somebody else in the meantime is the error of listen()', async (t) => {
+test('runShutdown rejects with the error of listen() if the port has been taken', async (t) => {
   const taken = createServer().listen(0);
   await once(taken, 'listening');
   t.after(() => taken.close());

@@ -1,4 +1,4 @@
-// The testing helper on Fastify applications.
+// Tests the testing helper on Fastify applications.
 import assert from 'node:assert/strict';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -22,7 +22,7 @@ function application(closed: string[]): FastifyInstance {
   return app;
 }
 
-test('an application with the plugin is run through its shutdown, and its onClose hooks have run', async () => {
+test('runShutdown shuts down an application with the plugin, and its onClose hooks have run', async () => {
   const closed: string[] = [];
   const { record, result } = await runShutdown(application(closed), async (origin) =>
     (await fetch(`${origin}/orders/7`)).json(),
@@ -33,7 +33,7 @@ test('an application with the plugin is run through its shutdown, and its onClos
   assert.deepEqual(closed, ['onClose']);
 });
 
-test('an application that is ready, or listens, is run as well', async () => {
+test('runShutdown accepts an application that is ready or listens', async () => {
   for (const prepare of [(app: FastifyInstance) => app.ready(), (app: FastifyInstance) => app.listen({ port: 0 })]) {
     const app = application([]);
     await prepare(app);
@@ -42,7 +42,7 @@ test('an application that is ready, or listens, is run as well', async () => {
   }
 });
 
-test('an application whose plugins cannot be loaded is their error', async () => {
+test("runShutdown rejects with the application's error if its plugins cannot be loaded", async () => {
   const app = application([]);
   void app.register(async () => {
     throw new Error('no database');
@@ -54,7 +54,7 @@ test('an application whose plugins cannot be loaded is their error', async () =>
   await app.close();
 });
 
-test('an application without the plugin is refused, and its server is taken when it has a lifecycle', async () => {
+test('runShutdown rejects an application without the plugin, but accepts its server if that has a lifecycle', async () => {
   const app = Fastify();
   await assert.rejects(
     runShutdown(app as never, () => undefined),

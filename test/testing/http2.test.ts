@@ -1,4 +1,4 @@
-// The testing helper on servers of HTTP/2.
+// Tests the testing helper on HTTP/2 servers.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createSecureServer, createServer, type ClientHttp2Session, type Http2Server } from 'node:http2';
@@ -16,7 +16,7 @@ async function ask(session: ClientHttp2Session, path: string): Promise<string> {
 }
 
 const servers: Readonly<Record<string, () => Http2Server>> = {
-  'in the clear': () =>
+  'in clear text': () =>
     createServer((_request, response) => {
       setTimeout(() => response.end('served'), 20);
     }),
@@ -24,7 +24,7 @@ const servers: Readonly<Record<string, () => Http2Server>> = {
     createSecureServer(certificate, (_request, response) => {
       setTimeout(() => response.end('served'), 20);
     }),
-  'that answers streams': () => {
+  'that handles streams': () => {
     const server = createServer();
     server.on('stream', (stream) => {
       setTimeout(() => {
@@ -37,7 +37,7 @@ const servers: Readonly<Record<string, () => Http2Server>> = {
 };
 
 for (const [what, create] of Object.entries(servers)) {
-  test(`a server of HTTP/2 ${what} is run through its shutdown during the request that is named`, async () => {
+  test(`runShutdown shuts down an HTTP/2 server ${what} during the named request`, async () => {
     const { record, result } = await runShutdown(
       create(),
       async (origin) => {

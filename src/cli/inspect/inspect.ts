@@ -1,4 +1,4 @@
-// `lameduck inspect`: prints what a running process does and waits for, and changes its readiness or begins its shutdown.
+// `lameduck inspect`: prints the state of a running process, changes its readiness or begins its shutdown.
 import { systemClock, wait } from '../../clock.ts';
 import { usualDebugSocketPath, type Action, type Inspection } from '../../inspection.ts';
 import { valueOf, type Environment } from '../../settings/environment.ts';
@@ -11,7 +11,7 @@ import { inspect as ask, send, Unanswered } from './socket-client.ts';
 const answered = 0;
 const unanswered = 1;
 
-// How often --watch looks, in milliseconds.
+// Milliseconds between two requests of `--watch`.
 const period = 200;
 
 const options = {
@@ -21,7 +21,7 @@ const options = {
     help: `the debug socket; default LAMEDUCK_DEBUG_SOCKET_PATH, or ${usualDebugSocketPath}`,
   },
   watch: { type: 'boolean', help: 'repeat until the process has ended' },
-  stack: { type: 'boolean', help: 'print the stack of a blocked main thread; requires debugSocketStack' },
+  stack: { type: 'boolean', help: 'print the stack of a blocked main thread; requires debugSocketStack=true' },
   unready: { type: 'boolean', help: 'make /readyz fail; requests are still served' },
   ready: { type: 'boolean', help: 'undo --unready' },
   shutdown: { type: 'boolean', help: 'begin the shutdown' },
@@ -47,7 +47,7 @@ const paths: Readonly<Record<Action, string>> = {
   shutdown: '/shutdown',
 };
 
-/** inspect resolves with 0 if the process has answered, 1 if it has not, 2 for bad usage. */
+/** inspect resolves with exit code 0 if the process has answered, 1 if it has not, and 2 for invalid usage. */
 export async function inspect(args: readonly string[], environment: Environment): Promise<number> {
   const parsed = readArguments(args, options);
   if ('problem' in parsed) return refuse('inspect', parsed.problem);
@@ -59,7 +59,7 @@ export async function inspect(args: readonly string[], environment: Environment)
   if (positionals.length > 0) return refuse('inspect', `unexpected argument ${JSON.stringify(positionals[0])}`);
   const actions = (['unready', 'ready', 'shutdown'] as const).filter((name) => values[name] === true);
   const [action, ...others] = actions;
-  if (others.length > 0) return refuse('inspect', `--${actions.join(' and --')} exclude each other`);
+  if (others.length > 0) return refuse('inspect', `--${actions.join(' and --')} cannot be combined`);
   const given = values['socket'] ?? valueOf(environment, 'LAMEDUCK_DEBUG_SOCKET_PATH');
   const path = typeof given === 'string' ? given : usualDebugSocketPath;
   try {
@@ -77,11 +77,12 @@ export async function inspect(args: readonly string[], environment: Environment)
 async function act(path: string, action: Action): Promise<void> {
   const { isBlocked } = JSON.parse(await send(path, paths[action], 'POST')) as { readonly isBlocked: boolean };
   print([
-    isBlocked ? `${action} requested: the event loop is blocked, and acts when it runs again` : `${action} requested`,
+    isBlocked ? `${action} requested: it takes effect when the event loop is no longer blocked` : `${action} requested`,
   ]);
 }
 
-// A terminal shows one page that changes. Any other output has the page once, and then a line for each signal.
+// Prints the state repeatedly. A terminal shows one page that is updated. Any other output gets the page once, and then
+// one line for each new signal.
 async function watch(path: string, withStack: boolean): Promise<void> {
   let found = await ask(path, withStack);
   let page = fitted(pageOf(found));
@@ -108,7 +109,8 @@ async function askAgain(path: string, withStack: boolean): Promise<Inspection | 
   }
 }
 
-// A line that the terminal wraps would be counted once and shown twice.
+// Cuts the page to the size of the terminal. If a line wrapped, the cursor would move up too few lines before the next
+// page.
 function fitted(page: readonly string[]): string[] {
   const { columns, rows, isTTY } = process.stdout;
   if (!isTTY) return [...page];

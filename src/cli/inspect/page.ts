@@ -1,11 +1,11 @@
-// The document of a debug socket as lines for a person. No I/O.
+// Formats the document of a debug socket as lines for a person. No I/O.
 import type { Inspection } from '../../inspection.ts';
 import { formatDuration } from '../../settings/duration.ts';
 
-// The width of the bar of a shutdown, in characters.
+// The width of the progress bar of a shutdown, in characters.
 const barWidth = 40;
 
-/** pageOf returns the lines about a process. */
+/** pageOf returns the lines that describe a process. */
 export function pageOf(found: Inspection): string[] {
   const { pid, version, requestsInFlight, longRunningRequests, connections, leadership, previousRun } = found;
   const { http1, http2, upgraded } = connections;
@@ -29,7 +29,7 @@ export function pageOf(found: Inspection): string[] {
   return lines.map(printable);
 }
 
-/** signalLines has one line for each signal that has fired. */
+/** signalLines returns one line for each lifecycle signal that has fired. */
 export function signalLines({ signals }: Inspection): string[] {
   return signals.map(({ name, at, durationMs }) => `${at}  ${name}, after ${formatDuration(durationMs)}`);
 }
@@ -55,7 +55,7 @@ function barOf({ elapsedMs, budgetMs, remainingMs }: Inspection['shutdown'] & {}
 function eventLoopOf({ eventLoop: { isBlocked, blockedMs, stackProblem }, ageMs }: Inspection): string {
   const why = stackProblem === undefined ? '' : `; no stack: ${stackProblem}`;
   if (!isBlocked) return `runs${why}`;
-  return `blocked for ${inSeconds(blockedMs)}; what follows is ${inSeconds(ageMs)} old${why}`;
+  return `blocked for ${inSeconds(blockedMs)}; the lines below are ${inSeconds(ageMs)} old${why}`;
 }
 
 function waitsOf({ runningHooks, oldestRequests }: Inspection): string[] {
@@ -79,7 +79,7 @@ function inSeconds(milliseconds: number): string {
   return `${(milliseconds / 1_000).toFixed(1)}s`;
 }
 
-// A route may have any characters, and a terminal obeys some of them.
+// Replaces control characters. A route may contain any characters, and a terminal executes some of them.
 function printable(line: string): string {
   return line.replace(/[\p{Cc}\p{Cf}]/gu, '?');
 }

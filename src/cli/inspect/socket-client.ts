@@ -1,26 +1,29 @@
-// One request to a debug socket.
+// Sends one request to a debug socket.
 import { request } from 'node:http';
 import type { Inspection } from '../../inspection.ts';
 
-// How long an answer may take, in milliseconds. A stack takes two seconds at most.
+// How long to wait for an answer, in milliseconds. The debug socket takes at most two seconds to read a stack.
 const patience = 5_000;
 
-/** Unanswered is why a debug socket did not answer, with a hint. */
+/** Unanswered is the error of a request to which a debug socket did not answer. Its message says what to check. */
 export class Unanswered extends Error {}
 
-/** inspect returns the document of a debug socket. It rejects with Unanswered. */
+/** inspect returns the document that a debug socket sends. It rejects with Unanswered if no valid document arrives. */
 export async function inspect(socketPath: string, withStack: boolean): Promise<Inspection> {
   const body = await send(socketPath, withStack ? '/?stack' : '/', 'GET');
   try {
     const found = JSON.parse(body) as Inspection | null;
     if (found?.schema === 'lameduck/inspect/v1') return found;
   } catch {
-    // Something else answers.
+    // The answer is not JSON, so another program is listening.
   }
   throw new Unanswered(`${socketPath}: the answer is not from lameduck`);
 }
 
-/** send sends a request and returns the body of the answer. It rejects with Unanswered. */
+/**
+ * send sends a request to a debug socket and resolves with the body of the answer. It rejects with Unanswered if there
+ * is none.
+ */
 export function send(socketPath: string, path: string, method: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const fail = (error: NodeJS.ErrnoException): void => {
@@ -45,6 +48,6 @@ export function send(socketPath: string, path: string, method: string): Promise<
 
 const hints: Readonly<Record<string, string>> = {
   ENOENT: 'there is no socket; set LAMEDUCK_DEBUG_SOCKET_PATH for the program, or pass its path with --socket',
-  ECONNREFUSED: 'no process listens; the process that made the socket has ended',
+  ECONNREFUSED: 'no process listens; the process that created the socket has ended',
   EACCES: 'permission denied; run this command as the user of the program',
 };

@@ -1,11 +1,11 @@
-// The three forms in which `lameduck lint` prints its findings.
+// The three output formats of `lameduck lint`.
 import type { Finding, Judgement } from './judge.ts';
 import type { Paint } from '../paint.ts';
 
-/** Format turns a judgement into what is printed. */
+/** Format returns the text to print for the result of a lint. */
 export type Format = (judgement: Judgement, paint: Paint) => string;
 
-/** formats are the values of `--format`. */
+/** formats contains the function for each value of `--format`. */
 export const formats = { text, json, github } as const satisfies Record<string, Format>;
 
 function text(judgement: Judgement, paint: Paint): string {
@@ -58,11 +58,11 @@ function count(number: number, one: string, more: string): string {
 }
 
 function json(judgement: Judgement): string {
-  // A field that is absent has the value null.
+  // JSON.stringify omits undefined, so write an absent field as null.
   return JSON.stringify(judgement, (key, value: unknown) => (key === 'value' && value === undefined ? null : value), 2);
 }
 
-// Commands of GitHub Actions, which show each finding at its line.
+// Formats the findings as workflow commands of GitHub Actions, which show each finding at its line of the file.
 function github({ findings }: Judgement): string {
   return findings
     .map(({ severity, file, line, rule, path, message, remedy, link }) => {

@@ -1,17 +1,17 @@
-// The input of the rules: the workloads of a manifest, their containers, and the objects that concern them. Pure.
+// The input of the lint rules: the workloads of a manifest, their containers, and related objects. Pure.
 import { containerOf } from '../manifest/container.ts';
 import { isObject, number, object, objects, text, type Fields, type Path } from '../manifest/fields.ts';
 import type { ManifestObject } from '../manifest/objects.ts';
 import { podTemplateOf } from '../manifest/pod-template.ts';
 import { defaultGracePeriodSeconds, type ContainerSpec } from '../rehearsal/pod.ts';
 
-/** Container is a container of a workload that runs as long as the pod: a regular one or a sidecar. */
+/** Container is a container that runs as long as its pod runs: a regular container or a sidecar. */
 export interface Container {
-  /** Where it is in its object. */
+  /** path leads from the manifest object to the container. */
   readonly path: Path;
   readonly fields: Fields;
   readonly spec: ContainerSpec;
-  /** `command` and `args` as one list. */
+  /** argv is `command` followed by `args`. */
   readonly argv: readonly string[];
 }
 
@@ -19,24 +19,27 @@ export interface Container {
 export interface Workload {
   readonly object: ManifestObject;
   readonly labels: Fields;
-  /** The specification of the pod, and where it is. */
+  /** spec is the specification of the pod. `path` leads from the workload object to this specification. */
   readonly spec: Fields;
   readonly path: Path;
   readonly gracePeriodSeconds: number;
   readonly containers: readonly Container[];
-  /** A pod that ends by itself: of a Job, a CronJob or a hook of Helm. */
+  /** isJob is true if the pods end on their own: pods of a Job, a CronJob or a Helm hook. */
   readonly isJob: boolean;
-  /** The number of its pods; undefined if it is not stated, or an autoscaler decides it. */
+  /**
+   * replicas is the number of pods. It is undefined if the manifest does not state a number, or if an autoscaler sets
+   * it.
+   */
   readonly replicas: number | undefined;
 }
 
-/** Inventory is everything in the manifests that the rules look at. */
+/** Inventory contains all objects that the lint rules examine. */
 export interface Inventory {
   readonly objects: readonly ManifestObject[];
   readonly workloads: readonly Workload[];
 }
 
-/** takeInventory finds the workloads among the objects. */
+/** takeInventory finds the workloads among the objects of the manifests. */
 export function takeInventory(all: readonly ManifestObject[]): Inventory {
   return { objects: all, workloads: all.flatMap((one) => workloadOf(one, all) ?? []) };
 }
@@ -52,14 +55,21 @@ function workloadOf(one: ManifestObject, all: readonly ManifestObject[]): Worklo
   ];
   const isHook = hookOf(one) !== undefined;
   return {
-    ...{ object: one, labels: object(object(fields['metadata'])['labels']), spec, path, containers },
+    object: one,
+    labels: object(object(fields['metadata'])['labels']),
+    spec,
+    path,
+    containers,
     gracePeriodSeconds: number(spec['terminationGracePeriodSeconds'], defaultGracePeriodSeconds),
     isJob: isHook || one.kind === 'Job' || one.kind === 'CronJob',
     replicas: replicasOf(one, all),
   };
 }
 
-/** hookOf returns when Helm runs an object that is a hook. */
+/**
+ * hookOf returns the annotation `helm.sh/hook` of an object, which says when Helm runs it. It returns undefined if the
+ * object is not a hook.
+ */
 export function hookOf({ fields }: ManifestObject): string | undefined {
   const hook = object(object(fields['metadata'])['annotations'])['helm.sh/hook'];
   return typeof hook === 'string' ? hook : undefined;
@@ -86,7 +96,7 @@ function replicasOf(one: ManifestObject, all: readonly ManifestObject[]): number
   return number(object(one.fields['spec'])['replicas'], 1);
 }
 
-/** autoscalersOf returns the HorizontalPodAutoscalers and ScaledObjects of an object. */
+/** autoscalersOf returns the HorizontalPodAutoscalers and ScaledObjects that scale an object. */
 export function autoscalersOf(one: ManifestObject, all: readonly ManifestObject[]): ManifestObject[] {
   return all.filter((other) => {
     if (other.kind !== 'HorizontalPodAutoscaler' && other.kind !== 'ScaledObject') return false;
@@ -95,7 +105,7 @@ export function autoscalersOf(one: ManifestObject, all: readonly ManifestObject[
   });
 }
 
-/** selects tells whether a selector of labels, which is not empty, matches the pods of a workload. */
+/** selects tells whether a label selector matches the pods of a workload. An empty selector matches none. */
 export function selects(
   selector: unknown,
   namespace: string,
@@ -105,14 +115,14 @@ export function selects(
   return namespace === own && wanted.length > 0 && wanted.every(([name, value]) => labels[name] === value);
 }
 
-/** servicesOf returns the Services with an address of their own that send connections to a workload. */
+/** servicesOf returns the Services with a cluster IP that send connections to a workload. */
 export function servicesOf(workload: Workload, { objects: all }: Inventory): ManifestObject[] {
   return all.filter(
     (one) => hasAddress(one) && selects(object(one.fields['spec'])['selector'], one.namespace, workload),
   );
 }
 
-/** soleServicesOf returns those of its Services that send connections to no other workload. */
+/** soleServicesOf returns the Services of a workload that send connections to no other workload. */
 export function soleServicesOf(workload: Workload, inventory: Inventory): ManifestObject[] {
   const others = inventory.workloads.filter((other) => other !== workload && !other.isJob);
   return servicesOf(workload, inventory).filter(
@@ -120,13 +130,15 @@ export function soleServicesOf(workload: Workload, inventory: Inventory): Manife
   );
 }
 
-/** hasAddress tells whether an object is a Service for which kube-proxy chooses the pod, so neither headless nor external. */
+/**
+ * hasAddress tells whether an object is a Service for which kube-proxy chooses the pod: neither headless nor external.
+ */
 export function hasAddress({ kind, fields }: ManifestObject): boolean {
   const { clusterIP, type } = object(fields['spec']);
   return kind === 'Service' && clusterIP !== 'None' && type !== 'ExternalName';
 }
 
-/** ingressesOf returns the Ingresses that name one of the Services. */
+/** ingressesOf returns the Ingresses that have one of the Services as a backend. */
 export function ingressesOf(services: readonly ManifestObject[], { objects: all }: Inventory): ManifestObject[] {
   return all.filter((one) => {
     if (one.kind !== 'Ingress') return false;

@@ -1,4 +1,4 @@
-// Judges manifests by all rules. Pure.
+// Applies all lint rules to the manifests. Pure.
 import { fieldAt, object, pathText } from '../manifest/fields.ts';
 import type { Manifest, ManifestObject, Place } from '../manifest/objects.ts';
 import { podTemplateOf } from '../manifest/pod-template.ts';
@@ -7,32 +7,32 @@ import { coreKinds } from './kinds.ts';
 import type { Severity } from './rule.ts';
 import { lintRules } from './rules.ts';
 
-/** Finding is one broken rule. */
+/** Finding is one violation of a lint rule, at one place in a manifest. */
 export interface Finding extends Place {
   readonly rule: string;
   readonly severity: Severity;
-  /** Undefined if the finding is about a part of a file that is no object. */
+  /** object identifies the Kubernetes object. It is undefined if the finding is about text that is not an object. */
   readonly object: { readonly kind: string; readonly namespace: string; readonly name: string } | undefined;
   readonly path: string;
-  /** Undefined if the field is absent. */
+  /** value is the value of the field. It is undefined if the field is absent. */
   readonly value: unknown;
   readonly message: string;
   readonly remedy: string;
-  /** The section of the rule. */
+  /** link points to the section of the rule in docs/lint.md. */
   readonly link: string;
 }
 
-/** Suppressed is a finding that an annotation accepts, with the reason. */
+/** Suppressed is a finding that an annotation suppresses, with the reason. */
 export interface Suppressed extends Finding {
   readonly reason: string;
 }
 
-/** Skipped is an object that no rule judges, because its kind is not known. */
+/** Skipped is an object that no lint rule judges, because its kind is unknown. */
 export interface Skipped extends Place {
   readonly reason: string;
 }
 
-/** Judgement is the result of a run. It is what `--format json` prints. */
+/** Judgement is the result of a lint. `--format json` prints it. */
 export interface Judgement {
   readonly schema: 'lameduck/lint/v1';
   readonly workloads: number;
@@ -41,10 +41,13 @@ export interface Judgement {
   readonly skipped: readonly Skipped[];
 }
 
-/** ignorePrefix and the name of a rule are the annotation that suppresses the findings of the rule in an object. */
+/**
+ * An annotation that begins with ignorePrefix suppresses findings in its object. The rest of its name is the name of
+ * the rule.
+ */
 export const ignorePrefix = 'lameduck/ignore-';
 
-/** judge returns the findings in the order of files and lines. Advice is found only if it is wanted. */
+/** judge returns the findings, sorted by file and line. Advice is included only if `wantsAdvice` is true. */
 export function judge(manifests: readonly Manifest[], wantsAdvice: boolean): Judgement {
   const all = manifests.flatMap(({ objects }) => objects);
   const inventory = takeInventory(all);
@@ -55,8 +58,16 @@ export function judge(manifests: readonly Manifest[], wantsAdvice: boolean): Jud
     for (const { object: one, path, message, remedy } of find(inventory)) {
       const { kind, namespace, name: objectName, file } = one;
       const finding: Finding = {
-        ...{ rule: name, severity, file, line: one.lineOf(path), object: { kind, namespace, name: objectName } },
-        ...{ path: pathText(path), value: fieldAt(one.fields, path), message, remedy, link: linkTo(name) },
+        rule: name,
+        severity,
+        file,
+        line: one.lineOf(path),
+        object: { kind, namespace, name: objectName },
+        path: pathText(path),
+        value: fieldAt(one.fields, path),
+        message,
+        remedy,
+        link: linkTo(name),
       };
       const reason = annotationsOf(one)[`${ignorePrefix}${name}`];
       if (typeof reason === 'string' && reason.trim() !== '') suppressed.push({ ...finding, reason });
@@ -74,7 +85,7 @@ export function judge(manifests: readonly Manifest[], wantsAdvice: boolean): Jud
       .map(({ file, line, kind, name }) => ({
         file,
         line,
-        reason: `${kind} ${name} is not judged: its kind is not known`,
+        reason: `${kind} ${name} is not judged: lint has no rules for this kind`,
       })),
   };
 }
@@ -83,7 +94,7 @@ function linkTo(rule: string): string {
   return `docs/lint.md#${rule}`;
 }
 
-/** annotationsOf returns the annotations of an object and of its pods. */
+/** annotationsOf returns the annotations of an object and of its pod template. */
 function annotationsOf(one: ManifestObject): Readonly<Record<string, unknown>> {
   const ofPods = object(podTemplateOf(one)?.fields['metadata'])['annotations'];
   return { ...object(ofPods), ...object(object(one.fields['metadata'])['annotations']) };
@@ -92,12 +103,21 @@ function annotationsOf(one: ManifestObject): Readonly<Record<string, unknown>> {
 function unreadableFinding({ file, line, reason, isUsed }: Manifest['unreadable'][number]): Finding {
   const rule = isUsed ? 'duplicate-key' : 'unreadable';
   return {
-    ...{ rule, severity: isUsed ? 'advice' : 'error', file, line, object: undefined, path: '', value: undefined },
-    ...{ message: sentence(reason), remedy: 'Correct the file. The other documents were judged.', link: linkTo(rule) },
+    rule,
+    severity: isUsed ? 'advice' : 'error',
+    file,
+    line,
+    object: undefined,
+    path: '',
+    value: undefined,
+    message: sentence(reason),
+    remedy: 'Correct the file. The other documents were judged.',
+    link: linkTo(rule),
   };
 }
 
-// A suppression without a reason, or of a rule that does not exist, must not stay unnoticed.
+// Reports each annotation that should suppress a finding but cannot, because it has no reason or because its rule does
+// not exist.
 function badSuppressions(one: ManifestObject): Finding[] {
   return Object.entries(annotationsOf(one)).flatMap(([annotation, reason]) => {
     if (!annotation.startsWith(ignorePrefix)) return [];
@@ -112,8 +132,14 @@ function badSuppressions(one: ManifestObject): Finding[] {
       ) ?? [];
     return [
       {
-        ...{ rule: 'bad-suppression', severity: 'error', file, line: one.lineOf(path) },
-        ...{ object: { kind, namespace, name }, path: pathText(path), value: reason, link: linkTo('bad-suppression') },
+        rule: 'bad-suppression',
+        severity: 'error',
+        file,
+        line: one.lineOf(path),
+        object: { kind, namespace, name },
+        path: pathText(path),
+        value: reason,
+        link: linkTo('bad-suppression'),
         message: isRule ? 'The annotation gives no reason, so it suppresses nothing.' : `There is no rule ${rule}.`,
         remedy: isRule
           ? 'Write the reason as the value of the annotation.'

@@ -33,7 +33,7 @@ const usage = [
   ...optionLines(options),
 ].join('\n');
 
-/** lint resolves with 0 if nothing was found, 1 if something was, 2 for bad usage. */
+/** lint resolves with exit code 0 if there are no findings, 1 if there are findings, and 2 for invalid usage. */
 export async function lint(args: readonly string[]): Promise<number> {
   const parsed = readArguments(args, options);
   if ('problem' in parsed) return refuse('lint', parsed.problem);
@@ -45,7 +45,7 @@ export async function lint(args: readonly string[]): Promise<number> {
   const format = formatOf(values['format']);
   if (typeof format === 'string') return refuse('lint', format);
   if (positionals.length === 0 && process.stdin.isTTY)
-    return refuse('lint', 'give a FILE, or the manifest on standard input');
+    return refuse('lint', 'expected a FILE, or a manifest on standard input');
   const manifests = await readManifests(positionals.length === 0 ? [standardInputName] : positionals);
   if ('problem' in manifests) return refuse('lint', manifests.problem);
   const judgement = judge(manifests, values['advice'] === true);

@@ -1,27 +1,27 @@
-// The types of a rule and of its findings. Pure.
+// The types of lint rules and of their findings. Pure.
 import type { Path } from '../manifest/fields.ts';
 import type { ManifestObject } from '../manifest/objects.ts';
 import type { ProbeType } from '../rehearsal/streak.ts';
 import type { Probe } from '../rehearsal/pod.ts';
 import type { Container, Inventory, Workload } from './inventory.ts';
 
-/** An error is a configuration that loses requests. Everything else is advice. */
+/** Severity is `error` for a configuration that loses requests, and `advice` for everything else. */
 export type Severity = 'error' | 'advice';
 
-/** Found is one place where a rule is broken, and what to do about it. */
+/** Found is one violation of a rule, with the remedy. */
 export interface Found {
-  /** From the object, or from the container if the rule looks at containers. */
+  /** path leads from the object to the field. For a rule about containers, it leads from the container. */
   readonly path: Path;
   readonly message: string;
   readonly remedy: string;
 }
 
-/** FoundIn is Found with its object. */
+/** FoundIn is a Found together with the object in which it was found. */
 export interface FoundIn extends Found {
   readonly object: ManifestObject;
 }
 
-/** Rule is one row of the table of rules. Its section in docs/lint.md has the same name. */
+/** Rule is one lint rule. Its section in docs/lint.md has the same name. */
 export interface Rule {
   readonly name: string;
   readonly severity: Severity;
@@ -30,13 +30,13 @@ export interface Rule {
 
 type Check<Subjects extends readonly unknown[]> = (...subjects: Subjects) => readonly Found[];
 
-/** inWorkloads checks every workload. */
+/** inWorkloads makes a rule that checks every workload. */
 export function inWorkloads(check: Check<[Workload, Inventory]>): Rule['find'] {
   return (inventory) =>
     inventory.workloads.flatMap((one) => check(one, inventory).map((found) => ({ ...found, object: one.object })));
 }
 
-/** inContainers checks every container that runs as long as its pod. */
+/** inContainers makes a rule that checks every container that runs as long as its pod runs. */
 export function inContainers(check: Check<[Container, Workload, Inventory]>): Rule['find'] {
   return inWorkloads((workload, inventory) =>
     workload.containers.flatMap((container) =>
@@ -45,14 +45,14 @@ export function inContainers(check: Check<[Container, Workload, Inventory]>): Ru
   );
 }
 
-/** inServers checks the containers of workloads that do not end by themselves. */
+/** inServers makes a rule that checks the containers of all workloads except jobs, whose pods end on their own. */
 export function inServers(check: Check<[Container, Workload, Inventory]>): Rule['find'] {
   return inContainers((container, workload, inventory) =>
     workload.isJob ? [] : check(container, workload, inventory),
   );
 }
 
-/** inProbes checks every probe. Paths are from the probe. */
+/** inProbes makes a rule that checks every probe. The paths of its findings lead from the probe. */
 export function inProbes(check: Check<[Probe, Container, Workload]>, types?: readonly ProbeType[]): Rule['find'] {
   return inContainers((container, workload) =>
     container.spec.probes
@@ -63,7 +63,7 @@ export function inProbes(check: Check<[Probe, Container, Workload]>, types?: rea
   );
 }
 
-/** inObjects checks every object of some kinds. */
+/** inObjects makes a rule that checks every object of the given kinds. */
 export function inObjects(kinds: readonly string[], check: Check<[ManifestObject, Inventory]>): Rule['find'] {
   return (inventory) =>
     inventory.objects

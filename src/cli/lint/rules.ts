@@ -7,7 +7,7 @@ import { rolloutRules } from './rules/rollouts.ts';
 import { serviceRules } from './rules/services.ts';
 import { timeRules } from './rules/time.ts';
 
-/** lintRules are all rules. */
+/** lintRules contains every rule of `lameduck lint`. */
 export const lintRules: readonly Rule[] = [
   ...timeRules,
   ...serviceRules,

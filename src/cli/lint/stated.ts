@@ -1,20 +1,21 @@
-// The times that a container states: its preStop hook, and the variables and flags by which programs take theirs. Pure.
+// Reads the times that a container's manifest states: in its preStop hook, and in the variables and flags that set
+// timeouts of known programs. Pure.
 import { parseDuration } from '../../settings/duration.ts';
 import { objects, type Path } from '../manifest/fields.ts';
 import type { Container } from './inventory.ts';
 
-/** Stated is a time in seconds, with the place that states it. */
+/** Stated is a time in seconds, and the place in the manifest that states it. */
 export interface Stated {
   readonly seconds: number;
-  /** From the container. */
+  /** path leads from the container to the field. */
   readonly path: Path;
-  /** The variable, flag or hook. */
+  /** name is the name of the variable, flag or hook. */
   readonly name: string;
 }
 
 /**
- * delay: the program still accepts connections. drain: the limit to requests in flight after that. keepAlive: how long an
- * idle connection is kept.
+ * Meaning says which time a setting limits. `delay`: how long the program still accepts connections. `drain`: how long
+ * requests in flight may take after that. `keepAlive`: how long an idle connection stays open.
  */
 type Meaning = 'delay' | 'drain' | 'keepAlive';
 
@@ -37,7 +38,10 @@ const variables: Readonly<Record<string, Source>> = {
 };
 
 interface Flag extends Source {
-  /** The program has to be named in the command or the arguments, unless the flag is of one program alone. */
+  /**
+   * program matches the command line of the program to which this flag belongs. Other programs have flags with this
+   * name.
+   */
   readonly program: RegExp;
 }
 
@@ -49,7 +53,7 @@ const flags: Readonly<Record<string, Flag>> = {
   '--keep-alive': { meaning: 'keepAlive', read: wholeSeconds, program: /\b(gunicorn|hypercorn)\b/ },
 };
 
-/** statedTime returns what a container states of a meaning; undefined if it states nothing. */
+/** statedTime returns the time that a container states for one meaning, or undefined if it states none. */
 export function statedTime(container: Container, meaning: Meaning): Stated | undefined {
   for (const [name, source] of Object.entries(variables)) {
     const found = source.meaning === meaning ? statedVariable(container, name, source.read) : undefined;
@@ -62,17 +66,20 @@ export function statedTime(container: Container, meaning: Meaning): Stated | und
   return undefined;
 }
 
-/** statedVariable returns the time in a variable that the manifest gives as a value. */
+/**
+ * statedVariable returns the time in an environment variable. It returns undefined if the variable is missing or has no
+ * literal value.
+ */
 export function statedVariable({ fields }: Container, name: string, read: Read = wholeSeconds): Stated | undefined {
   const env = objects(fields['env']);
-  // The last of several counts.
+  // If a variable is listed several times, the last entry takes effect.
   const index = env.findLastIndex((one) => one['name'] === name);
   const value = env[index]?.['value'];
   const found = typeof value === 'string' ? read(value) : undefined;
   return found === undefined ? undefined : { seconds: found, path: ['env', index, 'value'], name };
 }
 
-/** durationVariable is statedVariable for a variable that holds a duration. */
+/** durationVariable returns the time in an environment variable whose value is a duration such as `10s`. */
 export function durationVariable(container: Container, name: string): Stated | undefined {
   return statedVariable(container, name, duration);
 }
@@ -91,7 +98,7 @@ function statedFlag({ argv, fields }: Container, name: string, { program, read }
   return undefined;
 }
 
-/** preStopSleep returns the time for which a preStop hook sleeps before it does anything else. */
+/** preStopSleep returns how long a preStop hook sleeps before it does anything else. */
 export function preStopSleep({ spec: { preStop } }: Container): Stated | undefined {
   const path = ['lifecycle', 'preStop'];
   if (preStop?.kind === 'sleep')
@@ -101,7 +108,7 @@ export function preStopSleep({ spec: { preStop } }: Container): Stated | undefin
   return found === undefined ? undefined : { seconds: found, path: [...path, 'exec', 'command'], name: 'preStop' };
 }
 
-// `sleep 15`, and a shell that does so first.
+// Returns the duration of `sleep 15`, or of a shell script that begins with such a command.
 function sleepOf(command: readonly string[]): number | undefined {
   const [program = '', ...rest] = command;
   const [, script] = isShell(program) && /^-[a-z]*c$/.test(rest[0] ?? '') ? rest : [];
@@ -111,7 +118,7 @@ function sleepOf(command: readonly string[]): number | undefined {
   return seconds(parseDuration(/[smh]$/.test(amount) ? amount : `${amount}s`));
 }
 
-/** isShell tells whether a program is a shell. */
+/** isShell tells whether a program is a shell, such as /bin/sh. */
 export function isShell(program: string): boolean {
   return /^(?:\S*\/)?(?:ba|da|a|k|z)?sh$/.test(program);
 }

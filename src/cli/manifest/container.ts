@@ -1,12 +1,12 @@
-// A container of a manifest, with the defaults of its probes. Pure.
+// Reads a container of a manifest and completes its probes with their defaults. Pure.
 import { probeDefaults, type ContainerSpec, type Handler, type Hook, type Probe } from '../rehearsal/pod.ts';
 import type { ProbeType } from '../rehearsal/streak.ts';
 import { isObject, number, numberOrUndefined, object, objects, text, type Fields } from './fields.ts';
 
-/** probeTypes are in the order in which the kubelet probes. */
+/** probeTypes are the types of probes, in the order in which the kubelet runs them. */
 export const probeTypes: readonly ProbeType[] = ['startup', 'readiness', 'liveness'];
 
-/** containerOf returns a container whose command is `command`. */
+/** containerOf reads a container of a manifest. In the rehearsal, the container runs `command`. */
 export function containerOf(container: Fields, command: readonly string[], isSidecar: boolean): ContainerSpec {
   const { name = 'app', lifecycle } = container;
   const ports = objects(container['ports']);
@@ -39,7 +39,7 @@ type Env = Readonly<Record<string, string>>;
 function probeOf(type: ProbeType, probe: Fields, portOf: PortOf, env: Env): Probe {
   const at = (field: keyof typeof probeDefaults, fallback: number): number => {
     const given = number(probe[field], fallback);
-    // K-002.
+    // For fields with a default above zero, a zero means the default (K-002).
     return given === 0 && fallback > 0 ? fallback : given;
   };
   return {
@@ -80,7 +80,7 @@ function hookOf(hook: unknown, portOf: PortOf, env: Env): Hook | undefined {
   return handlerOf(hook, portOf, env);
 }
 
-/** expand replaces `$(NAME)` by a static variable; `$$(NAME)` is left as `$(NAME)` (K-038). */
+/** expand replaces `$(NAME)` with the value of a variable of the container. `$$(NAME)` becomes `$(NAME)` (K-038). */
 export function expand(argument: string, env: Env): string {
   return argument.replace(/\$(\$|\(([^)]*)\))/g, (all, first: string, name: string | undefined) => {
     if (first === '$') return '$';

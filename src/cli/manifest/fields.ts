@@ -1,6 +1,6 @@
-// Reading fields of a manifest that no schema has checked yet. Pure.
+// Reads fields of a manifest that no schema has validated. Pure.
 
-/** Fields is an object of a manifest. */
+/** Fields is an object in a manifest, with unchecked values. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 /** Path leads from an object of a manifest to one of its fields. */
@@ -10,12 +10,12 @@ export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** object returns a field that should be an object, or an empty object. */
+/** object returns a value that should be an object. If the value is anything else, it returns an empty object. */
 export function object(value: unknown): Fields {
   return isObject(value) ? value : {};
 }
 
-/** objects returns the objects in a field that should be a list of objects. */
+/** objects returns the objects in a value that should be a list of objects. */
 export function objects(value: unknown): Fields[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
@@ -32,7 +32,7 @@ export function text(value: unknown, fallback: string): string {
   return typeof value === 'string' ? value : fallback;
 }
 
-/** fieldAt returns the field to which a path leads; undefined if there is none. */
+/** fieldAt returns the field at a path within a value, or undefined if there is none. */
 export function fieldAt(value: unknown, path: Path): unknown {
   return path.reduce<unknown>(
     (at, step) => (typeof at === 'object' && at !== null ? (at as Record<string | number, unknown>)[step] : undefined),
@@ -40,7 +40,7 @@ export function fieldAt(value: unknown, path: Path): unknown {
   );
 }
 
-/** pathText writes a path as `kubectl explain` and JSONPath do: `spec.containers[0].name`. */
+/** pathText formats a path as `kubectl explain` and JSONPath do: `spec.containers[0].name`. */
 export function pathText(path: Path): string {
   return path
     .map((step, index) => {

@@ -1,12 +1,15 @@
-// Reads the manifests that a command names.
+// Reads the manifest files that a command line names.
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { readObjects, type Manifest } from './objects.ts';
 
-/** standardInputName is the file name `-`, and the one that findings show for it. */
+/** standardInputName is the file name `-`, which means standard input. */
 export const standardInputName = '-';
 
-/** readManifests returns what is in the files, or why one of them cannot be read. */
+/**
+ * readManifests reads the files and resolves with their contents. If a file cannot be read, it resolves with the
+ * problem of the first such file.
+ */
 export async function readManifests(
   files: readonly string[],
 ): Promise<readonly Manifest[] | { readonly problem: string }> {
@@ -18,7 +21,7 @@ export async function readManifests(
     } catch (error) {
       const { code, message } = error as NodeJS.ErrnoException;
       if (code === 'EISDIR') return { problem: `${file} is a folder: name its files, such as ${file}/*.yaml` };
-      return { problem: `${file} cannot be read: ${message}` };
+      return { problem: `unable to read ${file}: ${message}` };
     }
   }
   return manifests;

@@ -1,4 +1,4 @@
-// The objects of a manifest: documents, lists and aliases, each object with its line. Pure.
+// Reads the objects of a manifest, from documents, lists and aliases. Each object knows its line in the file. Pure.
 import {
   isAlias,
   isMap,
@@ -12,7 +12,7 @@ import {
 } from 'yaml';
 import { isObject, object, text, type Fields, type Path } from './fields.ts';
 
-/** Place is a line of a file. Lines count from 1. */
+/** Place is a line of a file. The first line is 1. */
 export interface Place {
   readonly file: string;
   readonly line: number;
@@ -23,27 +23,29 @@ export interface ManifestObject extends Place {
   readonly kind: string;
   readonly apiVersion: string;
   readonly name: string;
-  /** The namespace that the manifest gives; empty if it gives none. */
+  /** namespace is the namespace that the manifest states. It is empty if the manifest states none. */
   readonly namespace: string;
   readonly fields: Fields;
-  /** The line of a field. A field that is absent has the line of the field that would contain it. */
+  /**
+   * lineOf returns the line of a field. For an absent field, it returns the line of the field that would contain it.
+   */
   readonly lineOf: (path: Path) => number;
 }
 
-/** Unreadable is a part of a manifest that is not used, or a mistake in it, with the reason. */
+/** Unreadable is a mistake at one place in a manifest, with an explanation. */
 export interface Unreadable extends Place {
   readonly reason: string;
-  /** Whether the part is used in spite of the mistake. */
+  /** isUsed is true if the part of the manifest with the mistake is used anyway. */
   readonly isUsed: boolean;
 }
 
-/** Manifest is what is in one or more files. */
+/** Manifest contains the objects of a file, and the mistakes in it. */
 export interface Manifest {
   readonly objects: readonly ManifestObject[];
   readonly unreadable: readonly Unreadable[];
 }
 
-/** readObjects returns the objects of a file. If one document is broken, the others are still read. */
+/** readObjects returns the objects of a file. A broken document does not prevent reading the others. */
 export function readObjects(content: string, file: string): Manifest {
   const found: ManifestObject[] = [];
   const unreadable: Unreadable[] = [];
@@ -53,16 +55,16 @@ export function readObjects(content: string, file: string): Manifest {
 
 interface Part {
   readonly content: string;
-  /** The number of lines before it in the file. */
+  /** linesBefore is the number of lines of the file before this part. */
   readonly linesBefore: number;
 }
 
-// As kubectl does, so that a quote or a bracket that is not closed ends with its document.
+// Splits the file at `---` lines as kubectl does, so that an unclosed quote or bracket ends with its document.
 function partsOf(content: string): Part[] {
   const parts: { lines: string[]; linesBefore: number }[] = [{ lines: [], linesBefore: 0 }];
   for (const [index, line] of content.split('\n').entries()) {
     const lines = parts.at(-1)?.lines ?? [];
-    // Directives come before the mark of the document to which they apply.
+    // A directive such as `%YAML` precedes the `---` of its own document, so that `---` does not begin a new one.
     const isPrologue = lines.every((one) => /^(%|#|\s*$)/.test(one)) && lines.some((one) => one.startsWith('%'));
     if (/^---(\s|$)/.test(line) && !isPrologue) parts.push({ lines: [line], linesBefore: index });
     else lines.push(line);
@@ -70,7 +72,8 @@ function partsOf(content: string): Part[] {
   return parts.map(({ lines, linesBefore }) => ({ content: lines.join('\n'), linesBefore }));
 }
 
-// YAML 1.1 as Kubernetes reads it (`defaultMode: 0644` is octal), which knows no dates and no numbers to the base of 60.
+// The tags of YAML 1.1 that Kubernetes reads: `defaultMode: 0644` is octal. Kubernetes reads no dates and no base-60
+// numbers.
 const customTags = (tags: Tags): Tags =>
   tags.filter(
     (tag) => typeof tag === 'string' || !(('format' in tag && tag.format === 'TIME') || tag.tag.endsWith(':timestamp')),
@@ -99,7 +102,7 @@ function readPart(
     let value: unknown;
     try {
       value = document.toJS();
-      // It throws if an alias contains itself.
+      // JSON.stringify throws if an alias contains itself, so that the document is reported as a mistake.
       JSON.stringify(value);
     } catch (error) {
       report(document.range[0], (error instanceof Error ? error.message : String(error)).split('\n', 1).join());
@@ -117,7 +120,11 @@ function readPart(
         for (const [index, one] of items.entries()) collect(one, [...path, 'items', index]);
       } else {
         found.push({
-          ...{ file, line: lineAt(offset), kind, apiVersion: text(apiVersion, ''), fields: item },
+          file,
+          line: lineAt(offset),
+          kind,
+          apiVersion: text(apiVersion, ''),
+          fields: item,
           name: text(object(metadata)['name'], text(object(metadata)['generateName'], '')),
           namespace: text(object(metadata)['namespace'], ''),
           lineOf: (inside) => lineAt(offsetOf(document, [...path, ...inside])),
@@ -131,14 +138,14 @@ const isTemplate = 'this is a template, not YAML: render it first, for example w
 
 function reasonOf({ code, message }: YAMLError, content: string): string {
   if (content.includes('{{')) return isTemplate;
-  if (code === 'DUPLICATE_KEY') return 'the key is there twice, and the last value counts';
+  if (code === 'DUPLICATE_KEY') return 'the key is repeated, and the last value takes effect';
   return `this is not YAML: ${message
     .replace(/ at line [^]*$/, '')
     .split('\n', 1)
     .join()}`;
 }
 
-// Where the field begins, with its key.
+// Returns the offset of a field, including its key.
 function offsetOf(document: Document.Parsed, path: Path): number {
   let offset = document.contents?.range[0] ?? document.range[0];
   let node: unknown = document.contents;
@@ -146,7 +153,7 @@ function offsetOf(document: Document.Parsed, path: Path): number {
     if (isAlias(node)) node = node.resolve(document);
     if (isSeq(node)) node = node.items[Number(step)];
     else if (isMap(node)) {
-      // The last of several equal keys counts.
+      // If a key is repeated, the last one takes effect.
       const pair = node.items.findLast(({ key }) => (isScalar(key) ? String(key.value) : key) === String(step));
       if (pair === undefined) return offset;
       if (isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset;

@@ -1,8 +1,8 @@
-// Where the kinds of Kubernetes have the pod that they run. Pure.
+// Finds the pod template in an object of any kind that runs pods. Pure.
 import { fieldAt, isObject, type Fields, type Path } from './fields.ts';
 import type { ManifestObject } from './objects.ts';
 
-// The field that has `metadata` and `spec` of the pod.
+// The path to the field that contains the pod's `metadata` and `spec`, for each kind.
 const templatePaths: Readonly<Record<string, Path>> = {
   Pod: [],
   Deployment: ['spec', 'template'],
@@ -13,14 +13,17 @@ const templatePaths: Readonly<Record<string, Path>> = {
   CronJob: ['spec', 'jobTemplate', 'spec', 'template'],
 };
 
-/** PodTemplate is the pod of an object, with its place in it. */
+/** PodTemplate is the pod template of an object. `path` leads from the object to it. */
 export interface PodTemplate {
   readonly path: Path;
   readonly fields: Fields;
   readonly spec: Fields;
 }
 
-/** podTemplateOf returns the pod of an object; undefined if the object runs none, or its pod has no specification. */
+/**
+ * podTemplateOf returns the pod template of an object. It returns undefined if the object runs no pods or has no pod
+ * specification.
+ */
 export function podTemplateOf({ kind, fields }: ManifestObject): PodTemplate | undefined {
   const path = Object.hasOwn(templatePaths, kind) ? templatePaths[kind] : undefined;
   const template = path === undefined ? undefined : fieldAt(fields, path);

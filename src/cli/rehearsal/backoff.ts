@@ -1,27 +1,30 @@
-// The kubelet's crash back-off: how long a container that has exited waits for its next start. Pure.
+// The kubelet's crash back-off: the delay before the kubelet starts an exited container again. Pure.
 
-/** BackoffLimits bound the delay, in milliseconds. */
+/** BackoffLimits are the bounds of the back-off delay, in milliseconds. */
 export interface BackoffLimits {
   readonly initial: number;
   readonly maximum: number;
 }
 
-/** backoffDefaults are the kubelet's (K-142). */
+/** backoffDefaults are the kubelet's default bounds of the back-off delay (K-142). */
 export const backoffDefaults: BackoffLimits = { initial: 10_000, maximum: 300_000 };
 
-/** reducedDecay are the limits under the kubelet's gate `ReduceDefaultCrashLoopBackOffDecay` (K-146). */
+/**
+ * reducedDecay are the bounds of the back-off delay under the kubelet's feature gate
+ * `ReduceDefaultCrashLoopBackOffDecay` (K-146).
+ */
 export const reducedDecay: BackoffLimits = { initial: 1_000, maximum: 60_000 };
 
-// A container that ran for longer than this since its last step starts at the initial delay again (K-143).
+// The back-off of a container begins at the initial delay again after this many milliseconds (K-143).
 const resetAfter = 600_000;
 
-/** Backoff is the entry of one container; there is none before its first restart. */
+/** Backoff is the back-off state of one container. It is undefined before the first restart. */
 export interface Backoff {
   readonly delay: number;
   readonly steppedAt: number;
 }
 
-/** capped returns limits under the kubelet's `maxContainerRestartPeriod`, which also bounds the initial delay (K-146). */
+/** capped lowers both bounds to the kubelet's setting `maxContainerRestartPeriod` if they are above it (K-146). */
 export function capped({ initial, maximum }: BackoffLimits, maxContainerRestartPeriod: number): BackoffLimits {
   return {
     initial: Math.min(initial, maxContainerRestartPeriod),
@@ -30,15 +33,16 @@ export function capped({ initial, maximum }: BackoffLimits, maxContainerRestartP
 }
 
 /**
- * delayUntil returns the milliseconds from `now` until a container may start, if its last known instance finished at
- * `finishedAt`. For a kill by the kubelet that is the instance before the one which is killed (K-148).
+ * delayUntil returns the number of milliseconds from `now` until the kubelet may start a container. `finishedAt` is
+ * when its last known instance exited. If the kubelet itself kills an instance, that is the instance before the killed
+ * one (K-148).
  */
 export function delayUntil(backoff: Backoff | undefined, finishedAt: number, now: number): number {
   if (backoff === undefined || isExpired(backoff, finishedAt)) return 0;
   return Math.max(0, finishedAt + backoff.delay - now);
 }
 
-/** stepped returns the entry after a restart at `now`. */
+/** stepped returns the back-off state after a restart at `now`. */
 export function stepped(
   backoff: Backoff | undefined,
   finishedAt: number,

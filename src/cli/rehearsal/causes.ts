@@ -1,10 +1,11 @@
-// Why requests were lost: a table of causes. Each looks for its evidence in the events of a scenario. Pure.
+// Finds out why requests were lost. A table has one row for each cause. Each row searches the events of a scenario for
+// evidence of its cause. Pure.
 import type { EventKind, RehearsalEvent } from './event-log.ts';
 
-/** Cause is one reason for a loss, with its remedy. */
+/** Cause is one reason why requests were lost, with what to do about it. */
 export interface Cause {
   readonly name: string;
-  /** The observation, in one sentence. */
+  /** text describes the observation in one sentence. */
   readonly text: string;
   readonly remedy: string;
 }
@@ -14,7 +15,7 @@ type Events = readonly RehearsalEvent[];
 interface Row {
   readonly name: string;
   readonly remedy: string;
-  /** Returns what was seen, or undefined if this is not a cause. */
+  /** find returns a sentence about what was observed, or undefined if there is no evidence for this cause. */
   find(events: Events): string | undefined;
 }
 
@@ -25,25 +26,58 @@ const counted = ({ length }: Events, noun: string): string => `${String(length)}
 const lossesOf = (events: Events, client: string, kinds: readonly EventKind[]): Events =>
   events.filter((one) => kinds.includes(one.kind) && one.detail['client'] === client);
 
-const endOf = (events: Events): number => first(events, 'podDeleted')?.at ?? Infinity;
+// Returns the event with which the end of the pod, or of a container that is restarted, begins.
+const endingOf = (events: Events): RehearsalEvent | undefined =>
+  first(events, 'podDeleted') ?? first(events, 'containerKilling');
+
+const endOf = (events: Events): number => endingOf(events)?.at ?? Infinity;
+
+const nameOfEnd = (events: Events): string => (endingOf(events)?.kind === 'podDeleted' ? 'deletion' : 'kill');
 
 const seconds = (milliseconds: number): string => `${(milliseconds / 1_000).toFixed(1)} s`;
 
-// How long after the start of the end the first and the last of some losses came.
+// Describes the time from the first loss to the last loss, in seconds after the deletion of the pod or the kill of its
+// container.
 function span(events: Events, losses: Events): string {
   const from = endOf(events);
   const [earliest, latest] = [losses[0]?.at ?? 0, losses.at(-1)?.at ?? 0];
   if (from === Infinity) return 'without a deletion';
-  return `from ${seconds(Math.max(0, earliest - from))} to ${seconds(Math.max(0, latest - from))} after the deletion`;
+  return `from ${seconds(Math.max(0, earliest - from))} to ${seconds(Math.max(0, latest - from))} after the ${nameOfEnd(events)}`;
 }
 
-// PID 1 ignores a signal without a handler. Without a PID namespace the process dies of the signal instead.
-function ignoredSignal(events: Events): string | undefined {
+// Returns the names of the sidecars.
+function sidecarsOf(events: Events): unknown[] {
+  return events
+    .filter(({ kind, detail }) => kind === 'containerStarted' && detail['isSidecar'] === true)
+    .map(({ detail }) => detail['container']);
+}
+
+function withoutSidecars(events: Events): Events {
+  const sidecars = sidecarsOf(events);
+  return events.filter(({ detail }) => !sidecars.includes(detail['container'] ?? ''));
+}
+
+// Returns the name of the stop signal if the main process ignored the signal. PID 1 ignores a signal without a handler.
+// Without a PID namespace, the process is killed by the signal instead.
+function ignoredSignal(all: Events): string | undefined {
+  const events = withoutSidecars(all);
   const kill = first(events, 'killSignal');
   if (kill?.detail['isStopSignalHandled'] === false) return String(kill.detail['signal']);
   const signal = first(events, 'stopSignal')?.detail['signal'];
   const died = events.find(({ kind, detail }) => kind === 'containerExited' && detail['signal'] === signal);
   return signal !== undefined && died !== undefined ? String(signal) : undefined;
+}
+
+// Returns the first exit with code 0 of a container that never listened, such as that of a program which runs on in the
+// background.
+function endedItself(events: Events): RehearsalEvent | undefined {
+  const hasListened = first(events, 'containerListening') !== undefined;
+  const until = Math.min(endOf(events), first(events, 'interrupted')?.at ?? Infinity);
+  return hasListened
+    ? undefined
+    : withoutSidecars(events).find(
+        ({ kind, at, detail }) => kind === 'containerExited' && detail['code'] === 0 && at < until,
+      );
 }
 
 const lostOrRefused: readonly EventKind[] = ['requestLost', 'requestRefused'];
@@ -55,26 +89,35 @@ const longKinds: Readonly<Record<string, string>> = {
   webSocket: 'WebSockets',
 };
 
-// The exit code of a shell, and of unshare, for a command that cannot be started.
+// The exit code of a shell and of `unshare` for a command that cannot be started.
 const notFound = 127;
 
 const rows: readonly Row[] = [
   {
     name: 'onlyLoopback',
-    remedy: 'Listen on 0.0.0.0 or ::, since probes and clients come to the address of the pod.',
+    remedy: 'Listen on 0.0.0.0 or ::, because probes and clients connect to the address of the pod.',
     find(events) {
       const listening = events.filter(({ kind }) => kind === 'containerListening');
       return listening.length > 0 && listening.every(({ detail }) => detail['isLoopback'] === true)
-        ? 'the server listens on loopback alone, where no kubelet and no client of a cluster reaches it'
+        ? 'the server listens only on loopback, which neither the kubelet nor clients can reach'
         : undefined;
     },
   },
   {
     name: 'commandNotStarted',
-    remedy: 'Check the command after --, and the folder from which it is started.',
+    remedy: 'Check the command after --, and the working directory.',
     find(events) {
       const exit = events.find(({ kind, detail }) => kind === 'containerExited' && detail['code'] === notFound);
       return exit === undefined ? undefined : 'the command cannot be started';
+    },
+  },
+  {
+    name: 'endedItself',
+    remedy: 'Run the server in the foreground: not as a daemon, and not with & in a script.',
+    find(events) {
+      return endedItself(events) === undefined
+        ? undefined
+        : 'the main process exited with code 0 before it listened, and a container ends with its main process';
     },
   },
   {
@@ -84,13 +127,17 @@ const rows: readonly Row[] = [
       const isReady = events.some(({ kind, detail }) => kind === 'readinessChanged' && detail['isReady'] === true);
       if (isReady || ['podDeleted', 'interrupted'].some((end) => events.some(({ kind }) => kind === end)))
         return undefined;
+      if (endedItself(events) !== undefined) return undefined;
+      const elsewhere = events.find(({ detail }) => detail['otherPorts'] !== undefined)?.detail;
+      if (elsewhere !== undefined)
+        return `nothing listened on port ${String(elsewhere['port'])}, but the command listens on port ${String(elsewhere['otherPorts'])}`;
       const isListening = first(events, 'containerListening') !== undefined;
       return isListening ? 'the pod listened but never became ready' : 'the pod never listened on a port';
     },
   },
   {
     name: 'crashed',
-    remedy: 'Mend what the output says. Another process may hold the port.',
+    remedy: 'Correct the error in the output. Another process may be using the port.',
     find(events) {
       const until = Math.min(endOf(events), first(events, 'stopSignal')?.at ?? Infinity);
       const crash = events.find(
@@ -100,7 +147,7 @@ const rows: readonly Row[] = [
       if (crash === undefined || crash.detail['code'] === notFound) return undefined;
       const { container, code, output } = crash.detail;
       const reason = /^.*Error: .*$/m.exec(String(output))?.[0] ?? String(output).trim().split('\n').at(-1) ?? '';
-      return `container ${String(container)} exited by itself with code ${String(code)}${reason === '' ? '' : `: ${reason}`}`;
+      return `container ${String(container)} exited on its own with code ${String(code)}${reason === '' ? '' : `: ${reason}`}`;
     },
   },
   {
@@ -111,13 +158,14 @@ const rows: readonly Row[] = [
       const name = ignoredSignal(events);
       return name === undefined
         ? undefined
-        : `the main process has no handler for ${name}, and PID 1 ignores such a signal`;
+        : `the main process has no handler for ${name}, and PID 1 ignores a signal without a handler`;
     },
   },
   {
     name: 'mainProcessIsNotTheServer',
     remedy: 'Start the server itself as the main process: "exec node server.js" in a script, or no launcher at all.',
-    find(events) {
+    find(all) {
+      const events = withoutSidecars(all);
       const listening = first(events, 'containerListening');
       if (listening?.detail['isMain'] !== false || !events.some(({ kind }) => lostOrRefused.includes(kind)))
         return undefined;
@@ -125,17 +173,18 @@ const rows: readonly Row[] = [
       const exit = events.find(({ kind, at }) => kind === 'containerExited' && at >= (signal?.at ?? Infinity));
       if (signal === undefined || ignoredSignal(events) !== undefined) return undefined;
       if (first(events, 'killSignal') !== undefined)
-        return 'the main process kept the stop signal to itself, and the server behind it was killed';
+        return 'the main process did not forward the stop signal to the server, and the server was killed';
       return exit === undefined
         ? undefined
-        : 'the main process ended first, and every other process was killed with it';
+        : 'the main process exited before the server, and the kernel then killed the server';
     },
   },
   {
     name: 'gracePeriodTooShort',
     remedy:
       'Raise terminationGracePeriodSeconds above preStop, delay and the slowest request together, or bound the shutdown.',
-    find(events) {
+    find(all) {
+      const events = withoutSidecars(all);
       const kill = first(events, 'killSignal');
       const signal = first(events, 'stopSignal');
       if (kill === undefined || signal === undefined || ignoredSignal(events) !== undefined) return undefined;
@@ -145,24 +194,28 @@ const rows: readonly Row[] = [
   {
     name: 'listenerClosedTooEarly',
     remedy:
-      'Go on accepting connections for some seconds after the stop signal (a shutdown delay, or a preStop sleep).',
+      'Keep accepting connections for some seconds after the stop signal, with a shutdown delay or a preStop sleep.',
     find(events) {
       const from = endOf(events);
       const losses = lossesOf(events, 'newConnection', lostOrRefused).filter(
         ({ at, detail }) => at >= from && detail['why'] !== 'no endpoint',
       );
       if (losses.length === 0) return undefined;
-      const closed = events.find(
+      const closed = withoutSidecars(events).find(
         ({ kind, at }) => (kind === 'listenerClosed' || kind === 'containerExited') && at >= from,
       );
-      const when = closed === undefined ? '' : ` the listener closed ${seconds(closed.at - from)} after the deletion,`;
+      // A container that is restarted because it hangs keeps its listener until SIGKILL.
+      const isKilled = (first(events, 'killSignal')?.at ?? Infinity) <= (closed?.at ?? Infinity);
+      if (isKilled && first(events, 'podDeleted') === undefined) return undefined;
+      const when =
+        closed === undefined ? '' : ` the listener closed ${seconds(closed.at - from)} after the ${nameOfEnd(events)},`;
       return `${counted(losses, 'new connection')} failed,${when} ${span(events, losses)}`;
     },
   },
   {
     name: 'keptConnectionsCut',
     remedy:
-      'Answer with Connection: close before closing a kept connection, so that no request is on its way when it ends.',
+      'Send Connection: close in a response before closing a kept-alive connection, so that no request is in flight then.',
     find(events) {
       const losses = [
         ...lossesOf(events, 'keptConnection', ['requestLost']),
@@ -171,7 +224,7 @@ const rows: readonly Row[] = [
       ];
       return losses.length === 0
         ? undefined
-        : `${counted(losses, 'request')} on kept connections failed, ${span(events, losses)}`;
+        : `${counted(losses, 'request')} on kept-alive connections failed, ${span(events, losses)}`;
     },
   },
   {
@@ -186,21 +239,52 @@ const rows: readonly Row[] = [
     },
   },
   {
+    name: 'sidecarEndedFirst',
+    remedy: 'Do not end the sidecar in a preStop hook. The kubelet ends it after the other containers.',
+    find(events) {
+      const deletion = first(events, 'podDeleted');
+      const sidecars = sidecarsOf(events);
+      const exits = events.filter(({ kind, at }) => kind === 'containerExited' && at >= (deletion?.at ?? Infinity));
+      const main = exits.findLast(({ detail }) => !sidecars.includes(detail['container']));
+      const early = exits.find(({ at, detail }) => sidecars.includes(detail['container']) && at < (main?.at ?? 0));
+      if (main === undefined || early === undefined) return undefined;
+      const [sidecar, other] = [early, main].map(({ detail }) => String(detail['container']));
+      return `sidecar ${String(sidecar)} exited ${seconds(main.at - early.at)} before container ${String(other)}, which may still need it`;
+    },
+  },
+  {
+    name: 'sidecarKilled',
+    remedy:
+      'Handle the stop signal in the sidecar. If it had only 2 s, let the other containers exit earlier, or raise terminationGracePeriodSeconds.',
+    find(events) {
+      const sidecars = sidecarsOf(events);
+      const kill = events.find(({ kind, detail }) => kind === 'killSignal' && sidecars.includes(detail['container']));
+      const signal = events.find(
+        ({ kind, detail }) => kind === 'stopSignal' && detail['container'] === kill?.detail['container'],
+      );
+      if (kill === undefined || signal === undefined) return undefined;
+      const why = kill.detail['isStopSignalHandled'] === false ? ', for which it has no handler' : '';
+      return `sidecar ${String(kill.detail['container'])} was killed ${seconds(kill.at - signal.at)} after the stop signal${why}`;
+    },
+  },
+  {
     name: 'readinessNeverRed',
     remedy: 'Add a readiness probe that fails while the server is blocked or shutting down.',
     find(events) {
       const killing = first(events, 'containerKilling');
       const hasLosses = events.some(({ kind }) => lostOrRefused.includes(kind));
       if (first(events, 'podDeleted') !== undefined || killing === undefined || !hasLosses) return undefined;
+      const exit = events.find(({ kind, at }) => kind === 'containerExited' && at >= killing.at);
       const isRed = events.some(
-        ({ kind, at, detail }) => kind === 'readinessChanged' && detail['isReady'] === false && at < killing.at,
+        ({ kind, at, detail }) =>
+          kind === 'readinessChanged' && detail['isReady'] === false && at < (exit?.at ?? Infinity),
       );
-      return isRed ? undefined : 'the container was restarted, and readiness was not red before';
+      return isRed ? undefined : 'the container was restarted, and its readiness probe did not fail before its exit';
     },
   },
   {
     name: 'lastEndpointNotReady',
-    remedy: 'Keep readiness green while the last pod drains, or run more than one pod.',
+    remedy: 'Let the readiness probe pass while the last pod drains, or run more than one pod.',
     find(events) {
       const refused = events.filter(({ kind, detail }) => kind === 'requestRefused' && detail['why'] === 'no endpoint');
       return refused.length === 0 || endOf(events) === Infinity
@@ -210,13 +294,13 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** faults are causes that are a loss of their own, since no client could be served. */
-export const faults: readonly string[] = ['onlyLoopback', 'commandNotStarted', 'neverReady', 'crashed'];
+/** Each of these causes counts as a loss even if no request was lost, because the server could not serve any client. */
+export const faults: readonly string[] = ['onlyLoopback', 'commandNotStarted', 'endedItself', 'neverReady', 'crashed'];
 
-/** mostCauses is how many causes a report shows. */
+/** mostCauses is the largest number of causes that a report shows. */
 export const mostCauses = 3;
 
-/** causesOf returns the causes for which the events have evidence, the most fundamental first. */
+/** causesOf returns the causes for which the events contain evidence, the most fundamental cause first. */
 export function causesOf(events: Events): Cause[] {
   return rows.flatMap((row) => {
     const { name, remedy } = row;

@@ -1,4 +1,5 @@
-// One container: its command as PID 1 of a new PID namespace where the system allows that, else as an ordinary process.
+// One container of a rehearsal. Its command runs as PID 1 of a new PID namespace. If the system allows no namespace, it
+// runs as an ordinary process.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
@@ -6,14 +7,17 @@ import { systemClock } from '../../clock.ts';
 import { sendSignal } from '../../process/send-signal.ts';
 import { childrenOf, descendants, hasHandler, withVariable } from './processes.ts';
 
-/** Exit is how a container ended, as the kubelet reports it. */
+/** Exit says how a container exited, as the kubelet reports it. */
 export interface Exit {
-  /** 128 plus the number of the signal if one ended the process (K-108). */
+  /** code is the exit code. If a signal killed the process, it is 128 plus the number of the signal (K-108). */
   readonly code: number;
   readonly signal: NodeJS.Signals | undefined;
 }
 
-/** Isolation is how commands are started, as arguments before the command. Empty without namespaces. */
+/**
+ * Isolation is the command line that starts another command in its own namespaces. It is empty if the machine does not
+ * allow that.
+ */
 export type Isolation = readonly string[];
 
 const namespaces = ['--pid', '--fork', '--mount-proc', '--kill-child'];
@@ -23,10 +27,13 @@ const candidates: readonly Isolation[] = [
   ['unshare', '--user', '--map-root-user', ...namespaces, '--'],
 ];
 
-// The container is killed with the rehearsal, also if that is killed or crashes.
+// With this prefix, the kernel kills the container when the rehearsal ends, even if the rehearsal is killed or crashes.
 const leash: Isolation = ['setpriv', '--pdeathsig', 'KILL', '--'];
 
-/** findIsolation returns the first way to make a PID namespace that works here. */
+/**
+ * findIsolation returns the first command line that can create a PID namespace on this machine. It returns an empty
+ * list if none can.
+ */
 export function findIsolation(): Isolation {
   const works = ([program = '', ...args]: Isolation): boolean =>
     spawnSync(program, [...args, 'true'], { stdio: 'ignore' }).status === 0;
@@ -35,34 +42,38 @@ export function findIsolation(): Isolation {
   return works([...leash, ...found]) ? [...leash, ...found] : found;
 }
 
-// A name of its own, since a program may warn of unknown variables with its own prefix.
+// The name of a variable that marks all processes of a container. Its prefix is unusual, because a library may warn of
+// unknown variables that begin with the library's name.
 const cookieName = 'REHEARSAL_CONTAINER';
 
-// The most of its output that is kept, in characters: enough for the reason of a crash.
+// The largest number of characters that are stored of a container's output. They suffice for the reason of a crash.
 const outputKept = 16_384;
 
-// unshare of util-linux 2.38 fails to end itself by the SIGKILL that has ended its child.
+// A message of unshare in util-linux 2.38. When SIGKILL has killed its child, unshare tries to kill itself with SIGKILL
+// too, and fails.
 const unshareOfKilled = /^unshare: sigprocmask unblock failed: Invalid argument\n?/m;
 
-/** Run is how a command inside a container ended. */
+// The messages of nsenter if the command does not exist or the container has just exited.
+const nsenterFailed = /^nsenter: (failed to execute|cannot open|reassociate to namespace|fork failed)/m;
+
+/** Run says how a command inside a container ended. */
 export type Run =
   | { readonly kind: 'exited'; readonly code: number; readonly output: string }
   | { readonly kind: 'timedOut' }
   | { readonly kind: 'notStarted'; readonly reason: string };
 
-// How much of the output of an exec probe or hook is kept, in characters (K-035).
+// The largest number of characters that are stored of the output of an exec probe or hook (K-035).
 const runOutputKept = 10_240;
 
-/** ContainerOptions is what a container is started with. */
 export interface ContainerOptions {
   readonly command: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly isolation: Isolation;
 }
 
-/** Container is one running or ended instance of a container. */
+/** Container is one instance of a container, running or exited. */
 export class Container {
-  /** Resolves when the main process has ended and nothing of the container is left. */
+  /** exited resolves when the main process has exited and no process of the container is left. */
   readonly exited: Promise<Exit>;
   readonly hasNamespace: boolean;
   readonly #child: ChildProcess;
@@ -75,7 +86,7 @@ export class Container {
     const [program = '', ...args] = [...isolation, ...command];
     this.hasNamespace = isolation.length > 0;
     this.#env = { ...env, [cookieName]: this.#cookie };
-    // A process group of its own, so that Ctrl-C at the terminal reaches the rehearsal alone.
+    // Use a new process group, so that Ctrl-C in the terminal reaches only the rehearsal.
     this.#child = spawn(program, args, { env: this.#env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
@@ -85,45 +96,49 @@ export class Container {
     this.exited = this.#awaitExit();
   }
 
-  /** The exit, if the container has ended. */
+  /** exit says how the container exited. It is undefined while the container runs. */
   get exit(): Exit | undefined {
     return this.#exit;
   }
 
-  /** The last part of what the container wrote to its standard output and error. */
+  /** output is the last part of what the container wrote to standard output and standard error. */
   get output(): string {
     return this.#output;
   }
 
-  /** The main process as this machine numbers it; undefined when it has ended or is not there yet. */
+  /**
+   * pid is the process id of the main process on this machine. It is undefined before the process starts and after it
+   * has exited.
+   */
   get pid(): number | undefined {
     const { pid } = this.#child;
     if (pid === undefined || this.#exit !== undefined) return undefined;
     return this.hasNamespace ? childrenOf(pid)[0] : pid;
   }
 
-  /** All living processes of the container. */
+  /** pids are the process ids of all living processes of the container. */
   get pids(): number[] {
     const { pid } = this;
     return pid === undefined ? [] : descendants(pid);
   }
 
-  /** signal sends a signal to the main process alone (K-099). */
+  /** signal sends a signal to the main process only (K-099). */
   signal(signal: NodeJS.Signals): void {
     const { pid } = this;
     if (pid !== undefined) sendSignal(pid, signal);
   }
 
   /**
-   * handles tells whether the main process has a handler for a signal; PID 1 ignores one without (K-100). Undefined where
-   * that is not known. Node has a handler at first that removes itself, so the answer counts once a signal has been sent.
+   * handles tells whether the main process has a handler for a signal. PID 1 ignores a signal without a handler
+   * (K-100). It returns undefined if the system does not show it. Call it only after a signal was sent: while a Node
+   * process starts, it has a temporary handler.
    */
   handles(signal: NodeJS.Signals): boolean | undefined {
     const { pid } = this;
     return pid === undefined ? undefined : hasHandler(pid, constants.signals[signal]);
   }
 
-  /** killAll ends every process of the container at once, those included that have left its process tree. */
+  /** killAll kills every process of the container, including processes that have left its process tree. */
   killAll(): void {
     const { pids } = this;
     for (const pid of pids) sendSignal(pid, 'SIGKILL');
@@ -131,7 +146,10 @@ export class Container {
     else if (pids.length === 0) this.#child.kill('SIGKILL');
   }
 
-  /** run runs a command inside the container to its end, or kills it after `limit` milliseconds. It never rejects. */
+  /**
+   * run runs a command inside the container and resolves with how the command ended. If the command runs longer than
+   * `limit` milliseconds, run kills it. It never rejects.
+   */
   run(command: readonly string[], limit?: number): Promise<Run> {
     const { pid } = this;
     if (pid === undefined) return Promise.resolve({ kind: 'notStarted', reason: 'the container is not running' });
@@ -150,11 +168,14 @@ export class Container {
         cancel?.();
         resolve(run);
       };
-      // Processes that the command has forked live on (K-036).
+      // Kill only the command itself: processes that it has forked continue (K-036).
       const cancel =
         limit === undefined
           ? undefined
           : systemClock.after(limit, () => {
+              // With a namespace, the command is the child of nsenter and would survive nsenter.
+              const inside = this.hasNamespace && child.pid !== undefined ? childrenOf(child.pid) : [];
+              for (const each of inside) sendSignal(each, 'SIGKILL');
               child.kill('SIGKILL');
               end({ kind: 'timedOut' });
             });
@@ -162,10 +183,9 @@ export class Container {
         end({ kind: 'notStarted', reason: message });
       });
       child.once('exit', (code, signal) => {
-        const isMissing = this.hasNamespace && /^nsenter: failed to execute/m.test(output);
-        // The output of a command that has just ended may still be in its pipe.
+        // Output of the command may still be in the pipe, so wait until it has been read.
         setImmediate(() => {
-          if (isMissing) end({ kind: 'notStarted', reason: output });
+          if (this.hasNamespace && nsenterFailed.test(output)) end({ kind: 'notStarted', reason: output });
           else end({ kind: 'exited', code: code ?? exitCode(signal), output });
         });
       });
@@ -180,7 +200,7 @@ export class Container {
     const exit = await new Promise<Exit>((resolve) => {
       this.#child.once('error', (error) => {
         this.#output += error.message;
-        // The code of a shell for a command that cannot be started.
+        // A shell exits with 127 if a command cannot be started.
         resolve({ code: 127, signal: undefined });
       });
       this.#child.once('exit', (code, signal) => {
@@ -196,7 +216,7 @@ export class Container {
   }
 }
 
-// K-108.
+// Returns the exit code that the kubelet reports. For a signal, it is 128 plus the number of the signal (K-108).
 function exitCode(signal: NodeJS.Signals | null): number {
   return 128 + constants.signals[signal ?? 'SIGKILL'];
 }

@@ -1,46 +1,53 @@
-// The Service in front of the pod: how each node's kube-proxy learns that an endpoint has changed. Pure.
+// The Service of the rehearsed pod. It computes when the kube-proxy of each node learns that the pod's endpoint has
+// changed. Pure.
 
-/** Conditions are those of an endpoint in an EndpointSlice (K-076). */
+/** Conditions are the conditions of an endpoint in an EndpointSlice (K-076). */
 export interface Conditions {
   readonly ready: boolean;
   readonly serving: boolean;
   readonly terminating: boolean;
 }
 
-/** conditionsOf derives an endpoint's conditions from the pod (K-076, K-077). */
+/** conditionsOf derives the conditions of an endpoint from the state of its pod (K-076, K-077). */
 export function conditionsOf(pod: { readonly isReady: boolean; readonly isDeleted: boolean }): Conditions {
   return { ready: pod.isReady && !pod.isDeleted, serving: pod.isReady, terminating: pod.isDeleted };
 }
 
-/** Destination is where a node sends a new connection. */
+/** Destination says to which pods a node sends a new connection, or that it refuses the connection. */
 export type Destination = 'pod' | 'others' | 'refused';
 
-/** nodeCount is how many nodes, each with its own copy of the endpoints, the clients connect through. */
+/** nodeCount is the number of nodes through which the clients connect. Each node has its own copy of the endpoints. */
 export const nodeCount = 3;
 
-// The EndpointSlice controller and the API server take this long before any node sees a change, in milliseconds (K-127).
+// The shortest time, in milliseconds, after which a node sees a change. The EndpointSlice controller and the API server
+// need it (K-127).
 const leastPropagation = 300;
 
-/** Node is one node's copy of the pod's endpoint. */
+/** Node is what the kube-proxy of one node knows about the pod's endpoint. */
 interface Node {
-  /** How long after a change this node acts on it, in milliseconds. */
+  /** propagation is the time that this node takes to apply a change, in milliseconds. */
   readonly propagation: number;
   readonly changes: readonly { readonly at: number; readonly conditions: Conditions | undefined }[];
 }
 
-/** Endpoints is what every node knows of the pod. An endpoint without conditions is not listed. */
+/**
+ * Endpoints is what the nodes know about the pod's endpoint. If a node has no conditions, its list does not contain the
+ * endpoint.
+ */
 export interface Endpoints {
   readonly nodes: readonly Node[];
-  /** Whether the Service has other pods, all of them ready. */
+  /** hasOthers tells whether the Service has other pods. The other pods are always ready. */
   readonly hasOthers: boolean;
 }
 
-/** EndpointsOptions is what a Service is made of. */
 export interface EndpointsOptions {
-  /** The longest time that a node takes beyond the least, in milliseconds. */
+  /**
+   * propagation is the longest time that a node takes to apply a change, in addition to `leastPropagation`, in
+   * milliseconds.
+   */
   readonly propagation: number;
   readonly hasOthers: boolean;
-  /** Returns a number from 0 to 1, 1 excluded. */
+  /** random returns a number from 0 up to, but not including, 1. */
   readonly random: () => number;
 }
 
@@ -53,7 +60,7 @@ export function newEndpoints({ propagation, hasOthers, random }: EndpointsOption
   return { nodes, hasOthers };
 }
 
-/** afterChange returns the endpoints once the pod's conditions have changed at `at`. */
+/** afterChange returns the endpoints with new conditions of the pod. Each node applies them some time after `at`. */
 export function afterChange(endpoints: Endpoints, at: number, conditions: Conditions | undefined): Endpoints {
   const nodes = endpoints.nodes.map(({ propagation, changes }) => ({
     propagation,

@@ -1,6 +1,7 @@
-// The record of a scenario: everything that happened, in order. It is the only input of the verdict and of every report.
+// The record of a scenario: all its events in order. Verdict and reports are derived from this record and from nothing
+// else.
 
-/** EventKind names what happened, in the kubelet's words where it has one. */
+/** EventKind is the name of an event. If the kubelet has a name for such an event, it is that name. */
 export type EventKind =
   | 'containerStarted'
   | 'containerListening'
@@ -28,18 +29,18 @@ export type EventKind =
   | 'interrupted'
   | 'note';
 
-/** Detail holds the facts of an event. */
+/** Detail contains the facts of an event. */
 export type Detail = Readonly<Record<string, string | number | boolean | undefined>>;
 
-/** RehearsalEvent is one event. */
+/** RehearsalEvent is one event of a scenario. */
 export interface RehearsalEvent {
-  /** Milliseconds since the scenario began. */
+  /** at is the time of the event, in milliseconds since the scenario began. */
   readonly at: number;
   readonly kind: EventKind;
   readonly detail: Detail;
 }
 
-/** EventLog keeps the events of one scenario. */
+/** EventLog collects the events of one scenario. */
 export class EventLog {
   readonly events: RehearsalEvent[] = [];
   readonly #now: () => number;
@@ -67,7 +68,7 @@ export class EventLog {
     this.#listeners.push(listener);
   }
 
-  /** of returns the events of one kind. */
+  /** of returns all events of one kind. */
   of(kind: EventKind): readonly RehearsalEvent[] {
     return this.events.filter((event) => event.kind === kind);
   }

@@ -1,18 +1,21 @@
-// The kubelet's lifecycle hooks, preStop and postStart.
+// Runs the lifecycle hooks preStop and postStart as the kubelet does.
 import { systemClock, wait } from '../../clock.ts';
 import type { Container } from './container.ts';
 import type { Hook } from './pod.ts';
 import { probeHttp } from './probes/http.ts';
 
-/** HookEnd is how a hook ended; `failure` is the reason of the kubelet's event. */
+/**
+ * HookEnd says how a hook ended. `failure` is the reason in the kubelet's event, or undefined if the hook succeeded.
+ */
 export interface HookEnd {
   readonly failure: string | undefined;
 }
 
-// The kubelet sets no timeout of its own (K-092). The grace period bounds preStop.
+// A number of seconds that is so long that it means no limit: the kubelet sets no timeout for a hook (K-092). For
+// preStop, the grace period is the limit.
 const withoutLimit = 24 * 3_600;
 
-/** runHook runs a hook to its end; a sleep ends when `destroyed` is aborted. It never rejects. */
+/** runHook runs a hook until it ends. A sleep ends early if `destroyed` is aborted. It never rejects. */
 export async function runHook(
   hook: Hook,
   container: Container,
@@ -28,7 +31,7 @@ export async function runHook(
     case 'http': {
       const headers = [{ name: 'User-Agent', value: 'kube-lifecycle/1.36' }, ...hook.headers];
       const { status, output } = await probeHttp({ ...hook, headers, host, timeoutSeconds: withoutLimit });
-      // Any response is a success, 5xx included (K-092).
+      // Every HTTP response is a success, even with a status of 500 or more (K-092).
       return { failure: status === undefined ? output : undefined };
     }
     case 'tcp':

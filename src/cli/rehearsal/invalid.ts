@@ -1,4 +1,4 @@
-// Values of a pod that the API server would reject, or that no timer of Node can hold. Pure.
+// Finds values in a pod specification that the API server would reject, or that exceed the longest timer of Node. Pure.
 import { constants } from 'node:os';
 import { fieldAt, isObject, type Fields, type Path } from '../manifest/fields.ts';
 import { probeTypes } from '../manifest/container.ts';
@@ -6,7 +6,7 @@ import { probeTypes } from '../manifest/container.ts';
 /** Invalid is a field of a pod specification with an invalid value. */
 export interface Invalid {
   readonly path: Path;
-  /** Which value the field allows, and which one it has. */
+  /** reason says which values are valid, and which value was given. */
   readonly reason: string;
 }
 
@@ -17,7 +17,7 @@ const restartPolicies: readonly string[] = ['Always', 'OnFailure', 'Never'];
 
 const counts = ['initialDelaySeconds', 'timeoutSeconds', 'periodSeconds', 'successThreshold', 'failureThreshold'];
 
-/** invalidIn returns what is invalid in a pod specification. */
+/** invalidIn returns the invalid fields of a pod specification. */
 export function invalidIn(spec: Fields): Invalid[] {
   return [
     ...integer(spec, ['terminationGracePeriodSeconds'], 0),
@@ -57,7 +57,7 @@ function inProbe(spec: Fields, path: Path, isReadiness: boolean): Invalid[] {
   ];
 }
 
-// A string is the name of a port.
+// Returns a port that is out of range. If the port is a string, it is a port name, which is not checked here.
 function portOf(spec: Fields, path: Path): Invalid[] {
   return typeof fieldAt(spec, path) === 'string' ? [] : integer(spec, path, 1, 65_535);
 }

@@ -1,4 +1,4 @@
-// The end of one container: preStop, the wait for other containers, the stop signal, SIGKILL (K-082).
+// Ends one container as the kubelet does: preStop hook, wait for other containers, stop signal, SIGKILL (K-082).
 import { systemClock, wait } from '../../clock.ts';
 import type { Container } from './container.ts';
 import type { EventLog } from './event-log.ts';
@@ -6,22 +6,22 @@ import { runHook } from './hook.ts';
 import type { ContainerSpec } from './pod.ts';
 import { remaining, stopTimeout } from './termination.ts';
 
-/** KillOptions is which container to end, and how much time it has. */
+/** KillOptions say which container to end, and how long its end may take. */
 export interface KillOptions {
   readonly spec: ContainerSpec;
   readonly container: Container;
   readonly gracePeriodSeconds: number;
-  /** The message of the kubelet's event. */
+  /** text is the message of the kubelet's event. */
   readonly text: string;
-  /** Resolves when the containers have ended that must end before this one gets its signal. */
+  /** ordering resolves when all containers have exited that must exit before this container gets its stop signal. */
   readonly ordering: Promise<unknown> | undefined;
   readonly log: EventLog;
   readonly host: string;
-  /** Aborted when the rehearsal itself kills the container: nothing waits any longer. */
+  /** destroyed is aborted when the rehearsal itself kills the container. All waits then end. */
   readonly destroyed: AbortSignal;
 }
 
-/** killContainer resolves when the container has ended. It never rejects. */
+/** killContainer ends a container. It resolves when the container has exited, and never rejects. */
 export async function killContainer(options: KillOptions): Promise<void> {
   const { spec, container, gracePeriodSeconds, text, ordering, log, destroyed } = options;
   const { name, stopSignal } = spec;
@@ -45,7 +45,7 @@ async function runPreStop({ spec, container, gracePeriodSeconds, log, host, dest
   const { name, preStop } = spec;
   if (preStop === undefined) return;
   log.add('preStopStarted', { container: name });
-  let failure: string | undefined = 'abandoned at the end of the grace period';
+  let failure: string | undefined = 'still running at the end of the grace period';
   await within(
     gracePeriodSeconds,
     runHook(preStop, container, host, destroyed).then((end) => {
@@ -56,7 +56,8 @@ async function runPreStop({ spec, container, gracePeriodSeconds, log, host, dest
   if (!destroyed.aborted) log.add('preStopEnded', { container: name, failure });
 }
 
-// Resolves with whether the promise was settled, or the container destroyed, within the seconds.
+// Resolves when `promise` has settled, after `seconds`, or when the rehearsal kills the container. In the first and the
+// last case, it resolves with true.
 async function within(seconds: number, promise: Promise<unknown>, destroyed: AbortSignal): Promise<boolean> {
   const settled = new AbortController();
   const over = AbortSignal.any([settled.signal, destroyed]);
@@ -67,7 +68,8 @@ async function within(seconds: number, promise: Promise<unknown>, destroyed: Abo
   return over.aborted;
 }
 
-// A timer of Node may fire this much early, and a whole second must not be rounded down to none. In milliseconds.
+// A timer of Node may fire this many milliseconds early. Without this slack, a remaining second could be rounded down
+// to zero.
 const timerSlack = 1;
 
 async function timed(step: () => Promise<unknown>): Promise<number> {

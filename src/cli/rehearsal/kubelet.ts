@@ -1,26 +1,26 @@
-// The pod worker: starts the containers of one pod, examines them, and ends them as a kubelet does.
+// Runs one pod as the kubelet's pod worker does: it starts, probes and ends the containers.
 import { systemClock } from '../../clock.ts';
 import type { Container } from './container.ts';
 import { PodContainer, type PodContainerOptions } from './pod-container.ts';
 import { effectiveGrace, type Kill } from './termination.ts';
 
-/** PodState is what the endpoint of a pod depends on. */
+/** PodState is the part of a pod's state on which the conditions of its endpoint depend. */
 export interface PodState {
   readonly isReady: boolean;
   readonly isDeleted: boolean;
   readonly exists: boolean;
 }
 
-/** KubeletOptions is what a pod is run with. */
 export interface KubeletOptions extends PodContainerOptions {
-  /** Called when one of the pod's states changes. */
+  /** onPodChange is called when the state of the pod changes. */
   readonly onPodChange: (pod: PodState) => void;
 }
 
-// The kubelet compares the containers with the runtime's once per second (K-169).
+// Milliseconds between two relists. In a relist, the kubelet compares its pods with the state of the container runtime
+// (K-169).
 const relistPeriod = 1_000;
 
-// After a start of its own it does so sooner.
+// Milliseconds from the start of a container to the relist in which the kubelet sees it.
 const untilStartSeen = 100;
 
 /** Kubelet runs one pod. */
@@ -28,10 +28,11 @@ export class Kubelet {
   readonly #options: KubeletOptions;
   readonly #containers: readonly PodContainer[];
   #state: PodState = { isReady: false, isDeleted: false, exists: true };
-  // In an eviction or a node shutdown the endpoint keeps its conditions until every container has stopped (K-176).
+  // #isFrozen is true during an eviction or a node shutdown. The endpoint keeps its conditions until every container
+  // has exited (K-176).
   #isFrozen = false;
   #cancelRelist: () => void = () => undefined;
-  // Whether a published probe result makes the kubelet compute the status of the pod.
+  // #isSyncDue is true if a probe result has changed. The next relist then computes the status of the pod.
   #isSyncDue = false;
 
   constructor(options: KubeletOptions) {
@@ -49,9 +50,13 @@ export class Kubelet {
     return this.#state.isReady;
   }
 
-  /** The container that serves: the first that is not a sidecar. */
+  /** main is the container that serves: the first one that is not a sidecar. */
   get main(): Container | undefined {
-    return this.#containers.find(({ spec }) => !spec.isSidecar)?.container;
+    return this.#main?.container;
+  }
+
+  get #main(): PodContainer | undefined {
+    return this.#containers.find(({ spec }) => !spec.isSidecar);
   }
 
   start(): void {
@@ -60,7 +65,7 @@ export class Kubelet {
     this.#scheduleRelist(untilStartSeen);
   }
 
-  /** delete ends the pod as an API delete does. Resolves when every container has stopped. */
+  /** delete ends the pod as a deletion through the API does. It resolves when every container has exited. */
   async delete(gracePeriodSeconds?: number): Promise<void> {
     const kill: Kill = { cause: 'deletion', gracePeriodSeconds };
     this.#noteEnd(kill);
@@ -68,7 +73,7 @@ export class Kubelet {
     await this.#terminate(kill);
   }
 
-  /** evict ends the pod as an eviction or a node shutdown does. Resolves when every container has stopped. */
+  /** evict ends the pod as an eviction or a node shutdown does. It resolves when every container has exited. */
   async evict(kill: Kill): Promise<void> {
     this.#noteEnd(kill);
     this.#isFrozen = true;
@@ -76,7 +81,16 @@ export class Kubelet {
     await this.#terminate(kill);
   }
 
-  /** destroy ends everything at once. Resolves when no process is left. */
+  /**
+   * failLiveness acts as if the liveness probe of the main container had failed. It resolves when the container has
+   * exited.
+   */
+  async failLiveness(): Promise<void> {
+    await this.#main?.failLiveness();
+    this.#updateReady();
+  }
+
+  /** destroy kills all processes of the pod at once. It resolves when no process is left. */
   async destroy(): Promise<void> {
     this.#cancelRelist();
     await Promise.all(this.#containers.map((container) => container.destroy()));
@@ -111,7 +125,8 @@ export class Kubelet {
     });
   }
 
-  // A sidecar starts when the one before it is up, and the regular containers start together after the last sidecar.
+  // Starts the containers that can start now. Each sidecar starts when the sidecar before it is up. The regular
+  // containers start together after the last sidecar.
   #startNext(): void {
     for (const one of this.#containers) {
       if (one.container === undefined) one.start();
@@ -126,7 +141,8 @@ export class Kubelet {
       container.kill(kill, `Stopping container ${container.spec.name}`, ordering);
     const regular = this.#containers.filter(({ spec }) => !spec.isSidecar);
     let ended: Promise<unknown> = Promise.all(regular.map((container) => end(container)));
-    // Sidecars get their signal one by one, in reverse start order (K-104). Their preStop hooks run at once (K-105).
+    // Sidecars get their stop signals one by one, in reverse start order (K-104). Their preStop hooks run in parallel
+    // (K-105).
     for (const sidecar of this.#containers.filter(({ spec }) => spec.isSidecar).toReversed()) {
       ended = Promise.all([ended, end(sidecar, ended)]);
     }

@@ -1,19 +1,30 @@
-// A pod out of a manifest: the first Pod, or the pod template of the first Deployment, StatefulSet, DaemonSet or Job.
+// Reads a pod from a manifest: the first Pod, or the pod template of the first Deployment, StatefulSet, DaemonSet or
+// Job.
 import { containerOf } from '../manifest/container.ts';
-import { number, object, objects, pathText, text, type Fields } from '../manifest/fields.ts';
+import { number, object, objects, pathText, text, type Fields, type Path } from '../manifest/fields.ts';
+import type { RehearsedManifest } from './changes.ts';
 import { invalidIn } from './invalid.ts';
-import { readObjects } from '../manifest/objects.ts';
+import { readObjects, type ManifestObject } from '../manifest/objects.ts';
 import { podTemplateOf } from '../manifest/pod-template.ts';
 import { servicePortOf, type ServedPod } from './port.ts';
 import { defaultGracePeriodSeconds, type ContainerSpec, type PodSpec } from './pod.ts';
 
-/** ManifestReading is a pod, with what could not be used of the manifest, or why there is none. */
+/**
+ * ManifestReading is the pod of a manifest, with warnings about the parts that are not used. If there is no usable pod,
+ * it is a text that says why.
+ */
 export type ManifestReading =
-  { readonly pod: PodSpec; readonly warnings: readonly string[] } | { readonly problem: string };
+  | {
+      readonly pod: PodSpec;
+      readonly warnings: readonly string[];
+      /** manifest is the object of the manifest that contains the pod. */
+      readonly manifest: RehearsedManifest;
+    }
+  | { readonly problem: string };
 
 /**
- * readManifest returns the pod of a manifest. Images cannot be run here, so `commands` maps the name of a container to its
- * command. `fallback` is the command of the first regular container that is not in `commands`.
+ * readManifest returns the pod of a manifest. A rehearsal cannot run images, so `commands` maps the name of each
+ * container to a command. `fallback` is the command of the first regular container that `commands` does not name.
  */
 export function readManifest(
   content: string,
@@ -24,7 +35,7 @@ export function readManifest(
   const warnings: string[] = [];
   const template = findPod(content, file, warnings);
   if (template === undefined) return { problem: [`${file} has no pod`, ...warnings].join('; ') };
-  const { name, labels, spec, services, problems } = template;
+  const { name, labels, spec, specPath, services, problems, source } = template;
   if (problems.length > 0) return { problem: problems.join('; ') };
   const sidecars = objects(spec['initContainers']).filter((one) => one['restartPolicy'] === 'Always');
   const skipped = objects(spec['initContainers']).length - sidecars.length;
@@ -55,13 +66,20 @@ export function readManifest(
       skipped: all.filter((one) => !isRun(one)),
     }),
   };
-  return { pod, warnings };
+  const serves = containers.find(({ isSidecar }) => !isSidecar);
+  const index = objects(spec['containers']).findIndex((one) => text(one['name'], 'app') === serves?.name);
+  const { fields, lineOf } = source;
+  const containerPath = [...specPath, 'containers', index];
+  return { pod, warnings, manifest: { file, fields, lineOf, specPath, containerPath } };
 }
 
 interface FoundPod extends Pick<ServedPod, 'services' | 'labels'> {
   readonly name: string;
   readonly spec: Fields;
-  /** Fields with an invalid value, with file and line. */
+  readonly source: ManifestObject;
+  /** specPath leads from the object to the specification of the pod. */
+  readonly specPath: Path;
+  /** problems lists the invalid values, each with its file and line. */
   readonly problems: readonly string[];
 }
 
@@ -73,11 +91,13 @@ function findPod(content: string, file: string, warnings: string[]): FoundPod | 
     const template = podTemplateOf(one);
     if (template === undefined) continue;
     const labels = object(object(template.fields['metadata'])['labels']);
+    const specPath = [...template.path, 'spec'];
     const problems = invalidIn(template.spec).map(({ path, reason }) => {
-      const whole = [...template.path, 'spec', ...path];
+      const whole = [...specPath, ...path];
       return `${file}:${String(one.lineOf(whole))}: ${pathText(whole)} ${reason}`;
     });
-    return { name: one.name === '' ? 'app' : one.name, labels, spec: template.spec, services, problems };
+    const name = one.name === '' ? 'app' : one.name;
+    return { name, labels, spec: template.spec, specPath, source: one, services, problems };
   }
   return undefined;
 }

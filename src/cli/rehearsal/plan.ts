@@ -1,30 +1,27 @@
-// The arguments of `lameduck rehearse`: one table of options, and what is valid. Pure.
+// The arguments of `lameduck rehearse`: one table of options, and their validation. Pure.
 import { parseDuration } from '../../settings/duration.ts';
 import { optionLines, readArguments, type Options } from '../options.ts';
+import type { LoadOptions } from './clients/messages.ts';
 import { scenarios, type ScenarioName } from './scenarios.ts';
 
 /** Plan is the configuration of a rehearsal. */
-export interface Plan {
+export interface Plan extends LoadOptions {
   readonly command: readonly string[];
-  /** Commands of further containers, by their name. */
+  /** commands has the command of each further container, by the name of the container. */
   readonly commands: ReadonlyMap<string, readonly string[]>;
   readonly manifest: string | undefined;
   readonly scenarios: readonly ScenarioName[];
-  /** The port of the load; undefined means to find it. */
+  /**
+   * port is the port to which requests are sent. If it is undefined, the rehearsal uses a port on which the container
+   * listens.
+   */
   readonly port: number | undefined;
-  readonly requests: readonly { readonly method: string; readonly path: string }[];
-  readonly retry: boolean;
-  readonly longPoll: string | undefined;
-  readonly stream: string | undefined;
-  readonly upload: string | undefined;
-  readonly webSocket: string | undefined;
-  readonly http2: string | undefined;
-  readonly rate: number;
-  readonly connections: number;
-  /** In milliseconds, one rehearsal for each. */
+  /**
+   * propagations lists the longest times in which a node applies a change, in milliseconds. Each scenario is run with
+   * each of them.
+   */
   readonly propagations: readonly number[];
-  readonly seed: number;
-  /** Overrides `terminationGracePeriodSeconds`. */
+  /** gracePeriodSeconds overrides the manifest's `terminationGracePeriodSeconds`. */
   readonly gracePeriodSeconds: number | undefined;
   readonly json: string | undefined;
   readonly report: string | undefined;
@@ -48,7 +45,7 @@ const options = {
   port: {
     type: 'string',
     value: 'PORT',
-    help: 'the port to send requests to; default: PORT, else that of the manifest, else the first that listens',
+    help: 'the port for requests; default: PORT, else the port in the manifest, else the first port that listens',
   },
   request: {
     type: 'string',
@@ -67,20 +64,20 @@ const options = {
   propagation: {
     type: 'string',
     value: 'TIME,…',
-    help: 'the most that a node takes to apply an endpoint change, e.g. 2s; a list runs once per value',
+    help: 'the longest time in which a node applies an endpoint change; default 2s; runs once per listed value',
   },
   'grace-period': {
     type: 'string',
     value: 'SECONDS',
-    help: 'terminationGracePeriodSeconds; default that of the manifest, or 30',
+    help: 'terminationGracePeriodSeconds; default: the value in the manifest, else 30',
   },
-  seed: { type: 'string', value: 'N', help: 'the seed of the random choices, to repeat a rehearsal' },
+  seed: { type: 'string', value: 'N', help: 'the seed of all random choices; repeat a rehearsal with its seed' },
   json: { type: 'string', value: 'FILE', help: 'write the result as JSON' },
   report: { type: 'string', value: 'FILE', help: 'write the result as one HTML page' },
   help: { type: 'boolean', help: 'print this text' },
 } as const satisfies Options;
 
-/** usage is the text of --help. */
+/** usage is the text of `lameduck rehearse --help`. */
 export const usage = [
   'Examples:',
   '  lameduck rehearse -- npm start',
@@ -98,7 +95,9 @@ const usualRate = 200;
 const usualConnections = 40;
 const usualPropagation = 2_000;
 
-/** readPlan returns the plan, what is wrong with the arguments, or that help is wanted. */
+/**
+ * readPlan parses the arguments. It returns a plan, or the problem with the arguments, or says that `--help` was given.
+ */
 export function readPlan(args: readonly string[], randomSeed: number): Plan | { problem: string } | { help: true } {
   const parsed = readArguments(args, options);
   if ('problem' in parsed) return parsed;
@@ -107,9 +106,9 @@ export function readPlan(args: readonly string[], randomSeed: number): Plan | { 
   const terminator = tokens.find(({ kind }) => kind === 'option-terminator');
   const stray = tokens.find((token) => token.kind === 'positional' && token.index < (terminator?.index ?? Infinity));
   if (terminator === undefined || positionals.length === 0)
-    return { problem: 'give the command after --, such as: -- npm start' };
+    return { problem: 'expected a command after --, such as: -- npm start' };
   if (stray?.kind === 'positional')
-    return { problem: `${JSON.stringify(stray.value)} is no option: the command comes after --` };
+    return { problem: `${JSON.stringify(stray.value)} is not an option: write the command after --` };
   const problems: string[] = [];
   const plan = complete(values, positionals, randomSeed, problems);
   return problems.length > 0 ? { problem: problems.join('; ') } : plan;
@@ -193,7 +192,7 @@ function readRequest(given: string, problems: string[]): { method: string; path:
 function readPropagations(given: string | undefined, problems: string[]): number[] {
   if (given === undefined) return [usualPropagation];
   return given.split(',').map((one) => {
-    // A sweep such as 0,2,5,15 is in seconds.
+    // A number without a unit counts as seconds, so that a list can be written as 0,2,5,15.
     const value = parseDuration(/^\d+$/.test(one) ? `${one}s` : one);
     if (value === undefined || value < 0)
       problems.push(`--propagation must be a list of durations such as 2s,5s, got ${JSON.stringify(given)}`);

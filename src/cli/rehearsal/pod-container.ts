@@ -1,4 +1,4 @@
-// One container of the pod over all its instances: its probe workers, its restarts, and the kills that a probe causes.
+// One container of the rehearsed pod, over all its restarts: its probes, its starts, and the kills after failed probes.
 import { systemClock, type Clock } from '../../clock.ts';
 import { backoffDefaults, delayUntil, stepped, type Backoff } from './backoff.ts';
 import { Container, type Exit, type Isolation } from './container.ts';
@@ -10,21 +10,20 @@ import type { ProbeType, Published } from './streak.ts';
 import { effectiveGrace, type Kill } from './termination.ts';
 import { Worker } from './worker.ts';
 
-/** PodContainerOptions is what a container of a pod is run with. */
 export interface PodContainerOptions {
   readonly pod: PodSpec;
   readonly log: EventLog;
-  /** host returns the address of the pod. */
+  /** host returns the IP address of the pod. */
   readonly host: () => string;
   readonly isolation: Isolation;
   readonly environment: NodeJS.ProcessEnv;
-  /** The waits of the back-off are divided by this. */
+  /** backoffScale is the number by which the back-off delays are divided, to shorten a rehearsal. */
   readonly backoffScale: number;
 }
 
 const probeTypes: readonly ProbeType[] = ['startup', 'readiness', 'liveness'];
 
-/** PodContainer runs one container until the pod ends. */
+/** PodContainer runs one container and restarts it as the kubelet does, until the pod ends. */
 export class PodContainer {
   readonly spec: ContainerSpec;
   readonly #options: PodContainerOptions;
@@ -34,13 +33,13 @@ export class PodContainer {
   #container: Container | undefined;
   #startedAt = 0;
   #isStarted = false;
-  // Whether the kubelet has seen the present instance run.
+  // #isNoticed is true if a relist has seen the current instance running.
   #isNoticed = false;
   #isTerminating = false;
   readonly #destroyed = new AbortController();
   #killing: Promise<void> | undefined;
   #backoff: Backoff | undefined;
-  // When the last instance that has ended did so.
+  // #finishedAt is the time at which the last instance exited.
   #finishedAt = -Infinity;
   #isWaiting = false;
   #restarts = 0;
@@ -51,7 +50,7 @@ export class PodContainer {
     this.#onChange = onChange;
   }
 
-  /** The present or last instance. */
+  /** container is the current instance, or the last one if it has exited. */
   get container(): Container | undefined {
     return this.#container;
   }
@@ -59,16 +58,19 @@ export class PodContainer {
   get isReady(): boolean {
     if (this.#container === undefined || this.#exit !== undefined || !this.#isStarted) return false;
     const readiness = this.#workers.get('readiness');
-    // Without a readiness probe a container is ready once the kubelet sees it run (K-059).
+    // Without a readiness probe, a container is ready as soon as a relist has seen it running (K-059).
     return readiness === undefined ? this.#isNoticed : readiness.published === 'success';
   }
 
-  /** Whether the containers after a sidecar may start: the kubelet has seen it run, and its startup probe has succeeded. */
+  /**
+   * isUp tells whether the containers after a sidecar may start: a relist has seen the sidecar running, and its startup
+   * probe has succeeded.
+   */
   get isUp(): boolean {
     return this.#isNoticed && this.#isStarted && this.#exit === undefined;
   }
 
-  /** startWorkers creates the probe workers, before the container runs (K-039). */
+  /** startWorkers creates the probe workers before the container starts (K-039). */
   startWorkers(): void {
     for (const type of probeTypes) {
       const probe = probeOf(this.spec, type);
@@ -78,13 +80,14 @@ export class PodContainer {
 
   start(): void {
     const { isolation, environment, log } = this.#options;
-    const { name, command, env, probes } = this.spec;
+    const { name, command, env, probes, isSidecar } = this.spec;
     const container = new Container({ command, env: { ...environment, ...env }, isolation });
     this.#container = container;
     this.#startedAt = this.#clock.now();
     this.#isNoticed = false;
     this.#isStarted = !probes.some(({ type }) => type === 'startup');
-    log.add('containerStarted', { container: name, restarts: this.#restarts, hasNamespace: container.hasNamespace });
+    const { hasNamespace } = container;
+    log.add('containerStarted', { container: name, restarts: this.#restarts, hasNamespace, isSidecar });
     void container.exited.then((exit) => {
       this.#finishedAt = this.#clock.now();
       const reason = exit.code === 0 ? 'Completed' : 'Error';
@@ -94,12 +97,15 @@ export class PodContainer {
     void this.#runPostStart(container);
   }
 
-  /** Whether the kubelet is ending the container, during which it does nothing else with the pod. */
+  /**
+   * isBeingKilled tells whether the kubelet is ending the container. Until the container has ended, the kubelet does
+   * nothing else with the pod.
+   */
   get isBeingKilled(): boolean {
     return this.#killing !== undefined;
   }
 
-  /** examine is the kubelet's look at the container, once per second. Returns whether the kubelet sees a change. */
+  /** examine is called in each relist. It returns true if the state of the container has changed. */
   examine(): boolean {
     if (this.#killing !== undefined || this.#container === undefined) return false;
     const exit = this.#exit;
@@ -114,21 +120,30 @@ export class PodContainer {
     return isNew;
   }
 
-  /** pokeReadiness probes the readiness of a started container that is not ready, as with each status computed (K-046). */
+  /**
+   * pokeReadiness probes a started container that is not ready. The kubelet does so each time it computes the pod's
+   * status (K-046).
+   */
   pokeReadiness(): void {
     const readiness = this.#workers.get('readiness');
     if (this.#isStarted && this.#exit === undefined && readiness?.published === 'failure') readiness.poke();
   }
 
-  /** terminate resolves when a kill by a probe that is under way has ended (K-168). The container is not started again. */
+  /**
+   * terminate prevents further restarts. It resolves when a kill after a failed probe, if one is in progress, has ended
+   * (K-168).
+   */
   async terminate(): Promise<void> {
     this.#isTerminating = true;
-    // The probes of a sidecar go on until every container has stopped (K-080).
+    // The probes of a sidecar continue until every container has exited (K-080).
     if (!this.spec.isSidecar) this.stopWorkers(['startup', 'liveness']);
     await this.#killing;
   }
 
-  /** kill resolves when the container has ended. If it had already exited, kill runs no preStop hook and sends no signal (K-087). */
+  /**
+   * kill ends the container and resolves when it has exited. If it had already exited, kill runs no preStop hook and
+   * sends no signal (K-087).
+   */
   async kill(kill: Kill, text: string, ordering?: Promise<unknown>): Promise<void> {
     const { log, host, pod } = this.#options;
     const container = this.#container;
@@ -146,11 +161,17 @@ export class PodContainer {
     });
   }
 
+  /** failLiveness does what a failed liveness probe does. It resolves when the container has exited. */
+  async failLiveness(): Promise<void> {
+    this.#killAfterProbe('liveness', probeOf(this.spec, 'liveness')?.terminationGracePeriodSeconds);
+    await this.#killing;
+  }
+
   stopWorkers(types: readonly ProbeType[] = probeTypes): void {
     for (const type of types) this.#workers.get(type)?.stop();
   }
 
-  /** destroy ends every process of the container at once. Resolves when none is left. */
+  /** destroy kills every process of the container at once. It resolves when no process is left. */
   async destroy(): Promise<void> {
     this.#isTerminating = true;
     this.stopWorkers();
@@ -166,7 +187,10 @@ export class PodContainer {
   #worker(probe: Probe): Worker {
     const { host, log } = this.#options;
     return new Worker({
-      ...{ name: this.spec.name, probe, host, log },
+      name: this.spec.name,
+      probe,
+      host,
+      log,
       target: () => ({
         container: this.#exit === undefined ? this.#container : undefined,
         startedAt: this.#startedAt,
@@ -185,13 +209,9 @@ export class PodContainer {
       this.#workers.get('readiness')?.poke();
     }
     if (type !== 'readiness' && published === 'failure' && this.#exit === undefined) {
-      this.#killAndRestart(`${type} probe`, {
-        cause: 'probe',
-        type,
-        gracePeriodSeconds: terminationGracePeriodSeconds,
-      });
+      this.#killAfterProbe(type, terminationGracePeriodSeconds);
     }
-    // The kubelet takes no notice of a liveness probe that succeeds.
+    // Only a failed liveness probe has an effect. A successful one changes nothing.
     if (type !== 'liveness' || published === 'failure') this.#onChange();
   }
 
@@ -203,10 +223,15 @@ export class PodContainer {
     if (failure !== undefined && container.exit === undefined) this.#killAndRestart('postStart', { cause: 'deletion' });
   }
 
-  // The pod is not deleted: readiness is probed on, and the endpoint stays as it is until readiness fails (K-062).
+  #killAfterProbe(type: 'liveness' | 'startup', gracePeriodSeconds: number | undefined): void {
+    this.#killAndRestart(`${type} probe`, { cause: 'probe', type, gracePeriodSeconds });
+  }
+
+  // Kills the container and restarts it. The pod is not deleted: readiness is still probed, and the endpoint does not
+  // change until readiness fails (K-062).
   #killAndRestart(reason: string, kill: Kill): void {
     if (this.#killing !== undefined || this.#isTerminating) return;
-    // For a kill of its own the kubelet looks at the instance before this one (K-148).
+    // If the kubelet itself kills an instance, the back-off counts from the exit of the instance before it (K-148).
     const finishedBefore = this.#finishedAt;
     const text = `Container ${this.spec.name} failed ${reason}`;
     this.#killing = (this.#isLast ? this.#killAsPod() : this.kill(kill, `${text}${this.#suffix}`)).then(() => {
@@ -226,7 +251,8 @@ export class PodContainer {
     return this.#isRestarted ? ', will be restarted' : '';
   }
 
-  // If no container would be left and none would be started, the kubelet ends the pod instead, in the pod's grace period.
+  // Tells whether the pod would have no running container, and none to restart, after this one has exited. The kubelet
+  // then ends the pod instead, within the pod's grace period.
   get #isLast(): boolean {
     return !this.#isRestarted && this.#options.pod.containers.length === 1;
   }
@@ -253,7 +279,7 @@ export class PodContainer {
     this.#isWaiting = false;
     const { initial, maximum } = backoffDefaults;
     const limits = { initial: initial / backoffScale, maximum: maximum / backoffScale };
-    // Without an instance that has finished, the kubelet makes no entry (K-148).
+    // If no earlier instance has exited, the kubelet creates no back-off entry (K-148).
     if (finishedAt !== -Infinity) this.#backoff = stepped(this.#backoff, finishedAt, now, limits);
     this.#restarts++;
     this.start();

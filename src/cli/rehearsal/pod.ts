@@ -1,4 +1,4 @@
-// The pod that is rehearsed, with the names and defaults of its specification. Pure.
+// The rehearsed pod. Names and defaults are those of the Kubernetes pod specification. Pure.
 import type { ProbeType } from './streak.ts';
 
 /** Handler is what a probe or a lifecycle hook does. */
@@ -13,13 +13,16 @@ export type Handler =
   | { readonly kind: 'tcp'; readonly port: number }
   | { readonly kind: 'grpc'; readonly port: number; readonly service: string }
   | { readonly kind: 'exec'; readonly command: readonly string[] }
-  /** A handler that the kubelet cannot run, such as one with an unknown port name: every attempt is an error (K-008). */
+  /**
+   * `broken`: the kubelet cannot run the handler, for example because of an unknown port name. Every attempt is an
+   * error (K-008).
+   */
   | { readonly kind: 'broken'; readonly reason: string };
 
-/** Hook is a `preStop` or `postStart` hook. */
+/** Hook is a preStop or postStart hook. */
 export type Hook = Handler | { readonly kind: 'sleep'; readonly seconds: number };
 
-/** Probe is one probe of a container. Times are in seconds, as in the specification. */
+/** Probe is one probe of a container. Times are in seconds, as in the pod specification. */
 export interface Probe {
   readonly type: ProbeType;
   readonly handler: Handler;
@@ -28,39 +31,56 @@ export interface Probe {
   readonly periodSeconds: number;
   readonly successThreshold: number;
   readonly failureThreshold: number;
-  /** The grace period of a kill by this probe; undefined means that of the pod. */
+  /**
+   * terminationGracePeriodSeconds is the grace period with which the kubelet ends a container whose probe has failed.
+   * If it is undefined, the pod's grace period applies.
+   */
   readonly terminationGracePeriodSeconds: number | undefined;
 }
 
-/** ContainerSpec is one container of the pod. */
+/** ContainerSpec describes one container of the rehearsed pod. */
 export interface ContainerSpec {
   readonly name: string;
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Port numbers that the specification declares, in its order. */
+  /** ports lists the port numbers that the specification declares, in order. */
   readonly ports: readonly number[];
   readonly probes: readonly Probe[];
   readonly preStop: Hook | undefined;
   readonly postStart: Hook | undefined;
   readonly stopSignal: NodeJS.Signals;
-  /** Whether the container is of no manifest: its only probe follows the port on which it listens. */
+  /**
+   * isDefault is true if there is no manifest. The container then has one probe, which connects to the port on which
+   * the program listens.
+   */
   readonly isDefault?: boolean;
-  /** A sidecar is an init container with `restartPolicy: Always`. */
+  /** isSidecar is true for a sidecar: an init container with `restartPolicy: Always`. */
   readonly isSidecar: boolean;
 }
 
-/** PodSpec is the pod. */
+/** PodSpec describes the rehearsed pod. */
 export interface PodSpec {
   readonly name: string;
-  /** Sidecars first, in their start order. */
+  /** containers lists first the sidecars, in the order of their start, and then the regular containers. */
   readonly containers: readonly ContainerSpec[];
   readonly terminationGracePeriodSeconds: number;
   readonly restartPolicy: 'Always' | 'OnFailure' | 'Never';
-  /** The port to which the Service of the manifest sends connections. */
+  /** servicePort is the container port to which the manifest's Service sends connections. */
   readonly servicePort?: number | undefined;
 }
 
-/** probeDefaults are the kubelet's (K-002). */
+/** containerDefaults are the fields of a container for which its specification has no values. */
+export const containerDefaults = {
+  env: {},
+  ports: [],
+  probes: [],
+  preStop: undefined,
+  postStart: undefined,
+  stopSignal: 'SIGTERM',
+  isSidecar: false,
+} as const;
+
+/** probeDefaults are the defaults of a probe in Kubernetes (K-002). */
 export const probeDefaults = {
   initialDelaySeconds: 0,
   timeoutSeconds: 1,
@@ -70,15 +90,15 @@ export const probeDefaults = {
   terminationGracePeriodSeconds: undefined,
 } as const;
 
-/** defaultGracePeriodSeconds is `terminationGracePeriodSeconds` of a pod that does not set it. */
+/** defaultGracePeriodSeconds is the grace period of a pod that sets no `terminationGracePeriodSeconds`. */
 export const defaultGracePeriodSeconds = 30;
 
-/** probesOf returns the probe of a type, if the container has it. */
+/** probeOf returns the probe of one type, or undefined if the container has none. */
 export function probeOf({ probes }: ContainerSpec, type: ProbeType): Probe | undefined {
   return probes.find((probe) => probe.type === type);
 }
 
-/** shouldRestart tells whether a container that exited with `code` is started again (K-149). */
+/** shouldRestart tells whether the kubelet restarts a container that has exited with `code` (K-149). */
 export function shouldRestart({ restartPolicy }: PodSpec, { isSidecar }: ContainerSpec, code: number): boolean {
   if (isSidecar || restartPolicy === 'Always') return true;
   return restartPolicy === 'OnFailure' && code !== 0;

@@ -1,20 +1,23 @@
-// Which port gets the requests. Pure.
+// Chooses the port to which the rehearsal sends requests. Pure.
 import { isObject, object, objects, type Fields } from '../manifest/fields.ts';
 import type { Environment } from '../../settings/environment.ts';
 import type { PodSpec } from './pod.ts';
 
-/** ServedPod is what a manifest declares about the ports of a pod. */
+/** ServedPod contains what a manifest declares about the ports of a pod. */
 export interface ServedPod {
-  /** The Services of the manifest. */
+  /** services lists the Services of the manifest. */
   readonly services: readonly Fields[];
   readonly labels: Fields;
-  /** The containers that are run, the one that serves first. */
+  /** containers lists the containers that the rehearsal runs. The first one serves. */
   readonly containers: readonly Fields[];
-  /** The containers that are not run: nothing listens on their ports. */
+  /** skipped lists the containers that the rehearsal does not run, so nothing listens on their ports. */
   readonly skipped: readonly Fields[];
 }
 
-/** loadPort returns the port of the requests. Undefined means the first on which the container listens. */
+/**
+ * loadPort returns the port to which requests are sent. It returns undefined if the manifest names none: the rehearsal
+ * then uses the first port on which the container listens.
+ */
 export function loadPort(
   given: number | undefined,
   { containers, servicePort }: Pick<PodSpec, 'containers' | 'servicePort'>,
@@ -24,7 +27,10 @@ export function loadPort(
   return given ?? portIn(own) ?? portIn(PORT) ?? servicePort;
 }
 
-/** servicePortOf returns the target port of the pod's Service, else the port that its container names `http`, else its first. */
+/**
+ * servicePortOf returns the target port of the pod's Service. Without a Service, it returns the container port named
+ * `http`, or else the first container port.
+ */
 export function servicePortOf({ services, labels, containers, skipped }: ServedPod): number | undefined {
   const service = services.find(({ spec }) => selects(object(spec)['selector'], labels));
   const [target] = inOrder(object(service?.['spec'])['ports']);
@@ -34,7 +40,7 @@ export function servicePortOf({ services, labels, containers, skipped }: ServedP
   return found === undefined || portsOf(skipped).includes(found) ? portIn(declared?.['containerPort']) : found;
 }
 
-// The port named `http` first.
+// Moves the port named `http` to the front.
 function inOrder(ports: unknown): Fields[] {
   const all = objects(ports);
   return [...all.filter(({ name }) => name === 'http'), ...all];

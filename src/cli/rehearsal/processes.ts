@@ -1,25 +1,26 @@
-// Reads descendants, listening ports and signal handlers of processes from /proc. Without /proc, all of these are unknown.
+// Reads from /proc which descendants, listening ports and signal handlers a process has. Without /proc, these facts are
+// unknown.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Listener is a TCP port on which a process listens. */
 export interface Listener {
   readonly pid: number;
   readonly port: number;
-  /** Whether only processes on the same host can reach it (K-009). */
+  /** isLoopback is true if only processes on the same host can connect to the port (K-009). */
   readonly isLoopback: boolean;
-  /** An address of this machine at which it can be reached. */
+  /** address is a loopback address at which this machine can connect. */
   readonly address: '127.0.0.1' | '::1';
-  /** The number of the socket; earlier sockets have smaller ones. */
+  /** inode is the inode number of the socket. A socket that was created earlier has a smaller number. */
   readonly inode: number;
 }
 
-/** descendants returns a process and all its living descendants. */
+/** descendants returns the process ids of a process and all its living descendants. */
 export function descendants(pid: number): number[] {
   const children = childrenOf(pid);
   return [pid, ...children.flatMap(descendants)];
 }
 
-/** childrenOf returns the children of a process. */
+/** childrenOf returns the process ids of the children of a process. */
 export function childrenOf(pid: number): number[] {
   return list(`/proc/${String(pid)}/task`).flatMap((thread) =>
     read(`/proc/${String(pid)}/task/${thread}/children`)
@@ -29,7 +30,7 @@ export function childrenOf(pid: number): number[] {
   );
 }
 
-/** withVariable returns the processes whose environment has `NAME=value`. */
+/** withVariable returns the ids of the processes that have `NAME=value` in their environment. */
 export function withVariable(name: string, value: string): number[] {
   const entry = `${name}=${value}`;
   return allProcesses().filter((pid) =>
@@ -39,14 +40,16 @@ export function withVariable(name: string, value: string): number[] {
   );
 }
 
-/** allProcesses returns every process that /proc shows; none where there is no /proc. */
+/** allProcesses returns every process id in /proc. It returns an empty list if there is no /proc. */
 export function allProcesses(): number[] {
   return list('/proc')
     .filter((file) => /^\d+$/.test(file))
     .map(Number);
 }
 
-/** hasEnded tells whether a process has ended. A zombie has ended, and waits for its parent to read the exit code. */
+/**
+ * hasEnded tells whether a process has exited. A zombie counts as exited: its parent has not read the exit code yet.
+ */
 export function hasEnded(pid: number): boolean {
   const text = read(`/proc/${String(pid)}/stat`);
   return text === '' || /^[ZX]/.test(text.slice(text.lastIndexOf(')') + 2));
@@ -65,7 +68,9 @@ export function listenersOf(pids: readonly number[]): Listener[] {
   });
 }
 
-/** hasHandler tells whether a process has a handler for a signal. Undefined where that cannot be known. */
+/**
+ * hasHandler tells whether a process has a handler for a signal. It returns undefined if the system does not show it.
+ */
 export function hasHandler(pid: number, signalNumber: number): boolean | undefined {
   const [, mask] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(read(`/proc/${String(pid)}/status`)) ?? [];
   if (mask === undefined) return undefined;
@@ -78,7 +83,7 @@ interface Row {
   readonly inode: string;
 }
 
-// The kernel's state LISTEN.
+// The kernel's number for the TCP state LISTEN.
 const listen = '0A';
 
 function listening(table: string): Row[] {
@@ -113,7 +118,8 @@ function socketInodes(pid: number): Set<string> {
   return new Set(inodes.filter((inode) => inode !== undefined));
 }
 
-// A process may end while it is looked at.
+// Returns the names in a folder of /proc. A process may exit while its files are read, so a missing folder is not an
+// error.
 function list(folder: string): string[] {
   try {
     return readdirSync(folder);

@@ -1,6 +1,9 @@
-// Random numbers that a seed repeats. Pure.
+// Random numbers that are the same for the same seed. Pure.
 
-/** seededRandom returns a function that returns numbers from 0 to 1, 1 excluded (the generator mulberry32). */
+/**
+ * seededRandom returns a function that returns numbers from 0 up to, but not including, 1. It is the generator
+ * mulberry32.
+ */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

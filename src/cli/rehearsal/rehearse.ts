@@ -1,4 +1,4 @@
-// `lameduck rehearse`: runs the scenarios of a plan one after the other, and reports them.
+// `lameduck rehearse`: runs the scenarios of a plan one after another and reports the results.
 import { randomInt } from 'node:crypto';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { systemClock } from '../../clock.ts';
@@ -7,11 +7,18 @@ import { standardOutput } from '../../standard-output.ts';
 import { say } from '../command.ts';
 import { refuse } from '../options.ts';
 import type { Environment } from '../../settings/environment.ts';
+import type { RehearsedManifest } from './changes.ts';
 import { findIsolation, type Isolation } from './container.ts';
 import { EventLog } from './event-log.ts';
-import { readManifest } from './manifest.ts';
+import { readManifest, type ManifestReading } from './manifest.ts';
 import { readPlan, usage, type Plan } from './plan.ts';
-import { defaultGracePeriodSeconds, probeDefaults, type ContainerSpec, type PodSpec } from './pod.ts';
+import {
+  containerDefaults,
+  defaultGracePeriodSeconds,
+  probeDefaults,
+  type ContainerSpec,
+  type PodSpec,
+} from './pod.ts';
 import { loadPort } from './port.ts';
 import { seededRandom } from './random.ts';
 import { page } from './report.ts';
@@ -22,7 +29,10 @@ import { Terminal } from './terminal.ts';
 
 const codes: Readonly<Record<Verdict, number>> = { clean: 0, lost: 1, withheld: 3 };
 
-/** rehearse resolves with 0 if nothing was lost, 1 if something was, 2 for bad usage, 3 if it cannot tell. */
+/**
+ * rehearse resolves with exit code 0 if no request was lost, and with 1 if requests were lost or refused. It resolves with
+ * 2 for invalid usage, and with 3 if there is no verdict.
+ */
 export async function rehearse(args: readonly string[], environment: Environment): Promise<number> {
   const plan = readPlan(args, randomInt(2 ** 32 - 1));
   if ('help' in plan) {
@@ -39,7 +49,11 @@ export async function rehearse(args: readonly string[], environment: Environment
   const stopListening = onInterrupt(() => {
     interrupted.abort();
   });
-  const result = await runAll({ plan, pod: pod.pod, environment, terminal, interrupted: interrupted.signal });
+  // Without a reader of its output, the rehearsal continues only if it has a file to write.
+  process.stdout.on('error', () => {
+    if (plan.json === undefined && plan.report === undefined) interrupted.abort();
+  });
+  const result = await runAll({ plan, ...pod, environment, terminal, interrupted: interrupted.signal });
   stopListening();
   terminal.table(result);
   if (plan.json !== undefined) writeFileSync(plan.json, `${JSON.stringify(result, null, 2)}\n`);
@@ -47,19 +61,20 @@ export async function rehearse(args: readonly string[], environment: Environment
   return codes[result.verdict];
 }
 
-// Found before the rehearsal and not after minutes of it.
+// Tells why an output file cannot be written. It is called before the rehearsal, because a rehearsal takes minutes.
 function unwritable(file: string | undefined): string | undefined {
   try {
     if (file !== undefined) closeSync(openSync(file, 'a'));
     return undefined;
   } catch (error) {
-    return `${String(file)} cannot be written: ${error instanceof Error ? error.message : String(error)}`;
+    return `unable to write ${String(file)}: ${error instanceof Error ? error.message : String(error)}`;
   }
 }
 
 interface Rehearsal {
   readonly plan: Plan;
   readonly pod: PodSpec;
+  readonly manifest?: RehearsedManifest;
   readonly environment: Environment;
   readonly terminal: Terminal;
   readonly interrupted: AbortSignal;
@@ -68,7 +83,8 @@ interface Rehearsal {
 async function runAll(rehearsal: Rehearsal): Promise<Result> {
   const { plan, terminal, interrupted } = rehearsal;
   const isolation = findIsolation();
-  if (isolation.length === 0) terminal.line('no PID namespace can be made here: the command is not PID 1', 'yellow');
+  if (isolation.length === 0)
+    terminal.line('this system allows no PID namespace, so the command does not run as PID 1', 'yellow');
   const results: ScenarioResult[] = [];
   for (const name of plan.scenarios) {
     for (const propagation of plan.propagations) {
@@ -79,7 +95,7 @@ async function runAll(rehearsal: Rehearsal): Promise<Result> {
 }
 
 async function runOne(
-  { plan, pod, environment, terminal, interrupted }: Rehearsal,
+  { plan, pod, manifest, environment, terminal, interrupted }: Rehearsal,
   name: ScenarioName,
   propagation: number,
   isolation: Isolation,
@@ -95,10 +111,17 @@ async function runOne(
   });
   const { rate, connections, requests, retry, longPoll, stream, upload, webSocket, http2, seed } = plan;
   const run = new ScenarioRun({
-    ...{ scenario, pod, port: loadPort(plan.port, pod, environment), propagation, isolation, log, interrupted },
+    scenario,
+    pod,
+    port: loadPort(plan.port, pod, environment),
+    propagation,
+    isolation,
+    log,
+    interrupted,
     load: { rate, connections, requests, retry, longPoll, stream, upload, webSocket, http2, seed },
     random: seededRandom(seed),
-    // The kubelet sets these in every container (K-185). Programs use them to detect a cluster.
+    // The kubelet sets these variables in every container (K-185). Programs use them to find out that they run in a
+    // cluster.
     environment: {
       ...environment,
       KUBERNETES_SERVICE_HOST: '10.96.0.1',
@@ -108,17 +131,18 @@ async function runOne(
   });
   await run.run();
   terminal.end();
-  const result = scenarioResult({ ...scenario, name, propagationMs: propagation }, run.tallies, log.events);
+  const result = scenarioResult({ ...scenario, name, propagationMs: propagation, manifest }, run.tallies, log.events);
   terminal.verdict(result);
   return result;
 }
 
-// Beyond its steps a scenario takes the start, the grace period and some seconds of cleaning up, in milliseconds.
+// Returns the longest duration of a scenario in milliseconds: its steps, the grace period, and 30 seconds for start and
+// cleanup.
 function longest({ steps, endsAfter = 0 }: Scenario, { terminationGracePeriodSeconds }: PodSpec): number {
   return (steps.at(-1)?.at ?? 0) + endsAfter + terminationGracePeriodSeconds * 1_000 + 30_000;
 }
 
-type Reading = { readonly pod: PodSpec; readonly warnings: readonly string[] } | { readonly problem: string };
+type Reading = ManifestReading | { readonly pod: PodSpec; readonly warnings: readonly string[] };
 
 function readPod({ manifest, command, commands, gracePeriodSeconds }: Plan): Reading {
   if (manifest === undefined) return { pod: defaultPod(command, gracePeriodSeconds), warnings: [] };
@@ -127,21 +151,23 @@ function readPod({ manifest, command, commands, gracePeriodSeconds }: Plan): Rea
     text = readFileSync(manifest === '-' ? 0 : manifest, 'utf8');
   } catch (error) {
     return {
-      problem: `--manifest ${manifest} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      problem: `unable to read --manifest ${manifest}: ${error instanceof Error ? error.message : String(error)}`,
     };
   }
-  const reading = readManifest(text, manifest, commands, command);
+  const reading = readManifest(text, manifest === '-' ? 'standard input' : manifest, commands, command);
   if ('problem' in reading || gracePeriodSeconds === undefined) return reading;
   return { ...reading, pod: { ...reading.pod, terminationGracePeriodSeconds: gracePeriodSeconds } };
 }
 
-// Without a manifest: one container, ready when it can be connected to.
+// Returns the pod that is used if there is no manifest. It has one container, which is ready as soon as its port
+// accepts connections.
 function defaultPod(command: readonly string[], gracePeriodSeconds = defaultGracePeriodSeconds): PodSpec {
   const container: ContainerSpec = {
-    ...{ name: 'app', command, env: {}, ports: [], preStop: undefined, postStart: undefined, stopSignal: 'SIGTERM' },
+    ...containerDefaults,
+    name: 'app',
+    command,
     probes: [{ ...probeDefaults, type: 'readiness', periodSeconds: 1, handler: { kind: 'tcp', port: 0 } }],
     isDefault: true,
-    isSidecar: false,
   };
   return {
     name: 'app',

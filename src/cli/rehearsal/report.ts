@@ -1,12 +1,12 @@
-// The result as one page of HTML, with the timeline of each scenario drawn. It loads nothing from elsewhere.
+// Writes the result of a rehearsal as one HTML page, with a timeline for each scenario. The page loads no other file.
 import type { RehearsalEvent } from './event-log.ts';
-import type { Result, ScenarioResult } from './result.ts';
+import type { FoundCause, Result, ScenarioResult } from './result.ts';
 
 const width = 960;
 const height = 220;
 const margin = { left: 48, right: 16, top: 28, bottom: 36 };
 
-/** page returns the page. */
+/** page returns the HTML page of a result. */
 export function page(result: Result): string {
   const { verdict, requests, lost, refused, command, leftOut, scenarios } = result;
   const title = `Rehearsal: ${verdict}`;
@@ -23,7 +23,7 @@ export function page(result: Result): string {
 <h1 class="${verdict}">${escape(title)}</h1>
 <p><code>${escape(command.join(' '))}</code></p>
 <p>${String(requests)} requests, ${String(lost)} lost, ${String(refused)} refused.</p>
-${leftOut === 0 ? '' : `<p>Scenarios left out after the interruption: ${String(leftOut)}.</p>\n`}${scenarios.map(section).join('\n')}
+${leftOut === 0 ? '' : `<p>Scenarios not run because of the interruption: ${String(leftOut)}.</p>\n`}${scenarios.map(section).join('\n')}
 </main>
 </body>
 </html>
@@ -43,14 +43,20 @@ function section(scenario: ScenarioResult): string {
   return `<section>
 <h2>${escape(name)} <span class="${verdict}">${verdict}${reason === undefined ? '' : `: ${reason}`}</span></h2>
 <p>${String(requests)} requests, ${String(lost)} lost, ${String(refused)} refused; propagation ${String(propagationMs / 1_000)} s${how}.</p>
-${causes.map(({ text, remedy }) => `<p class="cause"><strong>${escape(capitalized(text))}.</strong> ${escape(remedy)}</p>`).join('\n')}
+${causes.map(causeText).join('\n')}
 <figure>${timeline(scenario)}</figure>
 <table><thead><tr><th>clients</th><th>requests</th><th>lost</th><th>refused</th></tr></thead><tbody>${rows.join('')}</tbody></table>
 ${notTried.length === 0 ? '' : `<p class="dim">Not tried: ${notTried.join(', ')}.</p>`}
 </section>`;
 }
 
-// Requests per second as an area, losses below it as bars, and the events of the pod as lines.
+function causeText({ text, remedy, changes }: FoundCause): string {
+  const lines = changes.map((change) => `<br><code>${escape(change)}</code>`).join('');
+  return `<p class="cause"><strong>${escape(capitalized(text))}.</strong> ${escape(remedy)}${lines}</p>`;
+}
+
+// Draws the requests per second as an area, the losses as bars below the area, and the events of the pod as vertical
+// lines.
 function timeline({ events }: ScenarioResult): string {
   const end = Math.max(1_000, events.at(-1)?.at ?? 0);
   const x = (at: number): number => margin.left + (at / end) * (width - margin.left - margin.right);
@@ -89,7 +95,7 @@ const marked: Readonly<Partial<Record<RehearsalEvent['kind'], string>>> = {
   containerExited: 'exit',
 };
 
-// Marks that are close to each other get their names in different rows.
+// Draws a labelled line for each event. If lines are close together, their labels are in different rows.
 function marksOf(events: readonly RehearsalEvent[], x: (at: number) => number, base: number): string {
   let [lastX, row] = [-Infinity, 0];
   return events

@@ -1,24 +1,34 @@
-// The verdict of a rehearsal, from its events and counts alone. Pure.
+// Derives the verdict of a rehearsal from its events and counts. Pure.
 import type { ClientKind, Tally } from './clients/messages.ts';
 import { causesOf, faults, mostCauses, type Cause } from './causes.ts';
+import { changesFor, type RehearsedManifest } from './changes.ts';
 import type { EventKind, RehearsalEvent } from './event-log.ts';
 
-/** Verdict says whether clients lost anything, or that the rehearsal cannot tell. */
+/**
+ * Verdict is `clean` if no request was lost or refused, and `lost` if one was. It is `withheld` if the rehearsal proves
+ * neither.
+ */
 export type Verdict = 'clean' | 'lost' | 'withheld';
 
-/** ScenarioExit is how the serving container ended after the stop signal. */
+/** ScenarioExit says how the serving container exited after its stop signal. */
 export interface ScenarioExit {
   readonly code: number;
   readonly signal: string | undefined;
-  /** Milliseconds from the stop signal. */
+  /** afterMs is the time from the stop signal to the exit, in milliseconds. */
   readonly afterMs: number;
+}
+
+/** FoundCause is a cause with the lines of the manifest that would remove it. */
+export interface FoundCause extends Cause {
+  /** changes lists these lines, such as `pod.yaml:4 spec.terminationGracePeriodSeconds: 30 -> 45`. */
+  readonly changes: readonly string[];
 }
 
 /** ScenarioResult is the result of one scenario. */
 export interface ScenarioResult {
   readonly name: string;
   readonly verdict: Verdict;
-  /** Why the verdict is withheld. */
+  /** reason says why the verdict is withheld. It is undefined for any other verdict. */
   readonly reason: string | undefined;
   readonly propagationMs: number;
   readonly requests: number;
@@ -26,15 +36,15 @@ export interface ScenarioResult {
   readonly refused: number;
   readonly clients: Readonly<Partial<Record<ClientKind, Tally>>>;
   readonly notTried: readonly ClientKind[];
-  readonly causes: readonly Cause[];
+  readonly causes: readonly FoundCause[];
   readonly exit: ScenarioExit | undefined;
   readonly events: readonly RehearsalEvent[];
 }
 
-/** schema names the form of the JSON result. */
+/** schema names the version of the JSON result. */
 export const schema = 'lameduck/rehearsal/v1';
 
-/** Result is the result of a rehearsal, in the form of its JSON. */
+/** Result is the result of a rehearsal. `--json` writes it. */
 export interface Result {
   readonly schema: typeof schema;
   readonly verdict: Verdict;
@@ -43,22 +53,24 @@ export interface Result {
   readonly refused: number;
   readonly seed: number;
   readonly command: readonly string[];
-  /** How many planned scenarios Ctrl-C has left out. */
+  /** leftOut is the number of planned scenarios that did not run because of Ctrl-C. */
   readonly leftOut: number;
   readonly scenarios: readonly ScenarioResult[];
 }
 
-/** ScenarioFacts is what the verdict depends on beyond events and counts. */
+/** ScenarioFacts contains what the verdict depends on besides events and counts. */
 export interface ScenarioFacts {
   readonly name: string;
   readonly propagationMs: number;
-  /** Whether the pod ends before it is ready, so that no request is expected. */
+  /** isWhileStarting is true if the scenario ends the pod before the pod is ready. No request is expected then. */
   readonly isWhileStarting?: boolean;
+  /** manifest contains the pod, if the pod was read from a manifest. */
+  readonly manifest?: RehearsedManifest | undefined;
 }
 
-/** scenarioResult judges one scenario. */
+/** scenarioResult returns the result of one scenario, with its verdict. */
 export function scenarioResult(
-  { name, propagationMs, isWhileStarting = false }: ScenarioFacts,
+  { name, propagationMs, isWhileStarting = false, manifest }: ScenarioFacts,
   tallies: Readonly<Record<ClientKind, Tally>>,
   events: readonly RehearsalEvent[],
 ): ScenarioResult {
@@ -67,7 +79,7 @@ export function scenarioResult(
   const sum = (key: keyof Tally): number => tried.reduce((total, [, tally]) => total + tally[key], 0);
   const [lost, refused] = [sum('lost'), sum('refused')];
   const end = events.findIndex(({ kind }) => kind === 'interrupted');
-  // After an interruption the rehearsal itself kills the containers.
+  // Ignore events after an interruption, because the rehearsal then kills the containers itself.
   const judged = end === -1 ? events : events.slice(0, end + 1);
   const isDeletion = judged.some(({ kind }) => kind === 'podDeleted');
   const isOverdue = isDeletion && judged.some(({ kind }) => kind === 'killSignal');
@@ -81,24 +93,28 @@ export function scenarioResult(
     reason: hasLost ? undefined : reason,
     propagationMs,
     requests: sum('sent'),
-    ...{ lost, refused },
+    lost,
+    refused,
     clients: Object.fromEntries(tried),
     notTried: entries.filter(([, { sent }]) => sent === 0).map(([kind]) => kind),
-    causes: hasLost ? causes.slice(0, mostCauses) : [],
+    causes: (hasLost ? causes.slice(0, mostCauses) : []).map((cause) => ({
+      ...cause,
+      changes: manifest === undefined ? [] : changesFor(cause.name, judged, manifest),
+    })),
     exit: exitOf(judged),
     events,
   };
 }
 
-// A run that proves nothing is not clean.
+// Returns why there is no verdict, or undefined. A run that proves nothing must not count as clean.
 function whyWithheld(events: readonly RehearsalEvent[], hasTried: boolean): string | undefined {
   const has = (wanted: EventKind): boolean => events.some(({ kind }) => kind === wanted);
   if (has('interrupted')) return 'the rehearsal was interrupted';
   if (!hasTried) return 'no request was sent';
-  return has('loadDelayed') ? 'this machine was too busy to keep time' : undefined;
+  return has('loadDelayed') ? 'this machine was too busy for exact timing' : undefined;
 }
 
-/** resultOf puts the results of all scenarios together. */
+/** resultOf combines the results of all scenarios. */
 export function resultOf(
   scenarios: readonly ScenarioResult[],
   { seed, command, leftOut }: Pick<Result, 'seed' | 'command' | 'leftOut'>,
@@ -111,7 +127,10 @@ export function resultOf(
     requests: sum('requests'),
     lost: sum('lost'),
     refused: sum('refused'),
-    ...{ seed, command, leftOut, scenarios },
+    seed,
+    command,
+    leftOut,
+    scenarios,
   };
 }
 

@@ -1,4 +1,4 @@
-// Where each node sends new connections now, as the simulated kube-proxies learn of the pod.
+// Stores to which pods each node sends new connections, as far as its simulated kube-proxy knows.
 import type { EventLog } from './event-log.ts';
 import {
   afterChange,
@@ -12,7 +12,7 @@ import {
 } from './endpoints.ts';
 import type { PodState } from './kubelet.ts';
 
-/** ServiceRoutes keeps the destinations of all nodes in step with the pod. */
+/** ServiceRoutes updates the destinations of all nodes when the state of the pod changes. */
 export class ServiceRoutes {
   current: readonly Destination[];
   readonly #log: EventLog;
@@ -30,7 +30,10 @@ export class ServiceRoutes {
     this.current = this.#now();
   }
 
-  /** change tells the nodes of the pod, each after its propagation. */
+  /**
+   * change tells the nodes that the state of the pod has changed. Each node applies the change after its own
+   * propagation time.
+   */
   change({ isReady, isDeleted, exists }: PodState): void {
     this.#changedAt = this.#log.at();
     this.#endpoints = afterChange(
@@ -40,7 +43,7 @@ export class ServiceRoutes {
     );
   }
 
-  /** update reports the destinations that have changed since the last call. */
+  /** update reports to the clients the destinations that have changed since the last call. */
   update(): void {
     const next = this.#now();
     const changed = next.flatMap((route, node) => (route === this.current[node] ? [] : [node]));
@@ -51,7 +54,7 @@ export class ServiceRoutes {
     this.#onChange(next);
   }
 
-  /** untilLearnt returns the milliseconds until every node knows of the last change. */
+  /** untilLearnt returns the number of milliseconds until every node has applied the last change. */
   untilLearnt(): number {
     const slowest = Math.max(...this.#endpoints.nodes.map(({ propagation }) => propagation));
     return Math.max(0, this.#changedAt + slowest - this.#log.at());

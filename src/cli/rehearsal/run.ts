@@ -1,45 +1,50 @@
-// One scenario from start to end: the pod, its Service, its clients, and what is done to the pod when.
+// Runs one scenario from start to end: the pod, its Service, its clients, and the actions on the pod.
 import { systemClock, wait, withTimeout } from '../../clock.ts';
 import { Load } from './clients/load.ts';
-import { clientKinds, newTallies, type ClientKind, type LoadPlan, type Tally } from './clients/messages.ts';
+import { clientKinds, newTallies, type ClientKind, type LoadOptions, type Tally } from './clients/messages.ts';
 import type { Isolation } from './container.ts';
 import type { EventLog } from './event-log.ts';
 import { Kubelet, type PodState } from './kubelet.ts';
+import { withSidecar } from './idle-sidecar.ts';
 import type { PodSpec } from './pod.ts';
 import { listenersOf, type Listener } from './processes.ts';
 import { ServiceRoutes } from './routes.ts';
 import type { Deed, Scenario } from './scenarios.ts';
 import { sendSignal } from '../../process/send-signal.ts';
 
-/** RunOptions is what a scenario is run with. */
 export interface RunOptions {
   readonly scenario: Scenario;
   readonly pod: PodSpec;
-  /** The port of the load; undefined means the first on which the container listens. */
+  /**
+   * port is the port for requests. If it is undefined, requests go to the first port on which the container listens.
+   */
   readonly port: number | undefined;
-  readonly load: Omit<LoadPlan, 'host' | 'port'>;
-  /** In milliseconds. */
+  readonly load: LoadOptions;
+  /** propagation is the longest time in which a node applies an endpoint change, in milliseconds. */
   readonly propagation: number;
   readonly random: () => number;
   readonly isolation: Isolation;
   readonly environment: NodeJS.ProcessEnv;
   readonly log: EventLog;
-  /** Aborted by Ctrl-C: the scenario ends at once. */
+  /** interrupted is aborted by Ctrl-C. The scenario then ends at once. */
   readonly interrupted: AbortSignal;
 }
 
-// The address of the pod: everything runs on this machine.
+// The IP address of the rehearsed pod. It is a loopback address, because everything runs on this machine.
 const podHost = '127.0.0.1';
 
 // How long a pod may take to become ready, in milliseconds.
 const longestStart = 60_000;
 
+// How long a restarted container may take to become ready, in milliseconds.
+const longestRestart = 20_000;
+
 const pollPeriod = 50;
 
-// The most losses that are recorded as events, to bound memory. All losses are counted.
+// At most this many losses are recorded as events, which bounds the memory. All losses are counted.
 const mostLossEvents = 200;
 
-/** totalOf returns the sum of tallies. */
+/** totalOf returns the sum of several tallies. */
 export function totalOf(tallies: Iterable<Tally>): Tally {
   const total: Tally = { sent: 0, answered: 0, lost: 0, refused: 0, failed: 0 };
   for (const tally of tallies) {
@@ -65,28 +70,33 @@ export class ScenarioRun {
     this.#options = options;
     const { log, scenario, propagation, random, isolation, environment } = options;
     const hasOthers = scenario.hasOthers ?? true;
+    const pod = this.#withDefaultProbe(options.pod);
     this.#routes = new ServiceRoutes({ propagation, hasOthers, random, log }, (routes) => {
       for (const load of this.#loads) load.routes = routes;
     });
     this.#kubelet = new Kubelet({
-      pod: this.#withDefaultProbe(options.pod),
-      ...{ log, host: () => this.#host, isolation, environment, backoffScale: scenario.backoffScale ?? 1 },
-      onPodChange: (pod) => {
-        this.#pod = pod;
-        this.#routes.change(pod);
+      pod: scenario.needsSidecar === true ? withSidecar(pod) : pod,
+      log,
+      host: () => this.#host,
+      isolation,
+      environment,
+      backoffScale: scenario.backoffScale ?? 1,
+      onPodChange: (state) => {
+        this.#pod = state;
+        this.#routes.change(state);
         this.#startFirstLoad();
       },
     });
   }
 
-  /** The counts of each kind of client. */
+  /** tallies returns the counts for each kind of client, summed over all loads that were started. */
   get tallies(): Record<ClientKind, Tally> {
     const sums = newTallies();
     for (const kind of clientKinds) sums[kind] = totalOf(this.#loads.map(({ tallies }) => tallies[kind]));
     return sums;
   }
 
-  /** run resolves when no process and no client of the scenario is left. */
+  /** run runs the scenario. It resolves when all its processes and clients have ended. */
   async run(): Promise<void> {
     const { scenario, interrupted, log } = this.#options;
     const { promise: stopped, resolve: stop } = Promise.withResolvers<undefined>();
@@ -99,14 +109,15 @@ export class ScenarioRun {
     try {
       this.#kubelet.start();
       const startedAt = systemClock.now();
-      if (scenario.isWhileStarting !== true) await this.#untilReady();
+      if (scenario.isWhileStarting !== true) await this.#untilReady(longestStart);
       const from = scenario.isWhileStarting === true ? startedAt : systemClock.now();
       const isUsable = this.#pod.isReady || scenario.isWhileStarting === true;
       if (isUsable) await this.#play(scenario, from);
-      else if (!interrupted.aborted) log.add('note', { text: 'the pod did not become ready', limitMs: longestStart });
-      // Ctrl-C does not wait for the grace period.
+      else if (!interrupted.aborted) this.#noteNeverReady();
+      // After Ctrl-C, do not wait for the grace period.
       await Promise.race([this.#ending, stopped]);
-      if (isUsable) await this.#untilLearnt();
+      // Until every node has applied the last change, a node may still send clients to a deleted pod.
+      if (isUsable) await wait(systemClock, scenario.endsAfter ?? this.#routes.untilLearnt(), interrupted);
     } finally {
       this.#ended.abort();
       await polling;
@@ -116,7 +127,7 @@ export class ScenarioRun {
     }
   }
 
-  // Without a manifest the pod has one probe: a connection to the port that was found.
+  // Gives a pod without a manifest its readiness probe: a connection to the port that was found.
   #withDefaultProbe(pod: PodSpec): PodSpec {
     const found = (): number => this.#port ?? 0;
     const handler = {
@@ -131,26 +142,36 @@ export class ScenarioRun {
     return { ...pod, containers };
   }
 
-  async #untilReady(): Promise<void> {
+  async #untilReady(limit: number): Promise<void> {
     const { interrupted } = this.#options;
-    const until = systemClock.now() + longestStart;
+    const until = systemClock.now() + limit;
     const canBecomeReady = (): boolean => systemClock.now() < until && !interrupted.aborted && !this.#isUnstartable();
     while (!this.#pod.isReady && canBecomeReady()) await wait(systemClock, pollPeriod, interrupted);
   }
 
-  // A shell's exit code for a command that cannot be started. To start it again would not help.
+  #noteNeverReady(): void {
+    const ports = new Set(listenersOf(this.#kubelet.main?.pids ?? []).map(({ port }) => port));
+    const others = [...ports].filter((port) => port !== this.#port).join(', ');
+    this.#options.log.add('note', {
+      text: 'the pod did not become ready',
+      limitMs: longestStart,
+      ...(others === '' || this.#port === undefined ? {} : { port: this.#port, otherPorts: others }),
+    });
+  }
+
+  // Tells whether the command of the container cannot be started. A shell then exits with 127, and another start would
+  // not help.
   #isUnstartable(): boolean {
     return this.#kubelet.main?.exit?.code === 127;
   }
 
-  async #play({ steps, endsAfter }: Scenario, from: number): Promise<void> {
+  async #play({ steps }: Scenario, from: number): Promise<void> {
     const { interrupted } = this.#options;
     for (const step of steps) {
-      await wait(systemClock, from + step.at - systemClock.now(), interrupted);
+      await wait(systemClock, Math.max(0, from + step.at - systemClock.now()), interrupted);
       if (interrupted.aborted) return;
       this.#do(step.do);
     }
-    if (endsAfter !== undefined) await wait(systemClock, endsAfter, interrupted);
   }
 
   #do(deed: Deed): void {
@@ -168,6 +189,10 @@ export class ScenarioRun {
         log.add('note', { text: deed.kind === 'block' ? 'the server is blocked' : 'the server is no longer blocked' });
         for (const pid of main?.pids ?? []) sendSignal(pid, deed.kind === 'block' ? 'SIGSTOP' : 'SIGCONT');
         break;
+      case 'failLiveness':
+        // The scenario goes on until the new container is ready.
+        this.#ending = this.#kubelet.failLiveness().then(() => this.#untilReady(longestRestart));
+        break;
       case 'crash':
         log.add('note', { text: 'the main process is killed, as in a crash' });
         main?.signal('SIGKILL');
@@ -177,7 +202,7 @@ export class ScenarioRun {
         main?.signal('SIGTERM');
         break;
       case 'overload':
-        log.add('note', { text: 'the load is ten times as high from now on' });
+        log.add('note', { text: 'the load is ten times higher from now on' });
         if (this.#port !== undefined) this.#startLoad(this.#port, 9);
         break;
       default:
@@ -185,12 +210,7 @@ export class ScenarioRun {
     }
   }
 
-  // A node that has not learnt of the end still sends clients to a pod that is gone.
-  async #untilLearnt(): Promise<void> {
-    await wait(systemClock, this.#routes.untilLearnt(), this.#options.interrupted);
-  }
-
-  // A server may listen on ::1 alone.
+  // Returns the address to which clients connect. It is ::1 if the server listens only there.
   get #host(): string {
     return this.#listener?.address ?? podHost;
   }
@@ -199,7 +219,7 @@ export class ScenarioRun {
     return this.#options.port ?? this.#listener?.port;
   }
 
-  // Clients send requests to a ready pod, whether its server listens or not.
+  // Starts the clients as soon as the pod is ready, even if its server does not listen.
   #startFirstLoad(): void {
     if (!this.#pod.isReady || this.#loads.length > 0 || this.#ended.signal.aborted) return;
     if (this.#port !== undefined) this.#startLoad(this.#port);
@@ -249,7 +269,7 @@ export class ScenarioRun {
       this.#isListening = false;
       return;
     }
-    // A server may first listen on loopback, for example to find out whether the port is free.
+    // A server may first listen on loopback for a moment, for example to check that the port is free.
     const isReachableNow = this.#listener?.isLoopback === true && !found.isLoopback;
     if (this.#isListening && !isReachableNow) return;
     this.#isListening = true;
@@ -259,8 +279,8 @@ export class ScenarioRun {
     this.#startFirstLoad();
   }
 
-  // The earliest socket that clients can reach. One on loopback alone may belong to something else: it has to be the only
-  // one for a while, unless its port is known.
+  // Returns the earliest socket that clients can reach. A socket on loopback may have another purpose. It is chosen
+  // only if the port is known, or if no other socket appears within some seconds.
   #choose(all: readonly Listener[]): Listener | undefined {
     const known = this.#listener?.isLoopback === false ? this.#listener.port : undefined;
     const port = this.#options.port ?? known;
@@ -273,11 +293,14 @@ export class ScenarioRun {
   }
 }
 
-// In milliseconds.
+// Milliseconds after which a socket on loopback counts as the server's socket, if there is no other socket.
 const longestLoopbackAlone = 3_000;
 
-/** longestLoopDelay is the delay of the clients' event loop from which a rehearsal could not keep time, in milliseconds. */
+/**
+ * longestLoopDelay is the longest event loop delay of the client thread, in milliseconds. If a delay is longer, the
+ * rehearsal gives no verdict.
+ */
 export const longestLoopDelay = 200;
 
-// The clients' last requests end with the pod; this bounds the rest, in milliseconds.
+// How long the clients may take to finish after the pod has ended, in milliseconds.
 const longestStop = 5_000;

@@ -1,47 +1,57 @@
-// The scenarios: what is done to the pod, and when. Pure.
+// The scenarios of a rehearsal: what happens to the pod, and when. Pure.
 import type { Kill } from './termination.ts';
 
-/** Deed is one thing done to the pod. */
+/** Deed is something that a scenario does to the pod. */
 export type Deed =
   | { readonly kind: 'delete'; readonly gracePeriodSeconds?: number }
   | { readonly kind: 'evict'; readonly kill: Kill }
-  /** The event loop stops: every process of the container is suspended, as if it were blocked. */
+  /** `block` suspends every process of the container, as if the event loop were blocked. */
   | { readonly kind: 'block' }
   | { readonly kind: 'unblock' }
-  /** The main process ends as in a crash. */
+  /** `failLiveness` makes the kubelet act as if the liveness probe of the main container had failed. */
+  | { readonly kind: 'failLiveness' }
+  /** `crash` kills the main process with SIGKILL. */
   | { readonly kind: 'crash' }
-  /** A second stop signal, as from an impatient operator. */
+  /** `signalAgain` sends a second stop signal, as an impatient operator may do. */
   | { readonly kind: 'signalAgain' }
-  /** The load is multiplied. */
+  /** `overload` multiplies the load by ten. */
   | { readonly kind: 'overload' };
 
-/** Step is a deed at a time. */
+/** Step is an action and its time. */
 export interface Step {
-  /** In milliseconds since the pod became ready; in a scenario with `isWhileStarting` since its start. */
+  /**
+   * at is the time of the action, in milliseconds since the pod became ready. With `isWhileStarting`, it counts from
+   * the start of the pod.
+   */
   readonly at: number;
   readonly do: Deed;
 }
 
-/** Scenario is one story of a pod. */
+/** Scenario describes one run of a rehearsal: what is done to the pod, and when. */
 export interface Scenario {
   readonly title: string;
   readonly steps: readonly Step[];
-  /** Whether the Service has other pods. Default: true. */
+  /** hasOthers tells whether the Service has other pods. The default is true. */
   readonly hasOthers?: boolean;
-  /** The steps begin at the start of the pod and not when it is ready. */
+  /** needsSidecar is true if the scenario adds a sidecar to a pod that has none. */
+  readonly needsSidecar?: boolean;
+  /** isWhileStarting is true if the times of the steps count from the start of the pod, before it is ready. */
   readonly isWhileStarting?: boolean;
-  /** The scenario ends this long after its last step, in milliseconds; default: when the pod has stopped. */
+  /**
+   * endsAfter is how long the scenario continues after its last step, in milliseconds. If that step has ended a pod or
+   * a container, the time counts from the end. By default, the scenario ends when the pod has stopped.
+   */
   readonly endsAfter?: number;
-  /** Waits of the back-off are divided by this. */
+  /** backoffScale is the number by which the back-off delays are divided. */
   readonly backoffScale?: number;
 }
 
-// The load runs for this long before anything is done to the pod.
+// The load runs for this many milliseconds before the first action on the pod.
 const warmUp = 3_000;
 
 const crashes = 5;
 
-/** scenarios has every scenario by its name. */
+/** scenarios maps the name of each scenario to its description. */
 export const scenarios = {
   rollout: {
     title: 'rolling update: the pod is deleted while the Service has others',
@@ -73,7 +83,7 @@ export const scenarios = {
     ],
   },
   'second-signal': {
-    title: 'a second stop signal comes one second after the first',
+    title: 'a second stop signal is sent one second after the first',
     steps: [
       { at: warmUp, do: { kind: 'delete' } },
       { at: warmUp + 1_000, do: { kind: 'signalAgain' } },
@@ -87,8 +97,13 @@ export const scenarios = {
     ],
     endsAfter: 5_000,
   },
+  'failing-liveness': {
+    title: 'the liveness probe fails, and the container is restarted in place',
+    steps: [{ at: warmUp, do: { kind: 'failLiveness' } }],
+    endsAfter: 5_000,
+  },
   'crash-loop': {
-    title: 'the main process crashes again and again; waits are a tenth of the real ones',
+    title: 'the main process crashes five times; back-off delays are a tenth of the real delays',
     steps: Array.from({ length: crashes }, (_, index) => ({
       at: warmUp + index * 8_000,
       do: { kind: 'crash' } as const,
@@ -96,7 +111,12 @@ export const scenarios = {
     endsAfter: 8_000,
     backoffScale: 10,
   },
+  sidecars: {
+    title: 'the pod is deleted, and its sidecars end after its other containers',
+    steps: [{ at: warmUp, do: { kind: 'delete' } }],
+    needsSidecar: true,
+  },
 } as const satisfies Record<string, Scenario>;
 
-/** ScenarioName is the name of a scenario. */
+/** ScenarioName is the name of a scenario, such as `rollout`. */
 export type ScenarioName = keyof typeof scenarios;

@@ -1,42 +1,50 @@
-// The kubelet's thresholds: which results in a row change what it publishes of a container. Pure.
+// The kubelet's probe thresholds: how many equal results in a row change the state that the kubelet publishes. Pure.
 
 /** ProbeType is one of the three probes of a container. */
 export type ProbeType = 'startup' | 'readiness' | 'liveness';
 
-/** Result is what one probe run found. An `error` is a run that could not be completed: the kubelet discards it (K-007). */
+/**
+ * Result is the result of one run of a probe. A run with the result `error` could not be completed, and the kubelet
+ * ignores it (K-007).
+ */
 export type Result = 'success' | 'failure' | 'error';
 
-/** Published is what the kubelet acts on. `unknown` is the startup probe's value before its first published result. */
+/**
+ * Published is the result of a probe to which the kubelet reacts. A startup probe is `unknown` until its first result
+ * is published.
+ */
 export type Published = 'success' | 'failure' | 'unknown';
 
-/** Thresholds are `successThreshold` and `failureThreshold` of the pod's specification. */
+/** Thresholds are `successThreshold` and `failureThreshold` of a probe. */
 export interface Thresholds {
   readonly success: number;
   readonly failure: number;
 }
 
-/** Streak is the state of one probe worker. It survives the container, except for `published` and `isOnHold` (K-050). */
+/**
+ * Streak is the state of one probe worker. When the container restarts, only `published` and `isOnHold` change (K-050).
+ */
 export interface Streak {
   readonly published: Published;
   readonly last: 'success' | 'failure' | undefined;
   readonly run: number;
-  /** A worker on hold does not probe until it sees a new container (K-056). */
+  /** isOnHold is true while the probe worker makes no probes because it waits for a new container (K-056). */
   readonly isOnHold: boolean;
 }
 
-// K-048.
+// The published state of each type of probe before the first result (K-048).
 const initial: Readonly<Record<ProbeType, Published>> = {
   startup: 'unknown',
   readiness: 'failure',
   liveness: 'success',
 };
 
-/** newStreak returns the state of a worker before its first probe. */
+/** newStreak returns the state of a probe worker before its first probe. */
 export function newStreak(type: ProbeType): Streak {
   return { published: initial[type], last: undefined, run: 0, isOnHold: false };
 }
 
-/** afterResult returns the state after one probe run (K-049, K-056). */
+/** afterResult returns the state of a probe worker after one result (K-049, K-056). */
 export function afterResult(streak: Streak, type: ProbeType, result: Result, thresholds: Thresholds): Streak {
   if (result === 'error') return streak;
   const run = result === streak.last ? streak.run + 1 : 1;
@@ -45,12 +53,18 @@ export function afterResult(streak: Streak, type: ProbeType, result: Result, thr
   return { published: result, last: result, run: isOnHold ? 0 : run, isOnHold };
 }
 
-/** inNewContainer returns the state when the worker sees a new container: the streak goes on, the published result does not. */
+/**
+ * inNewContainer returns the state of a probe worker when it sees a new container. It continues to count equal results,
+ * and resets the published state.
+ */
 export function inNewContainer(streak: Streak, type: ProbeType): Streak {
   return { ...streak, published: initial[type], isOnHold: false };
 }
 
-/** afterExit returns the state when the container has exited: it counts as failed until the next one runs (K-052). */
+/**
+ * afterExit returns the state of a probe worker whose container has exited. The probe counts as failed until the next
+ * container runs (K-052).
+ */
 export function afterExit(streak: Streak): Streak {
   return { ...streak, published: 'failure' };
 }

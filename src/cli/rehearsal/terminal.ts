@@ -1,4 +1,5 @@
-// The rehearsal as a person sees it: a line for each event that matters, a status line while it runs, then the verdict.
+// Prints a rehearsal for a person. During the run, it prints a line for each important event and a status line. At the
+// end, it prints the verdict.
 import { clearLine, cursorTo } from 'node:readline';
 import type { WriteStream } from 'node:tty';
 import { styleText } from 'node:util';
@@ -19,12 +20,12 @@ type Text = (detail: Detail) => string | undefined;
 
 const s = (value: Detail[string]): string => String(value ?? '');
 
-// Events that have no line here are for the JSON and the page.
+// The printed line for each kind of event. Events of other kinds appear only in the JSON result and on the HTML page.
 const texts: Readonly<Partial<Record<EventKind, Text>>> = {
   containerStarted: ({ container, restarts }) =>
     `container ${s(container)} started${restarts === 0 ? '' : `, restart ${s(restarts)}`}`,
   containerListening: ({ port, isMain, isLoopback }) =>
-    `listening on port ${s(port)}${isMain === false ? ', in a child of the main process' : ''}${isLoopback === true ? ', on loopback alone' : ''}`,
+    `listening on port ${s(port)}${isMain === false ? ', in a child of the main process' : ''}${isLoopback === true ? ', only on loopback' : ''}`,
   listenerClosed: ({ port }) => `port ${s(port)} is closed`,
   containerExited: ({ container, code, signal, output }) =>
     `container ${s(container)} exited with code ${s(code)}${signal === undefined ? '' : ` (${s(signal)})`}${lastLine(output)}`,
@@ -45,9 +46,10 @@ const texts: Readonly<Partial<Record<EventKind, Text>>> = {
   stopSignal: ({ container, signal }) => `${s(signal)} sent to ${s(container)}`,
   killSignal: ({ container, signal, isStopSignalHandled }) =>
     `SIGKILL sent to ${s(container)}: the grace period is over${isStopSignalHandled === false ? `, and it has no handler for ${s(signal)}` : ''}`,
-  interrupted: () => 'the rehearsal is interrupted',
+  interrupted: () => 'the rehearsal was interrupted',
   note: ({ text }) => s(text),
-  probe: ({ type, result, output, isWarning }) => {
+  probe: ({ type, result, output, isWarning, run }) => {
+    if (Number(run) > mostRepeats) return undefined;
     if (result === 'success') return isWarning === true ? `${s(type)} probe warning` : undefined;
     return `${s(type)} probe ${result === 'error' ? 'errored' : 'failed'}: ${s(output)}`;
   },
@@ -56,12 +58,12 @@ const texts: Readonly<Partial<Record<EventKind, Text>>> = {
 const destinations: Readonly<Record<string, string>> = {
   pod: 'the pod',
   others: 'other pods',
-  refused: 'nobody: they are refused',
+  refused: 'no pod: the connections are refused',
 };
 
 const losses: readonly EventKind[] = ['requestLost', 'requestRefused'];
 
-/** Terminal writes to one stream; on a terminal it keeps a status line below. */
+/** Terminal prints to one stream. If the stream is a terminal, the last line is a status line. */
 export class Terminal {
   readonly #stream: WriteStream;
   readonly #isLive: boolean;
@@ -90,7 +92,7 @@ export class Terminal {
     if (text !== undefined) this.line(`${(at / 1_000).toFixed(2).padStart(8)}s  ${text}`, isLoss ? 'red' : undefined);
   }
 
-  /** begin forgets what belongs to the scenario before; the next one ends within `longestMs`. */
+  /** begin resets the counters for the next scenario, which takes at most `longestMs` milliseconds. */
   begin(longestMs: number): void {
     this.#lossesShown = 0;
     this.#longestMs = longestMs;
@@ -110,9 +112,10 @@ export class Terminal {
     this.line();
     const why = reason === undefined ? '' : `: ${reason}`;
     this.line(`${name}: ${names[verdict]}${why} (${counts}${how})`, styles[verdict]);
-    for (const { text, remedy } of causes) {
+    for (const { text, remedy, changes } of causes) {
       this.line(`  cause:  ${text}`);
       this.line(`  remedy: ${remedy}`);
+      for (const change of changes) this.line(`  change: ${change}`);
     }
     if (notTried.length > 0) this.line(`  not tried: ${notTried.join(', ')}`, 'dim');
   }
@@ -129,16 +132,16 @@ export class Terminal {
         this.line([name.padEnd(18), ...cells, `  ${verdict}`].join('  '), styles[verdict]);
       }
     }
-    if (leftOut > 0) this.line(`scenarios left out after the interruption: ${String(leftOut)}`, styles.withheld);
-    this.line(`the same random choices again: --seed ${String(seed)}`, 'dim');
+    if (leftOut > 0) this.line(`scenarios not run because of the interruption: ${String(leftOut)}`, styles.withheld);
+    this.line(`to repeat the same random choices: --seed ${String(seed)}`, 'dim');
   }
 
-  // After the first few losses of a scenario the status line and the verdict count them.
+  // Prints the first ten losses of a scenario. The status line and the verdict count the others.
   #lossText(kind: EventKind, { client, why, afterMs }: Detail): string | undefined {
     this.#lossesShown++;
     if (this.#lossesShown > mostLosses) return undefined;
     const text = `${kind === 'requestLost' ? 'lost' : 'refused'}: ${s(client)}, ${s(why)} after ${Number(afterMs).toFixed(0)} ms`;
-    return this.#lossesShown === mostLosses ? `${text}; further ones are counted` : text;
+    return this.#lossesShown === mostLosses ? `${text}; further losses are only counted` : text;
   }
 
   #setStatus(at: number, { sent, lost, refused, inFlight }: Detail): void {
@@ -161,9 +164,12 @@ export class Terminal {
 
 const mostLosses = 10;
 
+// The largest number of lines for probes in a row with the same result.
+const mostRepeats = 3;
+
 const barWidth = 16;
 
-/** progressBar draws how much of the longest time has passed, with the seconds that are left at most. */
+/** progressBar draws how much of the longest duration has passed, and the largest number of seconds that can remain. */
 export function progressBar(at: number, longestMs: number): string {
   const done = Math.min(barWidth, Math.floor((at / longestMs) * barWidth));
   const left = Math.max(0, Math.ceil((longestMs - at) / 1_000));

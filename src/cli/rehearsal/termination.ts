@@ -1,10 +1,10 @@
-// The kubelet's arithmetic when it ends a container. One budget in whole seconds covers preStop, the wait for the other
-// containers and the time between the stop signal and SIGKILL. Pure.
+// Computes times as the kubelet does when it ends a container. One budget in whole seconds covers the preStop hook, the
+// wait for other containers, and the time between the stop signal and SIGKILL. Pure.
 
-/** minimumStopTimeout is the least time between the stop signal and SIGKILL, in seconds (K-084). */
+/** minimumStopTimeout is the shortest time between the stop signal and SIGKILL, in seconds (K-084). */
 export const minimumStopTimeout = 2;
 
-/** Kill is why the kubelet ends a container. */
+/** Kill says why the kubelet ends a container. */
 export type Kill =
   | { readonly cause: 'deletion'; readonly gracePeriodSeconds?: number | undefined }
   | { readonly cause: 'probe'; readonly type: 'liveness' | 'startup'; readonly gracePeriodSeconds?: number | undefined }
@@ -12,7 +12,7 @@ export type Kill =
   | { readonly cause: 'softEviction'; readonly maxPodGracePeriodSeconds: number }
   | { readonly cause: 'nodeShutdown'; readonly shutdownGracePeriodSeconds: number };
 
-/** effectiveGrace returns the grace period of a kill in seconds, of which at least one remains (K-071, K-125, K-174, K-175). */
+/** effectiveGrace returns the grace period of a kill, in seconds. It is at least 1 (K-071, K-125, K-174, K-175). */
 export function effectiveGrace(kill: Kill, terminationGracePeriodSeconds: number): number {
   return Math.max(1, graceOf(kill, terminationGracePeriodSeconds));
 }
@@ -33,7 +33,10 @@ function graceOf(kill: Kill, pod: number): number {
   }
 }
 
-/** remaining returns what is left of a budget after a step, whose seconds the kubelet rounds down (K-083). */
+/**
+ * remaining returns what is left of a budget after a step. The kubelet rounds the duration of the step down to whole
+ * seconds (K-083).
+ */
 export function remaining(budgetSeconds: number, stepMilliseconds: number): number {
   return budgetSeconds - Math.floor(stepMilliseconds / 1_000);
 }

@@ -1,4 +1,4 @@
-// One probe worker: a loop per container and probe type, as in the kubelet's prober.
+// One probe worker, as in the kubelet's prober: a loop for one type of probe of one container.
 import { systemClock, type Clock } from '../../clock.ts';
 import type { Container } from './container.ts';
 import type { EventLog } from './event-log.ts';
@@ -6,36 +6,35 @@ import type { Probe } from './pod.ts';
 import { runProbe } from './probes/probe.ts';
 import { afterExit, afterResult, inNewContainer, newStreak, type Published, type Streak } from './streak.ts';
 
-/** Target is what a worker sees of its container before each probe. */
+/** Target is the state of the container. The worker reads it before each probe. */
 export interface Target {
-  /** The running instance; undefined if there is none. */
+  /** container is the running instance. It is undefined if none is running. */
   readonly container: Container | undefined;
-  /** When that instance was started, in milliseconds of the clock. */
+  /** startedAt is the time at which the running instance started, in milliseconds of the clock. */
   readonly startedAt: number;
-  /** Whether its startup probe, if it has one, has succeeded. */
+  /** isStarted tells whether the startup probe has succeeded. It is true if there is no startup probe. */
   readonly isStarted: boolean;
 }
 
-/** WorkerOptions are the options of a worker. */
 export interface WorkerOptions {
   readonly name: string;
   readonly probe: Probe;
   readonly host: () => string;
   readonly log: EventLog;
   readonly target: () => Target;
-  /** Called when the published result changes, and with the initial one of each new container. */
+  /** onChange is called when the published state changes, and when a new container resets it. */
   readonly onChange: (published: Published) => void;
   readonly clock?: Clock;
 }
 
-// A timer of Node may fire this much early. In milliseconds.
+// A timer of Node may fire this many milliseconds early.
 const timerSlack = 2;
 
-/** Worker probes from its creation until `stop`, whatever becomes of the container in the meantime (K-039). */
+/** Worker runs one probe from its creation until `stop`. It continues when the container restarts (K-039). */
 export class Worker {
   readonly #options: WorkerOptions;
   readonly #clock: Clock;
-  // Ticks are counted from the creation of the worker, not from the start of the container (K-041).
+  // Ticks count from the creation of the worker, not from the start of the container (K-041).
   #nextTickAt: number;
   #streak: Streak;
   #container: Container | undefined;
@@ -56,7 +55,9 @@ export class Worker {
     return this.#streak.published;
   }
 
-  /** poke probes now, and from now on at intervals of the period. The kubelet does so for readiness alone (K-046). */
+  /**
+   * poke probes at once, and makes the next period begin now. The kubelet does so only for readiness probes (K-046).
+   */
   poke(): void {
     if (this.#isProbing) this.#isPoked = true;
     else {
@@ -65,7 +66,7 @@ export class Worker {
     }
   }
 
-  /** noteExit publishes that the container does not run (K-052). */
+  /** noteExit publishes that the container no longer runs (K-052). */
   noteExit(): void {
     this.#publish(afterExit(this.#streak));
   }
@@ -97,7 +98,8 @@ export class Worker {
     });
   }
 
-  // Returns whether a tick was due. If several ticks passed during a slow run, the kubelet makes up for only one (K-043).
+  // Returns true if at least one tick was due. If several ticks passed during a slow probe, the kubelet makes up for
+  // only one of them (K-043).
   #consumeTicks(): boolean {
     const now = this.#clock.now() + timerSlack;
     const isDue = this.#nextTickAt <= now;
@@ -118,7 +120,8 @@ export class Worker {
       this.#streak = inNewContainer(this.#streak, probe.type);
       this.#options.onChange(this.#streak.published);
     }
-    // K-044, K-045, K-054.
+    // Make no probe while the worker is on hold (K-054), in the wrong phase of the container (K-044), or during the
+    // initial delay (K-045).
     if (this.#streak.isOnHold || isStarted === (probe.type === 'startup')) return;
     if (Math.floor(this.#clock.now() / 1_000) - Math.floor(startedAt / 1_000) < probe.initialDelaySeconds) return;
     const outcome = await runProbe(probe.handler, probe.timeoutSeconds, container, host());

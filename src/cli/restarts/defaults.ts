@@ -1,33 +1,58 @@
-// A pod template as the API server stores it: a field that is absent equals one that is set to its default. Pure.
+// Completes a pod template as the API server does, so that an absent field equals a field that is set to its default.
+// Pure.
 import { isObject, object, text, type Fields } from '../manifest/fields.ts';
 import { defaultGracePeriodSeconds, probeDefaults } from '../rehearsal/pod.ts';
 import { quantity } from './quantity.ts';
 
-// Keys and values that are the user's own.
+// The fields that are maps, whose keys and values the user chooses.
 const maps: ReadonlySet<string> = new Set([
-  ...['labels', 'annotations', 'matchLabels', 'nodeSelector', 'volumeAttributes', 'options'],
+  'labels',
+  'annotations',
+  'matchLabels',
+  'nodeSelector',
+  'volumeAttributes',
+  'options',
 ]);
 
 const quantities: ReadonlySet<string> = new Set(['limits', 'requests', 'overhead']);
 
-// Structures that Go holds by value, so that an empty one is the same as none.
+// The fields that are structures which Go stores by value. If such a structure is empty, it equals an absent one.
 const values: ReadonlySet<string> = new Set(['metadata', 'resources', 'status']);
 
-// Fields that Go holds by pointer, so that `false` and 0 differ from a field that is absent.
+// The fields that Go stores by pointer. `false` and 0 in such a field differ from an absent field.
 const pointers: ReadonlySet<string> = new Set([
-  ...['runAsNonRoot', 'privileged', 'allowPrivilegeEscalation', 'readOnlyRootFilesystem', 'hostProcess', 'hostUsers'],
-  ...['automountServiceAccountToken', 'enableServiceLinks', 'shareProcessNamespace', 'setHostnameAsFQDN', 'optional'],
-  ...['runAsUser', 'runAsGroup', 'fsGroup', 'priority', 'activeDeadlineSeconds', 'tolerationSeconds', 'defaultMode'],
-  ...['mode', 'terminationGracePeriodSeconds', 'minDomains', 'expirationSeconds', 'partition'],
+  'runAsNonRoot',
+  'privileged',
+  'allowPrivilegeEscalation',
+  'readOnlyRootFilesystem',
+  'hostProcess',
+  'hostUsers',
+  'automountServiceAccountToken',
+  'enableServiceLinks',
+  'shareProcessNamespace',
+  'setHostnameAsFQDN',
+  'optional',
+  'runAsUser',
+  'runAsGroup',
+  'fsGroup',
+  'priority',
+  'activeDeadlineSeconds',
+  'tolerationSeconds',
+  'defaultMode',
+  'mode',
+  'terminationGracePeriodSeconds',
+  'minDomains',
+  'expirationSeconds',
+  'partition',
 ]);
 
 const fileMode = 0o644;
 const tokenSeconds = 3_600;
 
-/** templateWithDefaults returns a pod template with its defaults and without what means nothing. */
+/** templateWithDefaults returns a pod template with all defaults and without fields that have no effect. */
 export function templateWithDefaults({ metadata, spec }: Fields): Fields {
   const { labels, annotations } = object(metadata);
-  // The Deployment controller sets it (K-156).
+  // The Deployment controller sets the label `pod-template-hash`, so ignore it (K-156).
   const { 'pod-template-hash': _, ...own } = object(labels);
   return object(clean({ metadata: { labels: own, annotations }, spec: podSpecWithDefaults(object(spec)) }));
 }
@@ -89,7 +114,7 @@ function environmentVariable(variable: Fields): Fields {
 
 function probeWithDefaults(probe: Fields): Fields {
   const { terminationGracePeriodSeconds: _, initialDelaySeconds: __, ...positive } = probeDefaults;
-  // K-002: where 1 is the least, 0 means the default.
+  // In a field whose minimum is 1, a 0 means the default (K-002).
   const given = Object.entries(probe).filter(([name, value]) => !(name in positive && value === 0));
   return withDefaults(handlerWithDefaults(Object.fromEntries(given)), positive);
 }
@@ -149,7 +174,7 @@ function eachIn(fields: Fields, name: string, change: (value: Fields) => Fields)
   return Array.isArray(list) ? { [name]: list.map((one: unknown) => (isObject(one) ? change(one) : one)) } : {};
 }
 
-/** clean removes what the API server does not tell from an absent field, and makes equal quantities the same. */
+/** clean removes values that for the API server equal an absent field, and writes equal quantities as equal texts. */
 export function clean(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((one: unknown) => clean(one));
   if (!isObject(value)) return value;

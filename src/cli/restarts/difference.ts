@@ -1,20 +1,19 @@
-// The fields in which two values differ. Pure.
+// Finds the fields in which two values differ. Pure.
 import { isDeepStrictEqual } from 'node:util';
 import { isObject, type Path } from '../manifest/fields.ts';
 
-/** Difference is one field that differs. */
 export interface Difference {
-  /** In the new value; in the old one if the field is gone. */
+  /** path leads to the field in the new value. If the field is gone, it leads to the field in the old value. */
   readonly path: Path;
   readonly isGone: boolean;
   readonly before: unknown;
   readonly after: unknown;
 }
 
-// By these, elements of a list are the same in both lists.
+// The fields that identify an element of a list. With them, the element is found in the other list.
 const identities = ['name', 'mountPath'];
 
-/** differencesOf returns the smallest fields in which two values differ. */
+/** differencesOf returns the fields in which two values differ, each as deep in the values as possible. */
 export function differencesOf(before: unknown, after: unknown, path: Path = []): Difference[] {
   if (isDeepStrictEqual(before, after)) return [];
   if (isObject(before) && isObject(after)) {
@@ -42,7 +41,7 @@ function differencesOfLists(before: readonly unknown[], after: readonly unknown[
       : [{ path: [...path, index], isGone: true, before: one, after: undefined }],
   );
   const found = [...changed, ...gone];
-  // The order of a list counts, too.
+  // If the lists differ only in their order, report the whole list.
   return found.length > 0 ? found : [{ path, isGone: false, before: before.map(key), after: after.map(key) }];
 }
 

@@ -1,4 +1,4 @@
-// How a new manifest affects the pods that an old one created. Pure.
+// Predicts what happens to pods that an old manifest created when a new manifest is applied. Pure.
 import { fieldAt, isObject, object, objects, pathText, type Fields, type Path } from '../manifest/fields.ts';
 import type { ManifestObject, Place } from '../manifest/objects.ts';
 import { podTemplateOf } from '../manifest/pod-template.ts';
@@ -9,17 +9,17 @@ import { differencesOf, type Difference } from './difference.ts';
 export type EffectKind =
   'rolls' | 'restarts-containers' | 'may-restart-containers' | 'nothing' | 'rejected' | 'created' | 'missing';
 
-/** Cause is a field that has this effect. */
+/** Cause is a changed field that has an effect on pods. */
 export interface Cause extends Place {
   readonly path: string;
-  /** Undefined if the field is absent. */
+  /** before is the old value of the field. It is undefined if the field was absent. */
   readonly before: unknown;
   readonly after: unknown;
-  /** A frequent reason for a change of this field; undefined if none is known. */
+  /** hint is a common reason why this field changes. It is undefined if none is known. */
   readonly hint: string | undefined;
 }
 
-/** Effect is what happens to one object. */
+/** Effect says what an apply does to the pods of one object. */
 export interface Effect extends Place {
   readonly kind: string;
   readonly namespace: string;
@@ -29,7 +29,7 @@ export interface Effect extends Place {
   readonly causes: readonly Cause[];
 }
 
-/** The two versions of an object. */
+/** Pair contains the old and the new version of one object. */
 interface Pair {
   readonly before: ManifestObject;
   readonly after: ManifestObject;
@@ -40,7 +40,10 @@ type Outcome = Pick<Effect, 'effect' | 'message' | 'causes'>;
 const workloadKinds = ['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob', 'Pod'];
 const configurationKinds = ['ConfigMap', 'Secret'];
 
-/** effectsOf returns what happens to each object of either manifest that runs pods, or that pods read. */
+/**
+ * effectsOf returns the effects of replacing one manifest by another. It considers each object that runs pods, and each
+ * object that pods read.
+ */
 export function effectsOf(before: readonly ManifestObject[], after: readonly ManifestObject[]): Effect[] {
   const isJudged = ({ kind }: ManifestObject): boolean => [...workloadKinds, ...configurationKinds].includes(kind);
   const same = (one: ManifestObject) => (other: ManifestObject) =>
@@ -52,18 +55,20 @@ export function effectsOf(before: readonly ManifestObject[], after: readonly Man
       return outcome === undefined ? [] : [{ ...identity(one), ...outcome }];
     }
     if (configurationKinds.includes(one.kind)) return [];
-    return [{ ...identity(one), effect: 'created', message: 'It is new.', causes: [] }];
+    return [{ ...identity(one), effect: 'created', message: 'The object is new.', causes: [] }];
   });
   const missing = before
     .filter((one) => workloadKinds.includes(one.kind) && !after.some(same(one)))
     .map((one): Effect => ({
-      ...{ ...identity(one), effect: 'missing', causes: [] },
-      message: 'The new manifest does not have it: kubectl apply leaves its pods running, Helm deletes them.',
+      ...identity(one),
+      effect: 'missing',
+      causes: [],
+      message: 'The new manifest does not contain the object: kubectl apply keeps its pods running, Helm deletes them.',
     }));
   return [...effects, ...missing];
 }
 
-/** identity returns which object an effect is about. */
+/** identity returns the fields that identify an effect's object. */
 export function identity({ kind, namespace, name, file, line }: ManifestObject): Omit<Effect, keyof Outcome> {
   return { kind, namespace, name, file, line };
 }
@@ -74,7 +79,7 @@ function outcomeOf(pair: Pair, all: readonly ManifestObject[]): Outcome | undefi
   if (kind === 'Pod') return podOutcome(pair);
   const fixed = immutableDifferences(pair);
   if (fixed.length > 0) {
-    return { effect: 'rejected', message: 'The API server rejects the change of a fixed field.', causes: fixed };
+    return { effect: 'rejected', message: 'The API server rejects the change of an immutable field.', causes: fixed };
   }
   const causes = templateCauses(pair);
   const spec = object(pair.after.fields['spec']);
@@ -91,14 +96,16 @@ function nothing(message: unknown, causes: readonly Cause[] = []): Outcome {
 
 const rolls = (message: string, causes: readonly Cause[]): Outcome => ({ effect: 'rolls', message, causes });
 
-// How the controller of each kind reacts to a changed pod template.
+// For each kind of object, what its controller does with the pods when the pod template has changed.
 const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly Cause[]) => Outcome>> = {
   Deployment: (spec, causes) => {
     if (spec['replicas'] === 0) return nothing('Nothing restarts: it has no pods.', causes);
     if (spec['paused'] === true) return nothing('Nothing restarts until the rollout is resumed.', causes);
     const isRecreate = object(spec['strategy'])['type'] === 'Recreate';
     return rolls(
-      isRecreate ? 'It ends all pods, then creates new ones.' : 'It replaces all pods, step by step.',
+      isRecreate
+        ? 'The Deployment ends all pods, then creates new ones.'
+        : 'The Deployment replaces all pods, step by step.',
       causes,
     );
   },
@@ -106,20 +113,21 @@ const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly 
     const { type, rollingUpdate } = object(spec['updateStrategy']);
     const { partition = 0 } = object(rollingUpdate);
     if (spec['replicas'] === 0) return nothing('Nothing restarts: it has no pods.', causes);
-    if (type === 'OnDelete') return nothing('Nothing restarts: a pod changes when you delete it.', causes);
+    if (type === 'OnDelete')
+      return nothing('Nothing restarts: if you delete a pod, its replacement has the change.', causes);
     if (typeof partition !== 'number' || partition === 0) {
-      return rolls('It replaces all pods, one after another.', causes);
+      return rolls('The StatefulSet replaces all pods, one after another.', causes);
     }
     const { replicas = 1 } = spec;
     if (typeof replicas === 'number' && partition >= replicas) {
       return nothing(`Nothing restarts: the partition is ${String(partition)}.`, causes);
     }
-    return rolls(`It replaces the pods from number ${String(partition)} on.`, causes);
+    return rolls(`The StatefulSet replaces the pods from number ${String(partition)} on.`, causes);
   },
   DaemonSet: (spec, causes) =>
     object(spec['updateStrategy'])['type'] === 'OnDelete'
-      ? nothing('Nothing restarts: a pod changes when you delete it.', causes)
-      : rolls('It replaces the pods of all nodes, step by step.', causes),
+      ? nothing('Nothing restarts: if you delete a pod, its replacement has the change.', causes)
+      : rolls('The DaemonSet replaces the pods of all nodes, step by step.', causes),
   ReplicaSet: (_, causes) => nothing('Nothing restarts: only pods that are created later have the change.', causes),
   CronJob: (_, causes) => nothing('Nothing restarts: the next Job has the change.', causes),
 };
@@ -136,7 +144,10 @@ function causeOf({ before, after }: Pair, at: Path, difference: Difference): Cau
   const path = [...at, ...difference.path];
   const { file, lineOf } = difference.isGone ? before : after;
   return {
-    ...{ file, line: lineOf(path), path: pathText(path), hint: hintFor(path) },
+    file,
+    line: lineOf(path),
+    path: pathText(path),
+    hint: hintFor(path),
     before: difference.before,
     after: difference.after,
   };
@@ -145,15 +156,15 @@ function causeOf({ before, after }: Pair, at: Path, difference: Difference): Cau
 const hints: readonly (readonly [RegExp, string])[] = [
   [
     /^(helm\.sh\/chart|app\.kubernetes\.io\/version)$/,
-    'Every version of the chart replaces all pods. Leave this label off the pods.',
+    'The label changes with each version of the chart, and each change replaces all pods. Remove the label from the pods.',
   ],
   [
     /^checksum\//,
-    'The configuration has changed. If it has not, the checksum covers random values, times, comments or labels.',
+    'The configuration has changed. If not, the checksum includes random values, times, comments or labels.',
   ],
   [
     /^kubectl\.kubernetes\.io\/restartedAt$/,
-    'kubectl rollout restart sets this. A tool that removes it replaces the pods again.',
+    'kubectl rollout restart sets this annotation. A tool that removes it causes another rollout.',
   ],
 ];
 
@@ -163,7 +174,7 @@ function hintFor(path: Path): string | undefined {
   return isMetadata ? hints.find(([pattern]) => pattern.test(last))?.[1] : undefined;
 }
 
-// Fields that an update may not change.
+// The fields of each kind that an update must not change.
 const fixedFields: Readonly<Record<string, readonly string[]>> = {
   Deployment: ['selector'],
   DaemonSet: ['selector'],
@@ -193,10 +204,11 @@ function fixedValue(name: string, value: unknown): unknown {
   return clean(value, name) ?? fixedDefaults[name];
 }
 
-// A pod is never replaced. The API server accepts few changes, and only a changed image restarts a container (K-155).
+// Returns what happens to a Pod, which is never replaced. The API server accepts few changes, and only a changed image
+// restarts a container (K-155).
 function podOutcome(pair: Pair): Outcome {
   const [before, after] = [pair.before, pair.after].map(({ fields }) => templateWithDefaults(fields)['spec']);
-  // The stored policy stays if the manifest does not name one.
+  // If the manifest states no imagePullPolicy, the API server does not change the stored one.
   const isDerived = ({ path }: Difference): boolean =>
     path.at(-1) === 'imagePullPolicy' && fieldAt(pair.after.fields, path) === undefined;
   const differences = differencesOf(before, after, ['spec']).filter((one) => !isDerived(one));
@@ -205,7 +217,7 @@ function podOutcome(pair: Pair): Outcome {
   if (refused.length > 0) {
     return {
       effect: 'rejected',
-      message: 'The API server rejects the change of a running pod.',
+      message: 'The API server rejects this change of a running pod.',
       causes: toCauses(refused),
     };
   }
@@ -226,20 +238,21 @@ function isPodField({ path, before, after }: Difference): boolean {
   return field === 'activeDeadlineSeconds' && typeof after === 'number' && !(Number(before) < after);
 }
 
-// An init container that has finished does not run again, unless it is a sidecar.
+// A changed image does not restart an init container that has finished, unless it is a sidecar.
 function restartsContainer(path: Path, fields: Fields): boolean {
   if (path.at(-1) !== 'image') return false;
   return path[1] === 'containers' || object(fieldAt(fields, path.slice(0, 3)))['restartPolicy'] === 'Always';
 }
 
-// A changed ConfigMap or Secret restarts nothing (K-155), which is often not what was wanted (K-161).
+// Returns what happens if a ConfigMap or Secret changes. The change restarts nothing (K-155), which users often do not
+// expect (K-161).
 function configurationOutcome(pair: Pair, all: readonly ManifestObject[]): Outcome | undefined {
   const [before, after] = [pair.before, pair.after].map(({ fields }) => dataOf(fields));
   const differences = differencesOf(before, after);
   if (differences.length === 0) return undefined;
   const causes = differences.map((difference) => {
     const { file, line, hint, path } = causeOf(pair, ['data'], difference);
-    // The values can be secret.
+    // Omit the old and the new value, because they may be secret.
     return { file, line, hint, path, before: undefined, after: undefined };
   });
   if (pair.before.fields['immutable'] === true) {
@@ -250,7 +263,7 @@ function configurationOutcome(pair: Pair, all: readonly ManifestObject[]): Outco
     };
   }
   const readers = all.flatMap((one) => readingOf(one, pair.after) ?? []);
-  return nothing(['Nothing restarts because of it.', ...readers].join(' '), causes);
+  return nothing(['Nothing restarts because of this change.', ...readers].join(' '), causes);
 }
 
 function dataOf(fields: Fields): Fields {
@@ -261,7 +274,10 @@ function dataOf(fields: Fields): Fields {
   return { ...object(fields['data']), ...object(fields['binaryData']), ...Object.fromEntries(encoded) };
 }
 
-/** readingOf returns how the pods of a workload read a ConfigMap or Secret; undefined if they do not. */
+/**
+ * readingOf describes how the pods of a workload read a ConfigMap or Secret. It returns undefined if they do not read
+ * it.
+ */
 function readingOf(workload: ManifestObject, { kind, name, namespace }: ManifestObject): string | undefined {
   const spec = podTemplateOf(workload)?.spec;
   if (spec === undefined || workload.namespace !== namespace) return undefined;
@@ -285,7 +301,7 @@ function readingOf(workload: ManifestObject, { kind, name, namespace }: Manifest
   return undefined;
 }
 
-/** isRestart tells whether an effect interrupts a container, or stops the apply. */
+/** isRestart tells whether an effect interrupts a container, or makes the apply itself fail. */
 export function isRestart({ effect }: Effect): boolean {
   return effect !== 'nothing' && effect !== 'created' && effect !== 'missing';
 }

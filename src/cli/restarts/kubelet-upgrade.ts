@@ -1,26 +1,30 @@
-// How a new version of the kubelet affects running containers. Pure.
+// Predicts how a new version of the kubelet affects running containers. Pure.
 import type { ManifestObject } from '../manifest/objects.ts';
 import { identity, isWorkload, type Effect } from './effects.ts';
 
-/** Upgrade is a step from one minor version of the kubelet to another; a step back is one, too. */
+/** Upgrade is a change from one minor version of the kubelet to another, newer or older. */
 export interface Upgrade {
   readonly from: number;
   readonly to: number;
 }
 
-// The hash of a container covers its name and its image since this version (K-153).
+// From this minor version on, the kubelet's hash of a container covers only the container's name and image (K-153).
 const shortHash = 31;
 
-// Up to this version it covers every field that Go knows, also those that are not set (K-153).
+// Up to this minor version, the kubelet's hash of a container covers every field that Go knows, even fields that are
+// not set (K-153).
 const lastDump = 15;
 
-/** readUpgrade reads `1.30..1.31`; undefined if it is something else. */
+/** readUpgrade parses `1.30..1.31`. It returns undefined for any other form. */
 export function readUpgrade(given: string): Upgrade | undefined {
   const [, from, to] = /^v?1\.(\d+)(?:\.\d+)?\.\.v?1\.(\d+)(?:\.\d+)?$/.exec(given) ?? [];
   return from === undefined || to === undefined ? undefined : { from: Number(from), to: Number(to) };
 }
 
-/** upgradeEffects returns what the upgrade does to the containers of each object, if their node is not drained first. */
+/**
+ * upgradeEffects returns the effect of a kubelet upgrade on the containers of each object, if their node is not drained
+ * first.
+ */
 export function upgradeEffects(objects: readonly ManifestObject[], upgrade: Upgrade): Effect[] {
   const outcome = outcomeOf(upgrade);
   return objects.filter(isWorkload).map((one) => ({ ...identity(one), ...outcome, causes: [] }));

@@ -1,14 +1,27 @@
-// Quantities of Kubernetes such as `500m`, `1Gi` and 0.5. Pure.
+// Compares Kubernetes quantities such as `500m`, `1Gi` and 0.5. Pure.
 const exponents: Readonly<Record<string, readonly [base: bigint, exponent: bigint]>> = {
-  ...{ n: [10n, -9n], u: [10n, -6n], m: [10n, -3n], '': [10n, 0n], k: [10n, 3n], M: [10n, 6n], G: [10n, 9n] },
-  ...{ T: [10n, 12n], P: [10n, 15n], E: [10n, 18n] },
-  ...{ Ki: [2n, 10n], Mi: [2n, 20n], Gi: [2n, 30n], Ti: [2n, 40n], Pi: [2n, 50n], Ei: [2n, 60n] },
+  n: [10n, -9n],
+  u: [10n, -6n],
+  m: [10n, -3n],
+  '': [10n, 0n],
+  k: [10n, 3n],
+  M: [10n, 6n],
+  G: [10n, 9n],
+  T: [10n, 12n],
+  P: [10n, 15n],
+  E: [10n, 18n],
+  Ki: [2n, 10n],
+  Mi: [2n, 20n],
+  Gi: [2n, 30n],
+  Ti: [2n, 40n],
+  Pi: [2n, 50n],
+  Ei: [2n, 60n],
 };
 
-// Digits after the point, and zeros before it. No valid quantity needs as many.
+// The largest number of decimal places, and of zeros at the end, that is accepted. No valid quantity has more.
 const mostDigits = 40n;
 
-/** quantity returns the same text for equal quantities, and a value that is none as it is. */
+/** quantity returns one text for all quantities that are equal. It returns a value that is not a quantity unchanged. */
 export function quantity(value: unknown): unknown {
   if (typeof value !== 'string' && typeof value !== 'number') return value;
   const match = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+)|([numkMGTPE]|[KMGTPE]i)?)$/.exec(String(value));

@@ -1,4 +1,4 @@
-// `lameduck restarts`: says which pods and containers an apply, or an upgrade of the kubelet, restarts.
+// `lameduck restarts`: says which pods and containers an apply or a kubelet upgrade restarts.
 import { standardError, standardOutput, writeOut } from '../../standard-output.ts';
 import { say } from '../command.ts';
 import { readManifests } from '../manifest/files.ts';
@@ -31,7 +31,10 @@ const usage = [
   ...optionLines(options),
 ].join('\n');
 
-/** restarts resolves with 0 if nothing restarts, 1 if something does, 2 for bad usage. */
+/**
+ * restarts resolves with exit code 0 if nothing restarts. It resolves with 1 for a restart, a rejected change or an
+ * unreadable file, and with 2 for invalid usage.
+ */
 export async function restarts(args: readonly string[]): Promise<number> {
   const parsed = readArguments(args, options);
   if ('problem' in parsed) return refuse('restarts', parsed.problem);
@@ -52,8 +55,9 @@ export async function restarts(args: readonly string[]): Promise<number> {
     );
   }
   if (upgrade === undefined && positionals.length !== 2)
-    return refuse('restarts', 'give two files: the old one and the new one');
-  if (upgrade !== undefined && positionals.length !== 1) return refuse('restarts', '--kubelet-version takes one file');
+    return refuse('restarts', 'expected two files: the old manifest and the new manifest');
+  if (upgrade !== undefined && positionals.length !== 1)
+    return refuse('restarts', '--kubelet-version requires exactly one file');
   const manifests = await readManifests(positionals);
   if ('problem' in manifests) return refuse('restarts', manifests.problem);
   const [before, after = before] = manifests;
@@ -71,7 +75,7 @@ export async function restarts(args: readonly string[]): Promise<number> {
 
 function jsonOf(objects: readonly Effect[], unreadable: readonly Unreadable[]): string {
   const result = { schema: 'lameduck/restarts/v1', objects, unreadable };
-  // A field that is absent has the value null.
+  // JSON.stringify omits undefined, so write an absent field as null.
   return JSON.stringify(
     result,
     (key, value: unknown) => (value === undefined && ['before', 'after', 'hint'].includes(key) ? null : value),

@@ -1,10 +1,10 @@
-// Decides what happens to an arriving request: one ordered list of decisions for all protocols.
+// Decides what happens to an arriving request. The decisions for HTTP/1.1 and for HTTP/2, and their order, are equal.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Clock } from '../../clock.ts';
 import type { Answer } from '../../message.ts';
 import { connectionOf, type Connection } from '../connection.ts';
-import { told } from '../connection-state.ts';
+import { closeAnnounced } from '../connection-state.ts';
 import type { HttpExchange } from '../exchange.ts';
 import { Http2Exchange } from '../http2/exchange.ts';
 import type { Session } from '../http2/session.ts';
@@ -12,30 +12,48 @@ import { Hold } from '../in-flight/hold.ts';
 import type { Requests } from '../in-flight/requests.ts';
 import { refuseUpgrade } from '../responses/rejection.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
-import type { Proceed } from '../seam.ts';
-import { createOverload, type Overload, type OverloadLimits } from './overload.ts';
+import type { Proceed } from '../server-events.ts';
+import { createOverload, type Overload, type OverloadLimits } from './overload-limits.ts';
 import { answerProbe } from './probe.ts';
 
-/** AdmissionOptions is what decides of requests that arrive. */
 export interface AdmissionOptions {
   readonly clock: Clock;
-  /** Answers a request for an endpoint of lameduck. The drain neither waits for it nor rejects it (P-078). */
+  readonly random: () => number;
+  /**
+   * answer returns the answer to a request for an endpoint of lameduck. It returns undefined for any other request, and
+   * lameduck then treats the request as the program's. The drain neither rejects nor waits for a request for an
+   * endpoint (P-078).
+   */
   readonly answer: (url: string, method: string) => Answer | Promise<Answer> | undefined;
   readonly limits: OverloadLimits;
 }
 
-/** Records makes the record of a connection that is older than the seam, and is found only by its first request (P-053). */
+/**
+ * Records creates the record of a connection that was accepted before lameduck replaced the server's `emit`. lameduck
+ * learns of such a connection only from its first request (P-053).
+ */
 export interface Records {
-  /** Returns undefined for a request that was injected in the process (P-031). */
+  /**
+   * adopt returns the record of the connection to which a socket belongs. It returns undefined if the socket is not
+   * real, because a test has injected the request in the process (P-031).
+   */
   adopt(socket: unknown): Connection | undefined;
   onSession(session: ServerHttp2Session): Session;
 }
 
-/** Admission decides of each request, in this order: dropped, answered as a probe, held, refused, rejected, passed on. */
+/**
+ * Admission decides what happens to each request. It checks these cases in order: drop the request,
+ * answer a probe, hold the request, refuse it, reject it. If none applies, the program gets the request.
+ */
 export class Admission {
-  /** Holds requests, but no probes, while the listener closes: a client that waits for its answer opens no connection. */
+  /**
+   * hold delays all requests except probes while the listener closes, because a client that waits for a response opens
+   * no new connection.
+   */
   readonly hold = new Hold();
-  /** Undefined when there is no limit, so that nothing is paid for it. */
+  /**
+   * overload applies the overload limits. It is undefined if no limit is set, so that a request costs no time for it.
+   */
   readonly overload: Overload | undefined;
   readonly #options: AdmissionOptions;
   readonly #requests: Requests;
@@ -49,17 +67,21 @@ export class Admission {
     this.#records = records;
   }
 
-  /** refuseUpgrades makes every later upgrade be refused (P-041). */
+  /** refuseUpgrades makes lameduck refuse every later upgrade (P-041). */
   refuseUpgrades(): void {
     this.#refusesUpgrades = true;
   }
 
-  /** onRequest decides of a request of HTTP/1.1; it returns true unless the program gets the request now. */
+  /**
+   * onRequest decides on an HTTP/1.1 request. It returns true if lameduck answers or holds the request, and false if
+   * the program must get it now.
+   */
   onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean {
     const connection = connectionOf(request.socket) ?? this.#records.adopt(request.socket);
-    // A program may emit a request again, as another event, and perhaps after the client has left.
+    // The program may emit a request again as another event, even after the client has disconnected. Its first decision
+    // stays.
     if (connection?.exchangeOf(response) !== undefined) return false;
-    if (connection?.isLeaving === true) {
+    if (connection?.isClosing === true) {
       request.resume();
       return true;
     }
@@ -69,20 +91,23 @@ export class Admission {
       return answer !== undefined;
     }
     const exchange = this.#requests.admit(connection, response, answer !== undefined);
-    // Before the shutdown, and without a limit, nothing is decided of a request that is no probe.
+    // Before a shutdown and without limits, a request that is not a probe goes to the program undecided.
     if (exchange === undefined) return false;
     const decision = this.#decide(exchange, answer, undefined);
-    // Only now is a closure made for the request: most requests are not held.
+    // Create the closure only for a request that is held, because most requests are not.
     if (decision === 'held') this.#holdBack(exchange, undefined, () => proceed(event, request, response));
     return decision !== 'passed on';
   }
 
-  /** onStream decides of a request of HTTP/2; it returns true unless the program gets the stream now. */
+  /**
+   * onStream decides on an HTTP/2 request. It returns true if lameduck answers or holds the request, and false if the
+   * program must get the stream now.
+   */
   onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean {
     const session = stream.session as ServerHttp2Session | undefined;
-    // The client has cancelled the stream already. It cannot be answered, and many handlers would throw.
+    // The client has already cancelled the stream. No response is possible, and many handlers would throw.
     if (session === undefined) {
-      // The stream may still emit an error, which has no other listener.
+      // The stream may still emit an error, and no other listener handles it.
       stream.on('error', () => undefined);
       return true;
     }
@@ -92,19 +117,22 @@ export class Admission {
     if (answer !== undefined) exchange.response.ignoreErrors();
     this.#requests.enrol(exchange, answer !== undefined);
     if (exchange.request.method === 'CONNECT') this.#requests.markLongRunning(stream);
-    if (Math.random() < this.#options.limits.goawayChance) connection.end();
+    if (this.#options.random() < this.#options.limits.goawayChance) connection.end();
     const decision = this.#decide(exchange, answer, hold);
     if (decision === 'held') this.#holdBack(exchange, hold, proceed);
     return decision !== 'passed on';
   }
 
-  /** onUpgrade decides of an upgrade; it returns true unless the program gets the socket. */
+  /**
+   * onUpgrade decides on an upgrade. It returns true if lameduck has refused the upgrade, and false if the program must
+   * get the socket.
+   */
   onUpgrade(connection: Connection): boolean {
-    const { socket, isLeaving } = connection;
-    if (!isLeaving && !this.#refusesUpgrades) return false;
+    const { socket, isClosing } = connection;
+    if (!isClosing && !this.#refusesUpgrades) return false;
     ignoreResets(socket);
     socket.resume();
-    if (!isLeaving) this.#refuseUpgrade(connection);
+    if (!isClosing) this.#refuseUpgrade(connection);
     return true;
   }
 
@@ -121,7 +149,7 @@ export class Admission {
     return this.#isRejected(exchange) ? 'answered' : 'passed on';
   }
 
-  // Every request that is not rejected goes to the program next.
+  // Tells whether the limits reject a request. If they do not, the request goes to the program.
   #isRejected(exchange: HttpExchange): boolean {
     this.#requests.watch(exchange);
     const isRejected = this.overload?.rejects(exchange) === true;
@@ -134,7 +162,7 @@ export class Admission {
     const { isLate } = exchange.connection;
     const isAwaited = exchange.hold();
     const goOn = (): void => {
-      // If the client has left in the meantime, its request is not executed.
+      // If the client has disconnected while the request was held, the program must not execute the request.
       if (!isAwaited()) return;
       if (isLate) this.#requests.refuse(exchange);
       else if (!this.#isRejected(exchange)) proceed();
@@ -148,10 +176,10 @@ export class Admission {
     }
   }
 
-  // Refuses after earlier pipelined responses have been sent.
+  // Refuses an upgrade after earlier pipelined responses have been sent.
   #refuseUpgrade(connection: Connection): void {
     const { socket, exchanges, isLate } = connection;
-    connection.enter(told);
+    connection.enter(closeAnnounced);
     const refuse = (): void => {
       this.#requests.inFlight.refused++;
       refuseUpgrade(socket, isLate);

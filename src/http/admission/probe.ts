@@ -1,8 +1,8 @@
-// The answer to a probe, over HTTP.
+// Sends the answer to a probe over HTTP.
 import type { Answer, Request, Response } from '../../message.ts';
 import { sendWhole } from '../responses/send-whole.ts';
 
-/** answerProbe sends the answer as soon as it is known. */
+/** answerProbe sends the answer to a probe as soon as the answer is known. */
 export function answerProbe(request: Request, response: Response, answer: Answer | Promise<Answer>): void {
   request.resume();
   if (answer instanceof Promise)

@@ -1,11 +1,13 @@
-// Waits until the peers have acknowledged every byte. In a pod, the network interface is removed with the process, and bytes
-// that the kernel has not delivered are lost. A peer's FIN proves nothing: a client that half-closes sends it first.
+// Waits until the peers have acknowledged every byte. In a pod, the network interface is removed with the process, and
+// bytes that the kernel has not delivered are lost. A FIN of the peer is no acknowledgement, because a client that
+// half-closes sends its FIN first.
 import type { Clock } from '../../clock.ts';
 import type { Connection } from '../connection.ts';
 import type { ReadSocketTable } from './read-socket-table.ts';
 import type { SocketRow } from './socket-table.ts';
 
-// A peer that leaves this many retransmissions unanswered is gone. With a short round trip they take three seconds.
+// The number of unanswered retransmissions after which a peer counts as gone. With a short round trip, they take three
+// seconds.
 const mostUnanswered = 4;
 
 interface Ports {
@@ -13,13 +15,16 @@ interface Ports {
   readonly remotePort?: number | undefined;
 }
 
-/** Acknowledgement looks at the send queues of sockets, which the kernel keeps until the peer has acknowledged them. */
+/**
+ * Acknowledgement checks the send queues of sockets. The kernel keeps sent bytes there until the peer has acknowledged
+ * them.
+ */
 export class Acknowledgement {
-  /** How many milliseconds the last call of `look` took. */
+  /** took is the duration of the last call of `look`, in milliseconds. */
   took = 0;
   readonly #read: ReadSocketTable;
   readonly #clock: Clock;
-  /** The port pairs of the sockets that are waited for. */
+  /** #awaited contains the port pairs of the sockets that the drain waits for. */
   readonly #awaited = new Set<number>();
   readonly #abandoned = new Set<number>();
   #rows: readonly SocketRow[] = [];
@@ -29,12 +34,15 @@ export class Acknowledgement {
     this.#clock = clock;
   }
 
-  /** abandon excludes a socket whose response has been broken off. */
+  /** abandon makes the drain not wait for a socket whose response was truncated. */
   abandon(socket: Ports): void {
     this.#abandoned.add(pairOf(socket));
   }
 
-  /** missing reads the table, and returns the connections whose peers have not acknowledged everything. */
+  /**
+   * missing reads the kernel's table of sockets. It returns the connections whose peers have not acknowledged all
+   * bytes, or the FIN.
+   */
   async missing(connections: readonly Connection[]): Promise<ReadonlySet<Connection>> {
     await this.look();
     const pairs = new Set(this.#rows.map(pairOf));
@@ -42,8 +50,8 @@ export class Acknowledgement {
   }
 
   /**
-   * begin chooses the sockets to wait for: the connections, and the orphans on these ports. Orphans that appear later are
-   * not waited for, because another process may listen on the same port.
+   * begin chooses the sockets to wait for: the connections, and the sockets on these ports that no process owns any
+   * more. Sockets that appear later are excluded, because another process may listen on the same port.
    */
   async begin(connections: Iterable<Connection>, ports: ReadonlySet<number>): Promise<void> {
     for (const { socket } of connections) this.#awaited.add(pairOf(socket));
@@ -52,12 +60,12 @@ export class Acknowledgement {
     for (const pair of this.#abandoned) this.#awaited.delete(pair);
   }
 
-  /** The sockets that are waited for and that had unacknowledged bytes, or an unacknowledged FIN, at the last look. */
+  /** rows are the sockets that had unacknowledged bytes, or an unacknowledged FIN, when `look` last read the table. */
   get rows(): readonly SocketRow[] {
     return this.#rows.filter((row) => this.#awaited.has(pairOf(row)));
   }
 
-  /** look reads the kernel's table. */
+  /** look reads the kernel's table of sockets and updates `rows`. */
   async look(): Promise<void> {
     const begun = this.#clock.now();
     const rows = await this.#read();
@@ -66,7 +74,8 @@ export class Acknowledgement {
   }
 }
 
-// Addresses are left out, because one address can be written in several ways. A Unix socket has NaN, which is in no row.
+// Identifies a socket by its two ports. The addresses are left out, because one address can be written in several ways.
+// The ports of a Unix socket are NaN, which matches no row.
 function pairOf({ localPort = NaN, remotePort = NaN }: Ports): number {
   return localPort * 0x1_0000 + remotePort;
 }

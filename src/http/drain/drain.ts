@@ -1,7 +1,7 @@
-// The drain: ends each connection at its moment, and knows when no request is in flight and none can come.
+// The drain: closes each connection in time, and detects when no request is in flight and none can arrive.
 import { type Clock, startImmediate, wait, withTimeout } from '../../clock.ts';
 import type { Deadline } from '../../deadline.ts';
-import { leastPerSecond } from '../../settings/pace.ts';
+import { lowestDrainRate } from '../../settings/drain-rate.ts';
 import { Acknowledgement } from './acknowledgement.ts';
 import type { Connection } from '../connection.ts';
 import { HalfOpen } from '../http1/half-open.ts';
@@ -12,47 +12,55 @@ import { portOf, type Server } from '../server.ts';
 import type { SocketRow } from './socket-table.ts';
 import type { Traffic } from '../traffic.ts';
 
-/** linger is how many milliseconds of silence end a connection, so that a request on its way is still served. */
-export const linger = 1_000;
+/**
+ * silenceBeforeClose is how long a connection must be silent before the drain closes it, in milliseconds. A request
+ * that the client sent before it saw any end is then still served.
+ */
+export const silenceBeforeClose = 1_000;
 
-// How long the peer has to answer our FIN before the socket is destroyed (P-006).
+// How long the peer may take to answer the server's FIN, in milliseconds, before the socket is destroyed (P-006).
 const patience = 1_000;
 
-// How long to wait for the sockets that have been destroyed to close, in milliseconds; a program may never let them.
+// The longest wait for destroyed sockets to close, in milliseconds. The program may prevent them from closing.
 const longestClose = 100;
 
 const interval = 50;
 
-// Over very many connections a sweep takes long itself; the next one then waits this many times as long as it took. The
-// same holds for a look at the kernel's sockets.
+// A sweep over many connections takes long. The pause after a sweep, or after reading the kernel's sockets, is this
+// many times its duration.
 const pauseFactor = 10;
 
-/** DrainOptions are the settings of a drain that depend on the process. */
+/** DrainOptions depend on how the process was started. */
 export interface DrainOptions {
   /**
-   * Whether to wait only for requests in flight, as in development. The drain then does not wait for silence, for the rest of
-   * a request head, or for the FIN of a peer.
+   * isHurried makes the drain wait only for requests in flight, because a developer waits for the end of the process.
+   * The drain then does not wait for silence, for the rest of a request head, or for the FIN of a peer.
    */
   readonly isHurried?: boolean | undefined;
-  /** Reads which bytes the peers have not acknowledged. If undefined, the drain does not wait for acknowledgements. */
+  /**
+   * readSocketTable reads from the kernel which sockets have unacknowledged bytes. If it is undefined, the drain does
+   * not wait for acknowledgements.
+   */
   readonly readSocketTable?: ReadSocketTable | undefined;
 }
 
 /**
- * Drain checks all connections every 50 ms with one timer. From `begin` on, it sends a FIN on each connection that has been
- * silent for a second. It does so as late as possible: when no request is in flight, or one linger before the deadline.
- *
- * Each check runs after Node has read all sockets in this turn of the event loop. So the drain sends no FIN on a connection
- * whose request has arrived, even if the event loop was blocked.
+ * Drain checks all connections every 50 ms with one timer. From `begin` on, it sends a FIN on each connection that has
+ * been silent for a second. It does so as late as possible: when no request is in flight, or `silenceBeforeClose`
+ * milliseconds before the deadline. Each check runs after Node has read all sockets in this turn of the event loop. So
+ * a request that has arrived is always seen before a FIN is sent, even if the event loop was blocked.
  */
 export class Drain {
-  /** Resolves when no request is in flight and no connection is left on which one would be admitted. */
+  /**
+   * drained resolves when no request is in flight and every connection on which a new request would be admitted has
+   * ended.
+   */
   readonly drained: Promise<void>;
   #resolve!: () => void;
   readonly #traffic: Traffic;
   readonly #clock: Clock;
   readonly #isHurried: boolean;
-  readonly #linger: number;
+  readonly #silenceBeforeClose: number;
   #cancel: () => void = () => undefined;
   #isStopped = false;
   #deadline: Deadline | undefined;
@@ -66,7 +74,7 @@ export class Drain {
 
   readonly #onFailure: (error: unknown) => void;
 
-  /** `onFailure` is called when a program's own changes to a connection make an attempt to end it throw. */
+  /** `onFailure` is called if ending a connection throws, because the program has changed the connection. */
   constructor(
     traffic: Traffic,
     clock: Clock,
@@ -77,16 +85,16 @@ export class Drain {
     this.#clock = clock;
     this.#onFailure = onFailure;
     this.#isHurried = isHurried;
-    this.#linger = isHurried ? 0 : linger;
+    this.#silenceBeforeClose = isHurried ? 0 : silenceBeforeClose;
     this.#acknowledgement = new Acknowledgement(readSocketTable ?? (() => Promise.resolve([])), clock);
     this.drained = new Promise((resolve) => {
       this.#resolve = resolve;
     });
   }
 
-  /** start begins to watch over connections that leave; none that is silent is ended yet. */
-  start(servers: readonly Server[]): void {
-    // A server that has closed its listener no longer knows its port.
+  /** startChecks begins to check the connections. It closes no silent connection yet. */
+  startChecks(servers: readonly Server[]): void {
+    // A server no longer reports its port when its listener has closed.
     for (const server of servers) this.#ports.add(portOf(server));
     this.#traffic.onIdle = () => {
       if (this.#isIdle && this.#traffic.connections.size === 0) this.#noteProgress();
@@ -95,8 +103,8 @@ export class Drain {
   }
 
   /**
-   * begin tells long-running requests to end, one after another, and lets silent connections be ended; `drainBy` is when
-   * whatever is left will be destroyed.
+   * begin ends long-running requests one after another, and closes silent connections. At `drainBy`, the remaining
+   * connections will be destroyed.
    */
   begin(options: LongRunningDrainOptions): void {
     this.#deadline = options.drainBy;
@@ -106,28 +114,28 @@ export class Drain {
   }
 
   /**
-   * cut destroys the connections with an unfinished request, ends the others and resolves `drained` (P-023, P-025). It
+   * cut destroys the connections with unfinished requests, ends all others and resolves `drained` (P-023, P-025). It
    * resolves when the handlers of the destroyed connections have been notified.
    */
   async cut(): Promise<void> {
     const unfinished: Connection[] = [];
     for (const connection of this.#traffic.connections) {
       if (connection.isBusy || connection.unfinished().length > 0) unfinished.push(connection);
-      else if (!connection.isLeaving) connection.end();
+      else if (!connection.isClosing) connection.end();
     }
     for (const { socket } of unfinished) this.#acknowledgement.abandon(socket);
     this.#resolve();
     await this.#destroyAll(unfinished);
   }
 
-  /** cutOff destroys every connection. It resolves when their handlers have been notified. */
+  /** cutOff destroys every connection. It resolves when the handlers have been notified of it. */
   async cutOff(): Promise<void> {
     await this.#destroyAll([...this.#traffic.connections]);
   }
 
   /**
-   * empty resolves when all connections have closed and each peer has acknowledged the last byte. This includes the peers of
-   * connections that closed before. At `by`, empty resolves in any case.
+   * empty resolves when all connections have closed and each peer has acknowledged the last byte. Peers of connections
+   * that closed earlier are included. It resolves at `by` in any case.
    */
   async empty(by: Deadline): Promise<void> {
     const { connections } = this.#traffic;
@@ -142,7 +150,7 @@ export class Drain {
     }
   }
 
-  /** The sockets whose peers have not acknowledged every byte of a response, as `empty` last saw them. */
+  /** unacknowledged lists the sockets whose peers had not acknowledged every byte when `empty` last checked. */
   get unacknowledged(): readonly SocketRow[] {
     return this.#acknowledgement.rows.filter(({ bytes }) => bytes > 0);
   }
@@ -154,8 +162,8 @@ export class Drain {
     });
   }
 
-  /** stop ends the sweeping, and with it the drain's hold on the process. */
-  stop(): void {
+  /** stopChecks ends the checks, so that the drain no longer keeps the process alive. */
+  stopChecks(): void {
     this.#isStopped = true;
     this.#cancel();
     this.#traffic.requests.longRunning.stop();
@@ -190,13 +198,13 @@ export class Drain {
     for (const connection of this.#traffic.connections) {
       try {
         if (this.#look(connection, now)) silent.push(connection);
-        else if (connection.isLeaving && connection.isStale(now, this.#isHurried ? 0 : patience))
+        else if (connection.isClosing && connection.isStale(now, this.#isHurried ? 0 : patience))
           stale.push(connection);
       } catch (error) {
         this.#giveUp(connection, error);
       }
     }
-    this.#idlesPerSweep = Math.max(this.#idlesPerSweep, perSweep(silent.length, this.#linger));
+    this.#idlesPerSweep = Math.max(this.#idlesPerSweep, perSweep(silent.length, this.#silenceBeforeClose));
     const { own, connections } = this.#traffic;
     for (const connection of own.endLast(silent, connections).slice(0, this.#idlesPerSweep)) {
       try {
@@ -208,7 +216,7 @@ export class Drain {
     void this.#endStale(stale, now).catch(this.#onFailure);
   }
 
-  /** Moves a connection on, and tells whether it can be ended now, since it is silent. */
+  /** Updates a connection, and returns true if it is silent and can be closed now. */
   #look(connection: Connection, now: number): boolean {
     this.#traffic.forgetIfEnded(connection);
     if (connection.state.is === 'closed') return false;
@@ -218,10 +226,11 @@ export class Drain {
     return this.#canEnd(connection, now);
   }
 
-  // Resolves when every socket has emitted `close`, or after 100 ms: a listener that throws keeps the event from later ones.
+  // Destroys connections. Resolves when every socket has emitted `close`, and after at most 100 ms. If a listener of the
+  // program throws, a socket does not emit `close`.
   async #destroyAll(connections: readonly Connection[]): Promise<void> {
     const closed = connections.map((connection) => {
-      // A TLS socket closes at once when the socket under it is reset.
+      // A TLS socket closes at once when its TCP socket is reset.
       const hasClosed = new Promise((resolve) => connection.socket.once('close', resolve));
       this.#destroy(connection);
       return hasClosed;
@@ -230,7 +239,8 @@ export class Drain {
     for (const connection of connections) this.#traffic.forget(connection);
   }
 
-  // A connection that throws, because the program has changed it, must not stop the sweep. A request on it is waited for.
+  // Reports an error that was thrown while a connection was being ended. The drain then continues with the other
+  // connections. Such an error occurs only if the program has changed the connection.
   #giveUp(connection: Connection, error: unknown): void {
     this.#onFailure(error);
     if (!connection.isBusy) this.#destroy(connection);
@@ -244,8 +254,8 @@ export class Drain {
     }
   }
 
-  // Once a socket is closed, the kernel answers further bytes of the peer by a reset. The peer would then lose the bytes that it
-  // has not acknowledged, so such a socket stays open.
+  // Destroys stale sockets. A socket with unacknowledged bytes stays open. Otherwise the kernel would answer further
+  // bytes of the peer with a reset, and the peer would lose what it has not read.
   async #endStale(stale: readonly Connection[], now: number): Promise<void> {
     if (stale.length === 0 || now < this.#nextLookAt) return;
     this.#nextLookAt = Infinity;
@@ -255,7 +265,7 @@ export class Drain {
       if (!missing.has(connection)) this.#destroy(connection);
       else {
         this.#traffic.requests.releaseAll(connection);
-        connection.leaveToPeer();
+        connection.restartPeerWait();
       }
     }
     this.#noteProgress();
@@ -264,12 +274,12 @@ export class Drain {
   #canEnd(connection: Connection, now: number): boolean {
     if (this.#deadline === undefined || connection.isBusy || !connection.endsBySilence) return false;
     if (this.#uploads.isTooLong(connection, now)) return true;
-    if (now - connection.quietSince < this.#linger) return false;
+    if (now - connection.quietSince < this.#silenceBeforeClose) return false;
     return this.#isLastCall(now) || (this.#isIdle && (this.#isHurried || !isHalfHead(connection)));
   }
 
   #isLastCall(now: number): boolean {
-    return this.#deadline !== undefined && now >= this.#deadline.at - this.#linger;
+    return this.#deadline !== undefined && now >= this.#deadline.at - this.#silenceBeforeClose;
   }
 
   get #isIdle(): boolean {
@@ -280,7 +290,7 @@ export class Drain {
     const { connections } = this.#traffic;
     if (connections.size === 0) this.#whenEmpty?.();
     if (this.#deadline === undefined || !this.#isIdle) return;
-    for (const { isLeaving, isLate } of connections) if (!isLeaving && !isLate) return;
+    for (const { isClosing, isLate } of connections) if (!isClosing && !isLate) return;
     this.#resolve();
   }
 }
@@ -289,8 +299,9 @@ function pauseAfter(took: number): number {
   return Math.max(interval, took * pauseFactor);
 }
 
-// Limit the rate, because the clients of idle connections reconnect to other pods, as those of watches do (P-007).
+// Returns how many idle connections to close in one sweep. The rate is limited, because the clients reconnect to other
+// pods (P-007).
 function perSweep(idles: number, milliseconds: number): number {
   const perSecond = idles / (Math.max(milliseconds, interval) / 1_000);
-  return Math.ceil((Math.max(leastPerSecond, perSecond) * interval) / 1_000);
+  return Math.ceil((Math.max(lowestDrainRate, perSecond) * interval) / 1_000);
 }

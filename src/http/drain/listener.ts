@@ -1,27 +1,29 @@
-// Closes a listener without resetting the connections that wait in its backlog.
+// Closes a listener without resetting the connections in its backlog.
 import { Server as NetServer } from 'node:net';
 import { type Clock, startImmediate, wait } from '../../clock.ts';
-import { checkingInterval } from '../node-internals.ts';
+import { checkingInterval } from '../../node-internals.ts';
 import type { Server } from '../server.ts';
 
-// How long the listener goes on accepting after requests are held, in milliseconds, so that clients that are connecting finish.
+// How long the listener still accepts connections after requests are held, in milliseconds. Clients that are connecting
+// can finish in that time.
 const acceptWindow = 30;
 
-// How long to wait after that for a suitable turn of the event loop, in milliseconds.
+// After `acceptWindow`, the listener waits at most this many milliseconds for a suitable turn of the event loop.
 const longestWait = 1_000;
 
-// A connection that arrives during a turn of the event loop is accepted in the next one. So the listener closes after a turn
-// that took less than `quietTurn`, or, if there is none for `waitForQuiet`, after any turn (milliseconds).
+// A connection that arrives during a turn of the event loop is accepted in the next turn. So the listener is closed
+// after a turn of less than `quietTurn` milliseconds. If there is none for `waitForQuiet` milliseconds, any turn
+// suffices.
 const quietTurn = 1;
 const waitForQuiet = 200;
 
 /**
- * stopListening closes the listener and not its connections: `http.Server`'s own `close` would destroy the idle ones (P-114).
- * The close resets each connection that the kernel has completed and the server has not accepted (P-018). It therefore follows
- * a turn of the event loop without a new connection and without an answer, after which a client might connect. While requests
- * are held, clients that wait for an answer open no new connection. `activity` counts connections and answers. It resolves
- * when the server no longer listens, and does nothing if the server does not listen (P-054, P-055). If `cut` is aborted, the
- * listener is closed at once.
+ * stopListening closes the listener and keeps its connections: `http.Server`'s own `close` would destroy idle
+ * connections (P-114). Closing a listener resets each connection that the kernel has completed and the server has not
+ * accepted (P-018). So stopListening waits for a turn of the event loop without a new connection. The
+ * turn must also be without a response, because a client may connect after a response. While requests are held, their clients open no new
+ * connection. `activity` counts connections and responses. stopListening resolves when the server no longer listens, or
+ * at once if the server does not listen (P-054, P-055). If `cut` is aborted, the listener is closed at once.
  */
 export async function stopListening(
   server: Server,
@@ -34,24 +36,27 @@ export async function stopListening(
   const begun = clock.now();
   for (let now = begun; now < begun + longestWait && cut?.aborted !== true;) {
     const [before, since] = [activity(), now];
-    // Runs after the sockets of this turn have been read, and before those of the next turn.
+    // Continue after the sockets of this turn have been read, and before those of the next turn.
     await new Promise((resolve) => startImmediate(resolve));
     now = clock.now();
     const isShort = now - since < quietTurn || now - begun > waitForQuiet;
     if (isShort && activity() === before) break;
   }
-  // The program may have closed it in the meantime.
+  // The program may have closed the server meanwhile.
   if (server.listening as boolean) closeListener(server);
 }
 
-/** closeListener closes the listener now. Accepted connections go on. */
+/** closeListener closes the listener now. Connections that were already accepted stay open. */
 export function closeListener(server: Server): void {
   // In Bun, an HTTP server is not an instance of net.Server.
   if (server instanceof NetServer) NetServer.prototype.close.call(server);
   else (Object.getPrototypeOf(server) as NetServer).close.call(server);
 }
 
-/** retire closes a server for good: the listener, and Node's interval, which otherwise only `http.Server`'s own close clears. */
+/**
+ * retire closes a server for good. It closes the listener and stops the timer with which Node checks connections.
+ * Without retire, only `close` of `http.Server` stops this timer.
+ */
 export function retire(server: Server): void {
   if (server.listening) closeListener(server);
   clearInterval(checkingInterval(server));

@@ -1,47 +1,36 @@
-// `server.close()` and similar methods, called by the program on a server that the drain closes.
+// Handles `server.close()` and similar methods that the program calls on a server that the drain closes.
 import type { AddressInfo } from 'node:net';
+import { removeStandIn, standIn, type ListenerHandle } from '../../node-internals.ts';
 import type { Server } from '../server.ts';
 
 type Callback = (error?: Error) => void;
 type Close = (this: Server, callback?: Callback) => Server;
 
-/** The part of a server's handle that Node uses after the server has stopped listening. */
-interface Handle {
-  close(): void;
-  ref(): void;
-  unref(): void;
-  getsockname?(out: Partial<AddressInfo>): number;
-}
-
-interface Handled {
-  _handle: Handle | null;
-}
-
-/** Progress is what a close has to know of the shutdown. */
+/** Progress contains the facts about the shutdown on which a close by the program depends. */
 export interface Progress {
-  /** Whether no server listens and no request is in flight. */
+  /** isDrained tells whether no server listens and no request is in flight. */
   readonly isDrained: () => boolean;
   readonly ended: Promise<unknown>;
 }
 
-/** The state of a server that listened when the shutdown began. */
+/** Drained is what is known about a server that listened when the shutdown began. */
 interface Drained {
   readonly address: ReturnType<Server['address']>;
-  /** Whether Node has emitted `close`, and the event was kept from the program. */
+  /** isWithheld is true if Node has emitted `close` and lameduck has not passed it to the program yet. */
   isWithheld: boolean;
-  /** Whether the program may see `close` now. */
+  /** isTold is true from the moment at which lameduck passes the event `close` to the program. */
   isTold: boolean;
-  /** Whether the program itself has closed the server. */
+  /** isClosed is true if the program itself has closed the server. */
   isClosed: boolean;
 }
 
-// The first two are methods of Node's, the last is one that Fastify adds to a server of HTTP/2.
+// Methods that close connections. The first two are Node's. Fastify adds the third to an HTTP/2 server.
 const connectionClosers = ['closeIdleConnections', 'closeAllConnections', 'closeHttp2Sessions'];
 
 /**
- * ProgramCloses lets the program close its servers at any time. During the drain, a close takes effect after the drain. The
- * first close after the drain gets its callback and the event `close` without an error, as if the server had listened until
- * then (P-116).
+ * ProgramCloses lets the program close its servers at any time. A close during the drain takes effect after the drain.
+ * The first close after the drain gets its callback and the event `close` without an error, as if the server were still
+ * listening (P-116).
  */
 export class ProgramCloses {
   readonly #progress: Progress;
@@ -55,7 +44,7 @@ export class ProgramCloses {
     });
   }
 
-  /** begin replaces the methods that close a server, if it listens when the shutdown begins. */
+  /** begin replaces the methods that close a server, if the server listens when the shutdown begins. */
   begin(server: Server): void {
     if (!server.listening) return;
     const drained = { address: server.address(), isWithheld: false, isTold: false, isClosed: false };
@@ -63,7 +52,7 @@ export class ProgramCloses {
     this.#replace(server, drained);
   }
 
-  /** withholds tells whether a server's event `close` is kept from the program for now. */
+  /** withholds tells whether lameduck must not pass a server's event `close` to the program yet. */
   withholds(server: Server): boolean {
     const drained = this.#drained.get(server);
     if (drained === undefined || drained.isTold) return false;
@@ -71,24 +60,23 @@ export class ProgramCloses {
     return true;
   }
 
-  /** reopen makes the servers look as if they listened, for a program that reads `listening` before it closes them. */
+  /** reopen makes the servers appear to listen, for a program that reads `listening` before it closes a server. */
   reopen(): void {
     for (const [server, drained] of this.#drained) if (!drained.isClosed) reopen(server, drained);
   }
 
-  /** settle makes the servers look closed, and emits the events `close` that were kept from the program. */
+  /** settle makes the servers appear closed, and emits each event `close` that was withheld. */
   settle(): void {
     for (const [server, drained] of this.#drained) {
       if (drained.isTold) continue;
       drained.isTold = true;
-      const handled = server as unknown as Handled;
-      if (handled._handle instanceof StandIn) handled._handle = null;
+      removeStandIn(server, (handle) => handle instanceof StandIn);
       if (drained.isWithheld) server.emit('close');
     }
   }
 
   #replace(server: Server, drained: Drained): void {
-    // Called below on the server that it was taken from.
+    // The function is called with `server` as its `this`.
     // eslint-disable-next-line @typescript-eslint/unbound-method
     const close = server.close as Close;
     server.close = ((callback?: Callback) => this.#close(server, close, drained, callback)) as Server['close'];
@@ -104,7 +92,8 @@ export class ProgramCloses {
 
   #close(server: Server, close: Close, drained: Drained, callback?: Callback): Server {
     if (this.#hasEnded) return closeDrained(server, close, drained, callback);
-    // After the drain the callback is called at once: a destroy hook may wait for it, and the shutdown waits for the hook.
+    // After the drain, call the callback of `close` at once. A destroy hook may wait for the callback, and the shutdown
+    // waits for the hook.
     const later = this.#progress.isDrained() ? undefined : callback;
     if (later === undefined && typeof callback === 'function') process.nextTick(callback);
     void this.#progress.ended.then(() => closeDrained(server, close, drained, later));
@@ -112,25 +101,28 @@ export class ProgramCloses {
   }
 }
 
-// Only the first close finds a server that seems to listen. A second one gets Node's error ERR_SERVER_NOT_RUNNING.
+// Only the first close finds a server that appears to listen. A second close gets Node's error ERR_SERVER_NOT_RUNNING.
 function closeDrained(server: Server, close: Close, drained: Drained, callback?: Callback): Server {
   if (!drained.isClosed) reopen(server, drained);
   return close.call(server, callback);
 }
 
 function reopen(server: Server, drained: Drained): void {
-  (server as unknown as Handled)._handle ??= new StandIn(drained);
+  standIn(server, new StandIn(drained));
 }
 
-/** StandIn replaces the handle of a server that the drain has closed, so that the program can close the server by any method. */
-class StandIn implements Handle {
+/**
+ * StandIn takes the place of the handle of a server that the drain has closed. With it, every method that closes a
+ * server works as if the server were still listening.
+ */
+class StandIn implements ListenerHandle {
   readonly getsockname?: (out: Partial<AddressInfo>) => number;
   readonly #drained: Drained;
 
   constructor(drained: Drained) {
     this.#drained = drained;
     const { address } = drained;
-    // The server itself keeps the path of a Unix socket.
+    // A server on a Unix socket reports its path even without a handle, so the stand-in needs no address.
     if (typeof address !== 'object' || address === null) return;
     this.getsockname = (out) => {
       Object.assign(out, address);

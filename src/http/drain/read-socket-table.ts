@@ -1,12 +1,16 @@
-// Reads the kernel's tables of TCP sockets. With 20 000 sockets they have 3 MB, so they are read and parsed piece by piece.
+// Reads the kernel's tables of TCP sockets. With 20 000 sockets the tables are 3 MB long, so they are read and parsed
+// in pieces.
 import { createReadStream } from 'node:fs';
 import { endianness } from 'node:os';
 import { parseSocketTable, type SocketRow } from './socket-table.ts';
 
-/** ReadSocketTable resolves with the sockets whose peers have not acknowledged everything; empty where nothing tells. */
+/**
+ * ReadSocketTable resolves with the sockets that have sent bytes or a FIN without an acknowledgement. It resolves with
+ * an empty list if the system does not show them.
+ */
 export type ReadSocketTable = () => Promise<readonly SocketRow[]>;
 
-/** readSocketTable reads the tables of this process's network namespace, on Linux. It never rejects. */
+/** readSocketTable reads the tables of this process's network namespace on Linux. It never rejects. */
 export const readSocketTable: ReadSocketTable = async () => {
   const tables = await Promise.all(['/proc/self/net/tcp', '/proc/self/net/tcp6'].map(readTable));
   return tables.flat();
@@ -23,7 +27,8 @@ async function readTable(path: string): Promise<SocketRow[]> {
       rows.push(...parseSocketTable(text.slice(0, end), endianness()));
     }
   } catch {
-    // The file does not exist on macOS or without IPv6, and Node's `--permission` forbids reading it.
+    // On macOS and without IPv6, the file does not exist. Under Node's `--permission`, reading it is forbidden. The
+    // list is then empty.
   }
   return rows;
 }

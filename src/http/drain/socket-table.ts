@@ -1,32 +1,35 @@
-// Parses /proc/net/tcp and /proc/net/tcp6 (proc_net_tcp.txt of the kernel): the sockets with bytes that their peer has not
-// acknowledged. It reads no file.
+// Parses /proc/net/tcp and /proc/net/tcp6, which the kernel documents in proc_net_tcp.txt. It finds the sockets with
+// unacknowledged bytes in a given text, and reads no file itself.
 import type { endianness } from 'node:os';
 
-/** SocketRow is one TCP socket whose peer has not acknowledged everything. */
+/** SocketRow is one TCP socket whose peer has not acknowledged all bytes, or the FIN. */
 export interface SocketRow {
   readonly localPort: number;
   readonly remotePort: number;
-  /** The peer, written as `remoteAddress` of a net.Socket is. */
+  /** remoteAddress is the peer's address, in the form of `remoteAddress` of a net.Socket. */
   readonly remoteAddress: string;
-  /** How many bytes the peer has not acknowledged; 0 if only the FIN is missing. */
+  /** bytes is the number of bytes that the peer has not acknowledged. It is 0 if only the FIN is unacknowledged. */
   readonly bytes: number;
-  /** How many retransmissions, or probes of a closed window, the peer has left unanswered since its last answer. */
+  /**
+   * unanswered is the number of retransmissions, or of probes of a closed window, since the peer last sent something.
+   */
   readonly unanswered: number;
-  /** Whether no process has the socket open. The kernel then sends the rest on its own. */
+  /** isOrphan is true if no process has the socket open. The kernel then sends the remaining bytes on its own. */
   readonly isOrphan: boolean;
 }
 
-// The columns: slot, local and remote address, state, tx_queue:rx_queue, timer, retrnsmt, uid, timeout (which counts the
-// unanswered probes) and inode.
+// One row of a table. Its columns are slot, local and remote address, state, tx_queue:rx_queue, timer, retrnsmt, uid,
+// timeout (the number of unanswered probes) and inode.
 const pattern =
   /^ *\d+: [\dA-F]+:([\dA-F]{4}) ([\dA-F]+):([\dA-F]{4}) ([\dA-F]{2}) (?!0{8}:)([\dA-F]{8}):[\dA-F]{8} [\dA-F]{2}:[\dA-F]+ ([\dA-F]{8}) +\d+ +(\d+) (\d+) /gm;
 
-// FIN_WAIT1, LAST_ACK and CLOSING: a FIN of this process is in the send queue, where it counts as one byte.
+// The states FIN_WAIT1, LAST_ACK and CLOSING. The send queue then contains the FIN of this process, which counts as one
+// byte.
 const statesWithFin: readonly string[] = ['04', '09', '0B'];
 
 /**
- * parseSocketTable reads whole lines of a table and returns the sockets with a send queue. The kernel writes an address as
- * 32-bit numbers, whose bytes are in the order of the machine.
+ * parseSocketTable parses complete lines of a table and returns the sockets whose send queue is not empty. The kernel
+ * writes an address as 32-bit numbers in the byte order of the machine.
  */
 export function parseSocketTable(text: string, byteOrder: ReturnType<typeof endianness>): SocketRow[] {
   return Array.from(text.matchAll(pattern), (match) => {
@@ -53,6 +56,6 @@ function addressOf(hex: string, byteOrder: ReturnType<typeof endianness>): strin
   if (bytes.length === 4) return bytes.join('.');
   const digits = bytes.toString('hex');
   if (digits.startsWith('0'.repeat(20) + 'ffff')) return `::ffff:${bytes.subarray(12).join('.')}`;
-  // A URL has the shortest form of an address, in brackets.
+  // `URL` writes an IPv6 address in its shortest form, in brackets.
   return new URL(`http://[${digits.replace(/(.{4})(?!$)/g, '$1:')}]`).hostname.slice(1, -1);
 }

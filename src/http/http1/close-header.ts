@@ -1,4 +1,4 @@
-// Why a response says `Connection: close`: its headers, in whatever form the handler gave its own.
+// Adds `Connection: close` to the headers of a response, whether the handler passes an object or a list.
 import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 
 /**
@@ -7,14 +7,14 @@ import type { OutgoingHttpHeader, OutgoingHttpHeaders, ServerResponse } from 'no
  */
 type GivenHeaders = OutgoingHttpHeaders | readonly (OutgoingHttpHeader | readonly OutgoingHttpHeader[])[] | undefined;
 
-/** WriteHead is `writeHead` of a response, in every form in which it can be called. */
+/** WriteHead is the type of `writeHead`. It allows every order of arguments that Node allows. */
 export type WriteHead = (
   ...args: [status: number, headers?: GivenHeaders] | [status: number, reason?: string, headers?: GivenHeaders]
 ) => ServerResponse;
 
 /**
- * closing returns the arguments of `writeHead` with `Connection: close` in place of whatever they and the handler say of the
- * connection (P-016).
+ * closing takes the arguments of a call of `writeHead`. It returns them with `Connection: close` in place of all other
+ * headers about the connection (P-016).
  */
 export function closing(response: ServerResponse, args: Parameters<WriteHead>): Parameters<WriteHead> {
   const [status, reason, headers] = args;
@@ -23,8 +23,8 @@ export function closing(response: ServerResponse, args: Parameters<WriteHead>): 
 }
 
 /**
- * closingHeaders returns the given headers with `Connection: close` in place of whatever they say of the connection.
- * Setting `shouldKeepAlive` would not do: an explicit `Connection: keep-alive` beats it (P-120).
+ * closingHeaders returns the headers with `Connection: close` in place of all other headers about the connection.
+ * Setting `shouldKeepAlive` does not suffice, because an explicit `Connection: keep-alive` overrides it (P-120).
  */
 function closingHeaders(response: ServerResponse, given: GivenHeaders): OutgoingHttpHeaders | OutgoingHttpHeader[] {
   response.removeHeader('Keep-Alive');

@@ -5,12 +5,15 @@ import type { Request, Response } from '../../message.ts';
 import type { Connection } from '../connection.ts';
 import { noted, type HttpExchange, type State } from '../exchange.ts';
 import { isDestroyedHere } from '../in-flight/aborted.ts';
-import { sentHead, tcpSocketOf } from '../node-internals.ts';
+import { sentHead, tcpSocketOf } from '../../node-internals.ts';
 import { hasLength, isChunked } from '../responses/head.ts';
 import { answerRetryAfter } from '../responses/rejection.ts';
 import { closing, type WriteHead } from './close-header.ts';
 
-/** Http1Exchange makes the last response on a connection say `Connection: close` when its client has to leave. */
+/**
+ * Http1Exchange is an HTTP/1.1 request with its response. When the server wants to end the connection, the last
+ * response on it gets `Connection: close`.
+ */
 export class Http1Exchange implements HttpExchange {
   state: State = noted;
   readonly response: ServerResponse;
@@ -18,7 +21,7 @@ export class Http1Exchange implements HttpExchange {
   readonly connection: Connection;
   cancelTimeout: (() => void) | undefined;
   #onHead: ((exchange: HttpExchange) => void) | undefined;
-  /** The clock, from the beginning of the shutdown on. */
+  /** #now returns the current time. It is set when the shutdown begins. */
   #now: (() => number) | undefined;
   #isPatched = false;
 
@@ -65,12 +68,12 @@ export class Http1Exchange implements HttpExchange {
     this.#patch();
   }
 
-  beginLeaving(now: () => number): void {
+  beginShutdown(now: () => number): void {
     this.#now = now;
     this.#patch();
   }
 
-  // Node emits no event of a held HTTP/1.1 request before its handler listens, so nothing has to be deferred.
+  // For a held HTTP/1.1 request, Node emits no event before the handler listens, so nothing has to be deferred.
   hold(): () => boolean {
     return () => !this.connection.socket.destroyed;
   }
@@ -80,9 +83,9 @@ export class Http1Exchange implements HttpExchange {
   }
 
   /**
-   * breakOff ends the connection without the last chunk or before the whole `Content-Length`, which clients notice. If the end
-   * of the connection delimits the response, breakOff sends a reset. A FIN is not enough then, even over TLS: for Node's
-   * client, a FIN without a TLS alert ends the response.
+   * breakOff ends the connection without the last chunk, or before `Content-Length` bytes. The client detects both. If
+   * only the end of the connection ends the response, breakOff sends a reset. A FIN does not suffice then, even over
+   * TLS: Node's client takes a FIN without a TLS alert for the end of the response.
    */
   breakOff(): void {
     const isWholeByFin = !hasLength(this) && !isChunked(this);
@@ -94,12 +97,12 @@ export class Http1Exchange implements HttpExchange {
     return [this.response];
   }
 
-  // Node reads the rest of the body, and the drain bounds that.
+  // Does nothing: Node reads the rest of the body, and the drain limits the time for that.
   stopReading(): boolean {
     return true;
   }
 
-  // However the handler sends its headers, Node calls `writeHead` for them.
+  // Replaces `writeHead`, which Node calls for every way in which a handler sends its headers.
   #patch(): void {
     const { response } = this;
     if (this.#isPatched || response.headersSent) return;
@@ -112,14 +115,16 @@ export class Http1Exchange implements HttpExchange {
       this.#onHead?.(this);
       return response;
     };
-    response.writeHead = patched as ServerResponse['writeHead'];
+    // Unlike an assignment, this does not throw if the program has sealed the response. Its connection then ends by a
+    // FIN.
+    Reflect.set(response, 'writeHead', patched);
   }
 
-  // Whether the drawn moment has come and nothing is sent after this response: neither another one (P-001, P-010), nor the
-  // answer to an upgrade (P-041).
+  // Tells whether the response must say `Connection: close`. It must if the random time of its connection has passed
+  // and nothing follows the response. Another response (P-001, P-010) or the answer to an upgrade (P-041) may follow.
   #isToClose(): boolean {
     const { connection } = this;
     if (this.#now === undefined || connection.state.is !== 'http' || !connection.isLast(this)) return false;
-    return this.#now() >= connection.leaveAt;
+    return this.#now() >= connection.closeAt;
   }
 }

@@ -1,26 +1,30 @@
-// Requests of HTTP/1.1 of which only a part has arrived, by the state of Node's parser.
+// Detects with the state of Node's parser that only a part of an HTTP/1.1 request has arrived.
 import type { Connection } from '../connection.ts';
-import { isInBody, isInMessage } from '../node-internals.ts';
+import { isInBody, isInMessage } from '../../node-internals.ts';
 
-// How much of a body, in bytes, is still read on a connection that waits for nothing else (P-026).
+// The largest number of body bytes that are still read after the request has been answered (P-026).
 const mostBytes = 1_048_576;
 
-/** longestBehindAnswer is for how many milliseconds of the drain a body is read after its request has been answered (P-026). */
+/** The longest time for which the drain reads a body after its request has been answered, in milliseconds (P-026). */
 export const longestBehindAnswer = 1_000;
 
 /**
- * isHalfHead tells whether a part of a request line or of headers has arrived. The request is served when the rest arrives
- * (P-012). On a late connection it would be refused, and does not count.
+ * isHalfHead tells whether only a part of a request's head has arrived. The request is served when the rest arrives
+ * (P-012). On a connection that was accepted after NotAcceptingNewRequest, the result is false, because the request
+ * would be refused.
  */
 export function isHalfHead({ socket, isLate }: Connection): boolean {
   return !isLate && isInMessage(socket) === true && !isInBody(socket);
 }
 
-/** AnsweredUploads bounds the bodies that clients go on sending after their request has been answered. */
+/** AnsweredUploads limits the bodies that clients continue to send after their request has been answered. */
 export class AnsweredUploads {
   readonly #begun = new WeakMap<Connection, { readonly at: number; readonly bytesRead: number }>();
 
-  /** isTooLong tells whether such a body has exceeded its time or its size. The drain calls it in each sweep. */
+  /**
+   * isTooLong tells whether the body of an answered request has exceeded its time or its size. The drain calls it in
+   * each sweep.
+   */
   isTooLong(connection: Connection, now: number): boolean {
     const { socket } = connection;
     if (!isInBody(socket)) {

@@ -1,13 +1,14 @@
-// Servers that answer requests and do not listen, because a `net.Server` hands them its sockets.
+// Detects a server that answers requests although it does not listen. A `net.Server` passes its sockets to such a
+// server.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Server } from '../server.ts';
 
-// Node publishes each request of HTTP/1.1 on this channel.
+// The diagnostics channel on which Node publishes each HTTP/1.1 request.
 const channel = 'http.server.request.start';
 
 /**
- * watchForHandedSockets calls `onFound` once, if one of the servers gets a request while it does not listen. The returned
- * function unsubscribes from the channel, so that a request costs nothing.
+ * watchForHandedSockets calls `onFound` once if one of the servers gets a request while it does not listen. The
+ * returned function unsubscribes, so that later requests cost no time for this.
  */
 export function watchForHandedSockets(servers: readonly Server[], onFound: () => void): () => void {
   const onRequest = (message: unknown): void => {

@@ -1,18 +1,21 @@
-// How long a server keeps a connection without a request: the program's own timeouts, or the setting when there is one.
+// Sets how long a server leaves an idle connection open. If the setting is missing, the server's own timeouts stay.
 import type { Server } from '../server.ts';
 
-// Node ends a connection on which nothing was ever sent by these two, not by `keepAliveTimeout`.
+// `headersTimeout` is raised to `keepAliveTimeout` plus this margin, in milliseconds. Node closes a connection without a
+// first request after `headersTimeout`.
 const headersMargin = 1_000;
 
 /**
- * applyKeepAliveTimeout sets `keepAliveTimeout`, and `headersTimeout` where it would end a connection sooner on which a load
- * balancer has not sent anything yet. It changes nothing when there is no such setting.
+ * applyKeepAliveTimeout sets `keepAliveTimeout` of a server. It raises `headersTimeout` if that is shorter, because it
+ * also limits a connection on which a load balancer has not sent anything yet. If the setting is missing, it changes
+ * nothing.
  */
 export function applyKeepAliveTimeout(server: Server, keepAliveTimeout: number | undefined): void {
   if (keepAliveTimeout === undefined || !('keepAliveTimeout' in server)) return;
   server.keepAliveTimeout = keepAliveTimeout;
   const { headersTimeout, requestTimeout } = server;
-  // Beyond `requestTimeout` Node would take the one for the other, and let the body of a request take longer, too.
+  // Never raise `headersTimeout` above `requestTimeout`: Node would then exchange the two values, and the body of a
+  // request could take longer.
   const enough = Math.min(keepAliveTimeout + headersMargin, requestTimeout === 0 ? Infinity : requestTimeout);
   if (headersTimeout !== 0 && headersTimeout < enough) server.headersTimeout = enough;
 }

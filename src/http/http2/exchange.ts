@@ -1,8 +1,9 @@
-// A request of HTTP/2: one stream, and who ends it.
+// An HTTP/2 request, which is one stream. It also records whether the client or this process ends the stream.
 import type { EventEmitter } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { given, type Response } from '../../message.ts';
+import { patchEmit } from '../../patch-emit.ts';
 import type { Connection } from '../connection.ts';
 import { noted, type HttpExchange, type State } from '../exchange.ts';
 import { isDestroyedHere, isOfPeer } from '../in-flight/aborted.ts';
@@ -11,19 +12,24 @@ import { StreamResponse, type StreamRequest } from './stream-response.ts';
 
 type Event = [name: string | symbol, ...args: unknown[]];
 
-/** Http2Exchange is a request on HTTP/2. Its response cannot close the connection, so its session sends a GOAWAY. */
+/**
+ * Http2Exchange is an HTTP/2 request with its response. The response cannot close the connection, so the session sends
+ * a GOAWAY instead.
+ */
 export class Http2Exchange implements HttpExchange {
   state: State = noted;
   readonly response: StreamResponse;
   readonly arrivedAt: number;
   readonly connection: Connection;
   cancelTimeout: (() => void) | undefined;
-  /** The request object that the compatibility API has made for the program, if the program uses that API. */
+  /** #compatible is the response object of node:http2's compatibility API, if the program uses that API. */
   #compatible: object | undefined;
   #onHead: ((exchange: HttpExchange) => void) | undefined;
-  /** Whether this process has ended the stream, and not its client; known from the beginning of the shutdown on. */
+  /**
+   * #isEndedHere tells whether this process, not the client, ended the stream. It is recorded only during a shutdown.
+   */
   #isEndedHere = false;
-  /** Since when the client has been sending a body after the whole response. */
+  /** #uploadsSince is the time since which the client sends a body although the complete response has been sent. */
   #uploadsSince: number | undefined;
 
   constructor(connection: Connection, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, arrivedAt: number) {
@@ -48,7 +54,7 @@ export class Http2Exchange implements HttpExchange {
     return this.response.writableFinished;
   }
 
-  // The response may have been sent while its request is still arriving.
+  // Tells whether the response has ended. The request may still be arriving then.
   get hasEnded(): boolean {
     return this.response.destroyed;
   }
@@ -67,7 +73,10 @@ export class Http2Exchange implements HttpExchange {
     return this.stream;
   }
 
-  /** noteCompatible is called when the compatibility API has made a request and a response of the stream. */
+  /**
+   * noteCompatible records the request and response objects that node:http2's compatibility API has created for the
+   * stream.
+   */
   noteCompatible(request: object, response: object): void {
     this.#compatible = response;
     this.request[given] = request;
@@ -91,12 +100,16 @@ export class Http2Exchange implements HttpExchange {
     };
   }
 
-  /** beginLeaving notes whether this process ends the stream. Afterwards, nothing tells that from a reset by the client. */
-  beginLeaving(): void {
+  /**
+   * beginShutdown begins to record whether this process ends the stream. Once a stream has ended, nothing shows whether
+   * the client has reset it.
+   */
+  beginShutdown(): void {
     const { stream } = this;
     for (const name of ['close', 'destroy'] as const) {
       const end = stream[name].bind(stream) as (...args: unknown[]) => void;
-      // Node closes the stream of a client that has reset it before it destroys the stream.
+      // Records each call with which this process ends the stream. If a client resets its stream, Node closes the
+      // stream before it destroys it.
       const noting = (...args: unknown[]): unknown => {
         if (!stream.closed && !isOfPeer(args[0])) this.#isEndedHere = true;
         return end(...args);
@@ -105,21 +118,20 @@ export class Http2Exchange implements HttpExchange {
     }
   }
 
-  // Node emits `end` of an empty body even if no handler reads the stream, and emits `trailers` only once. Both events are
-  // deferred until the request goes on.
+  // Defers the events `end` and `trailers` until the request continues. Node emits `end` of an empty body even if no
+  // handler reads the stream, and emits `trailers` only once.
   hold(): () => boolean {
     this.response.ignoreErrors();
     const { stream } = this;
     const deferred: Event[] = [];
-    const emit = stream.emit.bind(stream) as (...event: Event) => boolean;
-    stream.emit = (...event: Event) => {
-      if (event[0] !== 'end' && event[0] !== 'trailers') return emit(...event);
+    const restore = patchEmit(stream, (original) => (...event) => {
+      if (event[0] !== 'end' && event[0] !== 'trailers') return original().apply(stream, event);
       deferred.push(event);
       return false;
-    };
+    });
     return () => {
-      Reflect.deleteProperty(stream, 'emit');
-      // After the synchronous code of the caller, which adds the handler's listeners.
+      restore();
+      // Emit the deferred events only after the caller's synchronous code, in which the handler adds its listeners.
       for (const event of deferred) process.nextTick(() => stream.emit(...(event as Parameters<typeof stream.emit>)));
       return !this.connection.socket.destroyed && !stream.closed;
     };
@@ -144,12 +156,12 @@ export class Http2Exchange implements HttpExchange {
     return this.stream.destroyed;
   }
 
-  /** endUpload ends a body that goes on for too long, in milliseconds, after the whole response. */
+  /** endUpload stops a body that the client still sends `longest` milliseconds after the complete response. */
   endUpload(now: number, longest: number): void {
     this.response.endIfGivenUp();
     if (this.request.complete || !this.isOut) return;
     this.#uploadsSince ??= now;
-    // If the stream has closed, the handler has the same time once more to read what has arrived.
+    // If the stream has closed, the handler gets `longest` milliseconds more to read the bytes that have arrived.
     if (now - this.#uploadsSince >= (this.stream.closed ? 2 : 1) * longest) this.response.stopReading();
   }
 }

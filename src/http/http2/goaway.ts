@@ -1,51 +1,54 @@
-// How an HTTP/2 session leaves: when GOAWAY is sent, and in how many steps, so that no stream is refused.
+// Ends an HTTP/2 session: decides when and in how many steps it sends GOAWAY, so that no stream is refused.
 import type { ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
 import { wait, type Clock } from '../../clock.ts';
 import { Hold } from '../in-flight/hold.ts';
-import { queuedBytes } from '../node-internals.ts';
+import { queuedBytes } from '../../node-internals.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 
 /**
- * quiet is how long a busy client may take, in milliseconds beyond a round trip, to open its next stream after a response. In
- * the same time, it sends the streams that it opened before it received the GOAWAY. Its thread may have to wait for a
- * processor, even if another thread of the client has already answered the ping.
+ * quiet is how long a busy client may take, in milliseconds beyond a round trip, to open its next stream after a
+ * response. `quiet` is also the time for streams that the client opened before it received the GOAWAY. The client's
+ * thread may have to wait for a processor, even if another of its threads has already answered the ping.
  */
 export const quiet = 100;
 
-// The pause, in milliseconds, that replaces `quiet` for a client that has not been quiet for several round trips.
+// A client that has not been quiet for several round trips gets this pause in place of `quiet`, in milliseconds.
 const shortestPause = 20;
 
-// The longest wait, in milliseconds, for a client that opens streams without waiting for responses. If a few round trips take
-// longer, they are the limit. Before that, such a client looks the same as a client that waits for responses.
+// The longest wait, in milliseconds, for a client that opens streams without waiting for responses. During its first
+// three round trips, a client that waits for responses looks the same. So if three round trips take longer, the wait is
+// that long.
 const longestSettling = 500;
 const roundTrips = 4;
 const longestRoundTrips = 3_000;
 
-// How long to wait for a session that always has bytes to send, and the time between two checks, in milliseconds. New streams
-// of the client are held in that time.
+// How long to wait until a session has no bytes to send, and the time between two checks, in milliseconds. New streams
+// of the client are held meanwhile.
 const longestWaitForRoom = 500;
 const pause = 20;
 
-// How many unacknowledged bytes leave room in the smallest buffer that a kernel gives a connection.
+// A raw write is possible with at most this many unacknowledged bytes: even the smallest send buffer of a kernel then
+// has room.
 const mostUnacknowledged = 16_384;
 
-// GOAWAY, NO_ERROR, with the highest stream identifier there is: it announces the end, and refuses nothing yet (RFC 9113, 6.8).
+// The bytes of a GOAWAY frame with NO_ERROR and the highest possible stream identifier. It announces the end of the
+// session and refuses no stream (RFC 9113, 6.8).
 const announcement = Buffer.from([0, 0, 8, 7, 0, 0, 0, 0, 0, 0x7f, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
 
 /**
- * Goaway ends a session by GOAWAY. First it holds the streams that the client opens, until the client waits for the responses
- * to all of them. A GOAWAY before these responses refuses no stream. In clear text, there are then two GOAWAYs, and streams
- * that the client sends between them are served (P-043). Over TLS, Node allows only one.
+ * Goaway ends a session with GOAWAY. First it holds the streams that the client opens. When the client opens no more
+ * and waits for responses to all of them, a GOAWAY refuses no stream. In clear text, Goaway then sends two GOAWAYs, and
+ * serves streams that the client sends between them (P-043). Over TLS, Node allows only one GOAWAY.
  */
 export class Goaway {
-  /** Holds the streams that the client opens before the GOAWAY is sent. */
+  /** hold contains the streams that the client has opened and that wait until the GOAWAY is sent. */
   readonly hold = new Hold();
   readonly #session: ServerHttp2Session;
   readonly #socket: Socket;
   readonly #clock: Clock;
   #changes = 0;
-  #isTelling = false;
+  #isSending = false;
 
   constructor(session: ServerHttp2Session, socket: Socket, clock: Clock) {
     this.#session = session;
@@ -53,20 +56,23 @@ export class Goaway {
     this.#clock = clock;
   }
 
-  /** Whether a GOAWAY that refuses nothing can be written before the last one. */
+  /** canAnnounce tells whether Goaway can write a first GOAWAY that refuses no stream. */
   get canAnnounce(): boolean {
     return this.#session.encrypted !== true;
   }
 
-  /** noteChange says that a stream was opened or has ended. */
+  /** noteChange records that a stream was opened or has ended. */
   noteChange(): void {
     this.#changes++;
   }
 
-  /** tell tells the client once, and calls `end` when the last GOAWAY is due. */
-  async tell(end: () => void): Promise<void> {
-    if (this.#isTelling) return;
-    this.#isTelling = true;
+  /**
+   * send sends the client every GOAWAY except the last, and then calls `end`, which sends the last. Only the first call of
+   * send has an effect.
+   */
+  async send(end: () => void): Promise<void> {
+    if (this.#isSending) return;
+    this.#isSending = true;
     const isAnnounced = await this.settle(async () => {
       if (this.canAnnounce && (await this.announce())) return true;
       end();
@@ -78,8 +84,9 @@ export class Goaway {
   }
 
   /**
-   * settle calls back once nothing was opened and nothing ended for a round trip and a little more. It lets go when the
-   * callback's promise has resolved, and resolves with the same.
+   * settle holds new streams and calls `callback` when no stream has been opened or ended for a round trip and a short
+   * pause. It releases the held streams when the promise of `callback` has resolved, and resolves with the value of
+   * `callback`.
    */
   async settle<Result>(callback: () => Result | Promise<Result>): Promise<Result> {
     this.hold.begin();
@@ -99,9 +106,9 @@ export class Goaway {
   }
 
   /**
-   * announce tells the client to open no more streams, and gives it a round trip in which those that it has on its way
-   * arrive. nghttp2 has no such GOAWAY in Node, so the bytes go onto the socket beside it. Resolves with false, and has told
-   * nothing, when the socket never had room for them.
+   * announce sends the first GOAWAY and resolves with true after a round trip, in which streams in transit arrive.
+   * Node's nghttp2 cannot send such a GOAWAY, so announce writes its bytes to the socket itself. If the socket never
+   * has room for them, announce sends nothing and resolves with false.
    */
   async announce(): Promise<boolean> {
     const until = this.#clock.now() + longestWaitForRoom;
@@ -118,8 +125,8 @@ export class Goaway {
     return true;
   }
 
-  // Node aborts the process if a raw write has to wait for the kernel. A raw write that does not wait is sent between two
-  // frames, if Node has no queued bytes.
+  // Tells whether the socket accepts bytes without waiting. Node aborts the process if a raw write has to wait for the
+  // kernel. While Node has no queued bytes, a raw write cannot land inside a frame.
   #hasRoom(acknowledged: number): boolean {
     if (this.#hasEnded || this.#socket.destroyed) return false;
     const { outboundQueueSize = 0 } = this.#session.state;
@@ -131,8 +138,8 @@ export class Goaway {
     return this.#session.closed || this.#session.destroyed;
   }
 
-  // Resolves with true when the client has answered a ping, and with false after `milliseconds`. After the answer, all frames
-  // that the client sent before it have arrived, and the client has received all frames from before the ping.
+  // Sends a ping. Resolves with true when the client has answered it. All frames that the client sent before its answer
+  // have then arrived. Resolves with false if there is no answer after `milliseconds`.
   #roundTrip(milliseconds: number): Promise<boolean> {
     return new Promise((resolve) => {
       if (this.#session.destroyed) {

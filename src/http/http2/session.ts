@@ -1,4 +1,4 @@
-// One HTTP/2 session: its streams are its requests, and it ends by GOAWAY.
+// One HTTP/2 session. Each stream is a request. The server ends the session with a GOAWAY.
 import type { ServerHttp2Session } from 'node:http2';
 import { type Clock, startImmediate } from '../../clock.ts';
 import type { Connection } from '../connection.ts';
@@ -7,25 +7,26 @@ import { longestBehindAnswer } from '../http1/half-request.ts';
 import type { Hold } from '../in-flight/hold.ts';
 import type { Http2Exchange } from './exchange.ts';
 import { Goaway, quiet } from './goaway.ts';
-import { Unsent } from './unsent.ts';
+import { UnsentResponses } from './unsent-responses.ts';
 
-// How long a client may take to read the rest of lameduck's own responses if no other stream is left, in milliseconds.
+// How long a client may take to read lameduck's own responses, in milliseconds, when no stream of the program is left.
 const longestOwn = 1_000;
 
-// How long a late session may take to open a stream, in milliseconds. A late connection of HTTP/1.1 may take as long.
+// How long a session may take to open its first stream, in milliseconds, if it was accepted after
+// NotAcceptingNewRequest. An HTTP/1.1 connection has as long for its first request.
 const longestSilence = 1_000;
 
-/** Session is the part of a connection that is special to HTTP/2. */
+/** Session is the part of a connection's record that only an HTTP/2 connection has. */
 export class Session {
   readonly connection: Connection;
   readonly #session: ServerHttp2Session;
   readonly #clock: Clock;
   readonly #goaway: Goaway;
-  readonly #unsent: Unsent;
-  /** When a stream was last opened, or seen to have ended. */
+  readonly #unsent: UnsentResponses;
+  /** #changedAt is when a stream was last opened, or was last seen to have ended. */
   #changedAt: number;
   #hasReleased = false;
-  /** Since when only lameduck's own responses are left on a session that is to end. */
+  /** #aloneSince is the time since which a session that must end has only lameduck's own responses left. */
   #aloneSince: number | undefined;
 
   constructor(connection: Connection, session: ServerHttp2Session, clock: Clock) {
@@ -33,33 +34,33 @@ export class Session {
     this.#session = session;
     this.#clock = clock;
     this.#goaway = new Goaway(session, connection.socket, clock);
-    this.#unsent = new Unsent(connection.socket);
+    this.#unsent = new UnsentResponses(connection.socket);
     this.#changedAt = clock.now();
   }
 
-  /** Holds the streams that the client opens before the GOAWAY is sent. */
+  /** hold contains the streams that the client has opened and that wait until the GOAWAY is sent. */
   get hold(): Hold {
     return this.#goaway.hold;
   }
 
-  /** The exchanges that have ended for the program while a part of the response has not been sent yet. */
+  /** unsent lists the exchanges whose response the program has ended, but Node has not sent completely. */
   get unsent(): readonly Exchange[] {
-    return this.#unsent.list();
+    return this.#unsent.remaining();
   }
 
-  // No other protocol adds to a connection after its session has begun.
+  // All exchanges of a connection with a session are HTTP/2 exchanges.
   get #exchanges(): readonly Http2Exchange[] {
     return this.connection.exchanges as readonly Http2Exchange[];
   }
 
   /**
-   * noteOpened begins the GOAWAY with the first stream that the client opens after the drawn moment (P-042, P-043). The GOAWAY
-   * is sent before the response, so the client receives it before it sends its next request.
+   * noteOpened begins the GOAWAY with the first stream that the client opens after the random time `closeAt` (P-042,
+   * P-043). The GOAWAY is sent before the response, so that the client receives it before it sends its next request.
    */
   noteOpened(now: number): void {
     this.#changedAt = now;
     this.#goaway.noteChange();
-    if (now >= this.connection.leaveAt) this.#leaveNow();
+    if (now >= this.connection.closeAt) this.#beginGoaway();
   }
 
   noteReleased(exchange: HttpExchange): void {
@@ -69,35 +70,41 @@ export class Session {
     if (state.is !== 'ours' && response.isClosedAhead) this.#unsent.note(exchange);
   }
 
-  /** noteCompatible is called when the compatibility API has made a request and a response of a stream. */
+  /**
+   * noteCompatible records the request and response objects that node:http2's compatibility API has created for a
+   * stream.
+   */
   noteCompatible(request: object, response: object): void {
     (this.connection.exchangeFor(request) as Http2Exchange | undefined)?.noteCompatible(request, response);
   }
 
   /**
-   * look begins the GOAWAY for a client that opens no stream. If the GOAWAY could refuse a stream, look waits until the client is
-   * quiet. In the drain, look also ends bodies that clients send for too long after the whole response.
+   * look begins the GOAWAY for a client that opens no stream. If the GOAWAY could refuse a stream, look first waits
+   * until the client opens no more. During the drain, look also ends bodies that clients send for too long after the
+   * complete response.
    */
   look(now: number, isDraining: boolean): void {
-    const { leaveAt, leaveBy } = this.connection;
+    const { closeAt, closeBy } = this.connection;
     if (this.#hasReleased) this.#changedAt = now;
     this.#hasReleased = false;
-    const isQuiet = now - this.#changedAt >= quiet || now >= leaveBy;
-    if (now >= leaveAt && (isQuiet || this.#goaway.canAnnounce)) this.#leaveNow();
+    const isQuiet = now - this.#changedAt >= quiet || now >= closeBy;
+    if (now >= closeAt && (isQuiet || this.#goaway.canAnnounce)) this.#beginGoaway();
     this.#endOwn(now);
     if (isDraining) for (const exchange of this.#exchanges) exchange.endUpload(now, longestBehindAnswer);
   }
 
-  #leaveNow(): void {
+  #beginGoaway(): void {
     const { connection } = this;
-    if (connection.isLeaving) return;
+    if (connection.isClosing) return;
     // The client may have ended the session itself.
     if (this.#session.closed || this.#session.destroyed) connection.end();
-    // The first stream of a late session is refused at once, and ends it. To hold that stream would hold the drain.
+    // lameduck refuses the first stream of a session that was accepted after NotAcceptingNewRequest, and ends the
+    // session with it. Holding that stream would delay the drain.
     else if (connection.isLate) this.#endIfSilent();
-    // The client is waiting for responses. Its library may itself refuse streams that the client has opened but not yet sent.
+    // The client waits for responses, so a GOAWAY refuses no stream on the wire. The client's library may itself refuse
+    // streams that it has not sent yet.
     else {
-      void this.#goaway.tell(() => {
+      void this.#goaway.send(() => {
         connection.end();
       });
     }
@@ -115,7 +122,7 @@ export class Session {
   /** destroy ends the session immediately, with a reset for each remaining stream. */
   destroy(): void {
     for (const { response } of this.#exchanges) response.destroy();
-    // Send the resets of the streams first. Node sends no reset after the GOAWAY of a destroyed session.
+    // Send the resets of the streams first, because Node sends no reset after the GOAWAY of a destroyed session.
     if (this.connection.isBusy) startImmediate(() => this.#destroy());
     else this.#destroy();
   }
@@ -126,10 +133,11 @@ export class Session {
     this.connection.socket.destroy();
   }
 
-  // Destroy lameduck's own responses that the client does not read, so that they do not delay the end of the session (P-078).
+  // Destroys lameduck's own responses if the client does not read them, so that they do not delay the end of the
+  // session (P-078).
   #endOwn(now: number): void {
-    const { isLeaving, isBusy, unansweredCount } = this.connection;
-    if (!isLeaving || !isBusy || unansweredCount > 0) this.#aloneSince = undefined;
+    const { isClosing, isBusy, unansweredCount } = this.connection;
+    if (!isClosing || !isBusy || unansweredCount > 0) this.#aloneSince = undefined;
     else if (now - (this.#aloneSince ??= now) >= longestOwn) for (const own of this.#exchanges) own.response.destroy();
   }
 }

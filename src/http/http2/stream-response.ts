@@ -1,30 +1,28 @@
-// A stream of HTTP/2 in the shape of a request and its response.
+// Gives an HTTP/2 stream the methods of an HTTP/1.1 request and response, so that the same code answers both.
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import { given, type Request, type Response } from '../../message.ts';
-import { sendsFile } from '../node-internals.ts';
+import { hasEnded, isClosedHere, sendsFile } from '../../node-internals.ts';
 
-// Codes of RFC 9113, section 7; node:http2 is not loaded for a program that does not use it.
+// Error codes of RFC 9113, section 7. Node has them in node:http2, but loading node:http2 would cost time.
 const noError = 0;
 const internalError = 2;
 
-// UNAVAILABLE, after which a client of gRPC calls another server. Without a status, the client reports an internal error.
+// The gRPC status UNAVAILABLE, after which a client calls another server. Without a status, the client reports an
+// internal error.
 const grpcTrailers = { 'grpc-status': '14', 'grpc-message': 'the server is shutting down' };
 
-// The states in which nghttp2 has forgotten a stream (1) or has closed it (7).
-const statesOfTheOver: readonly unknown[] = [1, 7];
-
-// Headers of a connection, which HTTP/2 has no place for (RFC 9113, 8.2.2).
+// The headers about a connection, which HTTP/2 does not allow (RFC 9113, 8.2.2).
 const ofConnection = new Set(['connection', 'keep-alive', 'transfer-encoding']);
 
-/** StreamRequest is the request that opened a stream. */
+/** StreamRequest is the request that opened an HTTP/2 stream. */
 export class StreamRequest implements Request {
   readonly stream: ServerHttp2Stream;
   readonly headers: IncomingHttpHeaders;
   readonly socket: Socket;
   readonly httpVersion = '2.0';
-  /** The request object that the compatibility API has made for the program, if the program uses that API. */
+  /** The request object of node:http2's compatibility API, if the program uses that API. */
   [given]: object | undefined;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, socket: Socket) {
@@ -45,7 +43,8 @@ export class StreamRequest implements Request {
     return this.stream.readableEnded;
   }
 
-  // Node closes a stream after its response even if its request body is unread. If the body were read, Node would wait for it.
+  // Does nothing: Node closes a stream after its response even if the request body is unread. If lameduck read the
+  // body, Node would wait for its end.
   resume(): void {
     return undefined;
   }
@@ -55,13 +54,16 @@ function ignore(): void {
   return undefined;
 }
 
-/** StreamResponse is the response on a stream. The program, node:http2's compatibility API or lameduck writes it. */
+/**
+ * StreamResponse is the response on an HTTP/2 stream. The program, node:http2's compatibility API or lameduck may write
+ * it.
+ */
 export class StreamResponse implements Response {
   readonly stream: ServerHttp2Stream;
   readonly req: StreamRequest;
-  /** The response object that the compatibility API has made for the program, if the program uses that API. */
+  /** compatible is the response object of node:http2's compatibility API, if the program uses that API. */
   compatible: object | undefined;
-  /** Whether lameduck has broken off the response. */
+  /** #isBroken is true if lameduck has truncated the response. */
   #isBroken = false;
 
   constructor(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, socket: Socket) {
@@ -78,12 +80,12 @@ export class StreamResponse implements Response {
   }
 
   get writableEnded(): boolean {
-    // Node ends the response to a HEAD before its headers are sent.
+    // For a HEAD request, Node ends the response before it sends the headers.
     return (this.stream.headersSent && this.stream.writableEnded) || this.stream.closed;
   }
 
   get writableFinished(): boolean {
-    // If the client cancels the stream, with any code, Node ends the response as if it were complete.
+    // Node treats a stream that the client has cancelled, with any code, as a complete response.
     if (this.#isBroken || this.stream.aborted || !this.stream.headersSent) return false;
     if (sendsFile(this.stream)) return this.isOut && this.stream.rstCode === 0;
     return this.stream.writableFinished || this.isClosedAhead;
@@ -93,18 +95,23 @@ export class StreamResponse implements Response {
     return this.stream.destroyed;
   }
 
-  /** Whether Node has closed the stream before it has written the last bytes of the response. */
+  /**
+   * isClosedAhead tells whether Node has closed the stream although the last bytes of the response are not written yet.
+   */
   get isClosedAhead(): boolean {
     const { closed, writableEnded, writableFinished, aborted, rstCode } = this.stream;
     return closed && writableEnded && !writableFinished && !aborted && rstCode === 0;
   }
 
-  /** Whether the end of the response, with its file and trailers, has been sent, or the stream has closed before that. */
+  /**
+   * isOut tells whether the complete response has been sent, with its file and trailers. It is also true if the stream
+   * closed before that.
+   */
   get isOut(): boolean {
-    return this.stream.state.localClose === 1 || (this.stream.closed && this.stream.writableFinished);
+    return isClosedHere(this.stream) || (this.stream.closed && this.stream.writableFinished);
   }
 
-  /** The headers that were sent, one line each. */
+  /** head contains the sent headers, one per line. */
   get head(): string {
     const lines = Object.entries(this.#sentHeaders).map(([name, value]) => `${name}: ${String(value)}`);
     return lines.join('\n');
@@ -114,7 +121,8 @@ export class StreamResponse implements Response {
     return this.stream.headersSent ? this.stream.sentHeaders : {};
   }
 
-  // The compatibility API keeps its headers itself, so there are none to list here.
+  // node:http2's compatibility API stores the headers that a program sets in its own response object. Here there are
+  // none to list.
   getHeaderNames(): string[] {
     return [];
   }
@@ -138,14 +146,15 @@ export class StreamResponse implements Response {
   }
 
   end(body?: string): this {
-    // The response to a HEAD ends with its headers.
+    // The response to a HEAD request has no body, so its headers end it.
     if (this.stream.writableEnded || this.stream.destroyed) return this;
     if (/^application\/grpc(\+|;|$)/.test(String(this.#sentHeaders['content-type']))) this.#sendGrpcStatus();
     this.stream.end(body);
     return this;
   }
 
-  // Replaces the trailers, whether the program, the compatibility API or Node sends them.
+  // Sends the gRPC status in place of the response's trailers, whether the program, the compatibility API or Node sends
+  // them.
   #sendGrpcStatus(): void {
     const { stream } = this;
     const send = stream.sendTrailers.bind(stream);
@@ -156,18 +165,19 @@ export class StreamResponse implements Response {
   }
 
   /**
-   * destroy breaks the response off with INTERNAL_ERROR. Node's client and undici take a response that ends with CANCEL for
-   * a whole one. After REFUSED_STREAM, a client would send again a request that has been executed.
+   * destroy truncates the response with INTERNAL_ERROR. Node's client and undici treat a response that ends with CANCEL
+   * as complete. After REFUSED_STREAM, a client would repeat the request, although it may be a request that has been
+   * executed.
    */
   destroy(): this {
     const { stream } = this;
     this.#isBroken = !this.isOut;
-    // Node emits this code as an error, too.
+    // Node also emits INTERNAL_ERROR as an `error` event.
     this.ignoreErrors();
     const code = this.#isBroken ? internalError : noError;
     if (stream.writableEnded) stream.close(code);
     else {
-      // Node's close() calls end() first, and the client would receive the part as a whole response.
+      // Node's close() calls end() first, which would make the truncated response look complete.
       stream.end = () => stream;
       stream.close(code);
       Reflect.deleteProperty(stream, 'end');
@@ -175,30 +185,34 @@ export class StreamResponse implements Response {
     return this;
   }
 
-  /** endIfGivenUp destroys a closed stream whose response has not been sent completely. Otherwise Node would wait for the rest. */
+  /**
+   * endIfGivenUp destroys a closed stream whose response was not sent completely. Otherwise Node would wait for the
+   * rest.
+   */
   endIfGivenUp(): void {
     const { stream } = this;
     if (!stream.closed || stream.destroyed || stream.writableFinished) return;
-    if (!statesOfTheOver.includes(stream.state.state)) return;
+    if (!hasEnded(stream)) return;
     this.#isBroken = true;
     stream.destroy();
   }
 
   /**
-   * stopReading closes the stream when the whole response has been sent, so that the client stops its body (RFC 9113, 8.1). A
-   * second call destroys the stream. Otherwise Node would wait for a handler that does not read the body.
+   * stopReading closes the stream when the complete response has been sent, so that the client stops sending its body
+   * (RFC 9113, 8.1). A second call destroys the stream. Otherwise Node would wait for a handler that does not read the
+   * body.
    */
   stopReading(): void {
     const { stream } = this;
     if (stream.closed) {
       if (this.isOut) stream.destroy();
-      // For Node, a file has been sent when its first byte is sent. Closing the stream then would break the file off.
+      // Node reports a file as sent when its first byte is sent. Closing the stream then would truncate the file.
     } else if (!sendsFile(stream) || this.isOut) stream.close();
   }
 
   /**
-   * ignoreErrors is called for a stream that lameduck answers or holds. Errors that the peer causes would otherwise end the
-   * process, because no listener handles them. The errors stay ignored when the handler gets the stream.
+   * ignoreErrors is called for a stream that lameduck answers or holds. It ignores errors that the peer causes. Without
+   * a listener, such an error would end the process. The errors are still ignored when the handler gets the stream.
    */
   ignoreErrors(): void {
     this.stream.off('error', ignore).on('error', ignore);

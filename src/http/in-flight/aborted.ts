@@ -1,24 +1,23 @@
-// Tells a request that this process has ended without a complete response from one whose client has left.
+// Decides for a request without a complete response whether this process ended it or its client disconnected.
 import type { Socket } from 'node:net';
 import type { Response } from '../../message.ts';
 
-/**
- * isDestroyedHere tells, of a request on a socket that has been destroyed, whether this process has ended it before its
- * response was complete.
- */
+/** isDestroyedHere tells whether this process, not the client, ended a request before its response was complete. */
 export function isDestroyedHere(socket: Socket, response: Response): boolean {
   if (response.writableFinished) return false;
-  // A socket without a handle that is not destroyed has been sent to another process, which answers the request.
+  // A socket that has no handle and is not destroyed was sent to another process, which answers the request.
   if (!socket.destroyed || socket.readableEnded) return false;
-  // The program has written the response to the socket itself, and ended the socket.
+  // If nothing was sent through the response and the socket has ended, the program has written its response directly to
+  // the socket.
   if (!response.headersSent && socket.writableFinished) return false;
   const errored: NodeJS.ErrnoException | null = socket.errored;
-  // A response that is destroyed with the error of another connection, as `pipeline` does, has that error itself.
+  // `pipeline` destroys a response with the error of its source, which may be another connection. The response then has
+  // that error itself.
   const isGiven = errored === (response as { errored?: Error | null }).errored;
   return !isOfPeer(errored) && (isGiven || errored?.syscall === undefined);
 }
 
-/** isOfPeer tells the error with which Node destroys a session whose client has sent a GOAWAY with an error code. */
+/** isOfPeer recognizes the error with which Node destroys a session after the client's GOAWAY with an error code. */
 export function isOfPeer(error: unknown): boolean {
   return (error as NodeJS.ErrnoException | null | undefined)?.code === 'ERR_HTTP2_SESSION_ERROR';
 }

@@ -1,27 +1,28 @@
-// Requests that are held back for a moment, so that their clients make no new connection meanwhile.
+// Delays requests for a short time, so that their clients wait and open no new connection meanwhile.
 import { AsyncResource } from 'node:async_hooks';
 
-/** Hold keeps what goes on later, while it is on. */
+/** Hold stores the functions that continue delayed requests. It calls them when the hold ends. */
 export class Hold {
   #held: (() => void)[] | undefined;
 
-  /** begin keeps what arrives from now on. */
+  /** begin makes `pass` store every function from now on. */
   begin(): void {
     this.#held ??= [];
   }
 
-  /** end lets everything go on. */
+  /** end calls all stored functions. */
   end(): void {
     const held = this.#held ?? [];
     this.#held = undefined;
-    // Each in a turn of its own, so that a handler that throws takes no other request with it.
+    // Call each function in a separate tick, so that a handler that throws affects no other request.
     for (const goOn of held) process.nextTick(goOn);
   }
 
-  /** pass goes on now, or when the hold ends. */
+  /** pass calls a function at once, or stores it if the hold has begun. */
   pass(goOn: () => void): void {
     if (this.#held === undefined) goOn();
-    // In the context in which it has come: what a tracer, or the program, has put there belongs to that request alone.
+    // Bind the function to the async context of this call, because a tracer or the program stores data of the request
+    // there.
     else this.#held.push(AsyncResource.bind(goOn));
   }
 

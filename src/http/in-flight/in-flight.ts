@@ -1,44 +1,48 @@
-// All counters of requests. They change in `move` and `release`, and nowhere else.
+// All counters of requests. Only the methods of InFlight change them.
 import { isLongRunning, released, type Exchange, type HttpExchange, type State } from '../exchange.ts';
 
-/** Counts has the number of exchanges in each state in which they are counted. */
+/** Counts has the number of requests in each state. The states `noted` and `released` are not counted. */
 export type Counts = Record<Exclude<State['is'], 'noted' | 'released'>, number>;
 
 /**
- * InFlight counts the exchanges by their state. Invariant: the count of a state is the number of exchanges in that state on all
- * connections. No exchange on a connection is noted or released.
+ * InFlight counts the exchanges (requests with their responses) by state. The count of a state is always the number of
+ * exchanges in that state, over all connections. The lists of the connections contain no exchange that is only noted or
+ * is released.
  */
 export class InFlight {
-  /** Requests answered, refused and, where they were long-running, ended since ShutdownInitiated. */
+  /** answered, refused and longRunningEnded count requests since ShutdownInitiated. */
   answered = 0;
   refused = 0;
   longRunningEnded = 0;
-  /** Those whose response this process has destroyed before it was complete, without those that the drain has cut. */
+  /**
+   * aborted counts the responses that this process destroyed before they were complete, except those that the drain
+   * cut.
+   */
   aborted = 0;
-  readonly #counts: Counts = { serving: 0, ours: 0, 'long-running': 0, told: 0 };
-  #isLeaving = false;
+  readonly #counts: Counts = { serving: 0, ours: 0, 'long-running': 0, ending: 0 };
+  #isShuttingDown = false;
   #isCut = false;
 
   get counts(): Readonly<Counts> {
     return this.#counts;
   }
 
-  /** Requests of the program that are not long-running. */
+  /** serving is the number of the program's requests that are not long-running. */
   get serving(): number {
     return this.#counts.serving;
   }
 
-  /** Long-running requests, told to end or not. */
+  /** longRunning is the number of long-running requests, including those that the drain is ending. */
   get longRunning(): number {
-    return this.#counts['long-running'] + this.#counts.told;
+    return this.#counts['long-running'] + this.#counts.ending;
   }
 
-  /** Whether no request of the program is left. */
+  /** isIdle tells whether no request of the program is in flight. */
   get isIdle(): boolean {
     return this.serving === 0 && this.longRunning === 0;
   }
 
-  /** move gives an exchange another state. */
+  /** move changes the state of an exchange and updates the counts. */
   move(exchange: Exchange, to: State): void {
     const from = exchange.state.is;
     if (from !== 'noted' && from !== 'released') this.#counts[from]--;
@@ -46,34 +50,40 @@ export class InFlight {
     exchange.state = to;
   }
 
-  /** leave begins to count how requests end. */
-  leave(): void {
-    this.#isLeaving = true;
+  /** beginShutdown begins to count how requests end: answered, refused or aborted. */
+  beginShutdown(): void {
+    this.#isShuttingDown = true;
   }
 
-  /** cut is called before the drain destroys what is left, whose end counts as none of the program's. */
+  /**
+   * cut is called before the drain destroys the remaining requests. Their ends are then not counted as aborts by the
+   * program.
+   */
   cut(): void {
     this.#isCut = true;
   }
 
-  /** release counts how a request has ended. A request on a late connection was refused, and never reached the program. */
+  /**
+   * release counts how a request has ended. It does not count a request on a connection that was accepted too late,
+   * because such a request never reached the program.
+   */
   release(exchange: HttpExchange): void {
     const { state, response, connection } = exchange;
     if (isLongRunning(exchange)) this.#noteLongRunningEnd();
-    else if (this.#isLeaving && state.is === 'serving' && !connection.isLate) {
+    else if (this.#isShuttingDown && state.is === 'serving' && !connection.isLate) {
       if (response.writableFinished) this.answered++;
       else if (!this.#isCut && exchange.isAborted) this.aborted++;
     }
     this.move(exchange, released);
   }
 
-  /** releaseUpgraded counts the end of a connection that has left HTTP. */
+  /** releaseUpgraded counts the end of an upgraded connection. */
   releaseUpgraded(exchange: Exchange): void {
     this.#noteLongRunningEnd();
     this.move(exchange, released);
   }
 
   #noteLongRunningEnd(): void {
-    if (this.#isLeaving && !this.#isCut) this.longRunningEnded++;
+    if (this.#isShuttingDown && !this.#isCut) this.longRunningEnded++;
   }
 }

@@ -1,9 +1,8 @@
-// Telling metrics and the audit log of each request that has ended. Without either, there is none of these.
+// Reports each ended request to the metrics and the audit log. If both are off, RequestEnds is not created.
 import type { Clock } from '../../clock.ts';
 import type { AuditLog, RequestObserver } from '../../observer.ts';
 import type { Exchange, HttpExchange } from '../exchange.ts';
 
-/** RequestEndsOptions are the observers of the ends, and the functions that they need. */
 export interface RequestEndsOptions {
   readonly clock: Clock;
   readonly isLongRunning: (exchange: HttpExchange) => boolean;
@@ -11,7 +10,10 @@ export interface RequestEndsOptions {
   readonly audit: AuditLog | undefined;
 }
 
-/** RequestEnds reports the program's requests; those on a connection that came late were refused, and it never saw them. */
+/**
+ * RequestEnds reports the end of each of the program's requests. It does not report a request on a connection that was
+ * accepted too late, because such a request never reached the program.
+ */
 export class RequestEnds {
   readonly #options: RequestEndsOptions;
 
@@ -19,7 +21,7 @@ export class RequestEnds {
     this.#options = options;
   }
 
-  /** note reports a request that is about to be released. */
+  /** note reports that a request has ended to the metrics and the audit log. */
   note(exchange: HttpExchange): void {
     const { clock, isLongRunning, observer, audit } = this.#options;
     const { state, connection, response, arrivedAt } = exchange;
@@ -30,7 +32,7 @@ export class RequestEnds {
     else observer.onRequestEnd(response, clock.now() - arrivedAt);
   }
 
-  /** noteUpgraded reports the end of a connection that has left HTTP. */
+  /** noteUpgraded reports the end of an upgraded connection. */
   noteUpgraded(upgraded: Exchange): void {
     this.#options.audit?.onComplete(upgraded);
     this.#options.observer?.onLongRunningEnd();

@@ -1,33 +1,37 @@
-// How a program classifies its requests: by functions, which exist in code only, and by the paths of long-running requests.
+// Finds the long-running requests and the routes, with the program's functions and the configured paths.
 import type { IncomingMessage } from 'node:http';
 import { messageOf } from '../../errors.ts';
 import { given, identifiersOf, type Request } from '../../message.ts';
 
-/** RequestFunctions are the functions by which a program classifies its requests. */
+/** RequestFunctions are the functions with which a program classifies its requests. */
 export interface RequestFunctions {
   /**
-   * Returns true for a long-running request. lameduck recognizes event streams and upgraded sockets on its own. For a request on
-   * HTTP/2, only `method`, `url`, `headers`, `httpVersion`, `socket` and `stream` are set.
+   * longRunning returns true for a long-running request, which the drain ends instead of waiting for it. lameduck
+   * recognizes event streams and upgraded sockets on its own. For an HTTP/2 request, only `method`, `url`, `headers`,
+   * `httpVersion`, `socket` and `stream` are set.
    */
   readonly longRunning?: ((request: IncomingMessage) => boolean | undefined) | undefined;
-  /** Returns the route of a request for the log and the metrics. Without a route, the log has the path. */
+  /**
+   * route returns the route of a request, such as `/orders/:id`, for the log and the metrics. If it returns undefined,
+   * the log has the path of the request.
+   */
   readonly route?: ((request: IncomingMessage) => string | undefined) | undefined;
 }
 
-/** The same functions for a request of any protocol. */
-export interface Asked {
+/** Classifiers contains the program's functions for requests of any protocol. */
+export interface Classifiers {
   readonly longRunning: ((request: Request) => boolean | undefined) | undefined;
   readonly route: ((request: Request) => string | undefined) | undefined;
 }
 
 /**
- * guarded returns functions whose errors do not break the request. If a function throws, the result is undefined, and the
- * first error of each function causes a warning.
+ * guarded wraps the program's functions, so that an error does not break a request. If a function throws, the wrapper
+ * returns undefined. The first error of each function causes a warning.
  */
 export function guarded(
   { longRunning, route }: RequestFunctions,
   warn: (message: string, details: object) => void,
-): Asked {
+): Classifiers {
   return {
     longRunning: longRunning && guard('longRunning', longRunning, warn),
     route: route && guard('route', route, warn),
@@ -35,10 +39,10 @@ export function guarded(
 }
 
 /**
- * withPaths returns the functions with a `longRunning` that also names each request to one of these paths, or below one of
- * them. The apiserver recognizes its profiling requests by their path in the same way (A-112).
+ * withPaths adds the configured paths to `longRunning`: a request to one of the paths, or below one, is long-running.
+ * The apiserver recognizes its profiling requests in the same way (A-112).
  */
-export function withPaths(asked: Asked, paths: readonly string[]): Asked {
+export function withPaths(asked: Classifiers, paths: readonly string[]): Classifiers {
   if (paths.length === 0) return asked;
   const folders = paths.map((path) => path.replace(/\/*$/, '/'));
   const { longRunning } = asked;
@@ -59,11 +63,11 @@ function guard<Result>(
   let hasFailed = false;
   return (request) => {
     try {
-      // Prefer the request object that the program was given, which may have the program's own properties. When a request on
-      // HTTP/2 arrives, that object does not exist yet.
+      // Prefer the request object that the program received, because the program may have set properties on it. When an
+      // HTTP/2 request arrives, that object does not exist yet.
       return ask((request[given] ?? request) as IncomingMessage);
     } catch (error) {
-      const message = `${name} has thrown, which counts as if it had said nothing: ${messageOf(error)}`;
+      const message = `the option ${name} threw an error, so its result is undefined: ${messageOf(error)}`;
       if (!hasFailed) warn(message, identifiersOf(request));
       hasFailed = true;
       return undefined;

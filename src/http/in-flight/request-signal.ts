@@ -4,7 +4,8 @@ import { keyOf } from '../../message.ts';
 import type { Connection } from '../connection.ts';
 import type { Exchange } from '../exchange.ts';
 
-// The key is on the request itself: a handler may read the signal after its exchange was released, or without an exchange.
+// The key of the controller on the request object. The exchange does not store the controller, because a handler may
+// read the signal after the response has ended.
 const controllerKey = Symbol('lameduck.abort-controller');
 
 interface Aborted {
@@ -17,8 +18,9 @@ interface StreamEnd {
 }
 
 /**
- * abortSignalOf returns the AbortSignal of a request, the same one each time. It is aborted by `abortRequest`, or when the
- * client disconnects before the whole response has been sent. A request that was injected in the process has no connection.
+ * abortSignalOf returns the AbortSignal of a request. Each call returns the same signal. It is aborted by
+ * `abortRequest`, or when the client disconnects before the complete response has been sent. A request that a test
+ * injected in the process has no connection, so its signal is aborted only by `abortRequest`.
  */
 export function abortSignalOf(
   request: object,
@@ -34,7 +36,7 @@ export function abortSignalOf(
     abortRequest(request, 'it has ended');
   } else {
     const onEnd = (): void => {
-      if (!exchange.isWhole) abortRequest(request, 'its client has gone');
+      if (!exchange.isWhole) abortRequest(request, 'its client disconnected');
     };
     if (connection.socket.destroyed) onEnd();
     else exchange.onEnd(onEnd);
@@ -47,14 +49,14 @@ export function hasAbortSignal(request: object): boolean {
   return (keyOf(request) as Aborted)[controllerKey] !== undefined;
 }
 
-/** abortRequest aborts the AbortSignal of a request, if it has been created. A second call changes nothing. */
+/** abortRequest aborts the AbortSignal of a request, if the signal has been created. A second call has no effect. */
 export function abortRequest(request: object, why: string): void {
   const controller = (keyOf(request) as Aborted)[controllerKey];
   if (controller === undefined || controller.signal.aborted) return;
-  controller.abort(new LameduckError('LAMEDUCK_ERR_REQUEST_ENDED', `the request has to end: ${why}`));
+  controller.abort(new LameduckError('LAMEDUCK_ERR_REQUEST_ENDED', `the request was aborted: ${why}`));
 }
 
-// When an HTTP/2 stream ends, it no longer has its session.
+// Tells whether a client has reset an HTTP/2 stream. An ended stream no longer refers to its session.
 function isGoneStream({ rstCode, destroyed }: StreamEnd): boolean {
   return rstCode !== undefined && destroyed === true;
 }

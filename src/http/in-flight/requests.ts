@@ -1,4 +1,4 @@
-// The requests of one lifecycle, over every protocol: which are counted, from when on, and when they are released.
+// Records which requests of a lifecycle are counted, since when, and until when. The protocol makes no difference.
 import { startImmediate, type Clock } from '../../clock.ts';
 import { socketOf, type Response } from '../../message.ts';
 import type { AuditLog, RequestObserver } from '../../observer.ts';
@@ -10,57 +10,68 @@ import { ResponseEnding } from '../long-running/response-ending.ts';
 import { watchedStreams, type WatchedStreams } from '../long-running/watched-streams.ts';
 import { InFlight } from './in-flight.ts';
 import { RequestEnds } from './request-ends.ts';
-import type { Asked } from './request-functions.ts';
+import type { Classifiers } from './request-functions.ts';
 import { abortRequest, abortSignalOf } from './request-signal.ts';
 
 const recognizedPerTurn = 1_000;
 
-// A recount waits this many times as long as the one before it took, so that rejecting many requests stays cheap.
+// The pause after a recount is this many times the duration of the recount, so that rejecting many requests stays
+// cheap.
 const pauseFactor = 10;
 
-/** RequestsOptions are the rules and the observers of the requests. */
 export interface RequestsOptions {
   readonly clock: Clock;
-  readonly functions: Asked;
-  /** Whether there are limits, so that each request must be counted when it arrives. */
+  /** random returns a number from 0 up to, but not including, 1. */
+  readonly random: () => number;
+  readonly functions: Classifiers;
+  /** isLimited tells whether there are overload limits. Each request must then be counted when it arrives. */
   readonly isLimited: boolean;
   readonly eventStreams: WatchedStreams;
-  /** Called for each request of the program that has ended. Undefined if nothing records the requests. */
+  /**
+   * observer is called when a request of the program has ended. It is undefined if neither the metrics nor the audit
+   * log are on.
+   */
   readonly observer: RequestObserver | undefined;
   readonly audit?: AuditLog | undefined;
 }
 
-/** Ended has the functions that Requests calls when responses have ended. */
+/** Ended contains the functions that Requests calls when responses have ended. */
 export interface Ended {
-  /** The response of an exchange has ended, whole or not. */
+  /** onEnd is called when the response of an exchange has ended, complete or not. */
   onEnd(exchange: HttpExchange): void;
-  /** Release responses whose end was not reported, because the program has removed the listeners. */
+  /**
+   * forgetIfEnded and forgetEnded release responses that have ended unnoticed, because the program removed the
+   * listeners.
+   */
   forgetIfEnded(connection: Connection): void;
   forgetEnded(): void;
 }
 
-/** Requests counts the requests of the program. Requests that lameduck answers are tracked until their end, but not counted. */
+/**
+ * Requests counts the requests of the program. A request that lameduck itself answers is tracked until its end, but not
+ * counted.
+ */
 export class Requests {
   readonly inFlight = new InFlight();
   readonly longRunning: LongRunning;
   readonly #clock: Clock;
-  readonly #functions: Asked;
+  readonly #functions: Classifiers;
   readonly #ends: RequestEnds | undefined;
   readonly #audit: AuditLog | undefined;
   readonly #isWatchedStream: (exchange: HttpExchange) => boolean;
   readonly #now: () => number;
   readonly #onHead: (exchange: HttpExchange) => void;
   readonly #onEnd: (this: Response) => void;
-  /** Whether watched event streams must be recognized as soon as their headers have been sent. */
+  /** #isWatched is true if an event stream must be recognized as soon as its headers have been sent. */
   readonly #isWatched: boolean;
-  /** Whether each request is counted when it arrives; from ShutdownInitiated on it is. */
-  #isListed: boolean;
-  #isLeaving = false;
+  /** #enrolsOnArrival is true if each request is counted on arrival. From ShutdownInitiated on, it is always true. */
+  #enrolsOnArrival: boolean;
+  #isShuttingDown = false;
   readonly #ended: Ended;
   #recountAt = -Infinity;
 
-  constructor({ clock, functions, isLimited, eventStreams, observer, audit }: RequestsOptions, ended: Ended) {
-    this.longRunning = new LongRunning(clock, this.inFlight);
+  constructor({ clock, random, functions, isLimited, eventStreams, observer, audit }: RequestsOptions, ended: Ended) {
+    this.longRunning = new LongRunning(clock, this.inFlight, random);
     this.#clock = clock;
     this.#functions = functions;
     const isReported = observer !== undefined || audit !== undefined;
@@ -70,49 +81,53 @@ export class Requests {
     this.#isWatchedStream = watchedStreams(eventStreams);
     this.#now = () => clock.now();
     this.#ended = ended;
-    // One function for every request, so that a request costs no closure.
+    // Use one function for all requests. A function for each request would cost memory.
     this.#onEnd = function (this: Response): void {
       const exchange = connectionOf(this.req.socket)?.exchangeOf(this);
       if (exchange !== undefined) ended.onEnd(exchange);
     };
     this.#isWatched = isLimited || audit !== undefined;
-    this.#isListed = isLimited || isReported || functions.longRunning !== undefined;
+    this.#enrolsOnArrival = isLimited || isReported || functions.longRunning !== undefined;
     this.#onHead = (exchange) => {
       if (this.#isWatchedStream(exchange)) this.#beginLongRunning(exchange);
       const { state } = exchange;
-      if (this.#isLeaving && (state.is === 'long-running' || state.is === 'told')) state.ending.watch?.();
+      if (this.#isShuttingDown && (state.is === 'long-running' || state.is === 'ending')) state.ending.watch?.();
       const { response } = exchange;
       if (response.headersSent && isLongRunning(exchange)) audit?.onStarted(exchange, response.statusCode);
     };
   }
 
-  /** leave makes current and future responses on the connections tell their clients to close them, if the protocol allows it. */
-  leave(connections: Iterable<Connection>): void {
-    this.list(connections);
-    this.#isListed = true;
-    this.#isLeaving = true;
-    this.inFlight.leave();
-    for (const { exchanges } of connections) for (const exchange of exchanges) this.#beginLeaving(exchange);
+  /**
+   * beginShutdown makes current and future responses tell their clients to close the connection, if the protocol allows
+   * it.
+   */
+  beginShutdown(connections: Iterable<Connection>): void {
+    this.enrolNoted(connections);
+    this.#enrolsOnArrival = true;
+    this.#isShuttingDown = true;
+    this.inFlight.beginShutdown();
+    for (const { exchanges } of connections) for (const exchange of exchanges) this.#beginShutdown(exchange);
   }
 
   /**
-   * admit counts a request of HTTP/1.1. `isOurs` means that lameduck answers it. Before a shutdown, admit only notes most requests
-   * and returns undefined. They are counted when the counts are read.
+   * admit counts an HTTP/1.1 request and returns its exchange. `isOurs` means that lameduck answers it. Before a
+   * shutdown, admit returns undefined for most requests and only notes them. `enrolNoted` counts them when a count is
+   * read.
    */
   admit(connection: Connection, response: Http1Exchange['response'], isOurs: boolean): HttpExchange | undefined {
     const now = this.#clock.now();
-    if (!this.#isListed && !isOurs && connection.note(response, now)) return undefined;
+    if (!this.#enrolsOnArrival && !isOurs && connection.note(response, now)) return undefined;
     const exchange = new Http1Exchange(connection, response, now);
     this.enrol(exchange, isOurs);
     return exchange;
   }
 
-  /** enrol counts a request. */
+  /** enrol counts a request and listens for its end. */
   enrol(exchange: HttpExchange, isOurs: boolean): void {
     exchange.connection.add(exchange);
     this.#begin(exchange, isOurs);
     if (!isOurs && this.#functions.longRunning?.(exchange.request) === true) this.#beginLongRunning(exchange);
-    if (this.#isLeaving) this.#beginLeaving(exchange);
+    if (this.#isShuttingDown) this.#beginShutdown(exchange);
   }
 
   #begin(exchange: HttpExchange, isOurs: boolean): void {
@@ -120,43 +135,49 @@ export class Requests {
     exchange.onEnd(this.#onEnd);
   }
 
-  #beginLeaving(exchange: HttpExchange): void {
-    exchange.beginLeaving(this.#now);
+  #beginShutdown(exchange: HttpExchange): void {
+    exchange.beginShutdown(this.#now);
     exchange.onHead(this.#onHead);
   }
 
-  /** list counts the requests that were only noted. */
-  list(connections: Iterable<Connection>): void {
-    if (this.#isListed) return;
-    for (const connection of connections) this.#list(connection);
+  /** enrolNoted counts the requests that `admit` has only noted. */
+  enrolNoted(connections: Iterable<Connection>): void {
+    if (this.#enrolsOnArrival) return;
+    for (const connection of connections) this.#enrolNotedOn(connection);
   }
 
-  #list(connection: Connection | undefined): void {
-    const exchange = this.#isListed ? undefined : connection?.list();
+  #enrolNotedOn(connection: Connection | undefined): void {
+    const exchange = this.#enrolsOnArrival ? undefined : connection?.enrolNoted();
     if (exchange !== undefined) this.#begin(exchange, false);
   }
 
-  /** watch lets an event stream be recognized as soon as its headers are sent, where that matters at once. */
+  /**
+   * watch recognizes an event stream as soon as its headers have been sent. It does so only if the limits or the audit
+   * log need this.
+   */
   watch(exchange: HttpExchange): void {
-    if (this.#isWatched && !this.#isLeaving) exchange.onHead(this.#onHead);
+    if (this.#isWatched && !this.#isShuttingDown) exchange.onHead(this.#onHead);
   }
 
-  /** noteReceived reports that a request goes to the program. */
+  /** noteReceived reports that a request is passed to the program. */
   noteReceived(exchange: Exchange): void {
     this.#audit?.onReceived(exchange, exchange.request);
   }
 
-  /** noteThrow reports that the program's listener has thrown when it got a request. */
+  /** noteThrow reports that the program's listener for a request has thrown. */
   noteThrow(request: object): void {
     const connection = connectionOf(socketOf(request));
     const exchange = connection?.exchangeFor(request) ?? connection?.upgraded;
     if (exchange !== undefined) this.#audit?.onPanic(exchange);
   }
 
-  /** recount returns the requests in flight without those whose end nobody has reported. */
+  /**
+   * recount returns the number of the program's requests in flight. Before that, it releases requests whose end was not
+   * reported.
+   */
   recount({ connection }: HttpExchange): number {
     const now = this.#clock.now();
-    // A client that waits for its responses has its last request, which has ended, on the same connection.
+    // If a client sends its next request only after the response, its earlier request on this connection has ended.
     this.#ended.forgetIfEnded(connection);
     if (now >= this.#recountAt) {
       this.#ended.forgetEnded();
@@ -165,20 +186,23 @@ export class Requests {
     return this.inFlight.serving;
   }
 
-  /** refuse answers an admitted request in the place of its handler, and waits for it no more. */
+  /** refuse answers an admitted request with 429 in place of its handler. The drain does not wait for it. */
   refuse(exchange: HttpExchange): void {
     this.inFlight.refused++;
     this.setApart(exchange);
     exchange.refuse();
   }
 
-  /** setApart no longer counts a request as the program's, because lameduck answers it. */
+  /** setApart stops counting a request as one of the program's, because lameduck answers it. */
   setApart(exchange: HttpExchange): void {
     this.longRunning.delete(exchange);
     this.inFlight.move(exchange, ours);
   }
 
-  /** release sees a response out that has ended, whole or not; false when its connection had ended before it. */
+  /**
+   * release stops counting an exchange whose response has ended, complete or not. It returns false if this has already
+   * been done.
+   */
   release(exchange: HttpExchange): boolean {
     if (exchange.state.is === 'released') return false;
     exchange.connection.remove(exchange);
@@ -186,7 +210,7 @@ export class Requests {
     return true;
   }
 
-  /** releaseAll sees everything out that was on a connection which has closed. */
+  /** releaseAll releases all requests of a connection that has closed. */
   releaseAll(connection: Connection): void {
     for (const exchange of connection.removeAll()) this.#release(exchange);
     const { upgraded } = connection;
@@ -203,11 +227,11 @@ export class Requests {
   }
 
   /**
-   * recognize finds watched event streams among the requests in flight, so that they are counted as long-running. If there are
-   * many requests, it takes many turns of the event loop, so that other work does not wait.
+   * recognize finds watched event streams among the requests in flight, so that they count as long-running. If there
+   * are many requests, it takes many turns of the event loop, so that other work does not wait.
    */
   async recognize(connections: Iterable<Connection>): Promise<void> {
-    this.list(connections);
+    this.enrolNoted(connections);
     let looked = 0;
     for (const { exchanges } of connections) {
       for (const exchange of exchanges) this.#onHead(exchange);
@@ -215,34 +239,40 @@ export class Requests {
     }
   }
 
-  /** isLongRunning tells whether a request is long-running, even if its event stream has not been recognized yet. */
+  /**
+   * isLongRunning tells whether a request is long-running. It also recognizes an event stream that is not yet counted
+   * as long-running.
+   */
   isLongRunning(exchange: HttpExchange): boolean {
     return isLongRunning(exchange) || this.#isWatchedStream(exchange);
   }
 
-  /** markLongRunning makes a request in flight long-running (P-033). */
+  /** markLongRunning makes a request in flight count as long-running (P-033). */
   markLongRunning(request: object): void {
     const connection = connectionOf(socketOf(request));
-    this.#list(connection);
+    this.#enrolNotedOn(connection);
     const exchange = connection?.exchangeFor(request);
     if (exchange !== undefined) this.#beginLongRunning(exchange);
   }
 
-  /** abortSignal returns the AbortSignal of a request. If the drain has already ended the request, the signal is aborted (P-028). */
+  /**
+   * abortSignal returns the AbortSignal of a request. If the drain is already ending the request, the signal is aborted
+   * (P-028).
+   */
   abortSignal(request: object): AbortSignal {
     const connection = connectionOf(socketOf(request));
-    this.#list(connection);
+    this.#enrolNotedOn(connection);
     const exchange = connection?.exchangeFor(request) ?? connection?.upgraded;
     const signal = abortSignalOf(request, connection, exchange);
-    if (exchange?.state.is === 'told') abortRequest(request, 'the server is shutting down');
+    if (exchange?.state.is === 'ending') abortRequest(request, 'the server is shutting down');
     return signal;
   }
 
-  /** cut aborts the signals of all requests that are left, which end with their connections and not by themselves. */
+  /** cut aborts the signal of every remaining request, because the drain destroys their connections. */
   cut(connections: Iterable<Connection>): void {
     this.inFlight.cut();
     for (const connection of connections) {
-      for (const { request } of connection.unfinished()) abortRequest(request, 'the shutdown has no time left');
+      for (const { request } of connection.unfinished()) abortRequest(request, 'the shutdown budget is over');
     }
   }
 

@@ -1,17 +1,17 @@
-// Describes for the log the requests that have no complete answer.
+// Describes the requests without a complete response, for the log.
 import { hostAndPort } from '../../address.ts';
 import type { UnfinishedRequest } from '../../observer.ts';
 import type { Connection } from '../connection.ts';
 import type { Exchange, HttpExchange } from '../exchange.ts';
 import { isEventStream } from '../responses/head.ts';
-import type { Asked } from './request-functions.ts';
+import type { Classifiers } from './request-functions.ts';
 import { identifiersOf, type Request } from '../../message.ts';
 
-/** describeUnfinished lists the requests that have no complete answer, and the upgraded connections, oldest first. */
+/** describeUnfinished lists the requests without a complete response and the upgraded connections, oldest first. */
 export function describeUnfinished(
   connections: Iterable<Connection>,
   now: number,
-  route: Asked['route'],
+  route: Classifiers['route'],
 ): UnfinishedRequest[] {
   return [...connections]
     .flatMap((connection) =>
@@ -27,7 +27,8 @@ export function describeUnfinished(
     .sort((a, b) => b.ageMs - a.ageMs);
 }
 
-// Every exchange that is serving has a response.
+// Tells whether a request is an event stream that the drain waits for instead of ending it. Every exchange in the state
+// `serving` has a response.
 function isOrdinaryStream(exchange: Exchange): boolean {
   return exchange.state.is === 'serving' && isEventStream(exchange as HttpExchange);
 }

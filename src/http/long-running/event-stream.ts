@@ -1,13 +1,13 @@
-// Ends a stream of server-sent events between two events, with a `retry:` for its client.
+// Ends a stream of server-sent events between two events, with a `retry:` that tells the client when to reconnect.
 import type { HttpExchange } from '../exchange.ts';
 import { isEncoded } from '../responses/head.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 
-/** EventStream reads what the handler of a stream writes from now on, so that the stream ends after a whole event. */
+/** EventStream reads what the handler of an event stream writes, so that the stream can end after a complete event. */
 export class EventStream {
   readonly #exchange: HttpExchange;
   readonly #isEncoded: boolean;
-  /** The text that was written after the last whole event; undefined if the handler has written nothing yet. */
+  /** #rest is the text after the last complete event. It is undefined if the handler has written nothing yet. */
   #rest: string | undefined;
   #whenBetween: (() => void) | undefined;
 
@@ -24,21 +24,21 @@ export class EventStream {
     }) as typeof writable.write;
   }
 
-  // A comment, which keeps a stream alive, is not part of an event.
+  // Tells whether no event is partly written. A comment, such as a keep-alive line, is not part of an event.
   get #isBetweenEvents(): boolean {
     return this.#rest === undefined || !/^[^:\r\n]/m.test(this.#rest);
   }
 
-  /** betweenEvents calls back as soon as no event is half written, in most cases at once. */
+  /** betweenEvents calls `callback` when no event is partly written. In most cases it does so at once. */
   betweenEvents(callback: () => void): void {
     if (this.#isBetweenEvents) callback();
     else this.#whenBetween = callback;
   }
 
   /**
-   * hint tells the client how many milliseconds to wait before it reconnects (P-034). The hint is followed by an empty line only
-   * if the last event is known to be whole. Otherwise the client takes the hint, and drops the half event at the end of the
-   * stream. A stream with a `Content-Encoding` gets no hint, because the hint would not be encoded.
+   * hint tells the client how many milliseconds to wait before it reconnects (P-034). An empty line follows only if the
+   * last event is known to be complete. Otherwise the client still reads the hint, and discards the incomplete event at
+   * the end of the stream. A stream with a `Content-Encoding` gets no hint, because the hint would not be encoded.
    */
   hint(retry: number): void {
     if (this.#isEncoded) return;
@@ -49,7 +49,7 @@ export class EventStream {
 
   #note(chunk: unknown): void {
     const text = `${this.#rest ?? ''}${textOf(chunk)}`;
-    // Keep only the end of a long event. The `x` notes that an event has begun.
+    // Drop all but the end of a long event. The `x` stands for the dropped start, to record that an event has begun.
     const rest = text.slice(endOfLastEvent(text));
     this.#rest = rest.length > longestRest ? `x${rest.slice(-longestRest)}` : rest;
     if (!this.#isBetweenEvents) return;

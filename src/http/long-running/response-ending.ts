@@ -2,7 +2,7 @@
 import { hasLength, isEventStream } from '../responses/head.ts';
 import type { Ending, HttpExchange } from '../exchange.ts';
 import { abortRequest, hasAbortSignal } from '../in-flight/request-signal.ts';
-import { answerInstead, endInstead } from '../responses/instead.ts';
+import { answerInPlaceOfHandler, endInPlaceOfHandler } from '../responses/in-place-of-handler.ts';
 import { comeBackSoon } from '../responses/rejection.ts';
 import { sayGoingAway, webSocketOn } from '../upgraded/websocket.ts';
 import { EventStream } from './event-stream.ts';
@@ -11,23 +11,29 @@ import { EventStream } from './event-stream.ts';
 export class ResponseEnding implements Ending {
   readonly #exchange: HttpExchange;
   #stream: EventStream | undefined;
-  /** Whether a WebSocket over HTTP/2 has been closed, which waits for its peer's close frame. */
+  /**
+   * #isGoingAway is true if lameduck has sent a close frame on a WebSocket over HTTP/2. It then waits for the peer's
+   * close frame.
+   */
   #isGoingAway = false;
 
   constructor(exchange: HttpExchange) {
     this.#exchange = exchange;
   }
 
-  /** watch begins to read the chunks of an event stream. It is called when a shutdown has begun and the headers have been sent. */
+  /**
+   * watch begins to read the chunks of an event stream. It is called when a shutdown has begun and the headers have
+   * been sent.
+   */
   watch(): void {
     if (this.#stream === undefined && isEventStream(this.#exchange)) this.#stream = new EventStream(this.#exchange);
   }
 
   /**
-   * tell aborts the AbortSignal of the request if the handler uses it (P-028). Otherwise tell ends the request if a clean end is
-   * possible: a stream ends with its last chunk, a WebSocket with 1001 (P-039).
+   * begin aborts the AbortSignal of the request if the handler uses the signal (P-028). Otherwise begin ends the
+   * request itself, if a clean end is possible. A stream ends with its last chunk, and a WebSocket with 1001 (P-039).
    */
-  tell(retry: number | undefined): void {
+  begin(retry: number | undefined): void {
     const stream = this.#stream;
     if (stream === undefined) {
       this.#tellHandler();
@@ -41,21 +47,23 @@ export class ResponseEnding implements Ending {
   }
 
   /**
-   * end closes a request that is still open at the end of the grace period. If the handler has sent no headers, lameduck responds
-   * (P-035). If the response has ended but the client still sends a body, the next call stops reading.
+   * end closes a request that is still open at the end of the grace period. If the handler has sent no headers,
+   * lameduck responds (P-035). If the response has ended but the client still sends a body, the next call of end stops
+   * reading.
    */
   end(): void {
     const exchange = this.#exchange;
     const { request, response } = exchange;
     abortRequest(request, 'the server is shutting down');
     if (response.writableEnded) exchange.stopReading();
-    else if (!response.headersSent) answerInstead(exchange, comeBackSoon);
+    else if (!response.headersSent) answerInPlaceOfHandler(exchange, comeBackSoon);
     else if (this.#isGoingAway) response.destroy();
     else if (this.#goAway()) this.#isGoingAway = true;
-    else if (!hasLength(exchange)) endInstead(exchange);
+    else if (!hasLength(exchange)) endInPlaceOfHandler(exchange);
   }
 
-  // A WebSocket over HTTP/2 (RFC 8441) is on its stream, as one over HTTP/1.1 is on its socket.
+  // Closes the WebSocket of a stream (RFC 8441) with 1001. Returns false if there is none. Its object is stored on the
+  // stream, as that of a WebSocket over HTTP/1.1 is stored on the socket.
   #goAway(): boolean {
     const webSocket = webSocketOn(this.#exchange.writable);
     return webSocket !== undefined && sayGoingAway(webSocket);

@@ -1,14 +1,15 @@
-// Which event streams are watches, and which are responses like any other.
+// Decides which event streams the drain ends, and which it treats as ordinary responses.
 import type { HttpExchange } from '../exchange.ts';
 import type { Request } from '../../message.ts';
 import { isEventStream } from '../responses/head.ts';
 
-/** WatchedStreams is the setting `eventStreams`. */
+/** WatchedStreams is the type of the setting `eventStreams`: which event streams the drain ends. */
 export type WatchedStreams = 'reconnecting' | 'all' | 'none';
 
 /**
- * watchedStreams returns a function that tells whether a response is an event stream that the drain may end after any event.
- * The clients of other event streams, for example of an LLM, would take a clean end for the whole response.
+ * watchedStreams returns a function that tells whether a response is an event stream that the drain may end after any
+ * event. The clients of other event streams, for example of an LLM, would mistake a clean end for the end of the
+ * response.
  */
 export function watchedStreams(eventStreams: WatchedStreams): (exchange: HttpExchange) => boolean {
   if (eventStreams === 'none') return () => false;
@@ -16,7 +17,8 @@ export function watchedStreams(eventStreams: WatchedStreams): (exchange: HttpExc
   return (exchange) => isOfEventSource(exchange.request) && isEventStream(exchange);
 }
 
-// Every EventSource sends this header and no other media type (HTML Living Standard, section 9.2.2), and reconnects.
+// Recognizes a request of an EventSource, which reconnects on its own. It always sends this Accept header and no other
+// media type (HTML Living Standard, section 9.2.2).
 function isOfEventSource({ method, headers }: Request): boolean {
   return method === 'GET' && headers.accept?.trim().toLowerCase() === 'text/event-stream';
 }

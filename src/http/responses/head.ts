@@ -1,32 +1,36 @@
-// The head of a response as it was sent, and what it says.
+// Reads the headers of a response as they were sent.
 
 const eventStreamHeader = /^content-type:[ \t]*text\/event-stream[ \t]*(;|\r?$)/im;
-// Servers of GraphQL say `none`, so that no proxy compresses their streams.
+// A response header that names an encoding of the body. GraphQL servers send `none`, so that no proxy compresses their
+// streams.
 const encodedHeader = /^content-encoding:(?![ \t]*(?:identity|none)[ \t]*\r?$)/im;
 const chunkedHeader = /^transfer-encoding:.*chunked/im;
 const lengthHeader = /^content-length:/im;
 
-/** Head is a response by its headers as they were sent, a line each; empty before that. */
+/**
+ * Head is the part of a response with its sent headers. `head` has one header per line, and is empty before they are
+ * sent.
+ */
 interface Head {
   readonly head: string;
 }
 
-/** isEventStream tells whether the headers of a response, once they are written, say that it is an event stream. */
+/** isEventStream tells whether the sent headers of a response say that it is an event stream. */
 export function isEventStream({ head }: Head): boolean {
   return eventStreamHeader.test(head);
 }
 
-/** hasLength tells whether a response has promised how long it will be, so that it cannot end before. */
+/** hasLength tells whether a response has a `Content-Length`, which forbids a shorter body. */
 export function hasLength({ head }: Head): boolean {
   return lengthHeader.test(head);
 }
 
-/** isChunked tells whether a response ends with a last chunk. */
+/** isChunked tells whether a response uses chunked encoding, in which a last chunk marks the end. */
 export function isChunked({ head }: Head): boolean {
   return chunkedHeader.test(head);
 }
 
-/** isEncoded tells whether a response is sent in an encoding that its handler applies. */
+/** isEncoded tells whether the handler encodes the body of a response, for example by compression. */
 export function isEncoded({ head }: Head): boolean {
   return encodedHeader.test(head);
 }

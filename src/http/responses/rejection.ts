@@ -1,4 +1,5 @@
-// The answers to requests that no handler answers. A client, and a test, tells them apart by Retry-After and body (A-176).
+// The responses to requests that lameduck rejects. Each response differs from the others in `Retry-After` or body
+// (A-176).
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Answer, Request, Response } from '../../message.ts';
@@ -6,17 +7,23 @@ import { sendWhole } from './send-whole.ts';
 
 const plain = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
 
-/** tooManyRequests is for a request beyond the limit: this server may have room in a second (A-174). */
+/**
+ * tooManyRequests is the response to a request above the limit. After a second, this server may be below the limit
+ * again (A-174).
+ */
 export const tooManyRequests: Answer = {
   status: 429,
   headers: { ...plain, 'Retry-After': '1' },
   body: 'There are too many requests in flight, please try again later.\n',
 };
 
-/** timedOut is for a request whose handler has sent nothing in time (A-171). */
+/** timedOut is the response to a request whose handler has sent nothing within `requestTimeout` (A-171). */
 export const timedOut: Answer = { status: 504, headers: plain, body: 'The request was not completed in time.\n' };
 
-/** comeBackSoon is for a long-running request whose handler has sent nothing when the drain ends it (P-035). */
+/**
+ * comeBackSoon is the response to a long-running request whose handler has sent nothing when the drain ends the request
+ * (P-035).
+ */
 export const comeBackSoon: Answer = {
   status: 503,
   headers: { ...plain, 'Retry-After': '1' },
@@ -36,8 +43,9 @@ export function answerRetryAfter(request: Request, response: Response): void {
 }
 
 /**
- * refuseUpgrade answers an upgrade with an HTTP response (P-041). On a connection that was accepted late, it sends the same 429 as
- * for other requests. On an older connection, it sends a 503 with a short `Retry-After`. The caller ends the socket.
+ * refuseUpgrade answers an upgrade with an HTTP response (P-041). On a connection that was accepted late, it sends a
+ * 429, as to every other request there. On an older connection, it sends a 503 with a short `Retry-After`. The caller
+ * must end the socket.
  */
 export function refuseUpgrade(socket: Duplex, isLate: boolean): void {
   const { status, headers, body } = isLate ? shuttingDown : comeBackSoon;

@@ -1,8 +1,8 @@
-// Sending an answer that is known as a whole.
+// Sends a complete response in one call.
 import type { Answer, Response } from '../../message.ts';
 import { ignoreResets } from './socket-errors.ts';
 
-/** sendWhole sends an answer with its length, and ends it. */
+/** sendWhole sends status, headers and body of an answer, with its `Content-Length`, and ends the response. */
 export function sendWhole(response: Response, { status, headers, body }: Answer): void {
   ignoreResets(response.req.socket);
   response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });

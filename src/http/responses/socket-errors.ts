@@ -1,16 +1,18 @@
-// Errors of sockets to which lameduck itself writes. The program does not handle them, and an error without a listener ends the
-// process.
+// Handles errors of sockets to which lameduck itself writes. The program does not expect errors from these writes, and
+// an error without a listener ends the process.
 import { Socket } from 'node:net';
 
 /**
- * ignoreResets is called before lameduck writes to a socket. Node has its own `error` listener on each socket, but a program
- * can remove it, and removes it by an upgrade. A request that was injected in the process has no real socket.
+ * ignoreResets adds an `error` listener to a socket before lameduck writes to it. Node adds one too, but an upgrade or
+ * the program may remove that one. If a test has injected the request in the process, the socket is not real, and
+ * ignoreResets does nothing.
  */
 export function ignoreResets(socket: unknown): void {
   if (socket instanceof Socket) socket.off('error', ignore).on('error', ignore);
 }
 
-// The errors of Node and the system have a code. Any other is the program's own, and ends the process as without lameduck.
+// Ignores errors of Node and the system, which have a code. Any other error is the program's own, and ends the process
+// as it would without lameduck.
 function ignore(this: Socket, error: NodeJS.ErrnoException): void {
   if (error.code === undefined && this.listenerCount('error') === 1) throw error;
 }

@@ -1,25 +1,25 @@
-// The addresses at which a process reaches its own servers.
+// The addresses at which a process can reach its own servers.
 import { BlockList, isIPv4, type AddressInfo } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import type { Server } from '../server.ts';
 
-/** Reach is one port on which a server listens, and the addresses at which this process reaches it. */
+/** Reach is one port on which a server listens, and the addresses by which this process can connect to it. */
 export interface Reach {
   readonly server: Server;
   readonly port: number;
-  /** Whether the server listens on an IPv6 socket. */
+  /** isIPv6 tells whether the server listens on an IPv6 socket. */
   readonly isIPv6: boolean;
   has(address: string): boolean;
 }
 
-/** reachOf lists the ports on which the servers listen now. A server on a Unix socket or a pipe has none. */
+/** reachOf lists the ports on which the servers listen now. A server on a Unix socket or a pipe has no port. */
 export function reachOf(servers: readonly Server[]): Reach[] {
   const all = servers.flatMap((server) => {
     const address = server.address();
     return address === null || typeof address === 'string' ? [] : [reach(server, address)];
   });
-  // A port may have two listeners, one for each family. The IPv4 one comes first, because the IPv6 one seems to have the IPv4
-  // addresses, too.
+  // A port may have one listener for each family. Sort the IPv4 listener first: it gets the IPv4 connections, although
+  // the IPv6 listener appears to accept them too.
   return all.sort((a, b) => Number(a.isIPv6) - Number(b.isIPv6));
 }
 
@@ -30,13 +30,15 @@ function reach(server: Server, { address, port, family }: AddressInfo): Reach {
   };
   const isIPv6 = family === 'IPv6';
   if (address === '0.0.0.0' || address === '::') {
-    // A server on `::` also has the IPv4 addresses, except with `ipv6Only`, which Node does not show.
+    // A server on `::` also accepts IPv4, except with `ipv6Only`, which Node does not show.
     const own = ownAddresses().filter((one) => isIPv6 || isIPv4(one));
     for (const one of own) add(one);
     addresses.addSubnet('127.0.0.0', 8);
   } else add(withoutZone(address));
   return {
-    ...{ server, port, isIPv6 },
+    server,
+    port,
+    isIPv6,
     has: (one) => addresses.check(withoutZone(one), familyOf(one)),
   };
 }
@@ -45,12 +47,12 @@ function interfaceAddresses(): string[] {
   try {
     return Object.values(networkInterfaces()).flatMap((all) => (all ?? []).map(({ address }) => withoutZone(address)));
   } catch {
-    // Some sandboxes do not list them. Only the loopback addresses are found then.
+    // Some sandboxes do not list network interfaces. Then only the loopback addresses are known, so the list is empty.
     return [];
   }
 }
 
-// Linux connects 0.0.0.0 and :: to the machine itself.
+// Returns all addresses of this machine. Linux connects 0.0.0.0 and :: to the machine itself.
 function ownAddresses(): string[] {
   return ['0.0.0.0', '::', '::1', ...interfaceAddresses()];
 }
@@ -59,7 +61,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIPv4(address) ? 'ipv4' : 'ipv6';
 }
 
-// A link-local address may end with its zone, which names an interface: `fe80::1%eth0`.
+// Removes the zone, the name of an interface, from a link-local address such as `fe80::1%eth0`.
 function withoutZone(address: string): string {
   return address.split('%', 1)[0] as string;
 }

@@ -1,25 +1,29 @@
-// Redirects TCP connects of this process. Only this file patches how Node connects.
-import type { TcpHandle } from '../node-internals.ts';
+// Redirects outgoing TCP connections of this process. Only this file patches how Node connects.
+import type { TcpHandle } from '../../node-internals.ts';
 
-/** Connect is one attempt to connect, after every name has been looked up. */
+/** Connect is one attempt to connect, after the name has been looked up. */
 export interface Connect {
   readonly address: string;
   readonly port: number;
   readonly handle: TcpHandle;
-  /** toLoopback connects to a port of 127.0.0.1 instead. Returns whether the attempt has begun. */
+  /** toLoopback connects to a port of 127.0.0.1 in place of the address. It returns true if the attempt has begun. */
   readonly toLoopback: (port: number) => boolean;
 }
 
-/** Redirect returns true if it has connected the handle by `toLoopback`. */
+/**
+ * Redirect is called for each attempt to connect. It may redirect the attempt with `toLoopback`, and returns true if it
+ * has done so.
+ */
 export type Redirect = (connect: Connect) => boolean;
 
+// Module-level, because all TCP handles of a thread have one prototype, which is patched at most once.
 const redirects = new Set<Redirect>();
 let restore = (): void => undefined;
 
 /**
- * redirectConnects calls `redirect` for every TCP connect of this thread, until the returned function is called. `handle` can
- * be any TCP handle. The prototype of the handles is patched, and not `Socket.prototype.connect`. The address is known only
- * after the lookup, and each attempt of `autoSelectFamily` has its own handle.
+ * redirectConnects calls `redirect` for every TCP connect of this thread, until the returned function is called.
+ * `handle` can be any TCP handle. It patches the prototype of the handles instead of `Socket.prototype.connect`. The
+ * address is known only after the lookup, and each attempt of `autoSelectFamily` has its own handle.
  */
 export function redirectConnects(handle: TcpHandle, redirect: Redirect): () => void {
   if (redirects.size === 0) restore = patch(Object.getPrototypeOf(handle) as TcpHandle);
@@ -32,7 +36,7 @@ export function redirectConnects(handle: TcpHandle, redirect: Redirect): () => v
 type Method = TcpHandle['connect'];
 
 function patch(prototype: TcpHandle): () => void {
-  // Called on the handle that they are taken for.
+  // These methods are called with their handle as `this`.
   // eslint-disable-next-line @typescript-eslint/unbound-method
   const { connect, connect6 } = prototype;
   const redirected = (original: Method): Method =>
@@ -44,7 +48,8 @@ function patch(prototype: TcpHandle): () => void {
   const patched = { connect: redirected(connect), connect6: redirected(connect6) };
   Object.assign(prototype, patched);
   return () => {
-    // If another library has patched them since, its patch stays. It may still call these functions, which then redirect nothing.
+    // If another library has patched these methods since, leave its patch in place. It may still call these functions,
+    // which then redirect nothing.
     if (prototype.connect === patched.connect) prototype.connect = connect;
     if (prototype.connect6 === patched.connect6) prototype.connect6 = connect6;
   };

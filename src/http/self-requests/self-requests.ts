@@ -1,13 +1,14 @@
-// Requests of a program to itself: connections that the process makes to its own servers are accepted during the drain.
+// Requests of a program to itself. The connections that the process makes to its own servers are accepted during the
+// drain.
 import { createServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net';
 import { endsOf, endText, show, type Ends } from './ends.ts';
-import { socketsMade, tcpHandleOf } from '../node-internals.ts';
+import { socketsMade, tcpHandleOf } from '../../node-internals.ts';
 import { reachOf, type Reach } from './reach.ts';
 import { redirectConnects, type Connect } from './redirect.ts';
 import type { Server } from '../server.ts';
 import type { Traffic } from '../traffic.ts';
 
-/** SelfRequestsOptions names the servers, which still listen, and what accepts their connections. */
+/** The servers must still listen. */
 export interface SelfRequestsOptions {
   readonly servers: readonly Server[];
   readonly traffic: Traffic;
@@ -20,15 +21,18 @@ interface Expected {
 }
 
 /**
- * SelfRequests hands the servers the connections that this process makes to them, from its construction until `end`. A
- * handler that calls its own server can thus finish while all other clients are refused. Such a connection goes through a
- * second listener, on 127.0.0.1, which closes the connections of other processes.
+ * SelfRequests passes the process's own connections to its servers, from its construction until `end`. A handler that
+ * calls its own server can thus finish while all other clients are refused. SelfRequests redirects own connections to a
+ * second listener on 127.0.0.1, which closes connections of other processes.
  */
 export class SelfRequests {
   readonly #traffic: Traffic;
   readonly #reaches: readonly Reach[];
   readonly #listener: NetServer;
-  /** The connections that have been redirected and not accepted yet, by the client's real address and port. */
+  /**
+   * #expected contains each redirected connection that has not been accepted yet. Its key is the client's real address
+   * and port.
+   */
   readonly #expected = new Map<string, Expected>();
   #stopRedirecting = (): void => undefined;
   #hasEnded = false;
@@ -44,26 +48,27 @@ export class SelfRequests {
     this.#listener.on('error', ({ message }) => {
       warn(`requests of the program to itself are refused once it has stopped listening: ${message}`);
     });
-    // `exclusive` for a worker of node:cluster, whose primary would otherwise listen in its place.
+    // In a worker of node:cluster, `exclusive` prevents the primary from listening in its place.
     this.#listener.listen({ port: 0, host: '127.0.0.1', exclusive: true }, () => {
       this.#begin();
     });
     this.#listener.unref();
   }
 
-  /** end stops redirecting. Connections that have been accepted go on. */
+  /** end stops redirecting. Accepted connections stay open. */
   end(): void {
     this.#hasEnded = true;
     this.#stopRedirecting();
     if (this.#listener.listening) this.#listener.close();
   }
 
-  // The key has both ports: another process may use the same client port for another of these servers.
+  // Recognizes own connections that were accepted before the shutdown. The key contains both ports, because another
+  // process may use the same client port.
   #recognizeEarlier(): void {
     const ports = this.#reaches.map(({ port }) => port);
     const made = new Set<string>();
     for (const { connecting, localAddress, localPort, remotePort } of socketsMade()) {
-      // While a socket is connecting, Node does not show its remote port: assume each.
+      // While a socket is connecting, Node does not show its remote port, so assume each of the server ports.
       for (const port of ports) if (connecting || port === remotePort) made.add(pairOf(localAddress, localPort, port));
     }
     this.#traffic.own.recognize((socket) =>
@@ -73,19 +78,20 @@ export class SelfRequests {
 
   #begin(): void {
     const handle = tcpHandleOf(this.#listener);
-    // The program may have connected to itself while the listener was being opened.
+    // While the second listener was opening, the program may have made further connections to itself.
     this.#recognizeEarlier();
     if (handle === undefined || this.#hasEnded) this.#listener.close();
     else this.#stopRedirecting = redirectConnects(handle, (connect) => this.#redirect(connect));
   }
 
-  // A request of the program to itself is accepted only if a request of another process is in flight, which may wait for it.
-  // Otherwise a program that calls itself in a loop would never drain.
+  // Redirects an own connection, but only if a request of another process is in flight, because that request may wait
+  // for the own connection. Otherwise a program that calls itself in a loop would never drain.
   #redirect({ address, port, handle, toLoopback }: Connect): boolean {
     const reach = this.#reaches.find((one) => one.port === port && one.has(address));
     if (reach === undefined || !this.#servesOthers) return false;
     if (!toLoopback((this.#listener.address() as AddressInfo).port)) return false;
-    // The kernel has bound the socket in `toLoopback`. The listener accepts in a later turn of the event loop.
+    // `toLoopback` has bound the client's port. The second listener accepts the connection in a later turn of the event
+    // loop.
     const bound: Partial<AddressInfo> = {};
     handle.getsockname(bound);
     const ends = endsOf(bound as AddressInfo, { address, port });
@@ -94,7 +100,7 @@ export class SelfRequests {
     return true;
   }
 
-  // Whether another process waits for a request, or uses an upgraded connection.
+  // Tells whether another process waits for a response or uses an upgraded connection.
   get #servesOthers(): boolean {
     const { connections, own } = this.#traffic;
     for (const { socket, upgraded, unansweredCount } of connections) {

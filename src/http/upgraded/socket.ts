@@ -1,4 +1,4 @@
-// A connection that has left HTTP, by an upgrade or as a CONNECT tunnel, and how it ends.
+// A connection that no longer uses HTTP, after an upgrade or as a CONNECT tunnel. This file decides how it ends.
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Request } from '../../message.ts';
@@ -6,18 +6,21 @@ import type { Connection } from '../connection.ts';
 import { noted, type Ending, type Exchange, type State } from '../exchange.ts';
 import { abortRequest, hasAbortSignal } from '../in-flight/request-signal.ts';
 import { sendFin } from '../responses/fin.ts';
-import { dropWrites } from '../responses/instead.ts';
+import { dropWrites } from '../responses/in-place-of-handler.ts';
 import { refuseUpgrade } from '../responses/rejection.ts';
 import { sayGoingAway, webSocketOn, type WebSocket } from './websocket.ts';
 
-/** Upgraded is one long-running request that lasts as long as its connection. lameduck does not know its protocol. */
+/**
+ * Upgraded counts as one long-running request for as long as its connection is open. lameduck does not know its
+ * protocol.
+ */
 export class Upgraded implements Exchange {
   state: State = noted;
   readonly request: Request;
   readonly arrivedAt: number;
   readonly isWhole = false;
   readonly #connection: Connection;
-  /** The socket that the program was given. Node may have wrapped the real socket. */
+  /** #duplex is the socket that the program received. Node may have wrapped the real socket. */
   readonly #duplex: Duplex;
   readonly #writtenBefore: number;
   #isToEnd = false;
@@ -40,11 +43,14 @@ export class Upgraded implements Exchange {
     this.#socket.once('close', callback);
   }
 
-  /** If the handler uses the AbortSignal of the request, the handler ends the socket. Otherwise lameduck does (P-039, P-040). */
+  /**
+   * ending ends the socket when the drain requires it. If the handler uses the AbortSignal of the request, the handler
+   * must end the socket. Otherwise lameduck does (P-039, P-040).
+   */
   get ending(): Ending {
     const { request } = this;
     return {
-      tell: () => {
+      begin: () => {
         if (hasAbortSignal(request)) abortRequest(request, 'the server is shutting down');
         else this.#endWhenAnswered();
       },
@@ -55,18 +61,24 @@ export class Upgraded implements Exchange {
     };
   }
 
-  // Waits until the program has answered the upgrade request.
+  // Ends the connection when the program has answered the upgrade request.
   #endWhenAnswered(): void {
     this.#isToEnd = true;
     this.look();
   }
 
-  /** look ends the connection after its turn has come and its request has been answered. It is called repeatedly. */
+  /**
+   * look ends the connection if the drain has begun to end it and the program has answered the upgrade. The drain calls
+   * it repeatedly.
+   */
   look(): void {
-    if (this.#isToEnd && !this.#connection.isLeaving && this.#isAnswered) this.#connection.end();
+    if (this.#isToEnd && !this.#connection.isClosing && this.#isAnswered) this.#connection.end();
   }
 
-  /** close sends a WebSocket a 1001 and any other socket a FIN (P-039, P-040). If the upgrade is unanswered, close refuses it first. */
+  /**
+   * close sends a WebSocket a 1001 and any other socket a FIN (P-039, P-040). If the upgrade is unanswered, close first
+   * refuses it.
+   */
   close(): void {
     if (!this.#isAnswered) refuseUpgrade(this.#socket, this.#connection.isLate);
     const webSocket = webSocketOn(this.#duplex);
@@ -75,27 +87,33 @@ export class Upgraded implements Exchange {
       return;
     }
     sendFin(this.#socket);
-    // The program may still write to the socket. Node would then destroy the connection.
+    // Drop later writes of the program, because after a FIN they would make Node destroy the connection.
     dropWrites(this.#socket);
   }
 
-  /** hurry stops waiting for a peer that still sends. */
+  /** hurry makes the drain no longer wait for a peer that still sends. */
   hurry(): void {
     this.#isOverdue = true;
   }
 
-  /** Whether the last byte for the peer has been sent, or there is no time left to send it. */
-  get isSaid(): boolean {
+  /**
+   * isAllSent tells whether the last byte for the peer has been sent. It is also true if no time is left to send it.
+   */
+  get isAllSent(): boolean {
     if (this.#isOverdue) return true;
     return this.#webSocket === undefined ? this.#socket.writableFinished : this.#webSocket.bufferedAmount === 0;
   }
 
-  /** Whether the peer may still send, because it does not know that the connection ends. */
+  /**
+   * mayGoOn tells whether the peer may still send for a while. lameduck does not know the protocol, so it has sent the
+   * peer no message that announces the end.
+   */
   get mayGoOn(): boolean {
     return this.#webSocket === undefined && !this.#isOverdue;
   }
 
-  // If the socket is not a system socket, it counts no bytes. The upgrade then counts as answered.
+  // Tells whether the program has answered the upgrade. A socket that is not a system socket counts no bytes, so the
+  // answer is then assumed.
   get #isAnswered(): boolean {
     return !(this.#socket.bytesWritten <= this.#writtenBefore);
   }

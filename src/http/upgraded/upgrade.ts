@@ -1,4 +1,4 @@
-// Records that a connection leaves HTTP, and reports the status of the response to the audit log.
+// Records that a connection no longer uses HTTP. Reports the status of the response to the audit log.
 import type { Duplex } from 'node:stream';
 import type { Request } from '../../message.ts';
 import type { AuditLog } from '../../observer.ts';
@@ -7,15 +7,17 @@ import type { Ending } from '../exchange.ts';
 import { onFirstStatus } from './first-status.ts';
 import { Upgraded } from './socket.ts';
 
-/** UpgradeOptions is what `takeUpgrade` reads and calls. */
 export interface UpgradeOptions {
   readonly now: number;
-  /** Counts the connection as one long-running request. */
+  /** count counts the connection as one long-running request. */
   readonly count: (upgraded: Upgraded, ending: Ending) => void;
   readonly audit: AuditLog | undefined;
 }
 
-/** takeUpgrade makes a connection an upgraded one. The program gets `duplex`. */
+/**
+ * takeUpgrade records that a connection has been upgraded, and counts it as a long-running request. `duplex` is the
+ * socket that the program receives.
+ */
 export function takeUpgrade(
   connection: Connection,
   request: Request,

@@ -1,18 +1,18 @@
-// Finds the WebSocket object that `ws`, or a package that uses `ws`, stores on its socket.
+// Finds the WebSocket object that `ws`, or a package that uses `ws`, stores on a socket.
 
-/** WebSocket is the part of the interface of `ws` that is needed to close a WebSocket. */
+/** WebSocket is the part of a WebSocket of `ws` that lameduck needs to close it. */
 export interface WebSocket {
-  /** How many bytes the kernel has not accepted yet. */
+  /** bufferedAmount is the number of written bytes that the kernel has not accepted yet. */
   readonly bufferedAmount: number;
   close(code: number, reason: string): void;
 }
 
-// Registered with the Internet Assigned Numbers Authority: an endpoint is going away (RFC 6455, 7.4.1).
+// The registered close code for an endpoint that is going away (RFC 6455, 7.4.1).
 const goingAway = 1_001;
 
 /**
- * webSocketOn returns the WebSocket object on a socket, if there is one. Only that object may send the close frame, because only
- * it knows where a frame ends. A close frame inside another frame is a protocol error (P-039).
+ * webSocketOn returns the WebSocket object on a socket, if there is one. Only that object may send the close frame,
+ * because only it knows where a frame ends. A close frame inside another frame is a protocol error (P-039).
  */
 export function webSocketOn(socket: object): WebSocket | undefined {
   for (const key of Object.getOwnPropertySymbols(socket)) {
@@ -23,13 +23,16 @@ export function webSocketOn(socket: object): WebSocket | undefined {
   return undefined;
 }
 
-/** sayGoingAway begins the closing handshake, unless it has already begun. Returns false if the object cannot do that. */
+/**
+ * sayGoingAway sends a close frame with 1001, unless the closing handshake has already begun. It returns false if the
+ * object has no such method.
+ */
 export function sayGoingAway(webSocket: WebSocket): boolean {
   try {
     webSocket.close(goingAway, 'the server is shutting down');
     return true;
   } catch {
-    // The object is not a WebSocket of `ws`. Its socket then ends like any other upgraded socket.
+    // The object is not a WebSocket of `ws`. Its socket is then ended like any other upgraded socket.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-// The audit log of one lifecycle: which event each stage of a request has, and when.
+// The audit log of one lifecycle: writes an event for each stage of a request.
 import { wallTime, type Clock } from '../../clock.ts';
 import { sentStatus, type Request, type Response } from '../../message.ts';
 import type { AuditLog, Observer } from '../../observer.ts';
@@ -7,26 +7,25 @@ import { describe, lineOf, type AuditedRequest, type Outcome, type Stage } from 
 import { openTarget } from './target.ts';
 import { Writer } from './writer.ts';
 
-/** AuditLogOptions is what the audit log is made from. */
 export interface AuditLogOptions {
-  /** The file, or `-` for standard output. */
+  /** path is the path of the log file, or `-` for standard output. */
   readonly path: string;
   readonly clock: Clock;
-  /** Called once, if events cannot be written. */
+  /** onFailure is called once if events cannot be written. */
   readonly onFailure: (error: Error) => void;
 }
 
-/** WrittenAuditLog is the AuditLog with what only its owner needs. */
+/** WrittenAuditLog is an AuditLog with further members, which only the code that has created it uses. */
 export interface WrittenAuditLog extends AuditLog {
-  /** Learns of ShutdownInitiated. */
+  /** observer receives the events of the lifecycle, of which the audit log needs ShutdownInitiated. */
   readonly observer: Observer;
-  /** How many events were dropped. */
+  /** dropped is the number of events that were dropped. */
   readonly dropped: number;
-  /** close flushes the log and closes its file. Events that come later are dropped. */
+  /** close flushes the log and closes its file. Later events are dropped. */
   close(): Promise<void>;
 }
 
-/** createAuditLog opens the audit log in the background; undefined if the path is empty. */
+/** createAuditLog opens the audit log in the background. It returns undefined if the path is empty. */
 export function createAuditLog(options: AuditLogOptions): WrittenAuditLog | undefined {
   return options.path === '' ? undefined : new RequestAudit(options);
 }
@@ -35,7 +34,7 @@ interface Audited {
   readonly request: AuditedRequest;
   hasStarted: boolean;
   isOver: boolean;
-  /** The status of an upgraded socket, which has no response. */
+  /** status is the status of an upgraded socket, which has no response object. */
   status?: number;
 }
 
@@ -43,7 +42,7 @@ class RequestAudit implements WrittenAuditLog {
   readonly observer: Observer;
   readonly #writer: Writer;
   readonly #audited = new WeakMap<object, Audited>();
-  // node:crypto is loaded only for a process that has an audit log.
+  // node:crypto is loaded only in a process with an audit log.
   readonly #newID: () => string = process.getBuiltinModule('node:crypto').randomUUID;
 
   constructor({ path, clock, onFailure }: AuditLogOptions) {
@@ -84,7 +83,8 @@ class RequestAudit implements WrittenAuditLog {
   }
 
   onComplete(key: object, response?: Response): void {
-    // A request whose client left while it was held has never reached the program, and yet it has ended.
+    // If the client disconnected while its request was held, the program never received the request. Its end is an
+    // event even so.
     const audited = this.#audited.get(key) ?? (response && this.#receive(key, response.req));
     if (audited === undefined || audited.isOver) return;
     audited.isOver = true;

@@ -1,41 +1,41 @@
-// The events of the audit log, as lines in the vocabulary of audit.k8s.io/v1 at the level Metadata. No clock, no identifier and
-// no file is touched here.
+// Formats the events of the audit log, with the fields of audit.k8s.io/v1 at the level Metadata. Pure: it uses no clock
+// and no file.
 import type { Request } from '../../message.ts';
 
-/** Stage is how far a request has come. */
+/** Stage is the stage of a request that an audit event records. */
 export type Stage = 'RequestReceived' | 'ResponseStarted' | 'ResponseComplete' | 'Panic';
 
-/** AuditedRequest is what all events of one request have in common, as parts of a line: a line is made for every stage. */
+/** AuditedRequest contains the parts of a log line that all events of one request have in common. */
 export interface AuditedRequest {
-  /** Up to the stage. */
+  /** first is the part of the line before the stage. */
   readonly first: string;
-  /** From the stage to the status of the response. */
+  /** second is the part of the line from after the stage to before the status of the response. */
   readonly second: string;
   readonly received: string;
-  /** The members of `annotations`, without the braces. */
+  /** annotations contains the members of the line's field `annotations`, without braces. */
   readonly annotations: string;
 }
 
-/** Outcome is what an event says about the response. */
+/** Outcome is what an event records about the response. */
 export interface Outcome {
-  /** Undefined if no status was sent. */
+  /** code is the status code. It is undefined if no status was sent. */
   readonly code?: number | undefined;
-  /** Whether the connection was gone before the response was complete. */
+  /** isIncomplete tells whether the connection ended before the response was complete. */
   readonly isIncomplete?: boolean;
 }
 
-// The most characters of each field, so that a line has at most 4 096 bytes, which a pipe takes whole or not at all. A character
-// has two bytes at most, and so has an escaped one.
+// The maximum number of characters of each field. A line then has at most 4096 bytes, which a pipe accepts completely
+// or not at all. Each character has at most two bytes, even if escaped.
 const longestURI = 1_024;
 const longestUserAgent = 256;
 const longestIdentifier = 128;
 
-// The only headers that are recorded besides the user agent.
+// The request headers that are recorded besides the user agent.
 const identifiers = ['traceparent', 'x-request-id'] as const;
 
 const incomplete = '"lameduck/incomplete":"true"';
 
-/** describe reads of a request what its events record. `receivedAt` is the time of day in milliseconds. */
+/** describe returns the parts of a request that its events record. `receivedAt` is the time of day in milliseconds. */
 export function describe(request: Request, auditID: string, receivedAt: number): AuditedRequest {
   const { method, headers } = request;
   const userAgent = headers['user-agent'];
@@ -51,7 +51,7 @@ export function describe(request: Request, auditID: string, receivedAt: number):
   };
 }
 
-/** lineOf is the event of one stage of a request. `at` is the time of day in milliseconds. */
+/** lineOf returns the log line for one stage of a request. `at` is the time of day in milliseconds. */
 export function lineOf(request: AuditedRequest, stage: Stage, at: number, outcome: Outcome = {}): string {
   const { first, second, received } = request;
   const status = outcome.code === undefined ? '' : `,"responseStatus":{"code":${String(outcome.code)}}`;
@@ -72,14 +72,15 @@ function annotationsOf({ headers }: Request): string {
   return annotations;
 }
 
-// A URL may contain secrets in its query, its fragment and its user name.
+// Removes query, fragment and user name of a URL, because they may contain secrets.
 function uriOf({ url, method, headers }: Request): string {
   const path = before('#', before('?', textOf(url)));
   if (method === 'CONNECT') return afterLast('@', path || textOf(headers[':authority']));
   return path.startsWith('/') ? path : path.replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, '');
 }
 
-// A request that the program has made itself may have anything there.
+// Returns a value if it is a text, and otherwise an empty text. If the program itself has created the request, the
+// value may be anything.
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
@@ -95,18 +96,20 @@ function afterLast(separator: string, text: string): string {
 
 const mapped = '::ffff:';
 
-// The peer of the connection, since anyone can send `X-Forwarded-For`. An IPv4 address that an IPv6 socket shows as mapped is
-// written as IPv4.
+// Returns the address of the connection's peer. It does not read `X-Forwarded-For`, because any client can send this
+// header. An IPv4 address that an IPv6 socket shows as mapped is written as IPv4.
 function sourceIPOf({ socket: { remoteAddress } }: Request): string {
   if (remoteAddress === undefined) return '';
   const isMapped = remoteAddress.startsWith(mapped) && remoteAddress.includes('.');
   return JSON.stringify(isMapped ? remoteAddress.slice(mapped.length) : remoteAddress);
 }
 
+// The last result of `timestamp`. Module-level, because the result depends only on the argument.
 let lastAt = NaN;
 let lastTimestamp = '';
 
-// With six decimal places, which programs in Go expect of a MicroTime. Most events share their millisecond with another one.
+// Formats a time with six decimal places, as Go programs expect of a MicroTime. The last result is stored and used
+// again, because many events are in the same millisecond.
 function timestamp(at: number): string {
   if (at !== lastAt) [lastAt, lastTimestamp] = [at, new Date(at).toISOString().replace('Z', '000Z')];
   return lastTimestamp;

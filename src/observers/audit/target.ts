@@ -1,4 +1,4 @@
-// Where the audit log goes: a file that is appended to, or standard output. Nothing here blocks the event loop.
+// The target of the audit log: a file to append to, or standard output. Nothing here blocks the event loop.
 import { close, constants, fstat, open, read, write } from 'node:fs';
 import { promisify } from 'node:util';
 import { standardOutput } from '../../standard-output.ts';
@@ -8,34 +8,36 @@ const statFile = promisify(fstat);
 const readFile = promisify(read);
 const writeFile = promisify(write);
 
-// The most bytes of one append to a file.
+// The maximum number of bytes in one append to a file.
 const longestAppend = 65_536;
 
-// A pipe takes so many bytes whole or not at all (PIPE_BUF of Linux), so that no other line gets between them.
+// The maximum number of bytes that a pipe accepts completely or not at all (PIPE_BUF of Linux). No other line can then
+// be written between them.
 const longestPipeWrite = 4_096;
 
-// Only the owner can read the log: paths and addresses may be personal data.
+// The mode of a new log file: only its owner can read it, because paths and addresses may be personal data.
 const mode = 0o600;
 
 /** Target is an open audit log. */
 export interface Target {
-  /** The most bytes for one call of `write`. */
+  /** longestWrite is the maximum number of bytes in one call of `write`. */
   readonly longestWrite: number;
-  /** Text that the writer writes before the first event. */
+  /** before is a text that must be written before the first event. */
   readonly before: string;
-  /** write appends, and resolves with the number of bytes that were written. It rejects if none was. */
+  /** write appends bytes and resolves with the number of bytes that were written. It rejects if no byte was written. */
   write(bytes: Uint8Array): Promise<number>;
   close(): void;
 }
 
-/** openTarget opens the file for appending, or creates it. `-` is standard output. */
+/** openTarget opens or creates the file for appending. `-` means standard output. */
 export function openTarget(path: string): Promise<Target> {
   return path === '-' ? Promise.resolve(output()) : openLog(path);
 }
 
 async function openLog(path: string): Promise<Target> {
   const { O_APPEND, O_CREAT, O_NONBLOCK, O_WRONLY } = constants;
-  // O_NONBLOCK: a pipe without a reader must not block a thread of Node's pool, for which the process would wait at its exit.
+  // Without O_NONBLOCK, a pipe without a reader blocks a thread of Node's pool, and the process waits for that thread
+  // when it exits.
   const descriptor = await openFile(path, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK, mode);
   return {
     longestWrite: longestAppend,
@@ -47,7 +49,7 @@ async function openLog(path: string): Promise<Target> {
   };
 }
 
-// Whether the last line has no end, because SIGKILL came in the middle of an append.
+// Tells whether the last line of the file is incomplete. A process that was killed during an append leaves such a line.
 async function isTorn(path: string, descriptor: number): Promise<boolean> {
   const stats = await statFile(descriptor);
   if (!stats.isFile() || stats.size === 0) return false;
@@ -60,7 +62,7 @@ async function isTorn(path: string, descriptor: number): Promise<boolean> {
       close(reader);
     }
   } catch {
-    // A file that may be written and not read.
+    // The file may be writable but not readable. Then assume that its last line is complete.
     return false;
   }
 }
@@ -72,7 +74,7 @@ function output(): Target {
     longestWrite: longestPipeWrite,
     before: '',
     async write(bytes) {
-      // A part of the program's last line may still wait for the reader.
+      // The pipe may not have accepted all of the program's last line yet, so do not write between its parts.
       if (stdout.writableLength > 0) throw Object.assign(new Error('standard output is full'), { code: 'EAGAIN' });
       return (await writeFile(standardOutput, bytes)).bytesWritten;
     },

@@ -1,36 +1,41 @@
-// The writer of the audit log: a bounded queue, and one asynchronous append at a time. It never blocks, throws or rejects.
+// Writes the audit log with a bounded queue and one asynchronous append at a time. It never blocks, throws or rejects.
 import { startImmediate, withTimeout, type Clock } from '../../clock.ts';
 import type { Target } from './target.ts';
 
-// The most characters in the queue, about 10 000 events.
+// The maximum number of characters in the queue, which is about 10 000 events.
 const mostWaiting = 4_194_304;
 
-// Milliseconds between an append that failed and the next attempt. The time doubles from the first to the second.
+// The shortest and the longest pause between a failed append and the next attempt, in milliseconds. The pause doubles
+// after each failure.
 const shortestPause = 10;
 const longestPause = 1_000;
 
-// Milliseconds without any progress after which a flush gives up, so that a shutdown does not wait for a log that cannot be
+// A flush ends after this many milliseconds without progress, so that a shutdown does not wait for a log that cannot be
 // written.
 const flushPatience = 1_000;
 
-/** WriterOptions is what the writer uses. */
 export interface WriterOptions {
   readonly clock: Clock;
   readonly open: () => Promise<Target>;
-  /** Called for the first failure only. */
+  /** onFailure is called for the first failure only. */
   readonly onFailure: (error: Error) => void;
 }
 
-/** Writer writes lines in order. If the queue is full, it drops the line and counts it. */
+/** Writer writes lines in order. If the queue is full, it drops further lines and counts them. */
 export class Writer {
   readonly #options: WriterOptions;
   #queue: string[] = [];
-  /** The lines that are being written, and the index of the next one. `shift()` would be slow on a long array. */
+  /**
+   * #taken contains the lines that are being written, and #next is the index of the next line. `shift()` would be slow
+   * on a long array.
+   */
   #taken: readonly string[] = [];
   #next = 0;
-  /** Characters of the lines in `#queue` and `#taken`. */
+  /** #waiting is the number of characters in `#queue` and `#taken` together. */
   #waiting = 0;
-  /** The rest of the bytes that are being written, and the number of lines that begin in these bytes. */
+  /**
+   * #rest contains the bytes that are still to be written, and #restLines is the number of lines that begin in them.
+   */
   #rest: Uint8Array = new Uint8Array();
   #restLines = 0;
   #dropped = 0;
@@ -42,28 +47,28 @@ export class Writer {
   #isClosed = false;
   #hasFailed = false;
 
-  /** The constructor opens the log, so that a wrong path is reported at the start and not at the first line. */
+  /** The constructor opens the log, so that an invalid path is reported at the start and not with the first line. */
   constructor(options: WriterOptions) {
     this.#options = options;
     this.#start();
   }
 
-  /** How many lines were dropped. */
+  /** dropped is the number of lines that were dropped. */
   get dropped(): number {
     return this.#dropped;
   }
 
-  /** How many lines are not in the log: the dropped lines and the waiting lines. */
+  /** missing is the number of lines that are not in the log: those that were dropped, and those that still wait. */
   get missing(): number {
     return this.#dropped + this.#restLines + this.#taken.length - this.#next + this.#queue.length;
   }
 
-  /** add writes a line soon. */
+  /** add puts a line into the queue. It is written soon, but not in this call. */
   add(line: string): void {
     if (this.#isClosed) this.#dropped++;
     else if (this.#waiting + line.length > mostWaiting) {
       this.#dropped++;
-      this.#fail(new Error('events are dropped: they come faster than they can be written'));
+      this.#fail(new Error('events are dropped, because they arrive faster than they can be written'));
     } else {
       this.#waiting += line.length;
       this.#queue.push(line);
@@ -71,12 +76,15 @@ export class Writer {
     }
   }
 
-  /** writeAtOnce writes each line without waiting for others from now on. Only lines that wait for an append share the next one. */
+  /**
+   * writeAtOnce makes the writer no longer wait for the end of a turn of the event loop. Lines that arrive during an
+   * append share the next append.
+   */
   writeAtOnce(): void {
     this.#isAtOnce = true;
   }
 
-  /** flush resolves when every line has been written, or when nothing could be written for a second. */
+  /** flush resolves when every line has been written. It also resolves when no line could be written for a second. */
   async flush(): Promise<void> {
     for (let appends = -1; this.#running !== undefined && this.#appends > appends;) {
       appends = this.#appends;
@@ -84,7 +92,7 @@ export class Writer {
     }
   }
 
-  /** close flushes and ends the writer. Lines that come later are dropped. */
+  /** close flushes and ends the writer. Later lines are dropped. */
   async close(): Promise<void> {
     await this.flush();
     this.#isClosed = true;
@@ -98,14 +106,15 @@ export class Writer {
 
   async #run(): Promise<void> {
     do {
-      // Lines of one turn of the event loop share an append.
+      // Wait for the end of this turn of the event loop, so that one append writes all lines of the turn.
       if (!this.#isAtOnce) await new Promise((resolve) => startImmediate(resolve));
       try {
         await this.#append();
         this.#appends++;
         this.#pause = shortestPause;
       } catch (error) {
-        // A pipe that is full for a moment is no failure. If its reader stays away, lines are dropped, which is reported.
+        // A pipe that is full for a short time is not a failure. If it stays full, lines are dropped, and the drop is
+        // reported.
         if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') this.#fail(error as Error);
         await this.#wait();
       }
@@ -133,7 +142,7 @@ export class Writer {
     return target;
   }
 
-  // At least one line, if there is one.
+  // Takes as many lines from the queue as fit into one write, but at least one.
   #take(most: number): Uint8Array {
     if (this.#next === this.#taken.length) {
       [this.#taken, this.#queue, this.#next] = [this.#queue, [], 0];

@@ -1,4 +1,4 @@
-// Serving metrics at their path. Loads prom-client with the first scrape, and never before.
+// Serves the metrics at their path. prom-client is loaded with the first scrape.
 import { fromBundle } from '../../bundled.ts';
 import { withTimeout, type Clock } from '../../clock.ts';
 import { messageOf } from '../../errors.ts';
@@ -7,30 +7,32 @@ import type * as PromClient from 'prom-client';
 import type { RegistryMetric } from './metric.ts';
 import type { MetricsRegistry } from './registry.ts';
 
-/** MetricsEndpointOptions are the metrics and the path of an endpoint. */
 export interface MetricsEndpointOptions {
-  /** The default of `answer`. */
+  /** path is the path of the endpoint on the program's servers. It is empty if the servers do not serve metrics. */
   readonly path: string;
-  /** The program's own registry, if it has the method `metrics()`. */
+  /**
+   * registry is the program's own registry. It is undefined if the program has passed none, or one without the method
+   * `metrics()`.
+   */
   readonly registry: Renderer | undefined;
   readonly metrics: readonly RegistryMetric[];
-  /** The metrics at `/slis` below the path. */
+  /** slis are the metrics that are served at `/slis` below the path. */
   readonly slis: readonly RegistryMetric[];
   readonly warn: (message: string) => void;
   readonly clock: Clock;
 }
 
-/** Renderer is a registry that can be served. */
+/** Renderer is a registry that can return its metrics as text. */
 export type Renderer = Required<Pick<MetricsRegistry, 'metrics'>> & Pick<MetricsRegistry, 'contentType'>;
 
-// The longest scrape in milliseconds. The collectors of a program's own registry can hang, and a scrape in flight delays the
-// drain. Prometheus gives up on a scrape after ten seconds by default.
+// The longest scrape, in milliseconds. Collectors in the program's own registry can hang, and a scrape in flight delays
+// the drain. By default, Prometheus gives up on a scrape after ten seconds.
 const longestScrape = 5_000;
 
 const defaultContentType = 'text/plain; version=0.0.4; charset=utf-8';
 const slisContentType = `${defaultContentType}; escaping=underscores`;
 
-/** MetricsEndpoint answers scrapes. It does not depend on HTTP. */
+/** MetricsEndpoint makes the response to a scrape. Its caller sends the response. */
 export class MetricsEndpoint {
   readonly #options: MetricsEndpointOptions;
   readonly #failing = new Set<string>();
@@ -41,7 +43,7 @@ export class MetricsEndpoint {
     this.#options = options;
   }
 
-  /** answer returns the answer to a scrape, or undefined if the URL is not of this endpoint. */
+  /** answer returns the answer to a scrape. It returns undefined if the URL is not a URL of the metrics. */
   answer(url: string, method: string, path = this.#options.path): Answer | Promise<Answer> | undefined {
     if (path === '') return undefined;
     if (!url.startsWith(path)) return undefined;
@@ -58,8 +60,8 @@ export class MetricsEndpoint {
       this.#failing.delete(below);
       return { status: 200, headers: { ...noStore, 'Content-Type': contentTypeOf(renderer) }, body };
     } catch (error) {
-      // Warn about consecutive failures only once.
-      if (!this.#failing.has(below)) this.#options.warn(`metrics cannot be served: ${messageOf(error)}`);
+      // Warn only about the first of consecutive failures.
+      if (!this.#failing.has(below)) this.#options.warn(`unable to serve metrics: ${messageOf(error)}`);
       this.#failing.add(below);
       return failed;
     }
@@ -85,7 +87,7 @@ export class MetricsEndpoint {
 
   async #rendered(renderer: Renderer): Promise<string> {
     const text: unknown = await withTimeout(this.#options.clock, renderer.metrics(), longestScrape);
-    if (typeof text !== 'string') throw new Error(`the registry has given no text within ${String(longestScrape)} ms`);
+    if (typeof text !== 'string') throw new Error(`the registry returned no text within ${String(longestScrape)} ms`);
     return text;
   }
 }
@@ -94,7 +96,7 @@ async function promClient(): Promise<typeof PromClient> {
   try {
     return await fromBundle(() => import('prom-client'));
   } catch (cause) {
-    throw new Error(`prom-client cannot be loaded: ${messageOf(cause)}`, { cause });
+    throw new Error(`unable to load prom-client: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -114,7 +116,7 @@ const plain = { ...noStore, 'Content-Type': 'text/plain; charset=utf-8' };
 const notAllowed: Answer = {
   status: 405,
   headers: { ...plain, Allow: 'GET, HEAD' },
-  body: 'allowed are GET and HEAD\n',
+  body: 'expected GET or HEAD\n',
 };
 
-const failed: Answer = { status: 500, headers: plain, body: 'metrics cannot be served: see the log\n' };
+const failed: Answer = { status: 500, headers: plain, body: 'unable to serve metrics: see the log\n' };

@@ -1,9 +1,9 @@
-// Keeps the events of the lifecycle for the next scrape.
+// Stores the events of a lifecycle for the next scrape.
 import type { SignalName } from '../../lifecycle/graph.ts';
 import type { HookEnd, HookFailure, HookKind, Observer, SignalEvent, UnfinishedRequest } from '../../observer.ts';
 import { silent } from '../logging.ts';
 
-/** CheckResults is how often a check of an endpoint has passed and failed, and how it ended last. */
+/** CheckResults contains the number of times that a check has passed and failed, and its last result. */
 export interface CheckResults {
   readonly endpoint: string;
   readonly check: string;
@@ -12,14 +12,14 @@ export interface CheckResults {
   error: number;
 }
 
-/** Events keeps what metrics need of what has happened. */
+/** Events stores the events that the metrics show. */
 export class Events {
-  /** The length of the phase before each signal that has fired, in milliseconds. */
+  /** phases contains each lifecycle signal that has fired, with the length of the phase before it in milliseconds. */
   readonly phases = new Map<SignalName, number>();
   readonly hooks: HookEnd[] = [];
   readonly hookFailures: Record<HookKind, number> = { 'post-start': 0, 'pre-shutdown': 0, destroy: 0 };
   readonly checks = new Map<string, CheckResults>();
-  /** When ShutdownInitiated fired. */
+  /** shutdownAt is the time at which ShutdownInitiated fired. */
   shutdownAt: number | undefined;
   requestsCut = 0;
   readonly observer: Observer;

@@ -1,35 +1,42 @@
-// One metric in the shape in which a prom-client registry keeps its own. The numbers stay where they are counted.
+// One metric in the form that a prom-client registry accepts. At each scrape, its values are read from counters of
+// lameduck.
 
-/** MetricRow is what is said of a metric once. */
+/** MetricRow is the part of a metric that never changes. */
 export interface MetricRow {
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
   readonly labels: readonly string[];
-  /** How the values of several processes become one, where a program gathers them; their sum unless given. */
+  /**
+   * aggregator says how to combine the values of several processes, for a program that gathers them. The default is the
+   * sum.
+   */
   readonly aggregator?: 'sum' | 'first' | 'min' | 'max';
 }
 
-/** Sample is one number and its labels. */
+/** Sample is one value with its labels. */
 export interface Sample {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
-  /** Labels that other samples have as well, as the same object. */
+  /** sharedLabels are labels that several samples have in common. These samples refer to one object. */
   readonly sharedLabels?: Readonly<Record<string, string>>;
-  /** Where it is not the metric's own name: a histogram has three. */
+  /** metricName is set if it differs from the name of the metric. A histogram has samples with three names. */
   readonly metricName?: string;
 }
 
-/** RegistryMetric is what `registerMetric` is called with. */
+/** RegistryMetric is the argument of a registry's `registerMetric`. */
 export interface RegistryMetric {
-  /** Not readonly: a registry that writes OpenMetrics takes `_total` off a counter's name, and puts it on again. */
+  /**
+   * name can be changed: a registry that writes OpenMetrics removes `_total` from the name of a counter and adds it
+   * again.
+   */
   name: string;
   readonly help: string;
   readonly type: MetricRow['type'];
   readonly aggregator: string;
   get(): Promise<MetricWithSamples>;
   /**
-   * Newer versions of prom-client call this method instead of `get` to write text. They write shared labels only once, which
-   * makes a scrape of a large histogram several times as fast.
+   * getForPromString replaces `get` in newer versions of prom-client when they write text. prom-client then writes
+   * shared labels only once, which makes a scrape of a large histogram several times faster.
    */
   getForPromString(): Promise<MetricWithSamples>;
   reset(): void;
@@ -39,21 +46,24 @@ type MetricWithSamples = Pick<RegistryMetric, 'name' | 'help' | 'type' | 'aggreg
   readonly values: readonly Sample[];
 };
 
-/** createMetric returns a metric that reads its samples at each scrape. */
+/** createMetric returns a metric that calls `read` for its samples at each scrape. */
 export function createMetric(
   name: string,
   { help, type, aggregator = 'sum' }: MetricRow,
   read: () => readonly Sample[] | Promise<readonly Sample[]>,
 ): RegistryMetric {
   return {
-    ...{ name, help, type, aggregator },
+    name,
+    help,
+    type,
+    aggregator,
     async get() {
       return { name: this.name, help, type, aggregator, values: (await read()).map(withAllLabels) };
     },
     async getForPromString() {
       return { name: this.name, help, type, aggregator, values: await read() };
     },
-    // The metrics show counters of other parts of lameduck and of Node, which cannot be reset.
+    // Does nothing: the values are counters of lameduck and Node, and a program cannot reset them.
     reset: () => undefined,
   };
 }

@@ -1,4 +1,4 @@
-// The metrics of one lifecycle, from counters of our own: who counts, who reads, and where they can be scraped.
+// The metrics of one lifecycle: connects the counters, their readers and the endpoint.
 import type { Clock } from '../../clock.ts';
 import type { Answer } from '../../message.ts';
 import type { Observer, PreviousRun, RequestObserver } from '../../observer.ts';
@@ -10,38 +10,37 @@ import { createMetric, type MetricRow, type RegistryMetric } from './metric.ts';
 import { healthReaders, metricsReaders, slisReaders, type EventLoopCounts, type Readers } from './readers.ts';
 import { read, type Reading, type Watched } from './reading.ts';
 import { register, type MetricsRegistry } from './registry.ts';
-import { RequestDurations } from './request-durations.ts';
+import { RequestMetrics } from './request-metrics.ts';
 import { healthMetricsTable, metricsTable, slisTable } from './table.ts';
 
-/** MetricsOptions is what metrics are made from. */
 export interface MetricsOptions {
   readonly settings: Settings;
   readonly clock: Clock;
   readonly registry: MetricsRegistry | undefined;
   readonly warn: (message: string) => void;
-  /** Delays and blocks of the event loop; undefined without a probe thread. */
+  /** eventLoop returns the counts of event loop delays and stalls. It is undefined without a probe thread. */
   readonly eventLoop?: (() => EventLoopCounts) | undefined;
-  /** How many events the audit log has dropped; undefined without an audit log. */
+  /** auditDropped returns the number of events that the audit log has dropped. It is undefined without an audit log. */
   readonly auditDropped?: (() => number) | undefined;
-  /** How the previous run ended; undefined without a checkpoint. */
+  /** previousRun returns how the previous run ended. It is undefined without a checkpoint. */
   readonly previousRun?: () => PreviousRun | undefined;
 }
 
-/** Metrics is the side of them that a lifecycle is put together with. */
+/** Metrics contains the functions that the other parts of a lifecycle call for its metrics. */
 export interface Metrics {
   readonly observer: Observer;
   readonly requests: RequestObserver;
-  /** The answer to a scrape; undefined for any other URL. */
+  /** answer returns the answer to a scrape, or undefined for any other URL. */
   answer(url: string, method: string): Answer | Promise<Answer> | undefined;
-  /** The same on the probe port, which has paths of its own. */
+  /** answerProbePort returns the answer to a scrape on the probe port, where the metrics have a fixed path. */
   answerProbePort(url: string, method: string): Answer | Promise<Answer> | undefined;
-  /** watch begins to read a lifecycle; called once, before anything happens in it. */
+  /** watch sets the lifecycle that the metrics read. It is called once, before anything happens in the lifecycle. */
   watch(watched: Watched): void;
 }
 
 /**
- * createMetrics returns undefined when nobody can see any: no path and no probe port is set, and no registry is given.
- * Throws LAMEDUCK_ERR_SETTINGS_INVALID when the registry does not take them.
+ * createMetrics creates the metrics. It returns undefined if nothing can read them: there is no `metricsPath`, no probe
+ * port and no registry. It throws LAMEDUCK_ERR_SETTINGS_INVALID if the registry rejects a metric.
  */
 export function createMetrics(options: MetricsOptions): Metrics | undefined {
   const { registry, settings } = options;
@@ -54,7 +53,7 @@ function hasEndpoint({ metricsPath, probePort }: Settings): boolean {
 
 class LifecycleMetrics implements Metrics {
   readonly observer: Observer;
-  readonly requests: RequestDurations;
+  readonly requests: RequestMetrics;
   readonly #settings: Settings;
   readonly #clock: Clock;
   readonly #events: Events;
@@ -70,25 +69,35 @@ class LifecycleMetrics implements Metrics {
     this.#clock = clock;
     this.#events = new Events(() => clock.now());
     this.observer = this.#events.observer;
-    this.requests = new RequestDurations({
-      ...{ warn, now: () => clock.now(), bounds: settings.requestDurationBuckets },
-      ...{ mostSeries: settings.maxMetricSeries, hasHistogram: settings.httpMetrics === 'on' },
+    this.requests = new RequestMetrics({
+      warn,
+      now: () => clock.now(),
+      bounds: settings.requestDurationBuckets,
+      mostSeries: settings.maxMetricSeries,
+      hasHistogram: settings.httpMetrics === 'on',
     });
     const metrics = metricsOf(
       metricsTable,
       metricsReaders({
-        ...{ events: this.#events, durations: this.requests, eventLoop, auditDropped, previousRun },
+        events: this.#events,
+        durations: this.requests,
+        eventLoop,
+        auditDropped,
+        previousRun,
         traffic: () => this.#watched.traffic,
         electors: () => this.#watched.electors,
         look: () => this.#look(),
       }),
-      // A program that has the HTTP metrics from OpenTelemetry would have them twice.
+      // Omit the HTTP metrics if the program already has them from OpenTelemetry.
     ).filter(({ name }) => settings.httpMetrics === 'on' || !name.startsWith('http_'));
     const health = metricsOf(healthMetricsTable, healthReaders(this.#events));
     this.#unregister = registry === undefined ? () => undefined : register(registry, [...metrics, ...health]);
     if (!hasEndpoint(settings)) return;
     this.#endpoint = new MetricsEndpoint({
-      ...{ path: settings.metricsPath, metrics, warn, clock },
+      path: settings.metricsPath,
+      metrics,
+      warn,
+      clock,
       slis: [...health, ...metricsOf(slisTable, slisReaders)],
       registry: typeof registry?.metrics === 'function' ? (registry as Renderer) : undefined,
     });
@@ -107,16 +116,20 @@ class LifecycleMetrics implements Metrics {
     this.requests.route = watched.route;
     void watched.handle.ended.then(({ durationMs }) => {
       this.#tookMs = durationMs;
-      // So that the next lifecycle can have the registry.
+      // Unregister the metrics, so that the next lifecycle can use the registry.
       this.#unregister();
     });
   }
 
-  // A registry reads all metrics of a scrape in one turn of the event loop. They share one reading.
+  // Returns one Reading for all metrics of a scrape, because a registry reads its metrics in one turn of the event
+  // loop.
   #look(): Promise<Reading> {
     this.#reading ??= read(this.#watched, {
-      ...{ now: () => this.#clock.now(), settings: this.#settings, events: this.#events },
-      ...{ durations: this.requests, tookMs: this.#tookMs },
+      now: () => this.#clock.now(),
+      settings: this.#settings,
+      events: this.#events,
+      durations: this.requests,
+      tookMs: this.#tookMs,
     }).finally(() => {
       this.#reading = undefined;
     });

@@ -1,43 +1,44 @@
 // Predicts how long a shutdown takes. Pure: all times are arguments, in milliseconds.
-import { leastPerSecond } from '../../settings/pace.ts';
+import { lowestDrainRate } from '../../settings/drain-rate.ts';
 
-/** Outlook is the input of a prediction. */
+/** Outlook contains the facts from which a prediction is computed. Times are in milliseconds. */
 export interface Outlook {
-  /** The shutdown budget, and the part of it before the destroy hooks have to begin. */
+  /** budget is the shutdown budget. drainEnd is the part of it before the destroy hooks begin. */
   readonly budget: number;
   readonly drainEnd: number;
   readonly delay: number;
-  /** The longest limit of a pre-shutdown hook. */
+  /** longestHook is the longest limit of a pre-shutdown hook. */
   readonly longestHook: number;
-  /** Time since ShutdownInitiated; undefined before that. */
+  /** elapsed is the time since ShutdownInitiated. It is undefined before that. */
   readonly elapsed: number | undefined;
   readonly haveHooksStopped: boolean;
   readonly isDraining: boolean;
   readonly isDrained: boolean;
   readonly requestsInFlight: number;
-  /** The age of the oldest request in flight. */
+  /** oldest is how long the oldest request in flight has taken so far. */
   readonly oldest: number;
-  /** The duration that nearly all requests so far have not exceeded. */
+  /** usual is the duration within which nearly all recent requests have ended. */
   readonly usual: number;
   readonly longRunningRequests: number;
-  /** How long the drain may take to end the long-running requests. */
+  /** grace is the longest time that the drain takes to end the long-running requests. */
   readonly grace: number;
 }
 
-/** Prediction is the expected length of the whole shutdown, and whether requests would be cut. */
+/** Prediction is the expected duration of the whole shutdown, and whether requests would be cut. */
 export interface Prediction {
   readonly duration: number;
   readonly isOverrun: boolean;
 }
 
 /**
- * predict adds the time before the drain and the drain. It assumes that a request in flight needs as much time again as it
- * has already taken. It assumes at least the time that nearly all other requests took.
+ * predict adds the expected time before the drain and the expected time of the drain. For the requests in flight, it
+ * expects that the oldest takes as much time again as it has already taken. It expects at least the time within which
+ * nearly all recent requests have ended.
  */
 export function predict(outlook: Outlook): Prediction {
   const { budget, drainEnd, elapsed = 0, isDraining, isDrained } = outlook;
   const hook = outlook.haveHooksStopped ? 0 : outlook.longestHook;
-  // The delay and the hooks also end when the time for the drain is over.
+  // The delay and the pre-shutdown hooks also end when the time for the drain is over.
   const before = isDraining ? elapsed : Math.max(Math.min(Math.max(outlook.delay, hook), drainEnd), elapsed);
   const drain = isDrained ? 0 : Math.max(ordinaryDrain(outlook), longRunningDrain(outlook, drainEnd - before));
   const duration = before + drain;
@@ -48,7 +49,7 @@ function ordinaryDrain({ requestsInFlight, oldest, usual }: Outlook): number {
   return requestsInFlight === 0 ? 0 : Math.max(oldest, usual);
 }
 
-// The drain ends at least `leastPerSecond` of them per second, and more if the time would not suffice otherwise.
+// Returns how long the drain takes to end the long-running requests, at `lowestDrainRate` or faster.
 function longRunningDrain({ longRunningRequests, grace }: Outlook, left: number): number {
-  return Math.max(0, Math.min(grace, left, (longRunningRequests * 1_000) / leastPerSecond));
+  return Math.max(0, Math.min(grace, left, (longRunningRequests * 1_000) / lowestDrainRate));
 }

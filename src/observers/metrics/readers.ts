@@ -1,4 +1,4 @@
-// The functions that read the samples of each metric, one for each row of the table.
+// The functions that read the samples of each metric. There is one for each row of the metrics table.
 import { performance } from 'node:perf_hooks';
 import { signalNames } from '../../lifecycle/graph.ts';
 import type { ElectorCounts, PreviousRun } from '../../observer.ts';
@@ -6,34 +6,34 @@ import { version } from '../../version.ts';
 import type { Events } from './events.ts';
 import type { Sample } from './metric.ts';
 import type { Reading, Watched } from './reading.ts';
-import type { RequestDurations } from './request-durations.ts';
+import type { RequestMetrics } from './request-metrics.ts';
 import type { healthMetricsTable, metricsTable, slisTable } from './table.ts';
 
-/** Readers has a function for each metric. */
+/** Readers contains for each metric the function that reads its samples. */
 export type Readers<Name extends string> = Readonly<Record<Name, () => readonly Sample[] | Promise<readonly Sample[]>>>;
 
-/** EventLoopCounts is what the heartbeat of the event loop has shown since the start, in milliseconds. */
+/** EventLoopCounts are totals since the start that the heartbeat of the event loop has measured, in milliseconds. */
 export interface EventLoopCounts {
-  /** By how much beats came late, in all. */
+  /** lateMs is the sum of the delays of all heartbeats. */
   readonly lateMs: number;
   readonly stalls: number;
   readonly stalledMs: number;
 }
 
-/** ReadersOptions is where the numbers are. */
+/** ReadersOptions are the sources of the samples. */
 export interface ReadersOptions {
   readonly events: Events;
-  readonly durations: RequestDurations;
+  readonly durations: RequestMetrics;
   readonly traffic: () => Watched['traffic'];
   readonly electors: () => Watched['electors'];
   readonly look: () => Promise<Reading>;
   readonly eventLoop: (() => EventLoopCounts) | undefined;
   readonly auditDropped: (() => number) | undefined;
-  /** Undefined without a checkpoint. */
+  /** previousRun returns how the previous run ended. It returns undefined without a checkpoint. */
   readonly previousRun: () => PreviousRun | undefined;
 }
 
-/** metricsReaders reads what stands at `metricsPath`. */
+/** metricsReaders returns the readers of the metrics at `metricsPath`. */
 export function metricsReaders(options: ReadersOptions): Readers<keyof typeof metricsTable> {
   const { durations, events, traffic, look, auditDropped, previousRun } = options;
   return {
@@ -119,7 +119,7 @@ function lifecycleReaders({
   };
 }
 
-/** healthReaders reads the results of the health checks (A-180). */
+/** healthReaders returns the readers of the health check metrics (A-180). */
 export function healthReaders({ checks }: Events): Readers<keyof typeof healthMetricsTable> {
   return {
     kubernetes_healthcheck: () =>
@@ -136,7 +136,7 @@ export function healthReaders({ checks }: Events): Readers<keyof typeof healthMe
   };
 }
 
-/** slisReaders reads what stands beside them at `/slis`. */
+/** slisReaders returns the readers of the metrics that only `/slis` has. */
 export const slisReaders: Readers<keyof typeof slisTable> = {
   process_start_time_seconds: () => [plain(seconds(performance.timeOrigin))],
 };

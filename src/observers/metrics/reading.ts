@@ -1,27 +1,27 @@
-// One look at a lifecycle, for all metrics of a scrape: what is in flight now, and what a shutdown would take.
+// Reads a lifecycle once for all metrics of a scrape: the requests in flight, and the expected duration of a shutdown.
 import type { Request } from '../../message.ts';
 import type { ElectorCounts, TrafficCounts } from '../../observer.ts';
 import type { Budget } from '../../settings/budget.ts';
 import type { Settings } from '../../settings/table.ts';
 import type { Events } from './events.ts';
 import { predict, type Prediction } from './prediction.ts';
-import { methodLabel, type RequestDurations } from './request-durations.ts';
+import { methodLabel, type RequestMetrics } from './request-metrics.ts';
 
-// Nearly all requests.
+// The prediction uses a duration within which this share of the recent requests has ended.
 const usualShare = 0.99;
 
-/** Counted is one request that a lifecycle counts. */
+/** Counted is a request that a lifecycle counts. */
 interface Counted {
   readonly state: { readonly is: string };
   readonly request: Request;
   readonly arrivedAt: number;
 }
 
-/** Watched is what metrics read of a lifecycle. */
+/** Watched is the part of a lifecycle that the metrics read. */
 export interface Watched {
   readonly budget: () => Budget;
   readonly electors: readonly (() => ElectorCounts)[];
-  /** The route of a request; it does not throw. */
+  /** route returns the route of a request. It must not throw. */
   readonly route: ((request: Request) => string | undefined) | undefined;
   readonly handle: { readonly ended: Promise<{ readonly durationMs: number }> };
   readonly hooks: { readonly longestPreShutdown: number };
@@ -36,35 +36,35 @@ export interface Watched {
   };
 }
 
-/** Reading is what was seen, in milliseconds. */
+/** Reading contains the values of one scrape. Times are in milliseconds. */
 export interface Reading {
   readonly counts: TrafficCounts;
-  /** Requests in flight by the label of their method. */
+  /** active contains the number of requests in flight for the label of each method. */
   readonly active: ReadonlyMap<string, number>;
   readonly budget: number;
   readonly drainBudget: number;
-  /** Undefined unless a shutdown runs. */
+  /** remaining is the rest of the shutdown budget. It is undefined unless a shutdown is in progress. */
   readonly remaining: number | undefined;
   readonly prediction: Prediction;
 }
 
-/** ReadingOptions is what a reading is taken from, beside the lifecycle itself. */
+/** ReadingOptions are the sources of a reading besides the lifecycle itself. */
 export interface ReadingOptions {
   readonly now: () => number;
   readonly settings: Settings;
   readonly events: Events;
-  readonly durations: RequestDurations;
-  /** How long the shutdown took, once it has ended. */
+  readonly durations: RequestMetrics;
+  /** tookMs is the duration of the shutdown. It is undefined until the shutdown has ended. */
   readonly tookMs: number | undefined;
 }
 
-/** read looks at a lifecycle, once it is clear which of its requests are event streams. */
+/** read reads a lifecycle, after it has recognized the event streams among the requests in flight. */
 export async function read(watched: Watched, options: ReadingOptions): Promise<Reading> {
   const { traffic, hooks, shutdown } = watched;
   const { settings, events, durations, tookMs } = options;
   await traffic.recognize();
   const now = options.now();
-  // A method that is seen no more has none in flight, and does not vanish.
+  // Start with 0 for each method that has occurred, so that a series does not disappear when its requests have ended.
   const active = new Map([...durations.methods()].map((method) => [method, 0]));
   let oldest = 0;
   for (const { request, arrivedAt } of inFlight(traffic)) {
@@ -81,7 +81,7 @@ export async function read(watched: Watched, options: ReadingOptions): Promise<R
   const prediction = predict({
     budget,
     drainEnd: deadlines === undefined ? planned.total - settings.destroyHookTimeout : deadlines.drainBy - since,
-    // A process that has never been ready skips the delay.
+    // If the process has never been ready, its shutdown skips the delay.
     delay: hasFired('HasBeenReady') ? settings.shutdownDelayDuration : 0,
     longestHook: hooks.longestPreShutdown,
     elapsed: events.shutdownAt === undefined ? undefined : now - since,

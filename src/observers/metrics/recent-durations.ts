@@ -1,27 +1,30 @@
-// How long the requests of the last minutes took: the base of the prediction. Pure: all times are milliseconds, and given.
+// The durations of recent requests, on which the prediction is based. Pure: all times are arguments, in milliseconds.
 
-/** RecentDurations counts durations in a sliding window, by bucket. */
+/** RecentDurations counts the durations of recent requests by bucket, in a sliding window. */
 export class RecentDurations {
   readonly #bounds: readonly number[];
   readonly #length: number;
   #current: Slice;
   #previous: Slice | undefined;
 
-  /** The window is from one to two times `length` long. */
+  /** Creates an empty window, which always covers between `length` and twice `length` milliseconds. */
   constructor(bounds: readonly number[], length: number, now: number) {
     this.#bounds = bounds;
     this.#length = length;
     this.#current = new Slice(bounds.length, now);
   }
 
-  /** note adds a duration, of which the caller knows the bucket: the index of the first bound that is not below it. */
+  /** note adds a duration. `bucket` is the index of the first bound that is not less than the duration. */
   note(bucket: number, duration: number): void {
     const { counts, longest } = this.#current;
     (counts[bucket] as number)++;
     if (duration > (longest[bucket] as number)) longest[bucket] = duration;
   }
 
-  /** quantile estimates how long a share of these requests took at most; 0 if there was none. */
+  /**
+   * quantile estimates the duration within which the given share of the requests in the window has ended. It returns 0
+   * if there was no request.
+   */
   quantile(share: number, now: number): number {
     this.#slide(now);
     const slices = this.#previous === undefined ? [this.#current] : [this.#previous, this.#current];
@@ -43,7 +46,7 @@ export class RecentDurations {
   #slide(now: number): void {
     const age = now - this.#current.since;
     if (age < this.#length) return;
-    // After a long time without a reading, nothing of the window is recent.
+    // After a long time without a call, no duration in the window is recent.
     this.#previous = age < 2 * this.#length ? this.#current : undefined;
     this.#current = new Slice(this.#bounds.length, now);
   }
@@ -52,7 +55,7 @@ export class RecentDurations {
 class Slice {
   readonly since: number;
   readonly counts: number[];
-  /** The longest duration of each bucket. */
+  /** longest contains the longest duration of each bucket. */
   readonly longest: number[];
 
   constructor(bounds: number, since: number) {

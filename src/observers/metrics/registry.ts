@@ -1,20 +1,31 @@
-// The registry that a program can give us: its own of prom-client, or anything else that takes metrics.
+// The registry that a program can pass: a registry of prom-client, or another object that accepts metrics.
 import { LameduckError, messageOf } from '../../errors.ts';
 import type { RegistryMetric } from './metric.ts';
 import { metricNames } from './table.ts';
 
-/** MetricsRegistry is what is used of a registry of prom-client; anything that has `registerMetric` will do. */
+/**
+ * MetricsRegistry is the part of a prom-client registry that lameduck uses. Any object with `registerMetric` is valid.
+ */
 export interface MetricsRegistry {
-  /** Called once for each metric, with an object in the shape of prom-client's own: `name`, `help`, `type`, `get()`. */
+  /**
+   * registerMetric is called once for each metric. The metric has the interface of a prom-client metric: `name`,
+   * `help`, `type` and `get()`.
+   */
   registerMetric(metric: never): void;
-  /** Without it nothing of the registry can be served at `metricsPath`. */
+  /**
+   * metrics returns the text of all metrics in the registry. If the method is missing, `metricsPath` serves a registry
+   * of lameduck's own.
+   */
   metrics?(): string | Promise<string>;
   readonly contentType?: string;
   getSingleMetric?(name: string): unknown;
   removeSingleMetric?(name: string): void;
 }
 
-/** registryAllowed says what is allowed instead of a registry that cannot take our metrics. */
+/**
+ * registryAllowed checks a value that should be a registry. It returns undefined if the value is valid, and otherwise
+ * what is expected.
+ */
 export function registryAllowed(registry: unknown): string | undefined {
   const isThere = (typeof registry === 'object' || typeof registry === 'function') && registry !== null;
   const given = (isThere ? registry : {}) as Partial<Record<keyof MetricsRegistry, unknown>>;
@@ -22,21 +33,23 @@ export function registryAllowed(registry: unknown): string | undefined {
   const isUsable =
     typeof given.registerMetric === 'function' &&
     optional.every((one) => one === undefined || typeof one === 'function');
-  if (!isUsable) return 'a Registry of prom-client, or anything else with the function registerMetric';
+  if (!isUsable) return 'a Registry of prom-client, or an object with the function registerMetric';
   const taken = metricNames.find((name) => (registry as MetricsRegistry).getSingleMetric?.(name) !== undefined);
-  return taken === undefined ? undefined : `one that has no metric ${taken} yet, and that no other lifecycle uses`;
+  return taken === undefined
+    ? undefined
+    : `a registry that has no metric ${taken} yet, and that no other lifecycle uses`;
 }
 
 /**
- * register adds metrics to a registry and returns what takes them off again. Throws LAMEDUCK_ERR_SETTINGS_INVALID, with
- * the registry as it was, when the registry does not take one of them.
+ * register adds metrics to a registry. The returned function removes them. If the registry rejects a metric, register
+ * removes the others and throws LAMEDUCK_ERR_SETTINGS_INVALID.
  */
 export function register(registry: MetricsRegistry, metrics: readonly RegistryMetric[]): () => void {
-  // By their first names: a registry may change them.
+  // Store each metric by its original name, because a registry may change names.
   const registered = new Map<string, RegistryMetric>();
   const unregister = (): void => {
     for (const [name, metric] of registered) {
-      // Somebody may have cleared the registry meanwhile, and put something else under the name.
+      // The program may have cleared the registry since, and registered its own metric with this name.
       const present = registry.getSingleMetric?.(name);
       if (present === undefined || present === metric) registry.removeSingleMetric?.(name);
     }
@@ -51,7 +64,7 @@ export function register(registry: MetricsRegistry, metrics: readonly RegistryMe
       unregister();
       throw new LameduckError(
         'LAMEDUCK_ERR_SETTINGS_INVALID',
-        `settings refused:\n  registry: it does not take ${metric.name}: ${messageOf(error)}`,
+        `invalid settings:\n  registry: it rejected the metric ${metric.name}: ${messageOf(error)}`,
         { cause: error },
       );
     }

@@ -1,7 +1,7 @@
-// The metrics: one row each. A scrape and `docs/metrics.md` both use this table.
+// The metrics, one row each. The scrape and the script for docs/metrics.md read this table.
 import type { MetricRow } from './metric.ts';
 
-/** metricsTable has one row for each metric at `metricsPath` and in the program's own registry. */
+/** metricsTable contains the metrics at `metricsPath` and in the program's own registry. */
 export const metricsTable = {
   http_server_request_duration_seconds: {
     type: 'histogram',
@@ -109,7 +109,7 @@ export const metricsTable = {
     type: 'gauge',
     labels: [],
     aggregator: 'max',
-    help: 'Whether that shutdown is expected to cut requests because the time for the drain is too short (1) or not (0).',
+    help: 'Whether the shutdown of lameduck_shutdown_predicted_seconds is expected to cut requests, because the drain has too little time (1), or not (0).',
   },
   lameduck_event_loop_active_seconds_total: {
     type: 'counter',
@@ -163,7 +163,7 @@ export const metricsTable = {
     type: 'gauge',
     labels: ['outcome', 'phase'],
     aggregator: 'first',
-    help: 'Always 1. The outcome of the previous run is clean, failed, killed (in that phase), never_ready, none or unknown. Present only with a checkpointPath.',
+    help: 'Always 1. The outcome of the previous run is clean, failed, killed, never_ready, none or unknown. The phase is the last lifecycle signal of that run. Present only with a checkpointPath.',
   },
   lameduck_build_info: {
     type: 'gauge',
@@ -173,7 +173,7 @@ export const metricsTable = {
   },
 } as const satisfies Record<string, MetricRow>;
 
-/** healthMetricsTable has the metrics of the health checks, with the apiserver's names and help texts (A-180). */
+/** healthMetricsTable contains the metrics of the health checks, with the apiserver's names and help texts (A-180). */
 export const healthMetricsTable = {
   kubernetes_healthcheck: {
     type: 'gauge',
@@ -188,7 +188,10 @@ export const healthMetricsTable = {
   },
 } as const satisfies Record<string, MetricRow>;
 
-/** slisTable has the metrics that only `/slis` adds, because the program's own registry already has them (A-182). */
+/**
+ * slisTable contains the metrics that only `/slis` adds. If `metricsPath` serves the program's own registry, it has
+ * them already (A-182).
+ */
 export const slisTable = {
   process_start_time_seconds: {
     type: 'gauge',

@@ -1,48 +1,56 @@
-// The workers of node:cluster as the primary sees them: they are probed, shut down and awaited as one.
+// The primary's part of a cluster of node:cluster. The primary probes its workers, shuts them down and waits for them.
 import type { Cluster, Worker } from 'node:cluster';
 import { syncBuiltinESMExports } from 'node:module';
 import type { Clock } from '../../clock.ts';
 import type { ShutdownRecord, WorkerEnd } from '../../observer.ts';
-import { receiveFrom, sendOver, type FromPrimary, type FromWorker } from './messages.ts';
+import {
+  receiveFrom,
+  sendOver,
+  sendShutdown,
+  type FromPrimary,
+  type FromWorker,
+  type GroupShutdown,
+} from './messages.ts';
 import type { SharedListeners } from './shared-listeners.ts';
-
-// How long a worker may need to exit after its shutdown, in milliseconds: it waits a second for an empty event loop.
-const exitTime = 1_500;
 
 interface Member {
   readonly worker: Worker;
-  /** Whether the worker has a lifecycle. */
+  /** isMember tells whether the worker has a lifecycle. */
   isMember: boolean;
   isListening: boolean;
-  /** Whether the worker holds requests until the listener of the group is closed. */
+  /** isHolding is true while the worker holds its requests and waits until the shared listener is closed. */
   isHolding: boolean;
-  /** The questions without an answer, with the time at which each was sent. */
+  /**
+   * questions contains each question that the worker has not answered yet: by its id, the time of sending and the
+   * callback.
+   */
   readonly questions: Map<number, { readonly sentAt: number; readonly answer: (isReady: boolean) => void }>;
   record: ShutdownRecord | undefined;
 }
 
-/** GroupOptions is what a group needs. */
 export interface GroupOptions {
   readonly cluster: Cluster;
   readonly clock: Clock;
   readonly probePort: number;
   readonly listeners: SharedListeners;
-  /** How long a worker may leave a question unanswered before it counts as blocked, in milliseconds; 0 is no limit. */
+  /**
+   * stallLimit is the time in milliseconds after which a worker that does not answer counts as blocked. 0 means never.
+   */
   readonly stallLimit: number;
-  /** Called with the exit code of a worker that exits during the shutdown. */
+  /** onExitCode is called with the exit code of each worker that exits during the shutdown. */
   readonly onExitCode: (exitCode: number) => void;
 }
 
-/** Group is the workers of this primary. */
+/** Group contains the workers of this primary. */
 export class Group {
-  /** In the words of the log. */
+  /** protocol is the text that stands for the workers in the log. */
   readonly protocol = 'node:cluster';
   readonly ends: WorkerEnd[] = [];
   readonly #options: GroupOptions;
   readonly #members = new Set<Member>();
   readonly #onEmpty: (() => void)[] = [];
   #questions = 0;
-  #shutdown: { readonly signal: NodeJS.Signals; readonly endsAt: number } | undefined;
+  #shutdown: GroupShutdown | undefined;
 
   constructor(options: GroupOptions) {
     this.#options = options;
@@ -57,7 +65,7 @@ export class Group {
     return this.#members.size === 0;
   }
 
-  /** ready rejects unless one of the workers is ready now. */
+  /** ready rejects unless at least one worker is ready now. */
   async ready(): Promise<void> {
     const answers = [...this.#members].map(async (member) => {
       if (!(await this.#ask(member))) throw new Error('not ready');
@@ -67,7 +75,7 @@ export class Group {
     });
   }
 
-  /** live throws if the event loop of a worker is blocked. */
+  /** live throws if the event loop of any worker is blocked. */
   live(): void {
     const { clock, stallLimit } = this.#options;
     for (const member of this.#members) {
@@ -80,13 +88,14 @@ export class Group {
   }
 
   /**
-   * shutDown forwards a process signal to every worker, which then has until `endsAt` to exit. A worker with a lifecycle gets
-   * it as a message. A terminal sends the signal to the workers, too, and a second signal would end them at once.
+   * shutDown makes every worker shut down until `endsAt`. A worker with a lifecycle gets a message, and no signal. If
+   * the signal came from a terminal, the worker already has it, and a second one would end the worker at once.
    */
   shutDown(signal: NodeJS.Signals, endsAt: number): void {
-    this.#shutdown = { signal, endsAt };
+    const shutdown = { signal, endsAt };
+    this.#shutdown = shutdown;
     refuseForks(this.#options.cluster);
-    for (const member of this.#members) this.#stop(member);
+    for (const member of this.#members) this.#stop(member, shutdown);
   }
 
   /** drain resolves when every worker has exited. */
@@ -94,7 +103,7 @@ export class Group {
     if (!this.isEmpty) await new Promise<void>((resolve) => this.#onEmpty.push(resolve));
   }
 
-  /** cut ends the workers that are left. */
+  /** cut kills the remaining workers. */
   cut(): void {
     for (const { worker } of this.#members) worker.process.kill('SIGKILL');
   }
@@ -117,7 +126,7 @@ export class Group {
     worker.process.once('exit', (exitCode, signal) => {
       this.#onExit(member, exitCode, signal);
     });
-    // A worker that had its lifecycle before the primary.
+    // Welcome a worker that has created its lifecycle before the primary created its own.
     this.#welcome(worker);
   }
 
@@ -136,10 +145,15 @@ export class Group {
     } else if (message.kind === 'hello') {
       member.isMember = true;
       this.#welcome(member.worker);
+    } else if (message.kind === 'bye') {
+      member.isMember = false;
+      member.isListening = false;
+      if (this.#shutdown !== undefined) this.#stop(member, this.#shutdown);
     }
   }
 
-  // Clients that wait for an answer open no new connection. So nothing is lost if every worker holds its requests.
+  // Closes the shared listener when every worker holds its requests. The clients then wait for responses and open no
+  // new connections, so no connection is lost.
   #closeWhenHeld(): void {
     const members = [...this.#members];
     if (!members.some(({ isHolding }) => isHolding) || !members.every(({ isHolding }) => isHolding)) return;
@@ -149,7 +163,7 @@ export class Group {
   }
 
   #ask({ worker, questions, isMember, isListening }: Member): Promise<boolean> {
-    // Without a lifecycle, a worker that listens is ready.
+    // Resolves if a worker is ready. A worker without a lifecycle is ready when it listens.
     if (!isMember) return Promise.resolve(isListening);
     const id = ++this.#questions;
     return new Promise((answer) => {
@@ -158,11 +172,9 @@ export class Group {
     });
   }
 
-  #stop({ worker, isMember }: Member): void {
-    const { signal, endsAt } = this.#shutdown as { readonly signal: NodeJS.Signals; readonly endsAt: number };
-    const budgetMs = Math.max(0, endsAt - this.#options.clock.now() - exitTime);
-    if (isMember) sendOver(worker.process, { kind: 'shutdown', signal, budgetMs });
-    else worker.process.kill(signal);
+  #stop({ worker, isMember }: Member, shutdown: GroupShutdown): void {
+    if (isMember) sendShutdown(worker.process, shutdown, this.#options.clock);
+    else worker.process.kill(shutdown.signal);
   }
 
   #onExit(member: Member, exitCode: number | null, signal: NodeJS.Signals | null): void {
@@ -178,10 +190,11 @@ export class Group {
   }
 }
 
-// Many primaries replace each worker that exits. A worker that is started now would end at once, and be replaced again.
+// Makes `cluster.fork()` return a worker object without a running process. Many primaries replace each worker that
+// exits, and a new worker would end at once and be replaced again.
 function refuseForks(cluster: Cluster): void {
   const { Worker: ClusterWorker } = cluster as unknown as { readonly Worker: new (options: object) => Worker };
-  // Loaded here, because most processes have no workers and need no child process.
+  // Load the module only here, because most processes have no workers.
   const { ChildProcess } = process.getBuiltinModule('node:child_process');
   cluster.fork = () => {
     const neverStarted = Object.assign(new ChildProcess(), { signalCode: 'SIGTERM', send: () => false });

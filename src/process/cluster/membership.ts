@@ -1,66 +1,85 @@
-// A worker of node:cluster in the group of its primary.
+// The worker's part of a group: a worker of node:cluster belongs to its primary, and a worker thread to the main
+// thread.
 import { constants } from 'node:os';
 import { wait, type Clock } from '../../clock.ts';
 import type { ShutdownRecord } from '../../observer.ts';
-import { receiveFrom, sendOver } from './messages.ts';
+import { receiveFrom, sendOver, type Channel } from './messages.ts';
 
-// How long a worker waits for the answer of its primary before it opens a probe port of its own, in milliseconds. A primary
+// How long a worker waits for its primary's answer before it opens its own probe port, in milliseconds. A primary
 // without a lifecycle never answers.
 const patience = 500;
 
-// How long requests are held at most until the listener of the group is closed, in milliseconds.
+// A worker holds requests for at most this many milliseconds until the primary has closed the shared listener.
 const longestHold = 2_000;
 
-/** MembershipOptions is what Membership reads from this worker, and does to it. */
 export interface MembershipOptions {
   readonly clock: Clock;
+  /** channel carries the messages between this worker and its primary. */
+  readonly channel: Channel;
   readonly isReady: () => Promise<boolean>;
-  /** Begins the shutdown as the process signal does, unless it runs. */
-  readonly shutDown: (signal: NodeJS.Signals, number: number, budgetMs: number) => void;
+  /** shutDown begins the shutdown of this worker, as the process signal does. It joins a shutdown in progress. */
+  readonly shutDown: (signal: NodeJS.Signals, number: number, budgetMs: number) => Promise<void>;
 }
 
-/** Membership connects this worker with the group of its primary. */
+/** Membership connects this worker with the primary of its group. */
 export class Membership {
   readonly #clock: Clock;
+  readonly #channel: Channel;
   readonly #primaryProbePort: Promise<number | undefined>;
   #onListenerClosed = (): void => undefined;
 
-  constructor({ clock, isReady, shutDown }: MembershipOptions) {
+  constructor({ clock, channel, isReady, shutDown }: MembershipOptions) {
     this.#clock = clock;
+    this.#channel = channel;
     const answer = new Promise<number>((resolve) => {
-      receiveFrom(process, (message) => {
+      receiveFrom(channel, (message) => {
         if (message.kind === 'group') resolve(message.probePort);
+        else if (message.kind === 'roll call') sendOver(channel, { kind: 'hello' });
         else if (message.kind === 'listener closed') this.#onListenerClosed();
         else if (message.kind === 'shutdown') {
-          shutDown(message.signal, constants.signals[message.signal], message.budgetMs);
+          void shutDown(message.signal, constants.signals[message.signal], message.budgetMs);
         } else if (message.kind === 'question') {
           void isReady().then((ready) => {
-            sendOver(process, { kind: 'answer', id: message.id, isReady: ready });
+            sendOver(channel, { kind: 'answer', id: message.id, isReady: ready });
           });
         }
       });
     });
-    sendOver(process, { kind: 'hello' });
-    this.#primaryProbePort = Promise.race([answer, wait(clock, patience).then(() => undefined)]);
+    sendOver(channel, { kind: 'hello' });
+    const noAnswer = new Promise<undefined>((resolve) => {
+      clock.afterUnref(patience, () => {
+        resolve(undefined);
+      });
+    });
+    this.#primaryProbePort = Promise.race([answer, noAnswer]);
   }
 
-  /** primaryProbePort resolves with the probe port of the primary, or with undefined if the primary has no lifecycle. */
+  /**
+   * primaryProbePort resolves with the port number of the primary's probe port. It resolves with undefined if the
+   * primary has no lifecycle.
+   */
   primaryProbePort(): Promise<number | undefined> {
     return this.#primaryProbePort;
   }
 
   /**
-   * listenerClosed says that requests are held here, and resolves when the listener of the group is closed. Each worker only
-   * leaves that listener, and the primary would reset the connections that it has accepted when the last one leaves.
+   * listenerClosed tells the primary that this worker holds its requests. It resolves when the primary has closed the
+   * shared listener. Workers do not close it themselves: the last worker to do so would reset connections that the
+   * primary has accepted.
    */
   async listenerClosed(): Promise<void> {
     const closed = new Promise<void>((resolve) => (this.#onListenerClosed = resolve));
-    sendOver(process, { kind: 'holding' });
+    sendOver(this.#channel, { kind: 'holding' });
     if ((await this.primaryProbePort()) !== undefined) await Promise.race([closed, wait(this.#clock, longestHold)]);
   }
 
-  /** report sends the final line to the primary. */
+  /** report sends the shutdown record of this worker to the primary. */
   report(record: ShutdownRecord): void {
-    sendOver(process, { kind: 'record', record });
+    sendOver(this.#channel, { kind: 'record', record });
+  }
+
+  /** sendBye tells the primary or the main thread that the lifecycle of this worker has ended. */
+  sendBye(exitCode: number): void {
+    sendOver(this.#channel, { kind: 'bye', exitCode });
   }
 }

@@ -1,29 +1,25 @@
-// The listeners that a primary of node:cluster has for its workers. Node accepts each connection in the primary, and passes it to
-// a worker, which takes or refuses it.
+// The listening sockets that a primary of node:cluster shares with its workers. Node accepts each connection in the
+// primary and passes it to a worker. The worker takes the connection or returns it.
 import type { Worker } from 'node:cluster';
 import { subscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:net';
 import { startImmediate, wait, type Clock } from '../../clock.ts';
+import { acceptingHandle, type AcceptingHandle } from '../../node-internals.ts';
 
-// Node publishes on this channel which server has just begun to listen.
+// The diagnostics channel on which Node publishes each server that has just begun to listen.
 const listenings = 'tracing:net.server.listen:asyncEnd';
 
-// How long a listener goes on accepting after all requests are held, in milliseconds, so that clients that are connecting finish.
+// How long a listener still accepts connections after all requests are held, in milliseconds. Clients that are
+// connecting can finish in that time.
 const acceptWindow = 30;
 
-// After that, the primary waits for a turn of the event loop without a connection, and then for the workers to take every
-// connection. This bounds each wait, in milliseconds.
+// The longest wait, in milliseconds, for a turn of the event loop without a new connection. It is also the longest wait
+// until the workers have accepted every connection.
 const longestWait = 1_000;
 
-interface Handle {
-  onconnection: (...args: unknown[]) => unknown;
-  close(): void;
-}
-
-/** SharedListeners are the listeners of this primary, from now on. */
 export class SharedListeners {
   readonly #clock: Clock;
-  readonly #handles: Handle[] = [];
+  readonly #handles: AcceptingHandle[] = [];
   #accepted = 0;
   #taken = 0;
   #closing: Promise<void> | undefined;
@@ -37,14 +33,14 @@ export class SharedListeners {
     });
   }
 
-  /** watch counts the connections that a worker takes. */
+  /** watch counts the connections that a worker accepts. */
   watch({ process: child }: Worker): void {
     child.on('internalMessage', (message: unknown) => {
       if ((message as { readonly accepted?: unknown } | null)?.accepted === true) this.#taken++;
     });
   }
 
-  /** close closes every listener, and resolves when the workers have taken every connection that was accepted. */
+  /** close closes every shared listener. It resolves when the workers have accepted every connection. */
   close(): Promise<void> {
     return (this.#closing ??= this.#close());
   }
@@ -64,16 +60,15 @@ export class SharedListeners {
     }
   }
 
-  // For its workers, Node takes the handle from the server, later in this turn, and gives it a function of its own.
+  // Recognizes a shared listener: Node removes its handle from the server later in this turn of the event loop.
   #look(server: Server): void {
-    const holder = server as unknown as { readonly _handle: Handle | null };
-    const { _handle: handle } = holder;
+    const handle = acceptingHandle(server);
     startImmediate(() => {
-      if (handle !== null && holder._handle === null) this.#count(handle);
+      if (handle !== null && acceptingHandle(server) === null) this.#count(handle);
     });
   }
 
-  #count(handle: Handle): void {
+  #count(handle: AcceptingHandle): void {
     const { onconnection } = handle;
     this.#handles.push(handle);
     handle.onconnection = (...args) => {

@@ -1,4 +1,4 @@
-// `lameduck inspect` beside real processes.
+// Runs `lameduck inspect` on real processes.
 import assert from 'node:assert/strict';
 import { createServer as createHttpServer } from 'node:http';
 import { spawnSync } from 'node:child_process';
@@ -25,7 +25,7 @@ async function start(
   return process;
 }
 
-test('it prints the process for a person, at the path of the variable or of --socket', async (t) => {
+test('lameduck inspect prints the state of a process, at the path of the variable or of --socket', async (t) => {
   const path = socketPath(t);
   const { pid } = await start(t, path);
   const { code, output } = await lameduck(t, ['inspect', '--socket', path]);
@@ -38,7 +38,7 @@ test('it prints the process for a person, at the path of the variable or of --so
   assert.match(byVariable.output, new RegExp(`^process +${String(pid)},`));
 });
 
-test('--unready, --ready and --shutdown act, and --watch prints each signal until the end', async (t) => {
+test('lameduck inspect acts with --unready, --ready and --shutdown, and with --watch prints each signal until the end', async (t) => {
   const path = socketPath(t);
   const process = await start(t, path, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s', HANGS: 'pre-shutdown' });
   const port = await process.port();
@@ -60,19 +60,23 @@ test('--unready, --ready and --shutdown act, and --watch prints each signal unti
 
 const hasScript = spawnSync('script', ['--version']).status === 0;
 
-test('in a terminal, --watch draws one page over and over', { skip: hasScript ? false : 'no script' }, async (t) => {
-  const path = socketPath(t);
-  const program = await start(t, path, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' });
-  const line = `stty rows 50 cols 120; '${process.execPath}' '${main}' inspect --socket '${path}' --watch`;
-  const terminal = disposed(t, new CommandUnderTest('script', ['-qec', line, '/dev/null']));
-  await terminal.printed(/state +running/);
-  program.kill('SIGTERM');
-  // The cursor goes up, and the page is drawn again.
-  await terminal.printed(/\[\d+A.\[J[^[]*shutting down: SIGTERM\s+budget +\[#*\.+\] \d+\.\ds of 28\.0s/);
-  await terminal.printed(/the process has ended/);
-});
+test(
+  'lameduck inspect --watch redraws one page in a terminal',
+  { skip: hasScript ? false : 'no script' },
+  async (t) => {
+    const path = socketPath(t);
+    const program = await start(t, path, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '2s' });
+    const line = `stty rows 50 cols 120; '${process.execPath}' '${main}' inspect --socket '${path}' --watch`;
+    const terminal = disposed(t, new CommandUnderTest('script', ['-qec', line, '/dev/null']));
+    await terminal.printed(/state +running/);
+    program.kill('SIGTERM');
+    // The command moves the cursor up and draws the page again.
+    await terminal.printed(/\[\d+A.\[J[^[]*shutting down: SIGTERM\s+budget +\[#*\.+\] \d+\.\ds of 28\.0s/);
+    await terminal.printed(/the process has ended/);
+  },
+);
 
-test('a path without a process is exit code 1, with the path and a hint', async (t) => {
+test('lameduck inspect of a path without a process exits with 1, and prints the path and a hint', async (t) => {
   const path = socketPath(t);
   const missing = await lameduck(t, ['inspect', '--socket', path]);
   assert.equal(missing.code, 1);
@@ -85,11 +89,11 @@ test('a path without a process is exit code 1, with the path and a hint', async 
   await program.exit;
   const stale = await lameduck(t, ['inspect', '--socket', path]);
   assert.equal(stale.code, 1);
-  assert.match(stale.output, /no process listens; the process that made the socket has ended\n$/);
+  assert.match(stale.output, /no process listens; the process that created the socket has ended\n$/);
   assert.match((await lameduck(t, ['inspect', '--socket', dirname(path)])).output, /^lameduck inspect: /);
 });
 
-test('an answer of another program is exit code 1', async (t) => {
+test('lameduck inspect exits with 1 if the response comes from another program', async (t) => {
   const path = socketPath(t);
   const other = createHttpServer((_request, response) => response.end('null')).listen(path);
   t.after(() => other.close());
@@ -97,20 +101,25 @@ test('an answer of another program is exit code 1', async (t) => {
   assert.deepEqual([code, output], [1, `lameduck inspect: ${path}: the answer is not from lameduck\n`]);
 });
 
-test('bad usage is exit code 2', async (t) => {
+test('lameduck inspect with invalid arguments exits with 2', async (t) => {
   for (const args of [['--ready', '--unready'], ['now'], ['--sock', 'a']]) {
     assert.equal((await lameduck(t, ['inspect', ...args])).code, 2);
   }
   assert.equal((await lameduck(t, ['inspect', '--help'])).code, 0);
 });
 
-test('the page names what is waited for, and no character of a route reaches the terminal as a command', () => {
+test('the page of lameduck inspect names unfinished work, and escapes control characters of a route', () => {
   const found: Inspection = {
-    ...{ schema: 'lameduck/inspect/v1', pid: 1, version: '1.0.0', ageMs: 1_200, isHeldUnready: false },
+    schema: 'lameduck/inspect/v1',
+    pid: 1,
+    version: '1.0.0',
+    ageMs: 1_200,
+    isHeldUnready: false,
     eventLoop: { isBlocked: true, blockedMs: 4_000, stack: ['block (file:///app/main.js:12:3)'] },
     signals: [{ name: 'ShutdownInitiated', at: '2026-01-01T00:00:00.000Z', durationMs: 5_000 }],
     shutdown: { reason: 'SIGTERM', elapsedMs: 7_000, budgetMs: 28_000, remainingMs: 21_000 },
-    ...{ requestsInFlight: 1, longRunningRequests: 0 },
+    requestsInFlight: 1,
+    longRunningRequests: 0,
     oldestRequests: [{ method: 'GET', route: '/\x1b[2J', ageMs: 31_000, peer: '10.0.3.17:40022' }],
     runningHooks: [{ kind: 'destroy', name: 'pool', ageMs: 500 }],
     connections: { http1: 1, http2: 2, upgraded: 3 },
@@ -125,7 +134,7 @@ test('the page names what is waited for, and no character of a route reaches the
     'process       1, lameduck 1.0.0',
     'state         shutting down: SIGTERM',
     'budget        [##########..............................] 7.0s of 28.0s, 21.0s left',
-    'event loop    blocked for 4.0s; what follows is 1.2s old',
+    'event loop    blocked for 4.0s; the lines below are 1.2s old',
     'stack         block (file:///app/main.js:12:3)',
     'waits for     destroy hook "pool" for 0.5s',
     '              GET /?[2J from 10.0.3.17:40022 for 31.0s',

@@ -1,4 +1,4 @@
-// `lameduck lint` as a user runs it: files and standard input, formats, suppressions, exit codes, mistakes.
+// Runs `lameduck lint` as a user does: files and standard input, formats, suppressions, exit codes, invalid arguments.
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ async function lintJson(t: TestContext, files: Readonly<Record<string, string>>)
   return { ...printed, code: code ?? -1 };
 }
 
-test('a finding has rule, file, line, path, value, remedy and link, and the exit code is 1', async (t) => {
+test('a lint finding has rule, file, line, path, value, remedy and link, and the exit code is 1', async (t) => {
   const path = folder(t, { 'bad.yaml': bad, 'good.yaml': good });
   const { code, output } = await lameduck(t, ['lint', join(path, 'good.yaml'), join(path, 'bad.yaml')]);
   assert.equal(code, 1);
@@ -64,7 +64,7 @@ test('a finding has rule, file, line, path, value, remedy and link, and the exit
   );
 });
 
-test('a manifest without a finding is exit code 0, and advice is found only if it is wanted', async (t) => {
+test('lint of a correct manifest exits with 0, and reports advice only with the option for it', async (t) => {
   const path = folder(t, { 'good.yaml': good });
   const file = join(path, 'good.yaml');
   assert.deepEqual(await lameduck(t, ['lint', file]), { code: 0, output: 'no errors in 1 workload\n' });
@@ -73,7 +73,7 @@ test('a manifest without a finding is exit code 0, and advice is found only if i
   assert.match(output, /good\.yaml:8 {2}advice {2}no-memory-limit[^]*\nno errors, 1 advice in 1 workload\n$/);
 });
 
-test('standard input is read without a file, and as -', async (t) => {
+test('lint reads standard input without a file argument, and with -', async (t) => {
   for (const args of [[], ['-']]) {
     const command = disposed(t, new CommandUnderTest(process.execPath, [main, 'lint', ...args], { stdin: 'pipe' }));
     command.child.stdin?.end(bad);
@@ -82,7 +82,7 @@ test('standard input is read without a file, and as -', async (t) => {
   }
 });
 
-test('JSON has its schema, and a field that is absent has the value null', async (t) => {
+test('the JSON of lint follows its schema, and the value of an absent field is null', async (t) => {
   const { code, schema, workloads, findings } = await lintJson(t, {
     'a.yaml': `${bad}---\nkind: ServiceMonitor\nmetadata: { name: shop }\n`,
   });
@@ -102,7 +102,7 @@ test('JSON has its schema, and a field that is absent has the value null', async
   assert.equal((JSON.parse(output) as Printed).findings[0]?.['value'], null);
 });
 
-test('the commands for GitHub are escaped, and a clean manifest prints none', async (t) => {
+test('the lint output for GitHub is escaped, and is empty for a correct manifest', async (t) => {
   const path = folder(t, { 'a,b.yaml': bad, 'good.yaml': good });
   const { output } = await lameduck(t, ['lint', '--format', 'github', join(path, 'a,b.yaml')]);
   assert.match(
@@ -112,7 +112,7 @@ test('the commands for GitHub are escaped, and a clean manifest prints none', as
   assert.deepEqual(await lameduck(t, ['lint', '--format=github', join(path, 'good.yaml')]), { code: 0, output: '' });
 });
 
-test('an annotation with a reason suppresses a finding, on the object or on its pods', async (t) => {
+test('an annotation with a reason suppresses a lint finding, on the object or on its pods', async (t) => {
   const note = 'lameduck/ignore-pre-stop-fills-grace-period: it serves nothing';
   const onObject = bad.replace('  name: shop\n', `  name: shop\n  annotations:\n    ${note}\n`);
   const onPods = bad.replace('    spec:\n', `    metadata:\n      annotations:\n        ${note}\n    spec:\n`);
@@ -126,7 +126,7 @@ test('an annotation with a reason suppresses a finding, on the object or on its 
   }
 });
 
-test('an annotation without a reason, or of an unknown rule, suppresses nothing and is an error', async (t) => {
+test('an annotation without a reason, or with an unknown rule, is an error and suppresses no lint finding', async (t) => {
   for (const note of ['lameduck/ignore-pre-stop-fills-grace-period: ""', 'lameduck/ignore-pre-stop: fine']) {
     const manifest = bad.replace('  name: shop\n', `  name: shop\n  annotations:\n    ${note}\n`);
     const { findings } = await lintJson(t, { 'a.yaml': manifest });
@@ -140,7 +140,7 @@ test('an annotation without a reason, or of an unknown rule, suppresses nothing 
   }
 });
 
-test('broken documents and unknown kinds are named by file and line, and the rest is judged', async (t) => {
+test('lint names invalid documents and unknown kinds by file and line, and checks the others', async (t) => {
   const list = `kind: List\nitems:\n${bad.replace(/^/gm, '    ').replace('    kind', '  - kind').trimEnd()}\n`;
   const { findings, skipped } = await lintJson(t, {
     'broken.yaml': `kind: Pod\n  metadata: {}\n---\n${bad}`,
@@ -155,15 +155,19 @@ test('broken documents and unknown kinds are named by file and line, and the res
     ],
   );
   assert.deepEqual(skipped, [
-    { file: 'list.yaml', line: 1, reason: 'Rollout shop is not judged: its kind is not known' },
+    { file: 'list.yaml', line: 1, reason: 'Rollout shop is not judged: lint has no rules for this kind' },
   ]);
 });
 
-test('fields of any type are judged or left alone, and never crash the command', async (t) => {
+test('lint never crashes on a field of an unexpected type', async (t) => {
   const wrong = ['null', '[]', '"text"', '7', '{}', '[null]', '[7]', '[{}]'];
   const paths = [
-    ...['metadata: X', 'spec: X', 'spec: { template: X }', 'spec: { template: { spec: X } }'],
-    ...['spec: { template: { spec: { containers: X } } }', 'spec: { template: { metadata: X, spec: {} } }'],
+    'metadata: X',
+    'spec: X',
+    'spec: { template: X }',
+    'spec: { template: { spec: X } }',
+    'spec: { template: { spec: { containers: X } } }',
+    'spec: { template: { metadata: X, spec: {} } }',
     ...['env', 'ports', 'lifecycle', 'livenessProbe', 'command', 'resources', 'image'].map(
       (field) => `spec: { template: { spec: { containers: [{ ${field}: X }] } } }`,
     ),
@@ -179,12 +183,12 @@ test('fields of any type are judged or left alone, and never crash the command',
 });
 
 for (const [args, problem] of [
-  [['nowhere.yaml'], /^lameduck lint: nowhere\.yaml cannot be read: ENOENT/],
+  [['nowhere.yaml'], /^lameduck lint: unable to read nowhere\.yaml: ENOENT/],
   [['src'], /^lameduck lint: src is a folder: name its files, such as src\/\*\.yaml\n/],
   [['--format=xml', 'a.yaml'], /^lameduck lint: --format must be one of text, json, github, got "xml"\n/],
   [['--advise'], /^lameduck lint: Unknown option '--advise'/],
 ] as const) {
-  test(`lint ${args.join(' ')} is exit code 2 with the reason and a hint`, async (t) => {
+  test(`lameduck lint ${args.join(' ')} exits with 2, and prints the reason and a hint`, async (t) => {
     const { code, output } = await lameduck(t, ['lint', ...args]);
     assert.equal(code, 2);
     assert.match(output, problem);
@@ -192,7 +196,7 @@ for (const [args, problem] of [
   });
 }
 
-test('--help begins with examples, and there is no colour without a terminal or with NO_COLOR', async (t) => {
+test('lint --help begins with examples, and its output has no colour without a terminal or with NO_COLOR', async (t) => {
   const { code, output } = await lameduck(t, ['lint', '--help'], { FORCE_COLOR: '' });
   assert.equal(code, 0);
   assert.match(output, /^Examples:\n {2}lameduck lint /);

@@ -1,4 +1,4 @@
-// docs/lint.md is the list of examples: each rule has a section, whose first example fails and whose second one passes.
+// Tests docs/lint.md: each rule has a section whose first example fails and whose second example passes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { judge, type Finding } from '../../../src/cli/lint/judge.ts';
@@ -27,7 +27,7 @@ function findingsOf(example: string): readonly Finding[] {
   return judge([readObjects(example, 'example.yaml')], true).findings;
 }
 
-test('docs/lint.md has the sections of the rules, in their order and with their severity', () => {
+test('docs/lint.md has a section for each lint rule, in order and with its severity', () => {
   const rules = lintRules.map(({ name, severity }) => `${name}: ${severity}`);
   const written = sections.map(({ name, severity }) => `${name}: ${severity}`);
   assert.deepEqual(written.slice(0, rules.length), rules);
@@ -38,9 +38,9 @@ test('docs/lint.md has the sections of the rules, in their order and with their 
 });
 
 for (const { name, severity, examples } of sections) {
-  test(`${name}: the first example fails at its marked line, the second one passes`, () => {
+  test(`in docs/lint.md the first example of ${name} fails at its marked line, and the second example passes`, () => {
     const [failing = '', passing = '', ...more] = examples;
-    assert.deepEqual(more, [], 'a section has two examples');
+    assert.deepEqual(more, [], 'a section must have two examples');
     const line = failing.split('\n').findIndex((one) => one.endsWith('# found')) + 1;
     const found = findingsOf(failing);
     assert.deepEqual(
@@ -59,7 +59,7 @@ for (const { name, severity, examples } of sections) {
   });
 }
 
-test('a finding says what to do, and every message is a sentence', () => {
+test('each lint finding says what to do, and every message is a sentence', () => {
   for (const { examples } of sections) {
     for (const { message, remedy } of findingsOf(examples[0] ?? '')) {
       assert.match(message, /^[A-Z].*\.$/);
@@ -68,41 +68,41 @@ test('a finding says what to do, and every message is a sentence', () => {
   }
 });
 
-// finds checks that the page has a section for each of these findings.
+// Checks that each of these findings has a section on the page.
 const finds = (...names: string[]): void => {
   const written = sections.map(({ name }) => name);
   for (const name of names) assert.ok(written.includes(name), name);
 };
 
-test('H-043, H-061, H-062, P-075 the terms of the grace period are added up', () => {
+test('H-043, H-061, H-062, P-075 lint adds up the terms of the grace period', () => {
   finds('grace-period-zero', 'pre-stop-fills-grace-period', 'drain-exceeds-grace-period', 'wrong-grace-period');
 });
 
-test('H-045, H-063, P-076 no delay and two delays are found', () => {
+test('H-045, H-063, P-076 lint finds a missing delay, and two delays at once', () => {
   finds('zero-delay', 'no-delay', 'two-delays');
 });
 
-test('H-047, H-049, H-052, H-072, H-074 the delay and the keep-alive timeout are compared with what is in front', () => {
+test('H-047, H-049, H-052, H-072, H-074 lint compares the delay and the keep-alive timeout with the load balancer or proxy', () => {
   finds('delay-shorter-than-readiness', 'delay-shorter-than-load-balancer', 'keep-alive-shorter-than-load-balancer');
 });
 
-test('H-064, H-065, H-066, H-069 rollouts that lose pods or cannot proceed are found', () => {
+test('H-064, H-065, H-066, H-069 lint finds rollouts that lose pods or cannot proceed', () => {
   finds('rollout-without-pods', 'fewer-pods-in-rollout', 'stuck-rollout', 'single-replica', 'short-progress-deadline');
 });
 
-test('H-067, H-068 budgets and autoscalers that contradict themselves are found', () => {
+test('H-067, H-068 lint finds disruption budgets and autoscalers that contradict themselves', () => {
   finds('blocked-drain', 'autoscaler-bounds', 'two-autoscalers');
 });
 
-test('H-017, H-073, H-079 Services and routes that send requests nowhere are found', () => {
+test('H-017, H-073, H-079 lint finds Services and routes that send requests to no pod', () => {
   finds('publish-not-ready-addresses', 'service-selects-job', 'dead-route', 'probe-host');
 });
 
-test('H-075, H-076, H-077, H-078, H-081 what a container repeats or lacks is advice', () => {
+test('H-075, H-076, H-077, H-078, H-081 lint advises on missing and repeated fields of a container', () => {
   finds('duplicate-name', 'long-port-name', 'moving-image-tag', 'leader-election-without-token', 'no-memory-limit');
 });
 
-test('H-070, H-071, K-223 mistakes in probes that a cluster accepts silently are found', () => {
+test('H-070, H-071, K-223 lint finds probe mistakes that a cluster accepts silently', () => {
   finds('liveness-is-readiness', 'liveness-before-readiness', 'probe-timeout-exceeds-period', 'slow-startup-probe');
   finds('tcp-liveness', 'shell-command', 'invalid-probe', 'unknown-probe-port');
 });

@@ -7,19 +7,37 @@ const names = (content: string): string[] => readObjects(content, 'all.yaml').ob
 const reasons = (content: string): string[] =>
   readObjects(content, 'all.yaml').unreadable.map(({ file, line, reason }) => `${file}:${String(line)}: ${reason}`);
 
-test('a document that is broken is named by file and line, and the others are read', () => {
+test('an invalid document in a manifest is named by file and line, and the others are read', () => {
   const content = [
-    ...['kind: Pod', 'metadata: { name: first }', '---', 'kind: Pod', 'metadata: { name: "second'],
-    ...['---', 'kind: Pod', 'metadata: { name: third }', ''],
+    'kind: Pod',
+    'metadata: { name: first }',
+    '---',
+    'kind: Pod',
+    'metadata: { name: "second',
+    '---',
+    'kind: Pod',
+    'metadata: { name: third }',
+    '',
   ].join('\n');
   assert.deepEqual(names(content), ['first', 'third']);
   assert.deepEqual(reasons(content), ['all.yaml:5: this is not YAML: Missing closing "quote']);
 });
 
-test('the items of a list are objects, and each field has its line', () => {
+test('the items of a List are read as objects, and each field has its line', () => {
   const content = [
-    ...['# rendered', 'kind: List', 'items:', '  - kind: Pod', '    metadata:', '      name: a', '    spec:'],
-    ...['      containers:', '        - name: app', '  - kind: PodList', '    items:', '      - kind: Pod', ''],
+    '# rendered',
+    'kind: List',
+    'items:',
+    '  - kind: Pod',
+    '    metadata:',
+    '      name: a',
+    '    spec:',
+    '      containers:',
+    '        - name: app',
+    '  - kind: PodList',
+    '    items:',
+    '      - kind: Pod',
+    '',
   ].join('\n');
   const { objects } = readObjects(content, 'list.yaml');
   assert.deepEqual(
@@ -34,14 +52,14 @@ test('the items of a list are objects, and each field has its line', () => {
   assert.equal(objects[0].lineOf(['status', 'phase']), 4);
 });
 
-test('aliases and merge keys are followed, also for the line', () => {
+test('aliases and merge keys in YAML are resolved, with the line of each field', () => {
   const content = 'kind: Pod\nbase: &base\n  grace: 5\nspec: *base\nother: { <<: *base, more: 1 }\n';
   const [pod] = readObjects(content, 'alias.yaml').objects;
   assert.deepEqual([pod?.fields['spec'], pod?.fields['other']], [{ grace: 5 }, { grace: 5, more: 1 }]);
   assert.equal(pod?.lineOf(['spec', 'grace']), 3);
 });
 
-test('aliases that would fill the memory are refused', () => {
+test('YAML aliases that would expand beyond a limit are rejected', () => {
   const levels = Array.from('abcdefghij', (name) => name).map((name, index, all) => {
     const before = all[index - 1];
     return `${name}: &${name} [${Array(9)
@@ -52,20 +70,20 @@ test('aliases that would fill the memory are refused', () => {
   assert.equal(readObjects('kind: Pod\nloop: &loop [*loop]\n', 'loop.yaml').objects.length, 0);
 });
 
-test('numbers and words are those of YAML 1.1, without its dates and its numbers to the base of 60', () => {
+test('numbers and words are parsed as in YAML 1.1, without its dates and base-60 numbers', () => {
   const content = 'kind: Pod\nmode: 0644\nwanted: yes\nwhen: 2026-01-01\nports: 22:22\n';
   const { kind, mode, wanted, when, ports } = readObjects(content, 'types.yaml').objects[0]?.fields ?? {};
   assert.deepEqual([kind, mode, wanted, when, ports], ['Pod', 420, true, '2026-01-01', '22:22']);
 });
 
-test('a key that is there twice is named, and the object is read', () => {
+test('a duplicate YAML key is reported, and the object is read', () => {
   const content = 'kind: Pod\nmetadata:\n  name: old\n  name: new\n';
   assert.deepEqual(names(content), ['new']);
-  assert.deepEqual(reasons(content), ['all.yaml:4: the key is there twice, and the last value counts']);
+  assert.deepEqual(reasons(content), ['all.yaml:4: the key is repeated, and the last value takes effect']);
   assert.equal(readObjects(content, 'a').objects[0]?.lineOf(['metadata', 'name']), 4);
 });
 
-test('what is not an object, or a template, is named with the remedy', () => {
+test('a document that is not an object, or is a template, is reported with the remedy', () => {
   assert.deepEqual(reasons('a: 1\n---\n- b\n---\njust words\n---\n# nothing\n'), [
     'all.yaml:1: this is not a Kubernetes object: it has no kind',
     'all.yaml:3: this is not a Kubernetes object: it has no kind',
@@ -74,7 +92,7 @@ test('what is not an object, or a template, is named with the remedy', () => {
   assert.match(reasons('kind: {{ .Values.kind }}\n').join(), /render it first, for example with helm template/);
 });
 
-test('directives, comments, Windows line ends and JSON are read', () => {
+test('YAML directives, comments, Windows line ends and JSON are read', () => {
   assert.deepEqual(names('# first\n%YAML 1.1\n---\nkind: Pod\nmetadata: { name: a }\n'), ['a']);
   assert.deepEqual(names('kind: Pod\r\nmetadata:\r\n  name: a\r\n---\r\nkind: Pod\r\n'), ['a', '']);
   assert.deepEqual(names('{"kind": "Pod", "metadata": {"name": "a"}}'), ['a']);

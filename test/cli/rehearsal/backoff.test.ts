@@ -10,7 +10,8 @@ import {
   type BackoffLimits,
 } from '../../../src/cli/rehearsal/backoff.ts';
 
-// The container starts at 0; each instance runs for the given seconds. Returns the delay before each restart, in seconds.
+// The container starts at 0, and each instance runs for the given seconds. Returns the delay before each restart, in
+// seconds.
 function delays(runs: readonly number[], limits: BackoffLimits): number[] {
   let backoff: Backoff | undefined;
   let now = 0;
@@ -32,12 +33,12 @@ const vectors = [
 ];
 
 for (const { runs, limits, delays: expected } of vectors) {
-  test(`K-142, K-143, K-146 runs of ${runs.join(', ')} s from ${String(limits.initial)} ms`, () => {
+  test(`K-142, K-143, K-146 with an initial back-off of ${String(limits.initial)} ms, containers that run for ${runs.join(', ')} s restart after ${expected.join(', ')} s`, () => {
     assert.deepEqual(delays(runs, limits), expected);
   });
 }
 
-test('K-148 a container killed by a probe restarts at once if the instance before it finished longer ago than its delay', () => {
+test('K-148 a container that a probe has killed restarts at once if the instance before finished longer ago than its delay', () => {
   const backoff = stepped(undefined, 1_000, 1_000);
   assert.equal(delayUntil(backoff, 1_000, 12_000), 0);
   assert.equal(delayUntil(backoff, 1_000, 5_000), 6_000);

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { Container } from '../../../src/cli/rehearsal/container.ts';
-import { descendants } from '../../../src/cli/rehearsal/processes.ts';
+import { allProcesses, descendants, hasEnded } from '../../../src/cli/rehearsal/processes.ts';
 import { isolation, nodeProgram, whyNoNamespace } from '../../support/pod-under-test.ts';
 import { until } from '../../support/until.ts';
 
@@ -16,11 +17,23 @@ function start(t: TestContext, command: readonly string[], isolated = isolation)
   return container;
 }
 
+function parentOf(pid: number): number {
+  return Number(/^PPid:\s*(\d+)$/m.exec(readFileSync(`/proc/${String(pid)}/status`, 'utf8'))?.[1]);
+}
+
+function commandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${String(pid)}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
 function printed(container: Container, text: string): Promise<void> {
   return until(() => container.output.includes(text));
 }
 
-test('K-100 PID 1 without a handler of its own ignores SIGTERM', { skip: whyNoNamespace }, async (t) => {
+test('K-100, K-220 PID 1 without its own signal handler ignores SIGTERM', { skip: whyNoNamespace }, async (t) => {
   const container = start(t, nodeProgram(`console.log('pid', process.pid); ${waits}`));
   await printed(container, 'pid 1');
   container.signal('SIGTERM');
@@ -32,19 +45,19 @@ test('K-100 PID 1 without a handler of its own ignores SIGTERM', { skip: whyNoNa
   assert.deepEqual(await container.exited, { code: 137, signal: 'SIGKILL' });
 });
 
-test('K-100 without a PID namespace the process dies of a signal that it has no handler for', async (t) => {
+test('K-100 without a PID namespace a signal without a handler kills the process', async (t) => {
   const container = start(t, nodeProgram(`console.log('up'); ${waits}`), []);
   await printed(container, 'up');
   container.signal('SIGTERM');
   assert.deepEqual(await container.exited, { code: 143, signal: 'SIGTERM' });
 });
 
-test('K-108 the exit code of the main process is that of the container', async (t) => {
+test('K-108, K-222 the exit code of a container is that of its main process', async (t) => {
   const container = start(t, nodeProgram('process.exit(7)'));
   assert.deepEqual(await container.exited, { code: 7, signal: undefined });
 });
 
-test('K-099 only the main process gets the stop signal', { skip: whyNoNamespace }, async (t) => {
+test('K-099, K-219 only the main process of a container gets the stop signal', { skip: whyNoNamespace }, async (t) => {
   const child = `process.on('SIGTERM', () => console.log('child was signaled')); console.log('child'); ${waits}`;
   const container = start(
     t,
@@ -83,13 +96,41 @@ for (const isolated of [isolation, []]) {
   });
 }
 
-test('a command that does not exist exits with 127', async (t) => {
+test('a container whose command does not exist exits with 127', async (t) => {
   const container = start(t, ['no-such-command']);
   assert.equal((await container.exited).code, 127);
 });
 
-test('K-037 a command that does not exist inside the container is not started', async (t) => {
+test('K-037 an exec probe with a command that does not exist in the container is not started', async (t) => {
   const container = start(t, nodeProgram(`console.log('up'); ${waits}`));
   await printed(container, 'up');
   assert.equal((await container.run(['no-such-command'])).kind, 'notStarted');
+});
+
+test(
+  'K-037 an exec probe in a container whose main process has just exited is not started',
+  { skip: whyNoNamespace },
+  async (t) => {
+    const container = start(t, nodeProgram(`console.log('up'); ${waits}`));
+    await printed(container, 'up');
+    const main = container.pid ?? 0;
+    const parent = parentOf(main);
+    // The parent is suspended, so that it cannot reap the main process.
+    process.kill(parent, 'SIGSTOP');
+    try {
+      process.kill(main, 'SIGKILL');
+      await until(() => hasEnded(main));
+      assert.equal((await container.run(['true'])).kind, 'notStarted');
+    } finally {
+      process.kill(parent, 'SIGCONT');
+    }
+  },
+);
+
+test('K-036 the command of an exec probe is killed when its time is over', async (t) => {
+  const container = start(t, nodeProgram(`console.log('up'); ${waits}`));
+  await printed(container, 'up');
+  const duration = `1000.${String(process.pid)}`;
+  assert.deepEqual(await container.run(['sleep', duration], 200), { kind: 'timedOut' });
+  await until(() => !allProcesses().some((pid) => commandLine(pid).includes(duration)));
 });

@@ -21,12 +21,12 @@ function everyNode(endpoints: Endpoints, now: number): string[] {
   return Array.from({ length: nodeCount }, (_, node) => destination(endpoints, node, now));
 }
 
-test('K-076 an endpoint that terminates is not ready, whatever its readiness probe finds', () => {
+test('K-076, K-218 a terminating endpoint is not ready, whatever its readiness probe reports', () => {
   assert.deepEqual(deleted, { ready: false, serving: true, terminating: true });
   assert.deepEqual(deletedUnready, { ready: false, serving: false, terminating: true });
 });
 
-test('K-126, K-127, K-131 each node goes on sending connections to a deleted pod until the change has reached it', () => {
+test('K-126, K-127, K-131, K-218 each node continues to send connections to a deleted pod until the change has reached the node', () => {
   const draws = [0, 0.5, 0.9];
   const random = (): number => draws.shift() ?? 0;
   const up = afterChange(newEndpoints({ propagation: 2_000, hasOthers: true, random }), 0, ready);
@@ -37,17 +37,17 @@ test('K-126, K-127, K-131 each node goes on sending connections to a deleted pod
   assert.deepEqual(everyNode(down, 12_100), ['others', 'others', 'others']);
 });
 
-test('K-128 a node without a ready endpoint falls back to one that is serving and terminating', () => {
+test('K-128 a node without a ready endpoint uses an endpoint that is serving and terminating', () => {
   const down = afterChange(service(false), 10_000, deleted);
   assert.equal(destination(down, 0, 20_000), 'pod');
 });
 
-test('K-129, K-132 a node refuses connections if the last endpoint terminates and its readiness probe fails', () => {
+test('K-129, K-132 a node refuses connections if the last endpoint is terminating and its readiness probe fails', () => {
   const down = afterChange(service(false), 10_000, deletedUnready);
   assert.equal(destination(down, 0, 20_000), 'refused');
 });
 
-test('K-132 a node refuses connections before it has learnt of the first endpoint, and after it is gone', () => {
+test('K-132 a node refuses connections before it knows the first endpoint, and after the last one is gone', () => {
   assert.equal(destination(service(false), 0, 1_299), 'refused');
   assert.equal(destination(service(false), 0, 1_300), 'pod');
   assert.equal(destination(afterChange(service(false), 5_000, undefined), 0, 20_000), 'refused');

@@ -49,7 +49,7 @@ function podOf(reading: ManifestReading): PodSpec {
   return reading.pod;
 }
 
-test('a Deployment is read with its probes, hooks and sidecars', () => {
+test('rehearse reads a Deployment with its probes, hooks and sidecars', () => {
   const reading = read(deployment, { proxy: ['node', 'proxy.js'] });
   const { name, containers, terminationGracePeriodSeconds, restartPolicy } = podOf(reading);
   assert.deepEqual([name, terminationGracePeriodSeconds, restartPolicy], ['shop', 45, 'Always']);
@@ -64,7 +64,10 @@ test('a Deployment is read with its probes, hooks and sidecars', () => {
       [
         'readiness',
         {
-          ...{ kind: 'http', port: 8080, path: '/readyz', scheme: 'HTTP' },
+          kind: 'http',
+          port: 8080,
+          path: '/readyz',
+          scheme: 'HTTP',
           headers: [{ name: 'X-Probe', value: '1' }],
         },
       ],
@@ -74,7 +77,7 @@ test('a Deployment is read with its probes, hooks and sidecars', () => {
   assert.deepEqual('warnings' in reading ? reading.warnings : [], ['1 init containers are not run']);
 });
 
-test('K-002 fields that are absent, or 0 where 1 is the least, have their defaults', () => {
+test('K-002 a field that is absent, or that is 0 although its minimum is 1, gets its default', () => {
   const [, shop] = podOf(read(deployment, { proxy: ['proxy'] })).containers;
   const [startup, readiness, liveness] = shop?.probes ?? [];
   assert.deepEqual([startup?.periodSeconds, startup?.failureThreshold, startup?.timeoutSeconds], [10, 3, 1]);
@@ -82,29 +85,29 @@ test('K-002 fields that are absent, or 0 where 1 is the least, have their defaul
   assert.equal(liveness?.terminationGracePeriodSeconds, 10);
 });
 
-test('K-008 a probe whose port name is unknown can never be made', () => {
+test('K-008 a probe with an unknown port name can never run', () => {
   const pod = podOf(read(deployment.replace('port: http,', 'port: web,'), { proxy: ['proxy'] }));
   const handler = pod.containers[1]?.probes[1]?.handler;
   assert.deepEqual(handler, { kind: 'broken', reason: 'no port of the container is named "web"' });
 });
 
-test('K-038 an argument is expanded from static variables alone, and $$ stands for $', () => {
+test('K-038 $(VAR) in an argument is expanded only from static variables, and $$ becomes $', () => {
   assert.equal(expand('$(A)-$(B)-$$(A)-$A', { A: 'x' }), 'x-$(B)-$(A)-$A');
 });
 
-test('a container without a command is left out with a warning', () => {
+test('rehearse leaves out a container without a command, with a warning', () => {
   const reading = read(deployment);
   assert.ok('warnings' in reading);
   assert.match(reading.warnings.join(), /container proxy is not run: give its command with --container proxy=COMMAND/);
 });
 
-test('a document that is not YAML is named by file and line, and the others are read', () => {
+test('rehearse names a document that is not YAML by file and line, and reads the others', () => {
   const reading = read(`a: [\n---\n${deployment}`, { proxy: ['proxy'] });
   assert.ok('warnings' in reading);
   assert.match(reading.warnings[0] ?? '', /^shop\.yaml:\d+: /);
 });
 
-test('the port of the requests is the target port of the Service in the manifest', () => {
+test('rehearse sends requests to the target port of the Service in the manifest', () => {
   const service = '---\nkind: Service\nspec: { selector: { app: shop }, ports: [{ port: 80, targetPort: web }] }\n';
   const labelled = deployment
     .replace('template:\n', 'template:\n    metadata: { labels: { app: shop } }\n')
@@ -112,7 +115,7 @@ test('the port of the requests is the target port of the Service in the manifest
   const portOf = (text: string): number | undefined => podOf(read(text, { proxy: ['proxy'] })).servicePort;
   assert.deepEqual(
     [portOf(labelled + service), portOf(labelled), portOf('kind: Pod\nspec: { containers: [{}] }')],
-    [...[3_000, 8_080, undefined]],
+    [3_000, 8_080, undefined],
   );
 });
 
@@ -135,13 +138,13 @@ for (const [from, to, problem] of [
   ['Port: 8080', 'Port: 65536', '23: .*ports\\[0\\].containerPort must be an integer from 1 to 65535, got 65536'],
   ['port: 9090', 'port: 0', '34: .*grpc.port must be an integer from 1 to 65535, got 0'],
 ] as const) {
-  test(`${to} is refused with file and line`, () => {
+  test(`rehearse rejects ${to}, with file and line`, () => {
     const reading = read(deployment.replace(from, to), { proxy: ['proxy'] });
     assert.ok('problem' in reading);
     assert.match(reading.problem, new RegExp(`^shop\\.yaml:${problem}$`));
   });
 }
 
-test('a manifest without a pod is a problem that names the file', () => {
+test('rehearse reports a manifest without a pod, with the name of the file', () => {
   assert.deepEqual(read('kind: ConfigMap'), { problem: 'shop.yaml has no pod' });
 });

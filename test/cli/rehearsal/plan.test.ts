@@ -9,22 +9,27 @@ function plan(...args: readonly string[]): Plan {
   return read;
 }
 
-test('without options a rollout is rehearsed with 200 requests per second from 40 kept connections', () => {
+test('by default rehearse runs the scenario rollout with 200 requests per second on 40 keep-alive connections', () => {
   const { command, scenarios: names, rate, connections, propagations, requests, seed } = plan('--', 'npm', 'start');
   assert.deepEqual(
     { command, names, rate, connections, propagations, requests, seed },
     {
-      ...{ command: ['npm', 'start'], names: ['rollout'], rate: 200, connections: 40, propagations: [2_000] },
-      ...{ requests: [{ method: 'GET', path: '/' }], seed: 7 },
+      command: ['npm', 'start'],
+      names: ['rollout'],
+      rate: 200,
+      connections: 40,
+      propagations: [2_000],
+      requests: [{ method: 'GET', path: '/' }],
+      seed: 7,
     },
   );
 });
 
-test('options of the command are its own', () => {
+test('options after the command belong to the rehearsed command', () => {
   assert.deepEqual(plan('--rate', '10', '--', 'node', '--rate', '20').command, ['node', '--rate', '20']);
 });
 
-test('--request is a path, or a method and a path, and can be given again', () => {
+test('rehearse --request is a path, or a method and a path, and can be repeated', () => {
   const { requests } = plan('--request', '/a', '--request', 'POST /b?c=d', '--', 'x');
   assert.deepEqual(requests, [
     { method: 'GET', path: '/a' },
@@ -32,11 +37,11 @@ test('--request is a path, or a method and a path, and can be given again', () =
   ]);
 });
 
-test('--propagation is a list of durations; numbers are seconds', () => {
+test('rehearse --propagation is a list of durations, and plain numbers are seconds', () => {
   assert.deepEqual(plan('--propagation', '0,2,5s,250ms', '--', 'x').propagations, [0, 2_000, 5_000, 250]);
 });
 
-test('--container gives a command to a shell that becomes it', () => {
+test('rehearse --container runs a command through a shell that is replaced by the command', () => {
   assert.deepEqual(plan('--container', 'proxy=node proxy.js', '--', 'x').commands.get('proxy'), [
     'sh',
     '-c',
@@ -44,8 +49,20 @@ test('--container gives a command to a shell that becomes it', () => {
   ]);
 });
 
-test('--all takes every scenario', () => {
-  assert.deepEqual(plan('--all', '--', 'x').scenarios, Object.keys(scenarios));
+test('K-221 rehearse --all runs every scenario', () => {
+  assert.deepEqual(plan('--all', '--', 'x').scenarios, [
+    'rollout',
+    'scale-down',
+    'eviction',
+    'node-shutdown',
+    'delete-starting',
+    'overload',
+    'second-signal',
+    'blocked-loop',
+    'failing-liveness',
+    'crash-loop',
+    'sidecars',
+  ]);
 });
 
 for (const [args, problem] of [
@@ -56,21 +73,21 @@ for (const [args, problem] of [
   [['--stream', 'events', '--', 'x'], '--stream must begin with "/", got "events"'],
   [['--request', 'GET', '--', 'x'], '--request must be a path or a method and a path, got "GET"'],
   [['--container', 'proxy', '--', 'x'], '--container must be NAME=COMMAND, got "proxy"'],
-  [['npm', 'start'], 'give the command after --, such as: -- npm start'],
-  [['npm', '--', 'start'], '"npm" is no option: the command comes after --'],
-  [[], 'give the command after --, such as: -- npm start'],
+  [['npm', 'start'], 'expected a command after --, such as: -- npm start'],
+  [['npm', '--', 'start'], '"npm" is not an option: write the command after --'],
+  [[], 'expected a command after --, such as: -- npm start'],
 ] as const) {
-  test(`arguments ${JSON.stringify(args)} are invalid`, () => {
+  test(`rehearse rejects the arguments ${JSON.stringify(args)}`, () => {
     assert.deepEqual(readPlan(args, 7), { problem });
   });
 }
 
-test('an unknown option is named', () => {
+test('rehearse names an unknown option', () => {
   const read = readPlan(['--scenaro', 'rollout', '--', 'x'], 7);
   assert.match('problem' in read ? read.problem : '', /--scenaro/);
 });
 
-test('all problems are reported at once', () => {
+test('rehearse reports all invalid arguments at once', () => {
   const read = readPlan(['--rate', 'y', '--port', 'x', '--', 'x'], 7);
   assert.match('problem' in read ? read.problem : '', /--rate.*; --port|--port.*; --rate/);
 });

@@ -11,19 +11,19 @@ const podOf = (env: Readonly<Record<string, string>>, servicePort: number | unde
   ],
 });
 
-test('--port comes before the variables, and PORT of the container before PORT of the environment', () => {
+test("rehearse takes the port from --port, then from the container's PORT, then from PORT in the environment", () => {
   const pod = podOf({ PORT: '2000' });
   assert.equal(loadPort(1_000, pod, { PORT: '3000' }), 1_000);
   assert.equal(loadPort(undefined, pod, { PORT: '3000' }), 2_000);
   assert.equal(loadPort(undefined, podOf({}), { PORT: '3000' }), 3_000);
 });
 
-test('the port that the manifest declares comes after the variables; without any the port is searched for', () => {
+test('rehearse takes the port of the manifest if no variable names one, and knows no port without both', () => {
   assert.equal(loadPort(undefined, podOf({}), {}), 4_000);
   assert.equal(loadPort(undefined, { containers: [], servicePort: undefined }, {}), undefined);
 });
 
-test('a variable that is no port is ignored', () => {
+test('rehearse ignores a variable that is not a port', () => {
   for (const PORT of ['0', '65536', '/run/app.sock', 'tcp://10.0.0.1:80']) {
     assert.equal(loadPort(undefined, podOf({ PORT }), { PORT }), 4_000);
   }
@@ -38,7 +38,7 @@ const serviceOn = (targetPort: unknown, selector: object = labels) => ({
   spec: { selector, ports: [{ port: 80, targetPort }] },
 });
 
-test('the target port of the Service is a number, a name, or the port of the Service itself', () => {
+test('rehearse accepts a targetPort of a Service as a number or as a name, and takes the port of the Service if there is none', () => {
   for (const [service, expected] of [
     [serviceOn(9_090), 9_090],
     [serviceOn('metrics'), 9_090],
@@ -48,12 +48,12 @@ test('the target port of the Service is a number, a name, or the port of the Ser
   }
 });
 
-test('a Service with several ports is reached at the one named http', () => {
+test('rehearse uses the port named http of a Service with several ports', () => {
   const spec = { selector: labels, ports: [{ port: 1 }, { name: 'http', port: 2 }] };
   assert.equal(servicePortOf({ services: [{ spec }], labels, containers: [], skipped: [] }), 2);
 });
 
-test('without a Service of the pod its container port named http counts, else the first of the serving container', () => {
+test('without a Service rehearse uses the container port named http, else the first port of the serving container', () => {
   const services = [serviceOn(1_234, { app: 'other' }), serviceOn('unknown'), serviceOn(1_234, {})];
   assert.equal(servicePortOf({ services, labels, containers: [{ ports }], skipped: [] }), 8_080);
   const unnamed = [{ ports: [{ containerPort: 7_000 }, { containerPort: 7_001 }] }, { ports }];
@@ -61,7 +61,7 @@ test('without a Service of the pod its container port named http counts, else th
   assert.equal(servicePortOf({ services: [], labels, containers: [], skipped: [] }), undefined);
 });
 
-test('the target port of a container that is not run gets no requests', () => {
+test('rehearse sends no requests to the target port of a container that it does not run', () => {
   const proxy = { ports: [{ name: 'proxy', containerPort: 80 }] };
   for (const target of [80, 'proxy']) {
     const pod = { services: [serviceOn(target)], labels, containers: [{ ports }], skipped: [proxy] };

@@ -1,4 +1,4 @@
-// `lameduck rehearse` as a user runs it, on servers that lose requests and on one that loses none.
+// Runs `lameduck rehearse` as a user does, on servers that lose requests and on one that loses none.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ function folder(t: TestContext): string {
   return made;
 }
 
-/** Whether a process has the argument. */
+/** Whether a process with this argument is running. */
 function isRunning(argument: string): boolean {
   return readdirSync('/proc').some((pid) => {
     try {
@@ -49,7 +49,7 @@ const serving = (onSigterm: string): readonly string[] =>
   `);
 
 void describe('lameduck rehearse', { concurrency: 3 }, () => {
-  it('finds what server.close() on SIGTERM loses', async (t) => {
+  it('rehearse finds the requests that server.close() on SIGTERM loses', async (t) => {
     const command = serving(`process.on('SIGTERM', () => server.close(() => process.exit()));`);
     const { code, result, output } = await rehearse(t, ['--grace-period', '8'], command);
     assert.deepEqual([code, result.schema, result.verdict], [1, 'lameduck/rehearsal/v1', 'lost'], output);
@@ -58,19 +58,19 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     assert.ok(result.refused > 0);
   });
 
-  it('K-100 finds that a bare server as PID 1 ignores SIGTERM', { skip: whyNoNamespace }, async (t) => {
+  it('K-100 rehearse finds that a bare server as PID 1 ignores SIGTERM', { skip: whyNoNamespace }, async (t) => {
     const { code, result, output } = await rehearse(t, ['--grace-period', '4'], serving(''));
     const [rollout] = result.scenarios;
     assert.deepEqual([code, rollout?.causes[0]?.name, rollout?.exit?.code], [1, 'stopSignalIgnored', 137], output);
   });
 
-  it('K-185 finds nothing lost by a server with lameduck, and writes a page without links to elsewhere', async (t) => {
+  it('K-185 rehearse finds no loss of a server with lameduck, and writes a report without external links', async (t) => {
     const report = join(folder(t), 'report.html');
     const fixture = join(import.meta.dirname, '..', '..', 'fixtures', 'rehearsed.ts');
     const { code, result, output } = await rehearse(t, ['--report', report], [process.execPath, fixture]);
     assert.deepEqual([result.lost, result.refused], [0, 0], output);
-    // On a machine that is too busy there is no verdict, and the report says so.
-    const isBusy = output.includes('too busy to keep time');
+    // On a machine that is too busy, the report has no verdict and says so.
+    const isBusy = output.includes('too busy for exact timing');
     assert.deepEqual([code, result.verdict], isBusy ? [3, 'withheld'] : [0, 'clean'], output);
     assert.ok(result.requests > 200, String(result.requests));
     assert.equal(result.scenarios[0]?.exit?.code, 0);
@@ -79,14 +79,14 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     assert.doesNotMatch(page, /(src|href)=/);
   });
 
-  it('reports a command that cannot be started at once', async (t) => {
+  it('rehearse reports a command that cannot be started at once', async (t) => {
     const { code, output } = await lameduck(t, ['rehearse', '--', 'no-such-command']);
     assert.equal(code, 1, output);
     assert.match(output, /exited with code 127: .*no-such-command/);
     assert.match(output, /cause: {2}the command cannot be started/);
   });
 
-  it('runs the containers of a manifest, and reports a manifest that cannot be used before it starts', async (t) => {
+  it('rehearse runs the containers of a manifest, and reports an unusable manifest before it starts any', async (t) => {
     const manifest = join(folder(t), 'pod.yaml');
     writeFileSync(manifest, 'kind: ConfigMap\n');
     const { code, output } = await lameduck(t, ['rehearse', '--manifest', manifest, '--', 'node']);
@@ -95,7 +95,7 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     assert.match(output, /--help shows examples/);
   });
 
-  it('leaves no process behind when it is killed', { skip: whyNoNamespace }, async (t) => {
+  it('rehearse leaves no process behind when it is killed', { skip: whyNoNamespace }, async (t) => {
     const mark = randomUUID();
     const args = [main, 'rehearse', '--', ...serving(''), mark];
     const command = disposed(t, new CommandUnderTest(process.execPath, args));
@@ -106,7 +106,7 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     await until(() => !isRunning(mark));
   });
 
-  it('ends everything at Ctrl-C and still reports', async (t) => {
+  it('rehearse ends all processes at Ctrl-C and still writes its report', async (t) => {
     const mark = randomUUID();
     const args = [main, 'rehearse', '--all', '--', ...serving(''), mark];
     const command = disposed(t, new CommandUnderTest(process.execPath, args));
@@ -116,11 +116,11 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     const { code } = await command.exit;
     assert.equal(code, 3, command.output);
     assert.match(command.output, /^rollout: withheld: the rehearsal was interrupted \(/m);
-    assert.match(command.output, /^scenarios left out after the interruption: 8$/m);
+    assert.match(command.output, /^scenarios not run because of the interruption: 10$/m);
     assert.ok(!isRunning(mark));
   });
 
-  it('does not wait for the grace period at Ctrl-C', async (t) => {
+  it('rehearse does not wait for the grace period at Ctrl-C', async (t) => {
     const mark = randomUUID();
     const manifest = join(folder(t), 'pod.json');
     const lifecycle = { preStop: { sleep: { seconds: 3_600 } } };
@@ -131,6 +131,18 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     await command.printed(/preStop of app started/);
     command.kill('SIGINT');
     assert.equal((await command.exit).code, 3, command.output);
+    assert.ok(!isRunning(mark));
+  });
+
+  it('rehearse ends at once and without an error when the reader of its output has closed the pipe', async (t) => {
+    const mark = randomUUID();
+    const args = [main, 'rehearse', '--', ...serving(''), mark];
+    const command = disposed(t, new CommandUnderTest(process.execPath, args));
+    await command.printed(/container app started/);
+    command.child.stdout?.destroy();
+    const { code } = await command.exit;
+    assert.equal(code, 3, command.output);
+    assert.doesNotMatch(command.output, /EPIPE/);
     assert.ok(!isRunning(mark));
   });
 });

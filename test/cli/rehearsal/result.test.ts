@@ -32,19 +32,24 @@ const exit = (code: number, at = 5_000): Story => [
   [at, 'podStopped'],
 ];
 
-test('a scenario in which every request was answered is clean', () => {
+test('a scenario in which every request got its response is clean', () => {
   const result = judge([...started, ...exit(0)], { newConnection: { sent: 100, answered: 100 } });
   assert.deepEqual(
     [result.verdict, result.causes, result.exit],
     ['clean', [], { code: 0, signal: undefined, afterMs: 1_000 }],
   );
   assert.deepEqual(result.notTried, [
-    ...['keptConnection', 'retryingConnection', 'longPoll'],
-    ...['eventStream', 'upload', 'webSocket', 'http2'],
+    'keptConnection',
+    'retryingConnection',
+    'longPoll',
+    'eventStream',
+    'upload',
+    'webSocket',
+    'http2',
   ]);
 });
 
-test('a container that exits by itself is lost even if no request was sent, and its error is named', () => {
+test("a scenario with a container that exits by itself is lost even without a request, and the container's error is named", () => {
   const output = 'node:events:505\n    throw er;\n\nError: listen EADDRINUSE: address already in use :::3000\n    at x';
   const result = judge([
     [0, 'containerStarted', { container: 'app' }],
@@ -58,13 +63,13 @@ test('a container that exits by itself is lost even if no request was sent, and 
     [
       [
         'crashed',
-        'container app exited by itself with code 1: Error: listen EADDRINUSE: address already in use :::3000',
+        'container app exited on its own with code 1: Error: listen EADDRINUSE: address already in use :::3000',
       ],
     ],
   );
 });
 
-test('a container that was restarted by its liveness probe, or killed by the rehearsal, has not crashed', () => {
+test('a container that a liveness probe or the rehearsal has killed does not count as crashed', () => {
   const restarted = judge([
     [0, 'containerStarted', { container: 'app' }],
     [1_000, 'stopSignal', { container: 'app', signal: 'SIGTERM' }],
@@ -74,7 +79,7 @@ test('a container that was restarted by its liveness probe, or killed by the reh
   for (const result of [restarted, killed]) assert.ok(!namesOf(result).includes('crashed'));
 });
 
-test('new connections that fail after the deletion show a listener that closed too early', () => {
+test('new connections that fail after the deletion show that the listener closed too early', () => {
   const result = judge(
     [
       ...started,
@@ -88,7 +93,7 @@ test('new connections that fail after the deletion show a listener that closed t
   assert.match(result.causes[0]?.text ?? '', /^1 new connection failed, the listener closed 0\.0 s after the deletion/);
 });
 
-test('lost requests on kept connections show that these were cut', () => {
+test('lost requests on kept connections show that the server cut these connections', () => {
   const result = judge(
     [...started, [4_100, 'requestLost', { client: 'keptConnection', why: 'ECONNRESET' }], ...exit(0)],
     {
@@ -98,7 +103,7 @@ test('lost requests on kept connections show that these were cut', () => {
   assert.deepEqual(namesOf(result), ['keptConnectionsCut']);
 });
 
-test('K-100 a main process that is killed without a handler ignored its stop signal, and nothing was lost on its way', () => {
+test('K-100 a main process that is killed without a signal handler is reported as ignoring its stop signal', () => {
   const result = judge([
     ...started,
     [34_000, 'killSignal', { container: 'app', signal: 'SIGTERM', isStopSignalHandled: false }],
@@ -107,14 +112,14 @@ test('K-100 a main process that is killed without a handler ignored its stop sig
   assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['stopSignalIgnored']]);
 });
 
-test('K-100 a process that dies of the stop signal would have ignored it as PID 1', () => {
+test('K-100, K-220 a process that dies of the stop signal is reported, because as PID 1 it would have ignored the signal', () => {
   const result = judge([...started, [4_010, 'containerExited', { container: 'app', code: 143, signal: 'SIGTERM' }]], {
     keptConnection: { sent: 10, answered: 9, lost: 1 },
   });
   assert.ok(namesOf(result).includes('stopSignalIgnored'));
 });
 
-test('a process with a handler that outlives its grace period is lost', () => {
+test('a scenario is lost if a process with a signal handler outlives its grace period', () => {
   const result = judge([
     ...started,
     [34_000, 'killSignal', { container: 'app', signal: 'SIGTERM', isStopSignalHandled: true }],
@@ -123,7 +128,7 @@ test('a process with a handler that outlives its grace period is lost', () => {
   assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['gracePeriodTooShort']]);
 });
 
-test('a server in a child of the main process is named if requests were lost', () => {
+test('a server in a child of the main process is named as the cause if requests were lost', () => {
   const story = started.map((event) =>
     event[1] === 'containerListening'
       ? ([300, 'containerListening', { port: 3000, isMain: false, isLoopback: false }] as const)
@@ -136,7 +141,7 @@ test('a server in a child of the main process is named if requests were lost', (
 
 const loopback = [500, 'containerListening', { port: 3000, isMain: true, isLoopback: true }] as const;
 
-test('K-009 a server on loopback alone is lost even if every request was answered, and that is named first', () => {
+test('K-009 a scenario is lost if a server listens only on loopback, and this is the first cause named', () => {
   const story: Story = [started[0] as Story[number], loopback, ...started.slice(2)];
   const answered = { newConnection: { sent: 10, answered: 10 } };
   const served = judge([...story, ...exit(0)], answered);
@@ -145,24 +150,24 @@ test('K-009 a server on loopback alone is lost even if every request was answere
   assert.deepEqual([neverReady.verdict, namesOf(neverReady)], ['lost', ['onlyLoopback', 'neverReady']]);
 });
 
-test('K-009 a server that listens on loopback only at first is not named', () => {
+test('K-009 a server that listens on loopback only at first is not named as a cause', () => {
   const story: Story = [started[0] as Story[number], loopback, ...started.slice(1)];
   const result = judge([...story, ...exit(0)], { newConnection: { sent: 10, answered: 10 } });
   assert.deepEqual([result.verdict, namesOf(result)], ['clean', []]);
 });
 
-test('a pod that never becomes ready is lost, with a cause of its own', () => {
+test('a scenario with a pod that never becomes ready is lost, with its own cause', () => {
   const result = judge([[0, 'containerStarted', { container: 'app' }]]);
   assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['neverReady']]);
 });
 
-test('K-129 refusals without an endpoint show that the last pod was not ready', () => {
+test('K-129 refused connections without an endpoint show that the last pod was not ready', () => {
   const refused = [6_000, 'requestRefused', { client: 'newConnection', why: 'no endpoint' }] as const;
   const result = judge([...started, refused, ...exit(0)], { newConnection: { sent: 10, answered: 9, refused: 1 } });
   assert.deepEqual(namesOf(result), ['lastEndpointNotReady']);
 });
 
-test('a rehearsal that could not keep time withholds its verdict, unless something was lost', () => {
+test('a rehearsal on a machine that was too busy has no verdict, unless requests were lost', () => {
   const delayed = [2_000, 'loadDelayed', { loopDelayMs: 500 }] as const;
   const clean = judge([...started, delayed, ...exit(0)], { newConnection: { sent: 10, answered: 10 } });
   const lost = judge([...started, delayed, ...exit(0)], { newConnection: { sent: 10, answered: 9, lost: 1 } });
@@ -176,13 +181,13 @@ test('the verdict of a rehearsal is that of its worst scenario, and its counts a
   assert.deepEqual([verdict, requests, result.lost, result.refused], ['lost', 20, 1, 1]);
 });
 
-test('a scenario in which no request was sent withholds its verdict, unless the pod ends before it is ready', () => {
+test('a scenario without a request has no verdict, unless the pod ends before it is ready', () => {
   const [none, early] = [judge([...started, ...exit(0)]), judge([...started, ...exit(0)], {}, true)];
   assert.deepEqual([none.verdict, none.reason], ['withheld', 'no request was sent']);
   assert.deepEqual([early.verdict, early.reason], ['clean', undefined]);
 });
 
-test('an interrupted scenario withholds its verdict, unless something was lost', () => {
+test('an interrupted scenario has no verdict, unless requests were lost', () => {
   const story: Story = [...started, [4_500, 'interrupted'], ...exit(137)];
   const clean = judge(story, { newConnection: { sent: 10, answered: 10 } });
   const lost = judge(story, { newConnection: { sent: 10, answered: 9, lost: 1 } });
@@ -190,7 +195,7 @@ test('an interrupted scenario withholds its verdict, unless something was lost',
   assert.deepEqual([lost.verdict, lost.reason], ['lost', undefined]);
 });
 
-test('a pod that is interrupted before it is ready is not called one that never becomes ready', () => {
+test('a pod that is interrupted before it is ready is not reported as never ready', () => {
   const result = judge([
     [0, 'containerStarted', { container: 'app' }],
     [100, 'interrupted'],
@@ -199,9 +204,85 @@ test('a pod that is interrupted before it is ready is not called one that never 
   assert.deepEqual([result.verdict, namesOf(result)], ['withheld', []]);
 });
 
-test('scenarios that were left out withhold the verdict of the rehearsal', () => {
+test('a rehearsal has no verdict if scenarios were left out', () => {
   const clean = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 10 } });
   const lost = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 9, lost: 1 } });
   const verdictOf = (one: ScenarioResult): string => resultOf([one], { seed: 7, command: ['x'], leftOut: 8 }).verdict;
   assert.deepEqual([clean, lost].map(verdictOf), ['withheld', 'lost']);
+});
+
+const killed: Story = [
+  ...started.slice(0, 3),
+  [4_000, 'containerKilling', { container: 'app', text: 'Container app failed liveness probe' }],
+  [4_000, 'stopSignal', { container: 'app', signal: 'SIGTERM' }],
+  [4_010, 'listenerClosed'],
+  [4_100, 'requestRefused', { client: 'newConnection', why: 'ECONNREFUSED' }],
+];
+const refused = { newConnection: { sent: 10, answered: 9, refused: 1 } };
+const unready = [4_500, 'readinessChanged', { isReady: false }] as const;
+
+test('K-062 a restart in place that loses requests shows whether readiness failed before the exit', () => {
+  const [never, red] = [
+    judge(
+      [
+        ...killed,
+        [5_000, 'containerExited', { container: 'app', code: 0 }],
+        [5_001, 'readinessChanged', { isReady: false }],
+      ],
+      refused,
+    ),
+    judge([...killed, unready, [5_000, 'containerExited', { container: 'app', code: 0 }]], refused),
+  ];
+  assert.deepEqual(namesOf(never), ['listenerClosedTooEarly', 'readinessNeverRed']);
+  assert.deepEqual(namesOf(red), ['listenerClosedTooEarly']);
+  assert.match(
+    red.causes[0]?.text ?? '',
+    /the listener closed 0\.0 s after the kill, from 0\.1 s to 0\.1 s after the kill$/,
+  );
+});
+
+const withSidecar: Story = [[0, 'containerStarted', { container: 'proxy', isSidecar: true }], ...started];
+
+test('K-105 a sidecar that exits before the regular containers is named as a cause', () => {
+  const story: Story = [...withSidecar, [4_200, 'containerExited', { container: 'proxy', code: 0 }], ...exit(0)];
+  const result = judge(story, { newConnection: { sent: 10, answered: 9, lost: 1 } });
+  assert.deepEqual(
+    result.causes.map(({ name, text }) => [name, text]),
+    [['sidecarEndedFirst', 'sidecar proxy exited 0.8 s before container app, which may still need it']],
+  );
+});
+
+test('K-106 a sidecar that is killed is not reported as the main process', () => {
+  const result = judge([
+    ...withSidecar,
+    [5_000, 'containerExited', { container: 'app', code: 0 }],
+    [5_000, 'stopSignal', { container: 'proxy', signal: 'SIGTERM' }],
+    [7_000, 'killSignal', { container: 'proxy', signal: 'SIGTERM', isStopSignalHandled: false }],
+    [7_010, 'containerExited', { container: 'proxy', code: 137, signal: 'SIGKILL' }],
+  ]);
+  assert.equal(result.verdict, 'lost');
+  assert.deepEqual(
+    result.causes.map(({ name, text }) => [name, text]),
+    [['sidecarKilled', 'sidecar proxy was killed 2.0 s after the stop signal, for which it has no handler']],
+  );
+});
+
+test('a program that runs on in the background is not reported as slow to start', () => {
+  const result = judge([
+    [0, 'containerStarted', { container: 'app' }],
+    [100, 'containerExited', { container: 'app', code: 0 }],
+    [60_000, 'note', { text: 'the pod did not become ready' }],
+  ]);
+  assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['endedItself']]);
+});
+
+test('a server that listens on another port than the requests go to is reported with both ports', () => {
+  const result = judge([
+    [0, 'containerStarted', { container: 'app' }],
+    [60_000, 'note', { text: 'the pod did not become ready', port: 9999, otherPorts: '3000' }],
+  ]);
+  assert.deepEqual(
+    result.causes.map(({ text }) => text),
+    ['nothing listened on port 9999, but the command listens on port 3000'],
+  );
 });

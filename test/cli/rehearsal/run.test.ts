@@ -1,15 +1,15 @@
-// One scenario with a real pod and real clients. A test ends it by an interruption, so that nothing waits for its steps.
+// Runs one scenario with a real pod and real clients. Each test interrupts the scenario, so that it does not wait for
+// all steps.
 import assert from 'node:assert/strict';
-import { createServer } from 'node:net';
-import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
 import { describe, it } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import { EventLog, type EventKind, type RehearsalEvent } from '../../../src/cli/rehearsal/event-log.ts';
 import type { ContainerSpec } from '../../../src/cli/rehearsal/pod.ts';
 import { ScenarioRun } from '../../../src/cli/rehearsal/run.ts';
-import type { Scenario } from '../../../src/cli/rehearsal/scenarios.ts';
+import { scenarios, type Scenario } from '../../../src/cli/rehearsal/scenarios.ts';
 import { containerSpec, isolation, nodeProgram, probeSpec } from '../../support/pod-under-test.ts';
+import { reservePort } from '../../support/reserved-port.ts';
 
 interface Given {
   readonly container: ContainerSpec;
@@ -19,7 +19,7 @@ interface Given {
 
 const deletedLate: Scenario = { title: 'x', steps: [{ at: 30_000, do: { kind: 'delete' } }] };
 
-/** interruptedWhen runs a scenario until an event of its choice, and returns its events. */
+/** interruptedWhen runs a scenario until a given event, and returns the events up to that one. */
 async function interruptedWhen(
   isEnd: (event: RehearsalEvent) => boolean,
   { container, port, scenario = deletedLate }: Given,
@@ -34,7 +34,13 @@ async function interruptedWhen(
   const run = new ScenarioRun({
     pod: { name: 'app', containers: [container], terminationGracePeriodSeconds: 30, restartPolicy: 'Always' },
     load: { rate: 20, connections: 2, requests: [{ method: 'GET', path: '/' }], ...clients, seed: 1 },
-    ...{ scenario, port, propagation: 0, random: () => 0, isolation, environment: process.env, log },
+    scenario,
+    port,
+    propagation: 0,
+    random: () => 0,
+    isolation,
+    environment: process.env,
+    log,
     interrupted: interrupted.signal,
   });
   await run.run();
@@ -45,25 +51,27 @@ const isLoadStart = ({ kind }: RehearsalEvent): boolean => kind === 'loadStarted
 
 const indexOf = ({ events }: EventLog, wanted: EventKind): number => events.findIndex(({ kind }) => kind === wanted);
 
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0);
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
 const listensLater = (port: number): readonly string[] =>
   nodeProgram(`
     import { createServer } from 'node:http';
     setTimeout(() => createServer((_, response) => response.end('ok')).listen(${String(port)}), 1_000);
   `);
 
+const serving = (port: number): ContainerSpec =>
+  containerSpec({
+    command: nodeProgram(`
+      import { createServer } from 'node:http';
+      process.on('SIGTERM', () => process.exit());
+      createServer((_, response) => response.end('ok')).listen(${String(port)});
+    `),
+    // One refused connection while the process exits must not make the pod unready before the exit.
+    probes: [probeSpec({ type: 'readiness', handler: { kind: 'tcp', port }, failureThreshold: 60 })],
+  });
+
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
 
 void describe('a scenario', { concurrency: 2 }, () => {
-  it('starts the load of a pod without a readiness probe when the server listens', async () => {
+  it('a scenario sends no requests to a pod without a readiness probe until its server listens', async () => {
     const log = await interruptedWhen(isLoadStart, { container: containerSpec({ command: listensLater(0) }) });
     const [started, listening] = [log.of('loadStarted')[0], log.of('containerListening')[0]];
     assert.equal(started?.detail['port'], listening?.detail['port']);
@@ -71,24 +79,77 @@ void describe('a scenario', { concurrency: 2 }, () => {
     assert.equal(indexOf(log, 'podDeleted'), -1);
   });
 
-  it('starts the load at a known port as soon as the pod is ready, even if the server does not listen', async () => {
-    const port = await freePort();
+  it('a scenario with a known port sends requests as soon as the pod is ready, even if the server does not listen', async () => {
+    const port = await reservePort();
     const log = await interruptedWhen(isLoadStart, { container: containerSpec({ command: listensLater(port) }), port });
     assert.equal(log.of('loadStarted')[0]?.detail['port'], port);
     assert.deepEqual([indexOf(log, 'podDeleted'), indexOf(log, 'containerListening')], [-1, -1]);
   });
 
-  it('K-009 reaches a server that listens on ::1 alone', { skip: hasIpv6 ? false : 'there is no IPv6' }, async () => {
-    const command = nodeProgram(`
+  it(
+    'K-009 a scenario reaches a server that listens only on ::1',
+    { skip: hasIpv6 ? false : 'there is no IPv6' },
+    async () => {
+      const command = nodeProgram(`
       import { createServer } from 'node:http';
       createServer((_, response) => response.end('ok')).listen(0, '::1');
     `);
-    const probes = [probeSpec({ type: 'readiness', handler: { kind: 'tcp', port: 0 } })];
-    const container = containerSpec({ command, probes, isDefault: true });
-    const isAnswered = ({ kind, detail }: RehearsalEvent): boolean =>
-      kind === 'requests' && Number(detail['answered']) > 0;
-    const log = await interruptedWhen(isAnswered, { container });
-    assert.ok(log.events.some(isAnswered));
-    assert.equal(log.of('containerListening')[0]?.detail['isLoopback'], true);
+      const probes = [probeSpec({ type: 'readiness', handler: { kind: 'tcp', port: 0 } })];
+      const container = containerSpec({ command, probes, isDefault: true });
+      const isAnswered = ({ kind, detail }: RehearsalEvent): boolean =>
+        kind === 'requests' && Number(detail['answered']) > 0;
+      const log = await interruptedWhen(isAnswered, { container });
+      assert.ok(log.events.some(isAnswered));
+      assert.equal(log.of('containerListening')[0]?.detail['isLoopback'], true);
+    },
+  );
+
+  it('K-060, K-062 the scenario failing-liveness restarts a container whose pod is not deleted', async () => {
+    const port = await reservePort();
+    const container = serving(port);
+    const scenario = {
+      ...scenarios['failing-liveness'],
+      steps: [{ at: 0, do: { kind: 'failLiveness' } }],
+      endsAfter: 0,
+    } as const;
+    const log = await interruptedWhen(() => false, { container, port, scenario });
+    assert.equal(
+      log.of('containerKilling')[0]?.detail['text'],
+      'Container app failed liveness probe, will be restarted',
+    );
+    const kinds: readonly EventKind[] = ['stopSignal', 'containerStarted', 'containerExited', 'readinessChanged'];
+    assert.deepEqual(
+      log.events.filter(({ kind }) => kinds.includes(kind)).map(({ kind, detail }) => [kind, detail['isReady']]),
+      [
+        ['containerStarted', undefined],
+        ['readinessChanged', true],
+        ['stopSignal', undefined],
+        ['containerExited', undefined],
+        ['readinessChanged', false],
+        ['containerStarted', undefined],
+        ['readinessChanged', true],
+        // The rehearsal ends.
+        ['containerExited', undefined],
+      ],
+    );
+    assert.equal(indexOf(log, 'podDeleted'), -1);
+  });
+
+  it('K-104 the scenario sidecars gives a pod without a sidecar one, which ends last', async () => {
+    const port = await reservePort();
+    const scenario = { ...scenarios.sidecars, steps: [{ at: 0, do: { kind: 'delete' } }] } as const;
+    const log = await interruptedWhen(() => false, { container: serving(port), port, scenario });
+    const kinds: readonly EventKind[] = ['stopSignal', 'containerStarted', 'containerExited'];
+    assert.deepEqual(
+      log.events.filter(({ kind }) => kinds.includes(kind)).map(({ kind, detail }) => [kind, detail['container']]),
+      [
+        ['containerStarted', 'idle-sidecar'],
+        ['containerStarted', 'app'],
+        ['stopSignal', 'app'],
+        ['containerExited', 'app'],
+        ['stopSignal', 'idle-sidecar'],
+        ['containerExited', 'idle-sidecar'],
+      ],
+    );
   });
 });

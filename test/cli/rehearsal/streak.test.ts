@@ -15,9 +15,12 @@ const results: Readonly<Record<string, Result>> = { S: 'success', F: 'failure', 
 interface Vector {
   readonly type: ProbeType;
   readonly thresholds: readonly [success: number, failure: number];
-  /** S, F and E are results, | is a new container after an exit of its own, k one after a kill by the kubelet. */
+  /**
+   * S, F and E are probe results: success, failure, error. | is a new container after an exit, and k one after a kill
+   * by the kubelet.
+   */
   readonly results: string;
-  /** After each result: + success, - failure, ? unknown. */
+  /** The published state after each result: + success, - failure, ? unknown. */
   readonly published: string;
 }
 
@@ -50,26 +53,26 @@ const vectors: readonly Vector[] = [
 ];
 
 for (const vector of vectors) {
-  const { type, thresholds, results: text } = vector;
-  test(`K-048, K-049, K-050 ${type} with thresholds ${thresholds.join('/')} after "${text}"`, () => {
-    assert.equal(play(vector).published, vector.published);
+  const { type, thresholds, results: text, published } = vector;
+  test(`K-048, K-049, K-050, K-217 the results "${text}" of a ${type} probe with successThreshold/failureThreshold ${thresholds.join('/')} give the states "${published}"`, () => {
+    assert.equal(play(vector).published, published);
   });
 }
 
-test('K-048 a container without any result is not ready, alive and not started', () => {
+test('K-048 a container without a probe result counts as not ready, as alive, and as not started', () => {
   assert.deepEqual(
     (['readiness', 'liveness', 'startup'] as const).map((type) => newStreak(type).published),
     ['failure', 'success', 'unknown'],
   );
 });
 
-test('K-052 a container that has exited is not ready until a probe of the next one succeeds', () => {
+test('K-052 after an exit a container is not ready until a probe of the next instance succeeds', () => {
   const { last } = play({ type: 'readiness', thresholds: [3, 1], results: 'SSS', published: '' });
   assert.equal(afterExit(last).published, 'failure');
   assert.equal(inNewContainer(afterExit(last), 'readiness').published, 'failure');
 });
 
-test('K-056 a worker is on hold after a startup result or a liveness failure, until it sees a new container', () => {
+test('K-056 a probe worker pauses after a startup result or a liveness failure, until it sees a new container', () => {
   const started = play({ type: 'startup', thresholds: [1, 3], results: 'S', published: '' }).last;
   const dead = play({ type: 'liveness', thresholds: [1, 1], results: 'F', published: '' }).last;
   const unready = play({ type: 'readiness', thresholds: [1, 1], results: 'F', published: '' }).last;

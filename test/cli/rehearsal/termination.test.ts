@@ -4,9 +4,9 @@ import { effectiveGrace, remaining, stopTimeout } from '../../../src/cli/rehears
 
 interface Vector {
   readonly grace: number;
-  /** Seconds that preStop takes, if it is not abandoned. */
+  /** Seconds that preStop takes if it is not abandoned. */
   readonly preStop?: number;
-  /** When the wait for the other containers ends, in seconds after the kill started. */
+  /** When the wait for the other containers ends, in seconds after the kill has started. */
   readonly ordering?: number;
   readonly signalAt: number;
   readonly killAt: number;
@@ -37,12 +37,12 @@ function play({ grace, preStop = 0, ordering = 0 }: Vector): { signalAt: number;
 
 for (const vector of vectors) {
   const { grace, preStop = 0, ordering = 0, signalAt, killAt } = vector;
-  test(`K-083, K-084 grace ${String(grace)}, preStop ${String(preStop)}, ordering ${String(ordering)}`, () => {
+  test(`K-083, K-084, K-219 a container with a grace period of ${String(grace)} s, a preStop of ${String(preStop)} s and a wait of ${String(ordering)} s for others is signaled after ${String(signalAt)} s, and killed after ${String(killAt)} s`, () => {
     assert.deepEqual(play(vector), { signalAt, killAt });
   });
 }
 
-test('K-125 the grace period of a probe applies to its own kill and may exceed that of the pod', () => {
+test('K-125 the grace period of a probe applies to kills by that probe, and may exceed that of the pod', () => {
   assert.equal(effectiveGrace({ cause: 'probe', type: 'liveness', gracePeriodSeconds: 60 }, 30), 60);
   assert.equal(effectiveGrace({ cause: 'probe', type: 'startup' }, 30), 30);
 });
@@ -53,12 +53,12 @@ test('K-071 a deletion uses the requested grace period, else that of the pod, an
   assert.equal(effectiveGrace({ cause: 'deletion', gracePeriodSeconds: -1 }, 30), 1);
 });
 
-test('K-175 a hard eviction leaves one second, and a soft eviction the smaller of both periods', () => {
+test("K-175 a hard eviction gives a pod one second, and a soft eviction the shorter one of its limit and the pod's grace period", () => {
   assert.equal(effectiveGrace({ cause: 'hardEviction' }, 30), 1);
   assert.equal(effectiveGrace({ cause: 'softEviction', maxPodGracePeriodSeconds: 20 }, 30), 20);
   assert.equal(effectiveGrace({ cause: 'softEviction', maxPodGracePeriodSeconds: 0 }, 30), 1);
 });
 
-test('K-174 a node shutdown leaves the smaller of the two periods', () => {
+test("K-174 a node shutdown gives a pod the shorter one of its own limit and the pod's grace period", () => {
   assert.equal(effectiveGrace({ cause: 'nodeShutdown', shutdownGracePeriodSeconds: 15 }, 30), 15);
 });

@@ -17,12 +17,19 @@ class WorkerUnderTest {
   container: Container | undefined;
   startedAt = 0;
   isStarted = true;
-  /** How often the worker has looked at its container: at the beginning and the end of each probe. */
+  /**
+   * The number of times that the worker has checked its container. It checks at the beginning and at the end of each
+   * probe.
+   */
   looks = 0;
 
   constructor(t: TestContext, probe: Probe) {
     this.worker = new Worker({
-      ...{ name: 'app', probe, host: () => '127.0.0.1', log: this.log, clock: this.clock },
+      name: 'app',
+      probe,
+      host: () => '127.0.0.1',
+      log: this.log,
+      clock: this.clock,
       target: () => {
         this.looks++;
         return { container: this.container, startedAt: this.startedAt, isStarted: this.isStarted };
@@ -48,7 +55,7 @@ class WorkerUnderTest {
     return this.log.of('probe');
   }
 
-  /** probed resolves when the worker has made so many probes. */
+  /** probed resolves when the worker has run this many probes. */
   async probed(count: number): Promise<void> {
     await until(() => this.probes.length >= count);
   }
@@ -57,7 +64,7 @@ class WorkerUnderTest {
 const passing = (given: Partial<Probe> = {}): Probe =>
   probeSpec({ type: 'liveness', handler: { kind: 'exec', command: ['true'] }, periodSeconds: 10, ...given });
 
-test('K-039, K-041, K-044 a worker that was created before its container probes at its own next tick', async (t) => {
+test('K-039, K-041, K-044, K-217 a probe worker that was created before its container probes at its own next tick', async (t) => {
   const one = new WorkerUnderTest(t, passing());
   await one.clock.advance(2_400);
   await one.start();
@@ -67,7 +74,7 @@ test('K-039, K-041, K-044 a worker that was created before its container probes 
   await one.probed(1);
 });
 
-test('K-045 the first probe is made at the first tick after initialDelaySeconds, counted from the start of the container', async (t) => {
+test('K-045 the first probe runs at the first tick after initialDelaySeconds from the start of the container', async (t) => {
   const one = new WorkerUnderTest(t, passing({ initialDelaySeconds: 12 }));
   await one.clock.advance(2_400);
   await one.start();
@@ -77,7 +84,7 @@ test('K-045 the first probe is made at the first tick after initialDelaySeconds,
   await one.probed(1);
 });
 
-test('K-046 a poked worker probes at once', async (t) => {
+test('K-046 a probe worker that is triggered out of turn probes at once', async (t) => {
   const one = new WorkerUnderTest(t, passing({ type: 'readiness' }));
   await one.clock.advance(1_000);
   await one.start();
@@ -86,7 +93,7 @@ test('K-046 a poked worker probes at once', async (t) => {
   assert.equal(one.worker.published, 'success');
 });
 
-test('K-046 after a poke, a worker probes at intervals that begin with the poke', async (t) => {
+test('K-046 a probe worker that was triggered out of turn counts its next interval from that probe', async (t) => {
   const one = new WorkerUnderTest(t, passing({ type: 'readiness' }));
   await one.clock.advance(4_000);
   await one.start();
@@ -94,12 +101,12 @@ test('K-046 after a poke, a worker probes at intervals that begin with the poke'
   await one.probed(1);
   const { looks } = one;
   await one.clock.advance(9_900);
-  assert.equal(one.looks, looks, 'the tick that was due at 10 s is not made');
+  assert.equal(one.looks, looks, 'the tick that was due at 10 s must not probe');
   await one.clock.advance(100);
   await one.probed(2);
 });
 
-test('K-054 a worker that is not for the startup probe waits until the container is started', async (t) => {
+test('K-054 readiness and liveness probes wait until the startup probe has succeeded', async (t) => {
   const one = new WorkerUnderTest(t, passing());
   await one.start();
   one.isStarted = false;
@@ -110,12 +117,12 @@ test('K-054 a worker that is not for the startup probe waits until the container
   await one.probed(1);
 });
 
-test('K-043 of the ticks that come during a slow run one is made up for', async (t) => {
+test('K-043 after a probe that lasts several periods, a probe worker runs one of the missed probes at once', async (t) => {
   const handler = { kind: 'exec', command: ['sleep', '0.3'] } as const;
   const one = new WorkerUnderTest(t, passing({ handler, timeoutSeconds: 10 }));
   await one.start();
   one.worker.poke();
-  // The command still runs in real time while three ticks of the clock go by.
+  // The command runs in real time while three ticks of the fake clock pass.
   await one.clock.advance(35_000);
   await one.probed(2);
   await one.clock.advance(4_000);

@@ -15,13 +15,13 @@ function effects(before: string, after: string): Effect[] {
 }
 
 for (const { title, before, after, effect, causes } of restartPairs) {
-  test(`${title}: ${effect}`, () => {
+  test(`restarts predicts the effect of ${title}: ${effect}`, () => {
     const [first, ...others] = effects(before, after);
     assert.deepEqual(others, []);
     assert.deepEqual([first?.effect, first?.causes.map(({ path }) => path)], [effect, causes]);
   });
 
-  test(`${title}: the same manifest twice restarts nothing`, () => {
+  test(`restarts predicts no effect of applying ${title} twice`, () => {
     assert.ok(effects(after, after).every((one) => one.effect === 'nothing'));
   });
 }
@@ -33,21 +33,21 @@ const found = (title: string, effect: string): void => {
   );
 };
 
-test('K-155 of the changes that a running pod accepts, only another image restarts a container', () => {
+test('K-155 of all changes that a running pod accepts, only a new image restarts a container', () => {
   found('another image of a pod', 'restarts-containers');
   found('a variable of a pod', 'rejected');
   found('a label of a pod', 'nothing');
   found('other data of a ConfigMap', 'nothing');
 });
 
-test('K-156, K-157 the pods are replaced if and only if the template differs after its defaults', () => {
+test('K-156, K-157 pods are replaced if and only if the template differs after defaulting', () => {
   found('the hash that the controller sets', 'nothing');
   found('defaults of the container', 'nothing');
   found('more replicas', 'nothing');
   found('a label of the pods', 'rolls');
 });
 
-test('K-158, K-159, K-160 a cause that is often not wanted has a hint', () => {
+test('K-158, K-159, K-160 restarts prints a hint for causes that are often unintended', () => {
   const hintOf = (annotation: string): string | undefined => {
     const [from, to] = ['a', 'b'].map((value) =>
       deployment
@@ -63,10 +63,10 @@ test('K-158, K-159, K-160 a cause that is often not wanted has a hint', () => {
   assert.match(hintOf('checksum/config') ?? '', /random values/);
   assert.equal(hintOf('example.com/other'), undefined);
   const [chart] = restartPairs.filter(({ title }) => title === 'a label of the pods');
-  assert.match(effects(chart?.before ?? '', chart?.after ?? '')[0]?.causes[0]?.hint ?? '', /Leave this label off/);
+  assert.match(effects(chart?.before ?? '', chart?.after ?? '')[0]?.causes[0]?.hint ?? '', /Remove the label from/);
 });
 
-test('K-161 a changed ConfigMap names the pods that keep the old values', () => {
+test('K-161 restarts names the pods that keep the old values of a changed ConfigMap', () => {
   const configMap = (value: string): string =>
     `kind: ConfigMap\nmetadata: { name: shop }\ndata: { a: "${value}" }\n---\n`;
   const [mounted] = effects(configMap('1') + deployment, configMap('2') + deployment);
@@ -79,7 +79,7 @@ test('K-161 a changed ConfigMap names the pods that keep the old values', () => 
   );
 });
 
-test('the data of a Secret is not printed, and stringData equals data', () => {
+test('restarts does not print the data of a Secret, and treats stringData as data', () => {
   const secret = (fields: string): string => `kind: Secret\nmetadata: { name: shop }\n${fields}\n`;
   assert.deepEqual(effects(secret('stringData: { a: one }'), secret('data: { a: b25l }')), []);
   const [changed] = effects(secret('stringData: { a: one }'), secret('stringData: { a: two }'));
@@ -106,7 +106,7 @@ test('K-151, K-153, K-154 an upgrade of the kubelet across 1.31 restarts every c
   for (const wrong of ['1.30', '1.30-1.31', '2.0..2.1', '']) assert.equal(readUpgrade(wrong), undefined);
 });
 
-test('equal quantities are the same text', () => {
+test('restarts writes equal quantities as the same text', () => {
   for (const [one, other] of [
     ['500m', 0.5],
     ['1Gi', '1024Mi'],
@@ -132,7 +132,7 @@ function files(t: TestContext, before: string, after: string): string[] {
   return names;
 }
 
-test('the command prints effect, field and values, and its exit code tells whether something restarts', async (t) => {
+test('restarts prints effect, field and values, and its exit code shows whether pods restart', async (t) => {
   const [older = '', newer = ''] = files(t, deployment, deployment.replace('value: "2"', 'value: "3"'));
   const { code, output } = await lameduck(t, ['restarts', older, newer]);
   assert.equal(code, 1);
@@ -140,7 +140,7 @@ test('the command prints effect, field and values, and its exit code tells wheth
     output.replaceAll(newer, 'new.yaml'),
     [
       'Deployment shop: rolls',
-      '  It replaces all pods, step by step.',
+      '  The Deployment replaces all pods, step by step.',
       '  new.yaml:19  spec.template.spec.containers[0].env[1].value: "2" → "3"',
       '',
       '1 of 1 objects restarts containers or cannot be applied',
@@ -152,7 +152,7 @@ test('the command prints effect, field and values, and its exit code tells wheth
   assert.equal((await lameduck(t, ['restarts', older, '--kubelet-version=1.33..1.34'])).code, 0);
 });
 
-test('JSON has its schema, and objects that are new or missing are named', async (t) => {
+test('the JSON of restarts follows its schema, and names new and missing objects', async (t) => {
   const [older = '', newer = ''] = files(t, deployment, deployment.replace('name: shop', 'name: store'));
   const { code, output } = await lameduck(t, ['restarts', '--format=json', older, newer]);
   const { schema, objects } = JSON.parse(output) as { schema: string; objects: Effect[] };
@@ -166,7 +166,7 @@ test('JSON has its schema, and objects that are new or missing are named', async
   );
 });
 
-test('a document that is broken is named, the others are compared, and the exit code is 1', async (t) => {
+test('restarts names an invalid document, compares the others, and exits with 1', async (t) => {
   const [older = '', newer = ''] = files(t, deployment, `a: [\n---\n${deployment}`);
   const { code, output } = await lameduck(t, ['restarts', older, newer]);
   assert.equal(code, 1);
@@ -174,13 +174,13 @@ test('a document that is broken is named, the others are compared, and the exit 
 });
 
 for (const [args, problem] of [
-  [['a.yaml'], /give two files: the old one and the new one/],
-  [['a.yaml', 'b.yaml', '--kubelet-version=1.30..1.31'], /--kubelet-version takes one file/],
+  [['a.yaml'], /expected two files: the old manifest and the new manifest/],
+  [['a.yaml', 'b.yaml', '--kubelet-version=1.30..1.31'], /--kubelet-version requires exactly one file/],
   [['a.yaml', '--kubelet-version=1.31'], /--kubelet-version must be two versions such as 1\.30\.\.1\.31, got "1\.31"/],
-  [['a.yaml', 'b.yaml'], /a\.yaml cannot be read: ENOENT/],
+  [['a.yaml', 'b.yaml'], /unable to read a\.yaml: ENOENT/],
   [['a.yaml', 'b.yaml', '--format=xml'], /--format must be text or json, got "xml"/],
 ] as const) {
-  test(`restarts ${args.join(' ')} is exit code 2 with the reason and a hint`, async (t) => {
+  test(`lameduck restarts ${args.join(' ')} exits with 2, and prints the reason and a hint`, async (t) => {
     const { code, output } = await lameduck(t, ['restarts', ...args]);
     assert.equal(code, 2);
     assert.match(output, problem);

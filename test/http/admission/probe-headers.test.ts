@@ -1,9 +1,9 @@
-// Every kind of answer to a probe, as it is on the wire.
+// Compares what a client receives for every kind of probe with the expected response, byte for byte.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeProbedAdapters, serve, shutdownOf } from '../../support/serving.ts';
 
-/** The headers that make up an answer; Date and Connection are Node's and the drain's, and tested elsewhere. */
+/** The headers of a probe response. Node sets Date and the drain sets Connection: other tests cover both. */
 const plain = {
   'Content-Type': 'text/plain; charset=utf-8',
   'Cache-Control': 'no-cache, private, no-store',
@@ -80,7 +80,7 @@ const duringShutdown: readonly (readonly [request: string, Answer])[] = [
 ];
 
 describeProbedAdapters((adapter) => {
-  it('A-085, A-086, A-087, A-088, A-089, P-080, P-086 every answer to a probe has its exact status, headers, length and body, before and during the shutdown', async (t) => {
+  it('A-085, A-086, A-087, A-088, A-089, P-080, P-086 every probe response has its exact status, headers, length and body, before and during the shutdown', async (t) => {
     let isUp = true;
     const serving = await serve(t, {
       adapter,
@@ -94,7 +94,7 @@ describeProbedAdapters((adapter) => {
       const client = await serving.dial();
       let received = '';
       client.socket.on('data', (chunk: string) => (received += chunk));
-      // A conditional probe through a cache never gets a 304.
+      // A conditional probe that passes through a cache never gets a 304.
       client.send(`${request} HTTP/1.1\r\nHost: localhost\r\nIf-None-Match: *\r\nConnection: close\r\n\r\n`);
       await client.ended();
       return parse(received);

@@ -1,4 +1,4 @@
-// Late arrivals: who is refused after NotAcceptingNewRequest, how, and who is still served.
+// Tests which requests are rejected after NotAcceptingNewRequest, with which status, and which are still served.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts';
 const expecting = 'HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n';
 
 describeAdapters((adapter) => {
-  it('A-122, P-019 with retry-after a new connection gets 429, Retry-After and close, then a FIN, while others are served', async (t) => {
+  it('A-122, P-019 with shutdownSendRetryAfter a new connection gets 429, Retry-After and close, then a FIN, while older connections are served', async (t) => {
     const held: ServerResponse[] = [];
     const serving = await serve(t, {
       adapter,
@@ -49,7 +49,7 @@ describeAdapters((adapter) => {
     ]);
   });
 
-  it('P-024 a client that waits for 100 gets it on a kept connection, and on one that came late the refusal alone', async (t) => {
+  it('P-024 a client that expects 100 gets it on an older connection, and only the 429 on a new one', async (t) => {
     const held: ServerResponse[] = [];
     const serving = await serve(t, {
       adapter,
@@ -78,7 +78,7 @@ describeAdapters((adapter) => {
     assert.deepEqual(record.requests, { answered: 2, refused: 1, aborted: 0, cut: 0 });
   });
 
-  it('P-024, P-113 a program that decides by itself who gets a 100 goes on doing so in the drain', async (t) => {
+  it("P-024, P-113 the program's own checkContinue listener still decides during the drain which clients get a 100", async (t) => {
     const serving = await serve(t, {
       adapter,
       shutdownDelayDuration: '300ms',
@@ -101,7 +101,7 @@ describeAdapters((adapter) => {
 
   const skip = noProbes(adapter);
   it(
-    'A-106, A-126 with retry-after probes on new connections are answered as long as the listener is open',
+    'A-106, A-126 with shutdownSendRetryAfter probes on new connections get responses until the listener closes',
     { skip },
     async (t) => {
       const held: ServerResponse[] = [];
@@ -130,7 +130,7 @@ describeAdapters((adapter) => {
     },
   );
 
-  it('A-012, A-151 by default a new connection after the listener stopped is refused, and kept ones are served', async (t) => {
+  it('A-012, A-151 by default a new connection is refused after the listener has closed, and open connections are served', async (t) => {
     const held: ServerResponse[] = [];
     const serving = await serve(t, {
       adapter,
@@ -152,7 +152,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-041 with retry-after an upgrade on a new connection is refused as HTTP, and its listener not called', async (t) => {
+  it('P-041 with shutdownSendRetryAfter an upgrade on a new connection gets an HTTP 429, and the upgrade listener is not called', async (t) => {
     const held: ServerResponse[] = [];
     let upgrades = 0;
     const serving = await serve(t, {

@@ -1,4 +1,5 @@
-// Whose acknowledgement is waited for, by what the kernel's table says at each look.
+// Tests for which clients the drain waits until they have acknowledged the last byte. The kernel's socket table shows
+// this.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Acknowledgement } from '../../../src/http/drain/acknowledgement.ts';
@@ -7,8 +8,13 @@ import type { SocketRow } from '../../../src/http/drain/socket-table.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 const row = (remotePort: number, facts: Partial<SocketRow> = {}): SocketRow => ({
-  ...{ localPort: 8080, remotePort, remoteAddress: '10.0.0.2' },
-  ...{ bytes: 100, unanswered: 0, isOrphan: false, ...facts },
+  localPort: 8080,
+  remotePort,
+  remoteAddress: '10.0.0.2',
+  bytes: 100,
+  unanswered: 0,
+  isOrphan: false,
+  ...facts,
 });
 
 const connection = (remotePort: number | undefined, localPort = 8080): Connection =>
@@ -16,7 +22,10 @@ const connection = (remotePort: number | undefined, localPort = 8080): Connectio
 
 const ports = new Set([8080]);
 
-/** acknowledgementOf is what sees one of these tables at each look, and the last one from then on. */
+/**
+ * acknowledgementOf returns an Acknowledgement on these socket tables. Each read returns the next table, and the last
+ * table is returned again.
+ */
 function acknowledgementOf(...tables: (readonly SocketRow[])[]): Acknowledgement {
   return new Acknowledgement(
     () => Promise.resolve((tables.length > 1 ? tables.shift() : tables[0]) ?? []),
@@ -26,7 +35,7 @@ function acknowledgementOf(...tables: (readonly SocketRow[])[]): Acknowledgement
 
 const remotePorts = (acknowledgement: Acknowledgement) => acknowledgement.rows.map(({ remotePort }) => remotePort);
 
-test('of the connections those are missing that have a send queue, found by both ports', async () => {
+test('connections with unacknowledged bytes are found in the socket table by their local and their remote port', async () => {
   const [waits, hasAll, isElsewhere, isUnix] = [
     connection(1),
     connection(2),
@@ -37,7 +46,7 @@ test('of the connections those are missing that have a send queue, found by both
   assert.deepEqual([...missing], [waits]);
 });
 
-test('a connection stays awaited when it is closed after the first look', async () => {
+test('the drain waits for the acknowledgement of a connection that is closed after the first read of the socket table', async () => {
   const acknowledgement = acknowledgementOf([], [row(1, { isOrphan: true })]);
   await acknowledgement.begin([connection(1)], ports);
   assert.deepEqual(remotePorts(acknowledgement), []);
@@ -45,7 +54,7 @@ test('a connection stays awaited when it is closed after the first look', async 
   assert.deepEqual(remotePorts(acknowledgement), [1]);
 });
 
-test('an orphan is awaited on a port of the servers, if it is there at the first look', async () => {
+test('the drain waits for an orphaned socket on a port of its servers only if it was in the socket table at the first read', async () => {
   const orphans = [row(1, { isOrphan: true }), row(2, { isOrphan: true, localPort: 9090 }), row(3)];
   const acknowledgement = acknowledgementOf(orphans, [...orphans, row(4, { isOrphan: true })], []);
   await acknowledgement.begin([], ports);
@@ -56,7 +65,7 @@ test('an orphan is awaited on a port of the servers, if it is there at the first
   assert.deepEqual(remotePorts(acknowledgement), []);
 });
 
-test('a peer that has left four retransmissions unanswered is gone', async () => {
+test('the drain stops waiting for a peer after four retransmissions without an acknowledgement', async () => {
   const acknowledgement = acknowledgementOf([row(1, { unanswered: 3 })], [row(1, { unanswered: 4 })]);
   await acknowledgement.begin([connection(1)], ports);
   assert.deepEqual(remotePorts(acknowledgement), [1]);
@@ -65,7 +74,7 @@ test('a peer that has left four retransmissions unanswered is gone', async () =>
   assert.equal((await acknowledgement.missing([connection(1)])).size, 0);
 });
 
-test('a connection whose response was broken off is not awaited', async () => {
+test('the drain does not wait for the acknowledgement of a response that was broken off', async () => {
   const acknowledgement = acknowledgementOf([row(1, { isOrphan: true }), row(2, { isOrphan: true })]);
   acknowledgement.abandon({ localPort: 8080, remotePort: 1 });
   await acknowledgement.begin([], ports);

@@ -1,4 +1,4 @@
-// When the drain ends which connection, and when it is done.
+// Tests when the drain ends each connection, and when the drain itself is complete.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { it } from 'node:test';
@@ -7,7 +7,7 @@ import { describeAdapters, noProbes, serve, shutdownOf } from '../../support/ser
 import { until } from '../../support/until.ts';
 
 describeAdapters((adapter) => {
-  it('P-049 a connection made during the drain of a delay is served, and told to close', async (t) => {
+  it('P-049 a connection that is opened during the shutdown delay is served, with Connection: close', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: (_, response) => response.end('ok'),
@@ -26,7 +26,7 @@ describeAdapters((adapter) => {
 
   const skip = noProbes(adapter);
   it(
-    'P-078 a probe that waits for its checks is not counted, and is answered before its connection is ended',
+    'P-078 a probe whose checks are still running is not counted in flight, and gets its response before its connection ends',
     { skip },
     async (t) => {
       let pass: (() => void) | undefined;
@@ -59,13 +59,13 @@ describeAdapters((adapter) => {
   );
 
   it(
-    'P-077 readyz is red at once after the signal while livez and healthz stay green until the listener stops',
+    'P-077 /readyz fails at once after the signal, while /livez and /healthz pass until the listener closes',
     { skip },
     async (t) => {
       const serving = await serve(t, { adapter, listener: () => undefined, shutdownDelayDuration: 300 });
       const client = await serving.dial();
       const { notAcceptingNewRequest } = serving.handle.signals;
-      // The listener may stop between the question whether it has and the connection.
+      // The listener may close between the check that it is open and the connection.
       const statusOf = async (path: string, expected: number): Promise<void> => {
         const probe = await serving.dial().catch((error: unknown) => {
           if (!notAcceptingNewRequest.hasSignaled) throw error;
@@ -94,7 +94,7 @@ describeAdapters((adapter) => {
   );
 });
 
-it('a silent connection stays open as long as a request of another is in flight', async (t) => {
+it('a silent connection stays open while a request on another connection is in flight', async (t) => {
   const held: ServerResponse[] = [];
   const serving = await serve(t, {
     listener: (request, response) => (request.url === '/hold' ? held.push(response) : response.end('ok')),
@@ -106,7 +106,7 @@ it('a silent connection stays open as long as a request of another is in flight'
   const { since, ended } = shutdownOf(serving);
   await new Promise((resolve) => systemClock.after(1_300, () => resolve(undefined)));
   assert.ok(performance.now() - since > 1_000);
-  silentOne.get('/after-the-linger');
+  silentOne.get('/after-the-silence');
   assert.equal((await silentOne.reader.next())?.body, 'ok');
   held[0]?.end();
   assert.equal((await ended).requests.answered, 2);

@@ -1,4 +1,4 @@
-// How the listener ends: without resetting who waits in its backlog, whatever else has been done to it.
+// Tests that the listener closes without resetting the clients in its backlog, even if the program has closed it too.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -6,12 +6,12 @@ import { connect, type AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import { closeListener, stopListening } from '../../../src/http/drain/listener.ts';
-import { hasBeenClosed } from '../../../src/http/node-internals.ts';
+import { hasBeenClosed } from '../../../src/node-internals.ts';
 import { get, newAccount, runClient } from '../../support/closed-loop-client.ts';
 import { isSecure } from '../../support/adapters.ts';
 import { describeAdapters, describeAdaptersInTurn, serve, shutdownOf } from '../../support/serving.ts';
 
-// Closed loops leave nothing for anybody else.
+// Closed-loop clients use all of the processor, so no other test runs beside them.
 describeAdaptersInTurn((adapter) => {
   it('P-018 clients that connect while the listener closes are served or refused, never reset', async (t) => {
     const serving = await serve(t, {
@@ -38,7 +38,7 @@ describeAdaptersInTurn((adapter) => {
 });
 
 describeAdapters((adapter) => {
-  it('P-055 a close() by the program during the drain neither breaks nor ends it', async (t) => {
+  it('P-055 a close() by the program during the drain neither breaks nor ends the drain', async (t) => {
     const serving = await serve(t, { adapter, listener: () => undefined, shutdownDelayDuration: 50 });
     const client = await serving.dial();
     client.get('/');
@@ -54,7 +54,7 @@ describeAdapters((adapter) => {
   });
 });
 
-it('P-114 closing the listener leaves idle connections alone', async () => {
+it('P-114 closing the listener leaves idle connections open', async () => {
   const server = createServer((_, response) => response.end('ok'));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -68,7 +68,7 @@ it('P-114 closing the listener leaves idle connections alone', async () => {
   socket.destroy();
 });
 
-it('P-054 a server that does not listen is left as it is', async () => {
+it('P-054 the drain leaves a server that does not listen as it is', async () => {
   const server = createServer();
   await stopListening(server, systemClock, () => 0);
   assert.equal(hasBeenClosed(server), false);
@@ -77,7 +77,7 @@ it('P-054 a server that does not listen is left as it is', async () => {
   closeListener(server);
 });
 
-it('a closed server is told from one that has never listened, and from one that listens again', async () => {
+it('a server that was closed is distinguished from one that has never listened, and from one that listens again', async () => {
   const server = createServer();
   assert.equal(hasBeenClosed(server), false);
   server.listen(0, '127.0.0.1');

@@ -1,4 +1,4 @@
-// Tests the socket table of this machine's kernel with real sockets.
+// Tests reading the socket table of this machine's kernel, with real sockets.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts';
 const skip = process.platform === 'linux' ? false : 'only Linux tells';
 
 for (const host of ['127.0.0.1', '::1', '::']) {
-  test(`a peer that does not read is in the table, until it has read: ${host}`, { skip }, async () => {
+  test(`the kernel's socket table shows a peer that does not read, until it reads: ${host}`, { skip }, async () => {
     const server = createServer({ allowHalfOpen: true }).listen(0, host);
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;

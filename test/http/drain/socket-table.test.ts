@@ -1,4 +1,4 @@
-// The kernel's tables of TCP sockets, as Linux writes them on machines of both byte orders.
+// Tests parsing the kernel's tables of TCP sockets, as Linux writes them on little-endian and big-endian machines.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseSocketTable } from '../../../src/http/drain/socket-table.ts';
@@ -30,7 +30,7 @@ const only = (text: string, byteOrder: 'LE' | 'BE' = 'LE') => {
   return row;
 };
 
-test('a socket with a send queue is read with its ports, its peer and its bytes', () => {
+test('a socket with unacknowledged bytes is parsed with its ports, its peer and its number of bytes', () => {
   assert.deepEqual(parseSocketTable(head + line(), 'LE'), [
     {
       localPort: 8080,
@@ -43,7 +43,7 @@ test('a socket with a send queue is read with its ports, its peer and its bytes'
   ]);
 });
 
-test('sockets without a send queue are left out: listeners, idle connections, TIME_WAIT', () => {
+test('sockets without unacknowledged bytes are left out of the table: listeners, idle connections, TIME_WAIT', () => {
   const timeWait =
     '   1: 020200C0:8BE8 507100CB:01BB 06 00000000:00000000 03:0000149C 00000000     0        0 0 3 0000000052084e76\n';
   const listening =
@@ -51,7 +51,7 @@ test('sockets without a send queue are left out: listeners, idle connections, TI
   assert.deepEqual(parseSocketTable(head + listening + timeWait + line({ queue: '00000000' }), 'LE'), []);
 });
 
-test('an address is read in the byte order of the machine, a port always in the same', () => {
+test('addresses are parsed in the byte order of the machine, and ports in the same order on every machine', () => {
   assert.equal(only(line({ remote: '0A000002:E6DE' }), 'BE').remoteAddress, '10.0.0.2');
   assert.equal(only(line({ remote: '0A000002:E6DE' }), 'LE').remoteAddress, '2.0.0.10');
   assert.equal(only(line({ remote: '0A000002:E6DE' }), 'BE').remotePort, 59102);
@@ -63,7 +63,7 @@ for (const [address, little, big] of [
   ['::1', '00000000000000000000000001000000', '00000000000000000000000000000001'],
   ['::ffff:10.99.0.2', '0000000000000000FFFF00000200630A', '00000000000000000000FFFF0A630002'],
 ] as const) {
-  test(`an address of IPv6 is written as Node writes it: ${address}`, () => {
+  test(`an IPv6 address is written as Node writes it: ${address}`, () => {
     const local = '00000000000000000000000000000000:1F90';
     assert.equal(only(line({ local, remote: `${little}:E6DE` })).remoteAddress, address);
     assert.equal(only(line({ local, remote: `${big}:E6DE` }), 'BE').remoteAddress, address);
@@ -71,24 +71,24 @@ for (const [address, little, big] of [
   });
 }
 
-test('a FIN that is not acknowledged is no byte, in each state that has one', () => {
+test('an unacknowledged FIN does not count as a byte, in each TCP state with such a FIN', () => {
   for (const state of ['04', '09', '0B']) assert.equal(only(line({ state, queue: '00000065' })).bytes, 100, state);
   assert.equal(only(line({ state: '04', queue: '00000001' })).bytes, 0);
   assert.equal(only(line({ state: '08' })).bytes, 100, 'CLOSE_WAIT: the FIN is the peer’s');
 });
 
-test('an orphan is a socket that was closed with something to send', () => {
+test('an orphan is a socket that was closed with unacknowledged bytes', () => {
   for (const state of ['04', '09', '0B']) assert.equal(only(line({ state, inode: '0' })).isOrphan, true, state);
   assert.equal(only(line({ state: '04' })).isOrphan, false, 'it is still open');
   assert.equal(only(line({ state: '01', inode: '0' })).isOrphan, false, 'it has not been accepted yet');
 });
 
-test('retransmissions and probes of a closed window count as unanswered alike', () => {
+test('retransmissions and zero-window probes both count as unanswered', () => {
   assert.equal(only(line({ retransmissions: '0000000A' })).unanswered, 10);
   assert.equal(only(line({ probes: '12' })).unanswered, 12);
 });
 
-test('lines of a form that is not known are left out', () => {
+test('lines in an unknown format are ignored', () => {
   assert.deepEqual(parseSocketTable('', 'LE'), []);
   assert.deepEqual(parseSocketTable(`${head}   0: what else\n`, 'LE'), []);
 });

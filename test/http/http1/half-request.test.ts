@@ -1,18 +1,19 @@
-// Requests of which a part has arrived: half a head is waited for, and a body that goes on after its answer is not.
+// Tests incomplete requests. The drain waits for the rest of a request head, but not for a body that continues after
+// its response.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { linger } from '../../../src/http/drain/drain.ts';
+import { silenceBeforeClose } from '../../../src/http/drain/drain.ts';
 import { longestBehindAnswer } from '../../../src/http/http1/half-request.ts';
-import { isInMessage } from '../../../src/http/node-internals.ts';
+import { isInMessage } from '../../../src/node-internals.ts';
 import { isSecure } from '../../support/adapters.ts';
 import { describeAdapters, describeAdaptersInTurn, serve, shutdownOf, type Client } from '../../support/serving.ts';
 import { pacedClock } from '../../support/paced-clock.ts';
 import { until } from '../../support/until.ts';
 
-/** trickle goes on sending a little of a body that never ends, until the connection has ended. */
+/** trickle sends small pieces of a body that never ends, until the connection has ended. */
 async function trickle({ socket, reader }: Client, text: string): Promise<void> {
   const over = new AbortController();
   void reader.ended.then(() => {
@@ -24,11 +25,11 @@ async function trickle({ socket, reader }: Client, text: string): Promise<void> 
   }
 }
 
-// A second of the lifecycle is three of the machine, which needs some of them for itself.
+// One second of the lifecycle takes three seconds of real time, so that a slow machine does not fail the test.
 const pace = 1 / 3;
 
 describeAdapters((adapter) => {
-  it('P-012 half a request line or head is waited for longer than a silent connection, and served when the rest comes', async (t) => {
+  it('P-012 the drain waits longer for half a request line or head than for a silent connection, and serves the completed request', async (t) => {
     const serving = await serve(t, { adapter, listener: ({ url }, response) => response.end(url) });
     const [line, head, second, silent] = await Promise.all([1, 2, 3, 4].map(() => serving.dial()));
     second?.get('/first');
@@ -38,9 +39,10 @@ describeAdapters((adapter) => {
     second?.send('GET /second HTTP/1.1\r\n');
     await until(() => [...serving.traffic.connections].filter(({ socket }) => isInMessage(socket)).length === 3);
     const { since, ended } = shutdownOf(serving);
-    // The same sweep would have ended the others, which could not be answered after that.
+    // When the drain ends the silent connection, it has examined all four. If it ended one of the other three, the next
+    // lines would fail.
     await silent?.ended();
-    assert.ok(performance.now() - since >= linger);
+    assert.ok(performance.now() - since >= silenceBeforeClose);
     line?.send('ne HTTP/1.1\r\nHost: localhost\r\n\r\n');
     head?.send('host\r\n\r\n');
     second?.send('Host: localhost\r\n\r\n');
@@ -55,7 +57,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('line ends keep no connection open, whether it has carried a request or not', async (t) => {
+  it('a connection that sends only line breaks is not kept open, whether or not it has carried a request', async (t) => {
     const serving = await serve(t, { adapter, listener: (_, response) => response.end('ok') });
     const [used, unused] = await Promise.all([serving.dial(), serving.dial()]);
     used.get('/');
@@ -64,7 +66,7 @@ describeAdapters((adapter) => {
     const { since, ended } = shutdownOf(serving);
     const waited = [used, unused].map(async (client) => {
       const trickling = trickle(client, '\n\r');
-      assert.ok((await client.ended()) - since >= linger);
+      assert.ok((await client.ended()) - since >= silenceBeforeClose);
       assert.equal(client.reader.error, undefined, 'a FIN, not a reset');
       await trickling;
     });
@@ -74,7 +76,7 @@ describeAdapters((adapter) => {
     await Promise.all(waited);
   });
 
-  it('a request that follows line ends is served on a connection that has carried none', async (t) => {
+  it('a request after leading line breaks is served as the first of its connection', async (t) => {
     const serving = await serve(t, { adapter, listener: ({ url }, response) => response.end(url) });
     const client = await serving.dial();
     client.send('\r\n');
@@ -86,7 +88,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-013 half a head that nothing follows is ended by FIN, a linger ahead of the end of the drain’s time', async (t) => {
+  it("P-013 a connection with half a head that is never completed gets a FIN one second before the drain's time ends", async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: () => undefined,
@@ -105,7 +107,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([record.exitCode, record.requests.cut], [0, 0]);
   });
 
-  it('P-026 a body that trickles on after its answer holds the drain for a second at most', async (t) => {
+  it('P-026 a body that still arrives in small pieces after its response holds the drain for at most one second', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: (_, response) => response.end('enough'),
@@ -127,7 +129,7 @@ describeAdapters((adapter) => {
 
   const skip = !isSecure(adapter) && 'there is no TLS';
   it(
-    'P-048 a client that never begins or never finishes its TLS handshake does not hold the exit',
+    'P-048 a client that never begins or never finishes its TLS handshake does not delay the exit',
     { skip },
     async (t) => {
       const serving = await serve(t, { adapter, listener: () => undefined, clock: pacedClock(pace) });
@@ -148,9 +150,9 @@ describeAdapters((adapter) => {
   );
 }, 3);
 
-// Fast it is only where nobody else is.
+// The upload is fast only if no other test runs beside it.
 describeAdaptersInTurn((adapter) => {
-  it('P-026 a fast body after its answer is read for a mebibyte and then gets a FIN, and no reset as long as it goes on', async (t) => {
+  it('P-026 a fast upload is read for one more mebibyte after its response, then gets a FIN, and no reset while it continues', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: (_, response) => response.end('enough'),

@@ -1,25 +1,26 @@
-// A net.Server that hands its sockets to an HTTP server which never listens: the lifecycle does not start, and says so.
+// Tests a net.Server that hands its sockets to an HTTP server that never listens. The lifecycle does not start, and a
+// warning says so.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { disposed } from '../../support/disposed.ts';
-import { registered } from '../../support/guest.ts';
+import { registered } from '../../support/under-register.ts';
 import { ProcessUnderTest } from '../../support/process-under-test.ts';
 
 for (const [how, env, warning] of [
-  ['lameduck() in code', { WITH_CODE: '1' }, /a server that does not listen gets requests: its lifecycle starts when/],
+  ['lameduck() in code', { WITH_CODE: '1' }, /a server gets requests but does not listen: its lifecycle starts when/],
   [
     'lameduck/register',
     registered(),
-    /^lameduck\/register: a server that does not listen gets requests: it gets no lifecycle/m,
+    /^lameduck\/register: a server gets requests but does not listen: it has no lifecycle/m,
   ],
 ] as const) {
-  test(`with ${how} a server that is handed sockets and never listens is warned about once`, async (t) => {
+  test(`with ${how} a server that is handed sockets and never listens causes one warning`, async (t) => {
     const program = disposed(t, new ProcessUnderTest('hands-sockets-to-a-server.ts', env));
     const port = await program.port();
     for (let request = 0; request < 3; request++) {
       assert.equal(await (await fetch(`http://127.0.0.1:${String(port)}/`)).text(), 'served');
     }
     await program.printed(warning);
-    assert.equal(program.output.match(/does not listen gets requests/g)?.length, 1);
+    assert.equal(program.output.match(/gets requests but does not listen/g)?.length, 1);
   });
 }

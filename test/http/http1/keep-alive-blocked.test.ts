@@ -1,11 +1,11 @@
-// Kept connections while a handler blocks the event loop, and with it everything else that runs in this process.
+// Tests kept-alive connections while a handler blocks the event loop and everything else in this process.
 import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { it } from 'node:test';
 import { describeAdaptersInTurn, serve, shutdownOf } from '../../support/serving.ts';
 
 describeAdaptersInTurn((adapter) => {
-  it('P-004, P-005 a request that waited in the kernel while the event loop was blocked is served, not ended by FIN', async (t) => {
+  it('P-004, P-005 a request that waits in the kernel while the event loop is blocked is served, and its connection gets no FIN first', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: (request, response) => {
@@ -18,7 +18,8 @@ describeAdaptersInTurn((adapter) => {
     const { ended } = shutdownOf(serving);
     await serving.handle.signals.httpServerStoppedListening.signaled;
     blocker.get('/block');
-    // In the kernel before the block ends, and not read before that: this process is both sides.
+    // The request reaches the kernel before the block ends. It cannot be read earlier, because client and server are
+    // this one process.
     waiting.get('/waited');
     assert.equal((await blocker.reader.next())?.status, 200);
     const response = await waiting.reader.next();
@@ -26,15 +27,15 @@ describeAdaptersInTurn((adapter) => {
     assert.equal((await ended).requests.answered, 2);
   });
 
-  it('a request that waited in the kernel beyond the keep-alive timeout is served, not reset', async (t) => {
+  it('a request that waits in the kernel for longer than the keep-alive timeout is served, not reset', async (t) => {
     const listener: RequestListener = (request, response) => response.end(`answer to ${request.url ?? ''}`);
     const serving = await serve(t, { adapter, listener });
-    // Node 24 adds a second of its own.
+    // Node 24 adds one second to this timeout.
     serving.server.keepAliveTimeout = 1;
     const client = await serving.dial();
     client.get('/first');
     assert.equal((await client.reader.next())?.body, 'answer to /first');
-    // After an immediate the timers run first, and then the sockets are read.
+    // After an immediate, Node runs the timers before it reads the sockets.
     setImmediate(() => {
       client.get('/waited');
       block(1_500);
@@ -42,7 +43,7 @@ describeAdaptersInTurn((adapter) => {
     assert.equal((await client.reader.next())?.body, 'answer to /waited');
   });
 
-  it('P-017 a connection that stays idle for the keep-alive timeout is ended', async (t) => {
+  it('P-017 a connection that is idle for the keep-alive timeout is closed', async (t) => {
     const serving = await serve(t, { adapter, listener: (_request, response) => response.end() });
     serving.server.keepAliveTimeout = 1;
     const client = await serving.dial();
@@ -52,7 +53,7 @@ describeAdaptersInTurn((adapter) => {
   });
 });
 
-/** block keeps the event loop from turning, as a handler that computes would. */
+/** block stops the event loop, as a handler that computes would. */
 function block(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }

@@ -25,7 +25,7 @@ async function listening(t: TestContext, server: Server, options: LameduckOption
   return socket;
 }
 
-test('K-213 without the setting the timeouts of a server are the program’s own', async (t) => {
+test("K-213 without keepAliveTimeout a server keeps the program's own timeouts", async (t) => {
   const [plain, own] = [createServer(), createServer({ keepAliveTimeout: 7, headersTimeout: 8 })];
   const before = [plain, own].map(({ keepAliveTimeout, headersTimeout }) => [keepAliveTimeout, headersTimeout]);
   for (const server of [plain, own]) await listening(t, server, {});
@@ -35,7 +35,7 @@ test('K-213 without the setting the timeouts of a server are the program’s own
   );
 });
 
-test('the setting is told to clients, and holds over what the program sets before it listens', async () => {
+test('keepAliveTimeout is sent to clients, and overrides what the program sets before it listens', async () => {
   const server = createServer((_request, response) => response.end('served'));
   const duck = lameduck(server, { logger, keepAliveTimeout: '65s' });
   assert.equal(server.keepAliveTimeout, 65_000);
@@ -49,7 +49,7 @@ test('the setting is told to clients, and holds over what the program sets befor
   await duck.shutdown('end of the test');
 });
 
-test('P-017 a connection that has been kept for so long without a request is ended', async (t) => {
+test('P-017 a connection without a request for the keepAliveTimeout is closed', async (t) => {
   const server = createServer({ keepAliveTimeout: 60_000 }, (_request, response) => response.end('served'));
   // Node adds this buffer to the timeout, so that a client with the same timeout sees no reset.
   (server as { keepAliveTimeoutBuffer?: number }).keepAliveTimeoutBuffer = 0;
@@ -61,7 +61,7 @@ test('P-017 a connection that has been kept for so long without a request is end
   assert.ok(performance.now() - askedAt >= 45);
 });
 
-test('a connection on which nothing was sent yet is kept longer than the keep-alive timeout', async (t) => {
+test('a connection that has not carried any bytes stays open for longer than the keepAliveTimeout', async (t) => {
   const server = createServer({ connectionsCheckingInterval: 20, headersTimeout: 50, keepAliveTimeout: 60_000 });
   const connectedAt = performance.now();
   const socket = await listening(t, server, { keepAliveTimeout: '50ms' });
@@ -70,7 +70,7 @@ test('a connection on which nothing was sent yet is kept longer than the keep-al
   assert.ok(performance.now() - connectedAt >= 1_050);
 });
 
-test('every server of a lifecycle gets it, over TCP and over TLS, and the environment overrules code', async (t) => {
+test('every server of a lifecycle gets the keepAliveTimeout, over TCP and TLS, and the environment overrides the code', async (t) => {
   process.env['LAMEDUCK_KEEP_ALIVE_TIMEOUT'] = '1m5s';
   t.after(() => {
     delete process.env['LAMEDUCK_KEEP_ALIVE_TIMEOUT'];
@@ -88,15 +88,19 @@ test('every server of a lifecycle gets it, over TCP and over TLS, and the enviro
 });
 
 const cases: readonly (readonly [string, Pick<Server, 'headersTimeout' | 'requestTimeout'>, number])[] = [
-  ['is raised where it is shorter', { headersTimeout: 60_000, requestTimeout: 300_000 }, 66_000],
-  ['stays where it is longer', { headersTimeout: 90_000, requestTimeout: 300_000 }, 90_000],
+  ['is raised if it is shorter', { headersTimeout: 60_000, requestTimeout: 300_000 }, 66_000],
+  ['is unchanged if it is longer', { headersTimeout: 90_000, requestTimeout: 300_000 }, 90_000],
   ['stays switched off', { headersTimeout: 0, requestTimeout: 300_000 }, 0],
   ['never exceeds requestTimeout', { headersTimeout: 10_000, requestTimeout: 30_000 }, 30_000],
-  ['is raised in full where requestTimeout is switched off', { headersTimeout: 10_000, requestTimeout: 0 }, 66_000],
+  [
+    'is raised without a bound if requestTimeout is switched off',
+    { headersTimeout: 10_000, requestTimeout: 0 },
+    66_000,
+  ],
 ];
 
 for (const [title, given, expected] of cases) {
-  test(`K-213 with a keep-alive timeout of 65 s headersTimeout ${title}`, () => {
+  test(`K-213 with a keepAliveTimeout of 65 s, headersTimeout ${title}`, () => {
     const server = Object.assign(createServer(), given);
     applyKeepAliveTimeout(server, 65_000);
     assert.equal(server.headersTimeout, expected);

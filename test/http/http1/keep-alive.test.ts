@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { it, type TestContext } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { linger } from '../../../src/http/drain/drain.ts';
+import { silenceBeforeClose } from '../../../src/http/drain/drain.ts';
 import type { ShutdownRecord } from '../../../src/observer.ts';
 import type { AdapterName } from '../../support/adapters.ts';
 import type { Response } from '../../support/closed-loop-client.ts';
@@ -18,8 +18,9 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
 }
 
 describeAdapters((adapter) => {
-  it('P-001, P-003 a connection is told to close by its next response from its drawn moment on, before the listener stops', async (t) => {
-    // At this pace the last quarter of the delay, which is left for slow clients, lasts many round trips.
+  it('P-001, P-003 a connection gets Connection: close on its first response after its drawn moment, before the listener closes', async (t) => {
+    // The random moment of a connection is never in the last quarter of the delay, which is left for slow clients. On
+    // this slow clock, that quarter lasts many round trips.
     const clock = pacedClock(1 / 4);
     const serving = await serve(t, { adapter, listener: answer, shutdownDelayDuration: 800, clock });
     const client = await serving.dial();
@@ -35,14 +36,14 @@ describeAdapters((adapter) => {
     assert.equal(
       serving.handle.signals.notAcceptingNewRequest.hasSignaled,
       false,
-      'told before NotAcceptingNewRequest',
+      'Connection: close must be sent before NotAcceptingNewRequest',
     );
     await client.reader.ended;
     assert.equal(client.reader.error, undefined, 'ended by FIN');
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-001 a request that began before the signal is told to close when its headers are written after it', async (t) => {
+  it('P-001 a request that began before the signal gets Connection: close if its headers are written after the signal', async (t) => {
     const held: ServerResponse[] = [];
     const serving = await serve(t, {
       adapter,
@@ -60,10 +61,37 @@ describeAdapters((adapter) => {
     assert.equal(response.isClose, true);
     const record = await ended;
     assert.deepEqual(record.requests, { answered: 1, refused: 0, aborted: 0, cut: 0 });
-    assert.ok(record.durationMs < linger, 'a connection that was told needs no linger');
+    assert.ok(record.durationMs < silenceBeforeClose, 'after Connection: close, the drain must not wait for silence');
   });
 
-  it('P-002, P-004, P-005 a silent connection is left open for the linger, and a request in it is served with close', async (t) => {
+  it('P-001 a response that its handler has sealed gets no Connection: close, and every other response does', async (t) => {
+    const held: ServerResponse[] = [];
+    const serving = await serve(t, {
+      adapter,
+      listener(request, response) {
+        // Node itself adds these properties to a response.
+        Object.assign(response, { statusCode: 200, statusMessage: 'OK' });
+        held.push(request.url === '/sealed' ? Object.seal(response) : response);
+      },
+      clock: pacedClock(1 / 10),
+    });
+    const [sealed, other] = [await serving.dial(), await serving.dial()];
+    sealed.get('/sealed');
+    await until(() => held.length === 1);
+    other.get('/');
+    await until(() => held.length === 2);
+    const { ended } = shutdownOf(serving);
+    await serving.handle.signals.notAcceptingNewRequest.signaled;
+    for (const response of held) response.end();
+    assert.equal((await other.reader.next())?.isClose, true);
+    assert.equal((await sealed.reader.next())?.isClose, false);
+    await sealed.reader.ended;
+    assert.equal(sealed.reader.error, undefined, 'ended by a FIN');
+    const { exitCode, stepFailures } = await ended;
+    assert.deepEqual({ exitCode, stepFailures }, { exitCode: 0, stepFailures: [] });
+  });
+
+  it('P-002, P-004, P-005 a silent connection stays open for one second, and a request on it is served with Connection: close', async (t) => {
     const serving = await serve(t, { adapter, listener: answer });
     const early = await serving.dial();
     const late = await serving.dial();
@@ -73,14 +101,14 @@ describeAdapters((adapter) => {
     early.get('/in-the-same-millisecond');
     assert.equal((await early.reader.next())?.isClose, true);
     await serving.handle.signals.httpServerStoppedListening.signaled;
-    late.get('/in-the-linger');
+    late.get('/during-the-silence');
     const response = await late.reader.next();
-    assert.equal(response?.body, 'answer to /in-the-linger');
+    assert.equal(response?.body, 'answer to /during-the-silence');
     assert.equal(response.isClose, true);
     assert.equal((await ended).requests.cut, 0);
   });
 
-  it('P-006, P-011 a silent connection, used or never used, is ended by FIN once it has been silent for the linger', async (t) => {
+  it('P-006, P-011 a silent connection, used or unused, gets a FIN after it has been silent for one second', async (t) => {
     const serving = await serve(t, { adapter, listener: answer });
     const used = await serving.dial();
     const preconnected = await serving.dial();
@@ -91,23 +119,26 @@ describeAdapters((adapter) => {
     used.socket.end();
     preconnected.socket.end();
     for (const { reader } of [used, preconnected]) assert.equal(reader.error, undefined, 'no reset');
-    assert.ok(usedEnd - since >= linger, `outlives the signal by the linger: ${String(usedEnd - since)}`);
-    assert.ok(preconnectedEnd - since >= linger);
+    assert.ok(
+      usedEnd - since >= silenceBeforeClose,
+      `a silent connection must stay open for one second after the signal: ${String(usedEnd - since)}`,
+    );
+    assert.ok(preconnectedEnd - since >= silenceBeforeClose);
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-006 a peer that does not answer our FIN is destroyed after a bounded wait', async (t) => {
+  it("P-006 a connection whose client does not answer the server's FIN is destroyed after a bounded wait", async (t) => {
     const serving = await serve(t, { adapter, listener: answer });
     const client = await serving.dial();
-    // Reads nothing, so that it never sees the FIN.
+    // The client reads nothing, so that it never sees the FIN.
     client.socket.pause();
     const { ended } = shutdownOf(serving);
     const record = await ended;
     assert.equal(record.exitCode, 0);
-    assert.ok(record.durationMs >= linger);
+    assert.ok(record.durationMs >= silenceBeforeClose);
   });
 
-  it('P-008 a client that goes on sending is ended after at most one more request', async (t) => {
+  it('P-008 a client that keeps sending requests is disconnected after at most one more request', async (t) => {
     let served = 0;
     const serving = await serve(t, {
       adapter,
@@ -129,7 +160,7 @@ describeAdapters((adapter) => {
     assert.equal(served, 2);
   });
 
-  it('P-010, P-123 what arrives after a close was announced is never executed', async (t) => {
+  it('P-010, P-123 a request that arrives after Connection: close was sent is never executed', async (t) => {
     const executed: string[] = [];
     const serving = await serve(t, {
       adapter,
@@ -152,7 +183,7 @@ describeAdapters((adapter) => {
     assert.deepEqual(executed, ['GET /first']);
   });
 
-  it('P-016, P-120 what the handler says of the connection is overridden, in every form in which it can be said', async (t) => {
+  it("P-016, P-120 the drain's Connection: close replaces the handler's own Connection header, in every way to set one", async (t) => {
     const forms: ((response: ServerResponse) => void)[] = [
       (response) =>
         response.writeHead(200, { Connection: 'keep-alive', 'Keep-Alive': 'timeout=9', 'X-Form': 'object' }),
@@ -177,7 +208,7 @@ describeAdapters((adapter) => {
     assert.equal(record.requests.answered, forms.length);
   });
 
-  it('P-017 the limits that the program set still hold while it drains', async (t) => {
+  it("P-017 the program's own timeouts still apply during the drain", async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: answer,
@@ -196,7 +227,7 @@ describeAdapters((adapter) => {
     assert.equal(afterShutdownDelayDuration.hasSignaled, false, 'by the keep-alive timeout, long before the drain');
   });
 
-  it('P-015 clients that close by themselves are answered as ever', async (t) => {
+  it('P-015 a client that closes its connection itself gets its response during the drain', async (t) => {
     const serving = await serve(t, { adapter, listener: answer, shutdownDelayDuration: 1_000 });
     const { ended } = shutdownOf(serving);
     for (const request of [
@@ -211,7 +242,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).requests.answered, 2);
   });
 
-  it('P-016 values that are lists survive in every form of headers', async (t) => {
+  it('P-016 header values that are arrays are sent unchanged, in every way to write headers', async (t) => {
     const cookies = ['a=1', 'b=2', 'c=3'];
     const forms: ((response: ServerResponse) => void)[] = [
       (response) => response.writeHead(200, ['Set-Cookie', cookies, 'X-Form', 'list'] as never),
@@ -227,7 +258,10 @@ describeAdapters((adapter) => {
   });
 });
 
-/** answersWhileLeaving begins a shutdown and requests an answer with each form of headers, on one connection each. */
+/**
+ * answersWhileLeaving begins a shutdown. It then requests one response for each way to write headers, each on its own
+ * connection.
+ */
 async function answersWhileLeaving(
   t: TestContext,
   adapter: AdapterName,

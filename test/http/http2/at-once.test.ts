@@ -12,7 +12,7 @@ import { frame, preface, question, secured, settings, uint32 } from '../../suppo
 import { answerBehindBody, describeKinds, serve } from '../../support/serving-http2.ts';
 import { until } from '../../support/until.ts';
 
-// Nothing parts what a peer inside this process says in one turn.
+// Frames that a peer inside this process sends in one turn of the event loop arrive together.
 function dialInProcess(t: TestContext, server: Server, isSecure: boolean): Duplex {
   const [near, far] = duplexPair();
   t.after(() => {
@@ -45,7 +45,7 @@ describeKinds((kind) => {
     return { serving, ask, executed: () => executed };
   };
 
-  it('P-022, P-043 an upload that is held and has ended without a byte is served', async (t) => {
+  it('P-022, P-043 a held request is served if its empty body has already ended', async (t) => {
     const { serving, ask } = await open(t);
     const { hold, connections } = serving.traffic;
     hold.begin();
@@ -55,7 +55,7 @@ describeKinds((kind) => {
     assert.equal(await body, 'read');
   });
 
-  it('P-021 a stream that its client closes without an error while it is held is not executed', async (t) => {
+  it('P-021 a held stream that its client closes without an error is not executed', async (t) => {
     let executed = 0;
     const serving = await serve(t, kind, { listener: () => executed++ });
     const client = await serving.dial();
@@ -75,9 +75,9 @@ describeKinds((kind) => {
     assert.equal(executed, 0);
   });
 
-  // CANCEL is no error to Node, and REFUSED_STREAM is one.
+  // Node treats CANCEL as no error, and REFUSED_STREAM as an error.
   for (const code of [8, 7]) {
-    it(`P-021, P-051 a stream that is cancelled by ${String(code)} as it is opened is not executed, and nobody’s error`, async (t) => {
+    it(`P-021, P-051 a stream that is cancelled by ${String(code)} while it opens is not executed, and raises no uncaught error`, async (t) => {
       const { serving, executed } = await open(t);
       const socket = dialInProcess(t, serving.server, kind.isSecure);
       const ask = (id: number): Buffer => frame('headers', question, { flags: 5, id });

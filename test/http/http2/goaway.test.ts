@@ -1,4 +1,4 @@
-// Tests when a client of HTTP/2 receives its GOAWAY, by its round trips and by the frames in flight.
+// Tests when an HTTP/2 client receives its GOAWAY, depending on its round trips and the frames in flight.
 import assert from 'node:assert/strict';
 import type { ServerHttp2Session } from 'node:http2';
 import type { Socket } from 'node:net';
@@ -7,9 +7,9 @@ import { Goaway } from '../../../src/http/http2/goaway.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
 interface AnnouncedClient {
-  /** How many milliseconds the client takes to answer the first ping, and each later one. */
+  /** The client's response times for the first ping and for each later ping, in milliseconds. */
   readonly roundTrips: readonly [number, number];
-  /** How many frames are always on their way to it. */
+  /** The number of frames that always wait to be sent to the client. */
   readonly queued?: number;
 }
 
@@ -52,32 +52,38 @@ async function announced({ roundTrips: [first, others], queued = 0 }: AnnouncedC
 const never = [Infinity, Infinity] as const;
 
 for (const [title, client, expected] of [
-  ['is refused no stream for a round trip', { roundTrips: [10, 20] }, { isTold: true, toldAt: [10], resolvedAt: 30 }],
   [
-    'that does not answer any more has three seconds',
+    'can still open streams for one round trip after the first GOAWAY',
+    { roundTrips: [10, 20] },
+    { isTold: true, toldAt: [10], resolvedAt: 30 },
+  ],
+  [
+    'that stops answering pings can open streams for three seconds after the first GOAWAY',
     { roundTrips: [10, Infinity] },
     { isTold: true, toldAt: [10], resolvedAt: 3_010 },
   ],
-  ['that answers no ping is told nothing', { roundTrips: never }, { isTold: false, toldAt: [], resolvedAt: 520 }],
+  ['that answers no ping gets no GOAWAY', { roundTrips: never }, { isTold: false, toldAt: [], resolvedAt: 520 }],
   [
-    'that always has much on its way to it is told nothing',
+    'to which the server always has more frames to send gets no GOAWAY',
     { roundTrips: [10, 10], queued: 1 },
     { isTold: false, toldAt: [], resolvedAt: 510 },
   ],
 ] as const) {
-  test(`P-043 in clear text a client ${title}`, async () => {
+  test(`P-043 in clear text, a client ${title}`, async () => {
     assert.deepEqual(await announced(client), expected);
   });
 }
 
 interface SettlingClient {
-  /** How long it takes to answer a ping, in milliseconds. */
+  /** The client's response time for a ping, in milliseconds. */
   readonly roundTrip: number;
-  /** After how many answered pings it opens nothing any more. */
+  /** The client opens no more streams after it has answered this many pings. */
   readonly opens: number;
 }
 
-/** settle returns after how many milliseconds of holding such a client receives the GOAWAY. */
+/**
+ * settle returns the milliseconds for which the server holds the streams of such a client before it sends the GOAWAY.
+ */
 async function settle({ roundTrip, opens }: SettlingClient): Promise<number> {
   const clock = new FakeClock();
   let pings = 0;
@@ -93,7 +99,7 @@ async function settle({ roundTrip, opens }: SettlingClient): Promise<number> {
   const since = clock.now();
   const told = new Promise<number>((resolve) => {
     void settling.settle(() => {
-      assert.ok(settling.hold.isOn, 'what came before is held until it is told');
+      assert.ok(settling.hold.isOn, 'streams that arrive before the GOAWAY are held');
       resolve(clock.now() - since);
     });
   });
@@ -103,15 +109,19 @@ async function settle({ roundTrip, opens }: SettlingClient): Promise<number> {
 }
 
 for (const [title, client, expected] of [
-  ['that has nothing on its way is told after a round trip and 100 ms', { roundTrip: 10, opens: 0 }, 110],
-  ['is told once nothing was opened for so long', { roundTrip: 10, opens: 3 }, 440],
-  ['that always opens more is told after half a second', { roundTrip: 5, opens: Infinity }, 520],
-  ['that is slow has four round trips to have nothing on its way', { roundTrip: 300, opens: 3 }, 1_600],
-  ['that is slow and always opens more is told after four round trips', { roundTrip: 300, opens: Infinity }, 1_600],
-  ['that answers no ping is told after three seconds', { roundTrip: Infinity, opens: 0 }, 3_100],
-  ['that is slower still is told after three seconds', { roundTrip: 1_600, opens: Infinity }, 3_100],
+  ['that opens no stream gets its GOAWAY after a round trip and 100 ms', { roundTrip: 10, opens: 0 }, 110],
+  ['that stops opening streams gets its GOAWAY a round trip and 100 ms later', { roundTrip: 10, opens: 3 }, 440],
+  ['that never stops opening streams gets its GOAWAY after half a second', { roundTrip: 5, opens: Infinity }, 520],
+  ['with a slow connection gets its GOAWAY after four round trips', { roundTrip: 300, opens: 3 }, 1_600],
+  [
+    'with a slow connection that never stops opening streams gets its GOAWAY after four round trips',
+    { roundTrip: 300, opens: Infinity },
+    1_600,
+  ],
+  ['that answers no ping gets its GOAWAY after three seconds', { roundTrip: Infinity, opens: 0 }, 3_100],
+  ['with round trips of 1.6 seconds gets its GOAWAY after three seconds', { roundTrip: 1_600, opens: Infinity }, 3_100],
 ] as const) {
-  test(`P-043 over TLS a client ${title}`, async () => {
+  test(`P-043 over TLS, a client ${title}`, async () => {
     assert.equal(await settle(client), expected);
   });
 }

@@ -10,10 +10,10 @@ import { until } from '../../support/until.ts';
 
 const clientCount = 12;
 
-// One message without a byte.
+// A gRPC message of zero bytes.
 const message = Buffer.alloc(5);
 
-test('P-003, P-043 busy clients of gRPC without retries see no refused call until the delay has ended', async (t) => {
+test('P-003, P-043 busy gRPC clients without retries see no refused call until the delay has ended', async (t) => {
   const serving = await serve(t, streamsInClearText, {
     shutdownDelayDuration: '1500ms',
     listener: (_path, _answer, request) => {
@@ -49,7 +49,7 @@ test('P-003, P-043 busy clients of gRPC without retries see no refused call unti
   assert.deepEqual(refused, []);
   assert.ok(
     serving.traffic.connectionsAccepted >= sessions + clientCount,
-    'each client was told to leave in the delay',
+    'each client got its GOAWAY during the delay',
   );
   await Promise.all(loops);
   assert.equal((await ended).exitCode, 0);

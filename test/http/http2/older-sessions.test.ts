@@ -1,4 +1,4 @@
-// Sessions of HTTP/2 that are older than the lifecycle, of which nobody has told it.
+// Tests HTTP/2 sessions that were opened before the lifecycle began, so that the lifecycle saw no event for them.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createSecureServer, createServer, type ServerHttp2Stream } from 'node:http2';
@@ -10,7 +10,10 @@ import { listen } from '../../support/listening.ts';
 import { manage } from '../../support/manage.ts';
 import { until } from '../../support/until.ts';
 
-/** dialOlder returns a session and how it may be given a lifecycle; the streams that it opens are answered by nobody. */
+/**
+ * dialOlder returns a client with an open session, and a function that begins the lifecycle. The server answers none of
+ * its streams.
+ */
 async function dialOlder(t: TestContext, isSecure: boolean) {
   const server = isSecure ? createSecureServer(certificate) : createServer();
   const streams: ServerHttp2Stream[] = [];
@@ -47,7 +50,7 @@ async function serveOlder(t: TestContext, isSecure: boolean) {
 
 for (const isSecure of [false, true]) {
   void describe(`node:http2 ${isSecure ? 'over TLS' : 'in clear text'}, a session that is found with its first request`, () => {
-    it('P-042, P-053 it is answered, told to leave and waited for', async (t) => {
+    it('P-042, P-053 a session older than the lifecycle gets its response and its GOAWAY, and the drain waits for it', async (t) => {
       const { handle, client, outcome, answer } = await serveOlder(t, isSecure);
       const ended = handle.shutdown('test');
       const expected = isSecure ? [1] : [2 ** 31 - 1, 1];
@@ -58,7 +61,7 @@ for (const isSecure of [false, true]) {
       assert.equal((await ended).exitCode, 0);
     });
 
-    it('P-023, P-053 it is cut at the deadline', async (t) => {
+    it('P-023, P-053 a session older than the lifecycle is cut at the deadline', async (t) => {
       const { handle, client, outcome } = await serveOlder(t, isSecure);
       const record = await handle.shutdown('test', { budget: 100 });
       assert.deepEqual([record.exitCode, record.requests.cut], [80, 1]);
@@ -70,10 +73,10 @@ for (const isSecure of [false, true]) {
   const [major = 0] = process.versions.node.split('.').map(Number);
   const skip = major < 24 && 'Node does not say which sessions a server has';
   void describe(
-    `node:http2 ${isSecure ? 'over TLS' : 'in clear text'}, a session that asks for nothing more`,
+    `node:http2 ${isSecure ? 'over TLS' : 'in clear text'}, a session that sends no further request`,
     { skip },
     () => {
-      it('P-044, P-053 it is told to leave', async (t) => {
+      it('P-044, P-053 a session older than the lifecycle that sends no request gets its GOAWAY', async (t) => {
         const { client, begin } = await dialOlder(t, isSecure);
         const handle = await begin();
         assert.equal((await handle.shutdown('test')).exitCode, 0);
@@ -81,7 +84,7 @@ for (const isSecure of [false, true]) {
         assert.ok(client.goaways.length > 0);
       });
 
-      it('P-042, P-053 it is waited for', async (t) => {
+      it('P-042, P-053 the drain waits for a stream that was opened before the lifecycle began', async (t) => {
         const { client, streams, begin } = await dialOlder(t, isSecure);
         const outcome = client.request('/');
         await until(() => streams.length === 1);

@@ -8,7 +8,7 @@ import { pacedClock } from '../../support/paced-clock.ts';
 import { until } from '../../support/until.ts';
 
 describeKinds((kind) => {
-  it('P-005, P-008 a request that is sent with the signal is answered, and the session that asks on is ended', async (t) => {
+  it('P-005, P-008 a request that is sent together with the signal is served, and a session that keeps sending requests is ended', async (t) => {
     const serving = await serve(t, kind, {
       listener: (path, answer) => {
         answer.respond(200);
@@ -25,13 +25,13 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-028 a request that is answered in one write counts as answered, and its AbortSignal is not aborted', async (t) => {
+  it('P-028 a request whose response is one write counts as answered, and its AbortSignal is not aborted', async (t) => {
     const signals: AbortSignal[] = [];
     const serving = await serve(t, kind, {
       shutdownDelayDuration: '100ms',
       listener: (path, answer, request) => {
         signals.push(serving.handle.abortSignal(request as never));
-        // Node takes a stream for closed that has been read to its end, as soon as all of its answer is in one write.
+        // Node closes a stream as soon as the request has been read to its end and the whole response is in one write.
         (request as Readable).resume().on('end', () => {
           answer.respond(200);
           answer.end(path);
@@ -48,7 +48,7 @@ describeKinds((kind) => {
     );
   });
 
-  it('P-021, P-032 requests of every method are counted, and those that their client gives up hold nothing', async (t) => {
+  it('P-021, P-032 requests of every method are counted, and requests that their client cancels do not hold the drain', async (t) => {
     const seen: string[] = [];
     const serving = await serve(t, kind, { listener: (path) => seen.push(path) });
     const client = await serving.dial();
@@ -64,8 +64,8 @@ describeKinds((kind) => {
     assert.deepEqual([exitCode, requests.cut], [0, 0]);
   });
 
-  it('P-006, P-011 a connection on which no byte was sent is ended by FIN and holds nothing', async (t) => {
-    // It is waited for until it has had the time for two round trips of three seconds.
+  it('P-006, P-011 a connection without a byte gets a FIN and does not hold the drain', async (t) => {
+    // The drain waits for such a connection for two round trips of three seconds each.
     const serving = await serve(t, kind, { listener: () => undefined, clock: pacedClock(4) });
     const { port } = serving.server.address() as AddressInfo;
     const socket = connect({ port, host: '127.0.0.1' });
@@ -83,7 +83,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-055 a close() by the program during the drain neither breaks nor ends it', async (t) => {
+  it('P-055 a close() of the HTTP/2 server by the program neither breaks nor ends the drain', async (t) => {
     const { serving, held, outcome } = await serveHeld(t, kind, 'whole');
     const ended = serving.handle.shutdown('test');
     const closed = new Promise((resolve) => serving.server.close(resolve));

@@ -11,7 +11,7 @@ import { pacedClock } from '../../support/paced-clock.ts';
 import { until } from '../../support/until.ts';
 
 describeKinds((kind) => {
-  it('P-042 a request in flight is answered, the session gets a GOAWAY and ends after it', async (t) => {
+  it('P-042 a request in flight is served, and its session gets a GOAWAY and then ends', async (t) => {
     const { serving, held, client, outcome } = await serveHeld(t, kind, 'whole');
     assert.equal(serving.traffic.counts.requestsInFlight, 1);
     const ended = serving.handle.shutdown('test');
@@ -27,7 +27,7 @@ describeKinds((kind) => {
     assert.deepEqual([record.exitCode, record.requests.answered, record.requests.cut], [0, 1, 0]);
   });
 
-  it('P-044 a session without streams ends at once when there is no delay, and holds nothing', async (t) => {
+  it('P-044 a session without streams ends at once if there is no delay, and does not hold the drain', async (t) => {
     const serving = await serve(t, kind, { listener: () => undefined, clock: pacedClock(1 / 4) });
     const client = await serving.dial();
     await until(() => serving.traffic.connections.size === 1);
@@ -38,7 +38,7 @@ describeKinds((kind) => {
   });
 
   const skip = noProbesOn(kind);
-  it('A-003, P-045 probes are answered on HTTP/2, are not counted, and HEAD has no body', { skip }, async (t) => {
+  it('A-003, P-045 probes get responses over HTTP/2 and are not counted, and HEAD has no body', { skip }, async (t) => {
     const serving = await serve(t, kind, { listener: (_, answer) => answer.end() });
     const client = await serving.dial();
     const ready = await client.request('/readyz');
@@ -52,7 +52,7 @@ describeKinds((kind) => {
     assert.equal(serving.traffic.counts.requestsInFlight, 0);
   });
 
-  it('P-078 a probe whose own request never ends holds nothing', { skip }, async (t) => {
+  it('P-078 a probe whose request body never ends does not hold the drain', { skip }, async (t) => {
     const serving = await serve(t, kind, { listener: () => undefined });
     const client = await serving.dial();
     const stream = client.session.request({ ':path': '/readyz', ':method': 'POST' }, { endStream: false });
@@ -68,7 +68,7 @@ describeKinds((kind) => {
     assert.ok(performance.now() - since < 5_000);
   });
 
-  it('P-051 a peer that resets the stream of a probe, or its connection, is nobody’s uncaught error', async (t) => {
+  it('P-051 a peer that resets the stream of a probe, or its connection, causes no uncaught error', async (t) => {
     const serving = await serve(t, kind, {
       listener: () => undefined,
       prepare: ({ handle }) => {
@@ -90,7 +90,7 @@ describeKinds((kind) => {
     }
   });
 
-  it('P-044 a client that has said GOAWAY itself, and stays, does not hold the drain', async (t) => {
+  it('P-044 a client that has sent GOAWAY itself and stays connected does not hold the drain', async (t) => {
     const serving = await serve(t, kind, { listener: () => undefined });
     const client = await serving.dial();
     await until(() => serving.traffic.connections.size === 1);
@@ -98,7 +98,7 @@ describeKinds((kind) => {
     assert.equal((await serving.handle.shutdown('test')).exitCode, 0);
   });
 
-  it('P-033, P-034, P-036 an event stream gets its hint and a clean end, one after another', async (t) => {
+  it('P-033, P-034, P-036 event streams over HTTP/2 get their retry hint and a clean end, one after another', async (t) => {
     const serving = await serve(t, kind, {
       listener: (_, answer) => {
         answer.respond(200, 'text/event-stream');
@@ -118,7 +118,7 @@ describeKinds((kind) => {
     assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 3]);
   });
 
-  it('P-035 a long poll whose handler says nothing is answered for it, and the handler may go on talking', async (t) => {
+  it('P-035 a long poll whose handler writes nothing gets a response from lameduck, and later writes of the handler do not throw', async (t) => {
     let talk: (() => void) | undefined;
     const serving = await serve(t, kind, {
       functions: { longRunning: () => true },
@@ -141,7 +141,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-028 the AbortSignal of a request is aborted in the drain, and when its client resets the stream', async (t) => {
+  it('P-028 the AbortSignal of an HTTP/2 request is aborted in the drain, and when its client resets the stream', async (t) => {
     const signals: AbortSignal[] = [];
     const serving = await serve(t, kind, {
       functions: { longRunning: ({ url }) => url === '/watch' },
@@ -169,7 +169,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-021, P-028 the AbortSignal of a request whose client has gone is aborted, though nobody has asked for it before', async (t) => {
+  it('P-021, P-028 the AbortSignal of an HTTP/2 request is aborted if it is first read after the client has disconnected', async (t) => {
     let given: object | undefined;
     const serving = await serve(t, kind, { listener: (_path, _answer, request) => (given = request) });
     const client = await serving.dial();
@@ -181,7 +181,7 @@ describeKinds((kind) => {
     assert.equal(serving.handle.abortSignal(given as never).aborted, true);
   });
 
-  it('P-023, P-027, P-044 a stream that never ends is named and cut at the deadline with its session', async (t) => {
+  it('P-023, P-027, P-044 a stream that never ends is named in the log and cut at the deadline, with its session', async (t) => {
     const serving = await serve(t, kind, { listener: () => undefined });
     const client = await serving.dial();
     const stream = client.request('/never?secret');
@@ -195,7 +195,7 @@ describeKinds((kind) => {
     assert.equal((await stream).isWhole, false);
   });
 
-  it('P-019 with retry-after a new session gets 429 and GOAWAY while an old one is served', async (t) => {
+  it('P-019 with shutdownSendRetryAfter a new session gets 429 and GOAWAY while an older session is served', async (t) => {
     const { serving, held, outcome } = await serveHeld(t, kind, 'old', { shutdownSendRetryAfter: true });
     const ended = serving.handle.shutdown('test');
     await serving.handle.signals.notAcceptingNewRequest.signaled;
@@ -209,11 +209,11 @@ describeKinds((kind) => {
     assert.deepEqual([(await ended).exitCode, (await ended).requests.refused], [0, 1]);
   });
 
-  it('A-120, P-043 during the delay new sessions and new streams are served, and each session leaves at its moment', async (t) => {
+  it('A-120, P-043 during the delay new sessions and streams are served, and each session gets its GOAWAY at its drawn moment', async (t) => {
     const serving = await serve(t, kind, {
       shutdownDelayDuration: '1200ms',
-      // A client receives the GOAWAY one round trip after its moment. At this pace the last quarter of the delay leaves
-      // it most of a second.
+      // A client receives the GOAWAY one round trip after its drawn moment. On this slow clock, the last quarter of the
+      // delay lasts more than a second.
       clock: pacedClock(1 / 4),
       listener: (path, answer) => {
         answer.respond(200);
@@ -235,7 +235,7 @@ describeKinds((kind) => {
           else assert.fail(`lost with code ${String(code)}`);
           await setTimeout(10);
         }
-        assert.equal(delay.hasSignaled, false, 'told within the delay');
+        assert.equal(delay.hasSignaled, false, 'each client must receive its GOAWAY within the delay');
       }),
     );
     const late = await serving.dial();
@@ -245,7 +245,7 @@ describeKinds((kind) => {
   });
 });
 
-test('P-045 a server that speaks both protocols drains each connection by its own', async (t) => {
+test('P-045 a server with HTTP/1.1 and HTTP/2 clients drains each connection by the rules of its protocol', async (t) => {
   const finish: (() => void)[] = [];
   const server = createSecureServer({ ...certificate, allowHTTP1: true }, (_request, response) => {
     finish.push(() => response.end('done'));

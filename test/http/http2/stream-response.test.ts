@@ -1,4 +1,4 @@
-// Which answers of HTTP/2 are whole, and which are none, where Node says the same of both.
+// Tests which HTTP/2 responses are complete and which are missing in cases where Node reports both alike.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,19 +13,19 @@ import { frame, preface, question, secured, settings, uint32 } from '../../suppo
 import { describeKinds, serve, streamOf } from '../../support/serving-http2.ts';
 import { until } from '../../support/until.ts';
 
-// Longer than the server waits for anything after a complete answer, in milliseconds.
+// Milliseconds to wait. The server waits for less than this for further frames after a complete response.
 const longer = 1_200;
 
-// More than a client takes that does not read.
+// Bytes of a response. A client that does not read it cannot buffer this many.
 const size = 500_000;
 
-// The code of RFC 9113, section 7, at which every client sees an error; broken-off.test.ts shows it to clients.
+// INTERNAL_ERROR of RFC 9113, section 7. Every client takes it for an error: see broken-off.test.ts.
 const internalError = 2;
 
 describeKinds((kind) => {
   for (const isLongRunning of [false, true]) {
     const what = isLongRunning ? 'a long-running' : 'an ordinary';
-    it(`P-025 a file that its client is slow to read is the whole answer to ${what} request`, async (t) => {
+    it(`P-025 a file that its client reads slowly arrives complete as the response to ${what} request`, async (t) => {
       const folder = await mkdtemp(join(tmpdir(), 'lameduck-'));
       t.after(() => rm(folder, { recursive: true }));
       const file = join(folder, 'file');
@@ -50,7 +50,7 @@ describeKinds((kind) => {
   }
 
   const skip = kind.isCompatible && 'the compatibility API sends its trailers at once';
-  it('P-025 trailers that the program sends late come after their answer', { skip }, async (t) => {
+  it('P-025 trailers that the program sends late arrive after their response', { skip }, async (t) => {
     let send: (() => void) | undefined;
     const serving = await serve(t, kind, {
       listener: (_path, _answer, request) => {
@@ -78,7 +78,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-032 a HEAD is waited for like any other request', async (t) => {
+  it('P-032 the drain waits for the response to a HEAD request', async (t) => {
     let answerIt: (() => void) | undefined;
     const serving = await serve(t, kind, {
       listener: (_, answer) => {
@@ -100,7 +100,7 @@ describeKinds((kind) => {
     assert.deepEqual([exitCode, requests.answered], [0, 1]);
   });
 
-  it('A-171, P-035 a HEAD is answered for a handler that has said nothing', async (t) => {
+  it('A-171, P-035 a HEAD request gets a response from lameduck if its handler sends none', async (t) => {
     const serving = await serve(t, kind, {
       requestTimeout: '100ms',
       shutdownWatchTerminationGracePeriod: '100ms',
@@ -117,7 +117,7 @@ describeKinds((kind) => {
   });
 
   for (const end of ['requestTimeout', 'the budget'] as const) {
-    it(`A-172, P-025 no client takes for the whole what ${end} has broken off`, async (t) => {
+    it(`A-172, P-025 an HTTP/2 response that ${end} has broken off ends with INTERNAL_ERROR, so that no client takes it for the whole`, async (t) => {
       const serving = await serve(t, kind, {
         ...(end === 'requestTimeout' && { requestTimeout: '100ms' }),
         listener: (_, answer) => {
@@ -136,7 +136,7 @@ describeKinds((kind) => {
   }
 
   for (const phase of ['before', 'in the middle of'] as const) {
-    it(`P-021, P-028 a request that its client gives up without an error ${phase} its answer is not answered`, async (t) => {
+    it(`P-021, P-028 a request that its client closes without an error ${phase} its response does not count as answered`, async (t) => {
       let signal: AbortSignal | undefined;
       const serving = await serve(t, kind, {
         shutdownDelayDuration: '300ms',
@@ -160,7 +160,7 @@ describeKinds((kind) => {
     });
   }
 
-  it('P-021 a client that gives up what it has not read of an answer does not hold the drain', async (t) => {
+  it('P-021 a client that cancels the unread rest of a response does not hold the drain', async (t) => {
     const serving = await serve(t, kind, {
       listener: (_, answer) => {
         answer.respond(200);
@@ -172,13 +172,13 @@ describeKinds((kind) => {
     await once(stream, 'response');
     stream.close();
     const { exitCode, requests, durationMs } = await serving.handle.shutdown('test');
-    // Node 26 ends such a stream itself, as if it had been read.
+    // Node 26 ends such a stream itself, as if the client had read all of it.
     const [major = 0] = process.versions.node.split('.').map(Number);
     assert.deepEqual([exitCode, requests.answered, requests.cut], [0, major < 26 ? 0 : 1, 0]);
     assert.ok(durationMs < 3_000, String(durationMs));
   });
 
-  it('P-021, P-028 a request that its client stops sending when it has its answer is answered', async (t) => {
+  it('P-021, P-028 a request whose upload the client cancels after the complete response counts as answered', async (t) => {
     let signal: AbortSignal | undefined;
     const serving = await serve(t, kind, {
       shutdownDelayDuration: '300ms',
@@ -208,7 +208,7 @@ describeKinds((kind) => {
   });
 
   for (const end of ['ends', 'goes on'] as const) {
-    it(`P-026 an upload that ${end} after its answer, and that the handler does not read, holds the drain for seconds at most`, async (t) => {
+    it(`P-026 an upload that ${end} after its response, and that the handler does not read, holds the drain for less than five seconds`, async (t) => {
       const serving = await serve(t, kind, {
         listener: (_, answer, request) => {
           const readable = request as Readable;
@@ -232,7 +232,7 @@ describeKinds((kind) => {
     });
   }
 
-  it('P-021, P-025 a request that has its whole answer is not cut, though its client goes on sending', async (t) => {
+  it('P-021, P-025 a request with a complete response does not count as cut, although its client keeps uploading', async (t) => {
     const serving = await serve(t, kind, {
       listener: (_path, answer, request) => {
         (request as Readable).resume();
@@ -251,7 +251,7 @@ describeKinds((kind) => {
   });
 
   for (const what of ['reads', 'does not read'] as const) {
-    it(`A-171, A-174 an upload that does not end takes up no room after its 504 where the handler ${what} it`, async (t) => {
+    it(`A-171, A-174 an endless upload that got a 504 does not count against maxRequestsInflight if the handler ${what} it`, async (t) => {
       const serving = await serve(t, kind, {
         maxRequestsInflight: 1,
         requestTimeout: '100ms',

@@ -1,27 +1,31 @@
-// WebSockets over HTTP/2 (RFC 8441), which the package `ws` speaks when it is given a stream.
+// Tests WebSockets over HTTP/2 (RFC 8441). The package `ws` accepts an HTTP/2 stream in place of a socket.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { it, type TestContext } from 'node:test';
 import { WebSocket } from 'ws';
+import type { Clock } from '../../../src/clock.ts';
+import { pacedClock } from '../../support/paced-clock.ts';
 import { describeKinds, noProbesOn, serve, streamOf } from '../../support/serving-http2.ts';
 import { until } from '../../support/until.ts';
 
 const reason = 'the server is shutting down';
 
-// Close and its length, 1001, reason; unmasked, as a server sends it.
+// The close frame: opcode, length, code 1001, reason. A server does not mask it.
 const closeFrame = `\x88${String.fromCharCode(2 + reason.length)}\x03\xe9${reason}`;
 
-/** Speaking is a WebSocket over what it is given; `ws` makes its own in this way, and has no types for it. */
-interface Speaking extends WebSocket {
+/**
+ * StreamWebSocket is a WebSocket on a stream that exists already. `ws` has setSocket, but its types do not declare it.
+ */
+interface StreamWebSocket extends WebSocket {
   setSocket(stream: Duplex, head: Buffer, options: object): void;
 }
-type MadeOfNothing = new (address: null, protocols: undefined, options: object) => Speaking;
+type UnconnectedWebSocket = new (address: null, protocols: undefined, options: object) => StreamWebSocket;
 
 function webSocketOver(stream: Duplex, isServer: boolean): WebSocket {
-  const socket = new (WebSocket as unknown as MadeOfNothing)(null, undefined, {});
+  const socket = new (WebSocket as unknown as UnconnectedWebSocket)(null, undefined, {});
   Object.assign(socket, { _isServer: isServer });
-  // ws calls this method of a socket, which a stream does not have.
+  // `ws` calls setNoDelay, which a socket has and an HTTP/2 stream does not.
   Object.assign(stream, { setNoDelay: () => stream });
   socket.setSocket(stream, Buffer.alloc(0), { maxPayload: 0, skipUTF8Validation: false });
   socket.on('error', () => undefined);
@@ -29,7 +33,7 @@ function webSocketOver(stream: Duplex, isServer: boolean): WebSocket {
 }
 
 describeKinds((kind) => {
-  const open = async (t: TestContext) => {
+  const open = async (t: TestContext, clock?: Clock) => {
     const accept = (request: object): void => {
       const stream = streamOf(request);
       stream.respond({ ':status': 200 });
@@ -38,6 +42,7 @@ describeKinds((kind) => {
       });
     };
     const serving = await serve(t, kind, {
+      ...(clock && { clock }),
       shutdownWatchTerminationGracePeriod: '1s',
       listener: (_path, _answer, request) => {
         accept(request);
@@ -54,7 +59,7 @@ describeKinds((kind) => {
     return { serving, stream };
   };
 
-  it('P-078 an extended CONNECT to a probe path is in no count', { skip: noProbesOn(kind) }, async (t) => {
+  it('P-078 an extended CONNECT to a probe path is not counted in flight', { skip: noProbesOn(kind) }, async (t) => {
     const { serving } = await open(t);
     const { session } = await serving.dial();
     await until(() => session.remoteSettings.enableConnectProtocol === true);
@@ -65,7 +70,7 @@ describeKinds((kind) => {
   });
 
   it('P-032, P-039 a WebSocket over HTTP/2 is closed with 1001 and a reason', async (t) => {
-    const { serving, stream } = await open(t);
+    const { serving, stream } = await open(t, pacedClock(1 / 10));
     const socket = webSocketOver(stream, false);
     socket.send('hello');
     assert.equal(String((await once(socket, 'message'))[0]), 'hello');
@@ -78,7 +83,7 @@ describeKinds((kind) => {
     assert.ok(record.durationMs < 900, `waited for ${String(record.durationMs)} ms`);
   });
 
-  it('P-039 one whose peer does not answer is ended with the grace period', async (t) => {
+  it('P-039 a WebSocket over HTTP/2 whose peer does not respond ends with the grace period', async (t) => {
     const { serving, stream } = await open(t);
     let received = '';
     stream.setEncoding('latin1').on('data', (data: string) => (received += data));

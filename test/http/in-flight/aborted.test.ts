@@ -1,4 +1,4 @@
-// Requests that the program itself ends without a complete response while the server drains.
+// Tests requests that the program itself ends without a complete response while the server drains.
 import assert from 'node:assert/strict';
 import { Server, type ServerResponse } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
@@ -32,7 +32,7 @@ const ends: Readonly<Record<string, End>> = {
 describeAdapters((adapter) => {
   for (const [name, end] of Object.entries(ends)) {
     if (name.startsWith('closeAllConnections') && !['node:http', 'Fastify', 'register'].includes(adapter)) continue;
-    it(`P-027 the final line counts as aborted a request that ends by ${name}`, async (t) => {
+    it(`P-027 the final log line counts a request that ends by ${name} as aborted`, async (t) => {
       const held: ServerResponse[] = [];
       const serving = await serve(t, { adapter, listener: (_, response) => held.push(response) });
       const client = await serving.dial();
@@ -51,7 +51,7 @@ describeAdapters((adapter) => {
   for (const leaves of ['a FIN', 'a reset'] as const) {
     for (const begun of [false, true]) {
       const when = begun ? 'after the headers' : 'before the headers';
-      it(`P-027 a client that leaves by ${leaves} ${when} is not counted as aborted`, async (t) => {
+      it(`P-027 a client that disconnects by ${leaves} ${when} is not counted as aborted`, async (t) => {
         const held: ServerResponse[] = [];
         const serving = await serve(t, { adapter, listener: (_, response) => held.push(response) });
         const client = await serving.dial();
@@ -129,14 +129,14 @@ describeKinds((kind) => {
   for (const begins of [false, true]) {
     const when = begins ? 'after the headers' : 'before the headers';
     for (const [name, end] of Object.entries(streamEnds)) {
-      it(`P-027 the final line counts as aborted a stream that ends by ${name} ${when}`, async (t) => {
+      it(`P-027 the final log line counts a stream that ends by ${name} ${when} as aborted`, async (t) => {
         const { stream, ended } = await hold(t, begins);
         end(stream);
         assert.deepEqual((await ended).requests, { answered: 0, refused: 0, aborted: 1, cut: 0 });
       });
     }
     for (const [name, leave] of Object.entries(clientEnds)) {
-      it(`P-027 a client of HTTP/2 that leaves by ${name} ${when} is not counted as aborted`, async (t) => {
+      it(`P-027 an HTTP/2 client that ends its request by ${name} ${when} is not counted as aborted`, async (t) => {
         const { client, asked, ended } = await hold(t, begins);
         leave(client, (code) => {
           asked.close(code);

@@ -1,5 +1,5 @@
-// Tests that ended requests are forgotten, even if the program has removed the listeners through which Node reports the
-// end.
+// Tests that ended requests are no longer counted, even if the program has removed the listeners through which Node
+// reports the end.
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ import { describeAdapters, serve, shutdownOf } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
 describeAdapters((adapter) => {
-  it('P-021 a connection without its close listeners is forgotten when its client leaves, before the drain and in it', async (t) => {
+  it('P-021 a connection without its close listeners is no longer counted after its client disconnects, before and during the drain', async (t) => {
     const requests: IncomingMessage[] = [];
     const serving = await serve(t, {
       adapter,
@@ -67,7 +67,7 @@ describeAdapters((adapter) => {
   });
 });
 
-test('P-021 connections without their close listeners do not pile up in a server that is not asked for its counts', async (t) => {
+test('P-021 connections without their close listeners do not accumulate in a server whose counts are never read', async (t) => {
   const sockets: IncomingMessage['socket'][] = [];
   const serving = await serve(t, {
     listener: ({ socket }) => {
@@ -85,7 +85,7 @@ test('P-021 connections without their close listeners do not pile up in a server
   assert.ok(serving.traffic.connections.size <= 110, String(serving.traffic.connections.size));
 });
 
-test('P-021 a stream of HTTP/2 without its listeners does not hold the drain', async (t) => {
+test('P-021 an HTTP/2 stream without its listeners does not hold the drain', async (t) => {
   const server = createHttp2Server();
   const parts = manage([server]);
   const streams: ServerHttp2Stream[] = [];
@@ -110,12 +110,12 @@ test('P-021 a stream of HTTP/2 without its listeners does not hold the drain', a
   assert.deepEqual([exitCode, requests.cut], [0, 0]);
 });
 
-test('P-021 a connection that is sent to another process is forgotten with its request', async (t) => {
+test('P-021 a connection that is sent to another process is no longer counted, nor is its request', async (t) => {
   const child = fork(fileURLToPath(new URL('../../fixtures/answers-a-socket.ts', import.meta.url)));
   t.after(() => child.kill('SIGKILL'));
   await once(child, 'spawn');
   const serving = await serve(t, {
-    // A second of the lifecycle is ten of the machine, which may be busy.
+    // One second of the lifecycle takes ten seconds of real time, because the machine may be busy.
     clock: pacedClock(1 / 10),
     listener: ({ socket }) => {
       child.send('take it', socket);

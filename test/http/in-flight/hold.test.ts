@@ -1,4 +1,4 @@
-// Requests that are held for a moment while the listener closes.
+// Tests requests that are held for up to 30 ms while the listener closes.
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { it } from 'node:test';
@@ -6,7 +6,7 @@ import { describeAdapters, serve } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
 describeAdapters((adapter) => {
-  it('P-112 a request that is held goes on in the context that another patch of emit has put it in', async (t) => {
+  it('P-112 a held request keeps the async context that another patch of emit has set', async (t) => {
     const context = new AsyncLocalStorage<string>();
     const seen: unknown[] = [];
     const serving = await serve(t, {
@@ -22,8 +22,8 @@ describeAdapters((adapter) => {
     });
     const { hold } = serving.traffic;
     const client = await serving.dial();
-    // Requests are held during a shutdown only.
-    await serving.traffic.leave({ since: performance.now(), window: 60_000 });
+    // Requests are held only during a shutdown.
+    await serving.traffic.beginShutdown({ since: performance.now(), window: 60_000 });
     hold.begin();
     client.get('/');
     await until(() => serving.traffic.counts.requestsInFlight === 1);

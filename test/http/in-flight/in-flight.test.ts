@@ -1,4 +1,4 @@
-// The invariant of the counters: after every event, they are what a recount of all connections gives.
+// Tests that after every event the counters equal a recount of all connections.
 import assert from 'node:assert/strict';
 import { it, test, type TestContext } from 'node:test';
 import { noted, ours, released, serving as servingState, type Exchange } from '../../../src/http/exchange.ts';
@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts';
 type Watched = Pick<Parts, 'traffic'>;
 
 function recount({ traffic }: Watched): Counts {
-  const counts: Counts = { serving: 0, ours: 0, 'long-running': 0, told: 0 };
+  const counts: Counts = { serving: 0, ours: 0, 'long-running': 0, ending: 0 };
   const count = ({ state: { is } }: Exchange): void => {
     assert.ok(is !== 'noted' && is !== 'released', `an exchange that is ${is} is on no connection`);
     counts[is]++;
@@ -62,26 +62,26 @@ function exchange(): Exchange {
   return { state: noted } as Exchange;
 }
 
-test('an exchange is counted in one state at a time', () => {
+test('each request is counted in only one state at a time', () => {
   const inFlight = new InFlight();
   const [one, other] = [exchange(), exchange()];
   inFlight.move(one, servingState);
   inFlight.move(other, ours);
-  assert.deepEqual(inFlight.counts, { serving: 1, ours: 1, 'long-running': 0, told: 0 });
+  assert.deepEqual(inFlight.counts, { serving: 1, ours: 1, 'long-running': 0, ending: 0 });
   assert.equal(inFlight.isIdle, false);
-  const ending = { tell: () => undefined, end: () => undefined };
+  const ending = { begin: () => undefined, end: () => undefined };
   inFlight.move(one, { is: 'long-running', ending });
   assert.deepEqual([inFlight.serving, inFlight.longRunning], [0, 1]);
-  inFlight.move(one, { is: 'told', ending });
+  inFlight.move(one, { is: 'ending', ending });
   assert.deepEqual([inFlight.serving, inFlight.longRunning, inFlight.isIdle], [0, 1, false]);
   inFlight.move(one, released);
   inFlight.move(other, released);
-  assert.deepEqual(inFlight.counts, { serving: 0, ours: 0, 'long-running': 0, told: 0 });
+  assert.deepEqual(inFlight.counts, { serving: 0, ours: 0, 'long-running': 0, ending: 0 });
   assert.equal(inFlight.isIdle, true);
 });
 
 describeAdapters((adapter) => {
-  it('the counters are right after every event of HTTP/1.1', async (t) => {
+  it('the counters equal a recount after every event of HTTP/1.1', async (t) => {
     const serving = await serve(t, {
       adapter,
       maxRequestsInflight: 2,
@@ -116,17 +116,17 @@ describeAdapters((adapter) => {
     reset?.reset();
     await until(() => inFlight.serving === 1);
     const { ended } = shutdownOf(serving);
-    await until(() => inFlight.counts.told > 0);
+    await until(() => inFlight.counts.ending > 0);
     waiting?.reset();
     await ended;
     const seen = stop();
-    assert.deepEqual([...seen].sort(), ['long-running', 'ours', 'serving', 'told']);
-    assert.deepEqual({ ...inFlight.counts }, { serving: 0, ours: 0, 'long-running': 0, told: 0 });
+    assert.deepEqual([...seen].sort(), ['ending', 'long-running', 'ours', 'serving']);
+    assert.deepEqual({ ...inFlight.counts }, { serving: 0, ours: 0, 'long-running': 0, ending: 0 });
   });
 });
 
 describeKinds((kind) => {
-  it('the counters are right after every event of HTTP/2', async (t) => {
+  it('the counters equal a recount after every event of HTTP/2', async (t) => {
     const serving = await serveHttp2(t, kind, {
       functions: { longRunning: ({ url }) => url === '/watch' },
       listener: (path, answer) => {
@@ -146,10 +146,10 @@ describeKinds((kind) => {
     hanging[1]?.close(8);
     await until(() => inFlight.serving === 1);
     const ended = serving.handle.shutdown('test', { budget: '4s' });
-    await until(() => inFlight.longRunning === 0 || inFlight.counts.told === 1);
+    await until(() => inFlight.longRunning === 0 || inFlight.counts.ending === 1);
     hanging[2]?.close(8);
     await ended;
     assert.ok(stop().has('serving'));
-    assert.deepEqual({ ...inFlight.counts }, { serving: 0, ours: 0, 'long-running': 0, told: 0 });
+    assert.deepEqual({ ...inFlight.counts }, { serving: 0, ours: 0, 'long-running': 0, ending: 0 });
   });
 });

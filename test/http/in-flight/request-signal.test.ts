@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { serve, shutdownOf } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
-test('P-028 the AbortSignal of an ordinary request is aborted at the deadline only, and says why', async (t) => {
+test('P-028 the AbortSignal of an ordinary request is aborted only at the deadline, and gives the reason', async (t) => {
   const reasons: string[] = [];
   const serving = await serve(t, {
     listener: (request) => {
@@ -20,10 +20,10 @@ test('P-028 the AbortSignal of an ordinary request is aborted at the deadline on
   assert.deepEqual(reasons, []);
   void serving.handle.shutdown('sooner', { budget: '3100ms' });
   assert.equal((await ended).exitCode, 80);
-  assert.deepEqual(reasons, ['the request has to end: the shutdown has no time left']);
+  assert.deepEqual(reasons, ['the request was aborted: the shutdown budget is over']);
 });
 
-test('P-021 the AbortSignal of a request is aborted when its client has gone', async (t) => {
+test('P-021 the AbortSignal of a request is aborted when its client disconnects', async (t) => {
   let reason: Error | undefined;
   const serving = await serve(t, {
     listener: (request) => {
@@ -36,11 +36,11 @@ test('P-021 the AbortSignal of a request is aborted when its client has gone', a
   await until(() => serving.traffic.counts.requestsInFlight === 1);
   client.reset();
   await until(() => reason !== undefined);
-  assert.equal(reason?.message, 'the request has to end: its client has gone');
+  assert.equal(reason?.message, 'the request was aborted: its client disconnected');
   assert.equal((reason as Error & { code?: string }).code, 'LAMEDUCK_ERR_REQUEST_ENDED');
 });
 
-test('the AbortSignal of a request that is answered is never aborted', async (t) => {
+test('the AbortSignal of a request that gets its response is never aborted', async (t) => {
   let signal: AbortSignal | undefined;
   const serving = await serve(t, {
     listener: (request, response) => {
@@ -56,7 +56,7 @@ test('the AbortSignal of a request that is answered is never aborted', async (t)
   assert.equal(signal?.aborted, false);
 });
 
-test('abortSignal refuses what is no request', async (t) => {
+test('abortSignal throws for a value that is not a request', async (t) => {
   const serving = await serve(t, { listener: () => undefined });
   for (const given of [undefined, null, {}, 'GET /', { raw: 1 }]) {
     assert.throws(() => serving.handle.abortSignal(given as never), { code: 'LAMEDUCK_ERR_REQUEST_INVALID' });

@@ -1,4 +1,5 @@
-// Requests in flight: that each is waited for, counted once, and answered whole, or cut and named at the deadline.
+// Tests that the drain waits for each request in flight and counts it once. The request is answered whole, or cut and
+// named at the deadline.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { it } from 'node:test';
@@ -13,7 +14,7 @@ interface Exchange {
   readonly response: ServerResponse;
 }
 
-/** keep collects what arrives, so that the test decides when it is answered. */
+/** keep collects the requests, so that the test decides when each gets its response. */
 function keep(exchanges: Exchange[]): (request: IncomingMessage, response: ServerResponse) => void {
   return (request, response) => {
     exchanges.push({ request, response });
@@ -45,7 +46,7 @@ describeAdapters((adapter) => {
     assert.equal(inFlight(serving), 0);
   });
 
-  it('P-022 an upload in progress at the signal completes and is answered', async (t) => {
+  it('P-022 an upload in progress at the signal completes and gets its response', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: (request, response) => {
@@ -67,7 +68,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-025, P-029 a response in mid-stream is not touched, also when its handler took it over', async (t) => {
+  it('P-025, P-029 a response in progress is not changed by the drain, even if its handler has taken over the socket', async (t) => {
     const exchanges: Exchange[] = [];
     const serving = await serve(t, { adapter, listener: keep(exchanges) });
     const client = await serving.dial();
@@ -79,14 +80,15 @@ describeAdapters((adapter) => {
     exchanges[0]?.response.end('last');
     const response = await client.reader.next();
     assert.match(response?.body ?? '', /first [\s\S]*last/);
-    // Its headers had gone out before anybody knew, so the connection gets its linger instead (P-002).
+    // The headers were sent before the shutdown began, without `Connection: close`. So the server ends the connection
+    // when it has been silent for one second (P-002).
     assert.equal(response?.isClose, false);
     await client.reader.ended;
     assert.equal(client.reader.error, undefined);
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-023, P-027 what has no answer at the deadline is named by method, route, age and peer, and destroyed', async (t) => {
+  it('P-023, P-027 a request without a response at the deadline is named by method, route, age and peer, and destroyed', async (t) => {
     const exchanges: Exchange[] = [];
     const serving = await serve(t, {
       adapter,
@@ -109,7 +111,7 @@ describeAdapters((adapter) => {
       'GET /hang',
       'POST /stalled',
     ]);
-    assert.deepEqual(serving.unfinished, record.unfinished, 'told before they were destroyed');
+    assert.deepEqual(serving.unfinished, record.unfinished, 'the requests were reported before they were destroyed');
     for (const { ageMs, peer } of record.unfinished) {
       assert.ok(ageMs >= 1_900, String(ageMs));
       assert.match(peer, /^127\.0\.0\.1:\d+$/);
@@ -119,9 +121,9 @@ describeAdapters((adapter) => {
     assert.equal(await hung.reader.next(), undefined);
   });
 
-  // Node ends a TLS connection as soon as its peer does, whatever the server's settings.
+  // Node ends a TLS connection as soon as its peer does, whatever the settings of the server.
   const skip = isSecure(adapter) && 'TLS sockets of Node have no half-open state';
-  it('P-014 a peer that has ended its side still receives its answer during the drain', { skip }, async (t) => {
+  it('P-014 a peer that has ended its side still receives its response during the drain', { skip }, async (t) => {
     const exchanges: Exchange[] = [];
     const serving = await serve(t, { adapter, listener: keep(exchanges) });
     const client = await serving.dial({ allowHalfOpen: true });
@@ -138,7 +140,7 @@ describeAdapters((adapter) => {
   });
 
   it(
-    'P-014 a peer that has ended its side in the middle of a response receives the rest of it',
+    'P-014 a peer that ends its side in the middle of a response receives the rest of the response',
     { skip },
     async (t) => {
       const exchanges: Exchange[] = [];
@@ -151,7 +153,7 @@ describeAdapters((adapter) => {
       exchanges[0]?.response.write('first ');
       client.socket.end();
       await until(() => exchanges[0]?.request.socket.readableEnded === true);
-      // Longer than the drain takes to look at every connection.
+      // Milliseconds to wait, longer than the drain takes to look at every connection.
       await setTimeout(200);
       exchanges[0]?.response.end('last');
       assert.match((await client.reader.next())?.body ?? '', /first [^]*last/);
@@ -160,7 +162,7 @@ describeAdapters((adapter) => {
     },
   );
 
-  it('P-021 a peer that has left in the middle of a response is found out by what its handler writes next', async (t) => {
+  it('P-021 a peer that disconnects in the middle of a response is detected when its handler writes again', async (t) => {
     const exchanges: Exchange[] = [];
     const serving = await serve(t, { adapter, listener: keep(exchanges) });
     const client = await serving.dial();
@@ -183,7 +185,7 @@ describeAdapters((adapter) => {
   it('P-030 requests that never reach a handler are counted once or not at all', async (t) => {
     const serving = await serve(t, { adapter, listener: (_, response) => response.end('ok') });
     for (const bad of [
-      'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', // no Host
+      'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', // without a Host header
       'NONSENSE\r\n\r\n',
       'GET / HTTP/9.9\r\nHost: localhost\r\n\r\n',
       'GET / HTTP/1.1\r\nHost: localhost\r\nExpect: the-impossible\r\nConnection: close\r\n\r\n',
@@ -198,7 +200,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-051, P-052 errors of sockets during the drain are nobody’s uncaught errors', async (t) => {
+  it('P-051, P-052 errors of sockets during the drain cause no uncaught error', async (t) => {
     const exchanges: Exchange[] = [];
     const serving = await serve(t, { adapter, listener: keep(exchanges) });
     const client = await serving.dial();
@@ -211,7 +213,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-009 of two pipelined requests each is answered, and the close is said by the last response queued', async (t) => {
+  it('P-009 two pipelined requests both get responses, and only the last response says Connection: close', async (t) => {
     const exchanges: Exchange[] = [];
     const serving = await serve(t, { adapter, listener: keep(exchanges) });
     const client = await serving.dial();
@@ -228,13 +230,13 @@ describeAdapters((adapter) => {
     assert.equal(record.requests.answered, 2);
   });
 
-  it('P-006 a client that is answered in the middle of its upload is read to its end, not reset', async (t) => {
+  it('P-006 the upload of a client that gets an early response is read to its end, and the client is not reset', async (t) => {
     const serving = await serve(t, { adapter, listener: (_, response) => response.end('enough') });
     const client = await serving.dial({ allowHalfOpen: true });
     const { since, ended } = shutdownOf(serving);
     await serving.handle.signals.notAcceptingNewRequest.signaled;
     client.send('POST /upload HTTP/1.1\r\nHost: localhost\r\nContent-Length: 160000\r\n\r\n');
-    // Slow, and longer than anybody waits for a peer that does not answer our FIN.
+    // The upload lasts longer than the server waits for a peer that does not answer its FIN.
     for (let sent = 0; sent < 16; sent++) {
       client.send('x'.repeat(10_000));
       await setTimeout(100);
@@ -246,7 +248,7 @@ describeAdapters((adapter) => {
     assert.ok(performance.now() - since >= 1_600);
   });
 
-  it('P-021 a client that leaves in the middle of a stream does not hold the drain', async (t) => {
+  it('P-021 a client that disconnects in the middle of a stream does not hold the drain', async (t) => {
     const exchanges: Exchange[] = [];
     const serving = await serve(t, { adapter, listener: keep(exchanges) });
     const client = await serving.dial();

@@ -1,4 +1,4 @@
-// Tests what the log says about a request without an answer.
+// Tests the log entry of a request that got no response before the deadline.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Connection } from '../../../src/http/connection.ts';
@@ -9,7 +9,7 @@ function connectionOf(url: string, socket: object, arrivedAt: number, headers = 
   return { unfinished: () => [{ state: { is: 'serving' }, request, arrivedAt, head: '' }] } as unknown as Connection;
 }
 
-test('P-027 what has no answer is named by method, path, age and peer, oldest first', () => {
+test('P-027 unfinished requests are named by method, path, age and peer, oldest first', () => {
   const connections = [
     connectionOf('/b?secret=1', { remoteAddress: '10.0.3.17', remotePort: 40_022 }, 900),
     connectionOf('/a', { remoteAddress: '::1', remotePort: 40_023 }, 100.4),
@@ -22,7 +22,7 @@ test('P-027 what has no answer is named by method, path, age and peer, oldest fi
   ]);
 });
 
-test('P-027 a request has its traceparent and its x-request-id, 128 characters of each at most', () => {
+test('P-027 an unfinished request is named with its traceparent and its x-request-id, up to 128 characters of each', () => {
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
   const headers = { traceparent, 'x-request-id': 'r'.repeat(200), cookie: 'secret' };
   const [described] = describeUnfinished([connectionOf('/a', {}, 0, headers)], 1, undefined);
@@ -30,7 +30,7 @@ test('P-027 a request has its traceparent and its x-request-id, 128 characters o
   assert.deepEqual(described, { ...named, traceparent, 'x-request-id': 'r'.repeat(128) });
 });
 
-test('P-027 what route() says stands in the place of the path', () => {
+test('P-027 the result of route() replaces the path of an unfinished request', () => {
   const connections = [connectionOf('/users/7', {}, 0)];
   assert.equal(describeUnfinished(connections, 1, () => '/users/:id')[0]?.route, '/users/:id');
 });

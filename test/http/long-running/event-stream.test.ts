@@ -9,7 +9,7 @@ import { eventSource, openEventStream, watching } from '../../support/watching.t
 import { until } from '../../support/until.ts';
 
 describe('the end of a stream', { concurrency: 4 }, () => {
-  test('P-034 without eventStreamRetry a stream ends with its final chunk alone', async (t) => {
+  test('P-034 without eventStreamRetry an event stream ends with only its final chunk', async (t) => {
     const serving = await serve(t, { eventStreamRetry: 0, listener: (_, response) => openEventStream(response) });
     const [client] = (await watching(serving, 1)) as [Client];
     const { ended } = shutdownOf(serving);
@@ -30,14 +30,14 @@ describe('the end of a stream', { concurrency: 4 }, () => {
     const { ended } = shutdownOf(serving);
     response?.write('data: half ');
     await serving.handle.signals.httpServerStoppedListening.signaled;
-    await until(() => serving.traffic.requests.inFlight.counts.told === 1);
+    await until(() => serving.traffic.requests.inFlight.counts.ending === 1);
     response?.write('and half\n\n');
     const body = (await client.reader.next())?.body.replaceAll(/\r\n[0-9a-f]+\r\n/g, '') ?? '';
     assert.match(body, /data: half and half\n\nretry: \d+\n\n/);
     assert.equal((await ended).exitCode, 0);
   });
 
-  test('P-034 a hint never makes an event of what was half written before the shutdown', async (t) => {
+  test('P-034 a retry hint never completes an event that was half written before the shutdown', async (t) => {
     const serving = await serve(t, {
       listener: (_, response) => {
         response.writeHead(200, { 'Content-Type': 'text/event-stream' });
@@ -51,7 +51,7 @@ describe('the end of a stream', { concurrency: 4 }, () => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  test('P-034 a comment that keeps a stream alive is no half event, and the stream ends in its turn', async (t) => {
+  test('P-034 a comment that keeps an event stream alive does not count as half an event, and the stream ends in its turn', async (t) => {
     let response: ServerResponse | undefined;
     const serving = await serve(t, {
       shutdownDelayDuration: '50ms',
@@ -69,7 +69,7 @@ describe('the end of a stream', { concurrency: 4 }, () => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  test('P-034 a stream that is encoded by its handler gets no hint', async (t) => {
+  test('P-034 an event stream that its handler compresses gets no retry hint', async (t) => {
     const serving = await serve(t, {
       listener: (_, response) => {
         response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Content-Encoding': 'x-own' });
@@ -83,7 +83,7 @@ describe('the end of a stream', { concurrency: 4 }, () => {
   });
 
   for (const coding of ['none', 'identity']) {
-    test(`P-034 a stream that says that its encoding is ${coding} gets the hint`, async (t) => {
+    test(`P-034 an event stream with Content-Encoding ${coding} gets the retry hint`, async (t) => {
       const serving = await serve(t, {
         listener: (_, response) => {
           response.writeHead(200, { 'Content-Type': 'text/event-stream', 'Content-Encoding': coding });
@@ -97,7 +97,7 @@ describe('the end of a stream', { concurrency: 4 }, () => {
     });
   }
 
-  test('P-034 an event stream whose handler asked for its signal gets the hint, and ends as the handler wants', async (t) => {
+  test('P-034 an event stream whose handler uses the AbortSignal gets the retry hint, and the handler ends it', async (t) => {
     const serving = await serve(t, {
       listener: (request, response) => {
         openEventStream(response);
@@ -110,7 +110,7 @@ describe('the end of a stream', { concurrency: 4 }, () => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  test('P-034 a stream that its handler has ended, or has promised the length of, gets no hint', async (t) => {
+  test('P-034 an event stream that has ended, or that has a Content-Length, gets no retry hint', async (t) => {
     const serving = await serve(t, {
       listener: ({ url }, response) => {
         if (url === '/length') {
@@ -137,7 +137,7 @@ describe('the end of a stream', { concurrency: 4 }, () => {
 
 describeAdapters((adapter) => {
   for (const kind of ['a generator', 'a stream'] as const) {
-    it(`P-034 what pipes ${kind} into an event stream is told of its end as of a client that has left, and the end is whole`, async (t) => {
+    it(`P-034 ${kind} that is piped into an event stream ends with ERR_STREAM_PREMATURE_CLOSE, and the client gets a complete end`, async (t) => {
       const events: string[] = [];
       async function* ticks(): AsyncGenerator<string> {
         try {
@@ -171,7 +171,7 @@ describeAdapters((adapter) => {
   }
 });
 
-test('P-034 an event stream that is piped by hand ends whole and throws nothing', async (t) => {
+test('P-034 an event stream that is fed by pipe() ends completely and throws nothing', async (t) => {
   const source = new PassThrough();
   const serving = await serve(t, {
     listener: (_, response) => {
@@ -189,7 +189,7 @@ test('P-034 an event stream that is piped by hand ends whole and throws nothing'
   assert.equal((await ended).exitCode, 0);
 });
 
-test('P-034 what is piped into an event stream does not take the end of it away from a client that reads slowly', async (t) => {
+test('P-034 a source that is piped into an event stream does not keep a slow client from the end of the stream', async (t) => {
   async function* loud(): AsyncGenerator<string> {
     for (;;) {
       yield `data: ${'x'.repeat(4_000_000)}\n\n`;

@@ -1,9 +1,9 @@
-// The paths of long-running requests, for programs that cannot name these requests in code.
+// Tests the setting that names long-running requests by path, for programs whose code cannot be changed.
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { withPaths } from '../../../src/http/in-flight/request-functions.ts';
 import type { Request } from '../../../src/message.ts';
-import { guest } from '../../support/guest.ts';
+import { startUnderRegister } from '../../support/under-register.ts';
 import { describeAdapters, serve, shutdownOf } from '../../support/serving.ts';
 import { describeKinds, serve as serveHttp2 } from '../../support/serving-http2.ts';
 import { disposed } from '../../support/disposed.ts';
@@ -31,12 +31,12 @@ void describe('longRunningPaths', () => {
     ['*', false],
     ['/', false],
   ] as const) {
-    test(`A-112 ${url} is ${isLongRunning ? '' : 'not '}one of /socket.io/ and /shop.Orders/Watch, or below`, () => {
+    test(`A-112 ${url} is ${isLongRunning ? '' : 'not '}at or below the long-running paths /socket.io/ and /shop.Orders/Watch`, () => {
       assert.equal(isNamed(['/socket.io/', '/shop.Orders/Watch'], url), isLongRunning);
     });
   }
 
-  test('A-112 without a path only the function names a request, and with one both do', () => {
+  test('A-112 longRunningPaths and the longRunning function both name long-running requests, and without paths only the function does', () => {
     const byFunction = { longRunning: ({ url }: Request) => url === '/watch', route: undefined };
     assert.equal(withPaths(byFunction, []), byFunction);
     const { longRunning } = withPaths(byFunction, ['/poll']);
@@ -49,7 +49,7 @@ void describe('longRunningPaths', () => {
 });
 
 describeAdapters((adapter) => {
-  it('A-112, P-033, P-035 a request below a long-running path gets its answer at the end of the grace period, and any other is waited for', async (t) => {
+  it('A-112, P-033, P-035 a request below a long-running path gets its response at the end of the grace period, and the drain waits for any other', async (t) => {
     const serving = await serve(t, {
       adapter,
       longRunningPaths: '/poll',
@@ -73,7 +73,7 @@ describeAdapters((adapter) => {
 });
 
 describeKinds((kind) => {
-  it('A-112, P-033 a stream below a long-running path ends at its turn', async (t) => {
+  it('A-112, P-033 a stream below a long-running path ends when the drain reaches it', async (t) => {
     const serving = await serveHttp2(t, kind, {
       longRunningPaths: ['/shop.Orders'],
       listener: (_, answer) => {
@@ -91,9 +91,9 @@ describeKinds((kind) => {
   });
 });
 
-test('P-033, P-035 LAMEDUCK_LONG_RUNNING_PATHS names the long polls of a guest', async (t) => {
+test('P-033, P-035 LAMEDUCK_LONG_RUNNING_PATHS names the long polls of a program that uses lameduck/register', async (t) => {
   const env = { LAMEDUCK_LONG_RUNNING_PATHS: '/held', LAMEDUCK_SHUTDOWN_WATCH_TERMINATION_GRACE_PERIOD: '0s' };
-  const subject = disposed(t, guest('knows-nothing.ts', env));
+  const subject = disposed(t, startUnderRegister('knows-nothing.ts', env));
   const request = await HeldRequest.open(t, await subject.ready());
   subject.kill('SIGTERM');
   await request.cut();

@@ -8,7 +8,7 @@ import { until } from '../../support/until.ts';
 const isWatch = ({ url = '' }: IncomingMessage): boolean => url.startsWith('/watch');
 
 describeAdapters((adapter) => {
-  it('A-131, P-034 an event stream is recognized, gets a hint when to come back and its final chunk, and its connection stays whole', async (t) => {
+  it('A-131, P-034 an event stream gets a retry hint and its final chunk, and its connection stays intact', async (t) => {
     const serving = await serve(t, { adapter, listener: (_, response) => openEventStream(response) });
     const [client] = (await watching(serving, 1)) as [Client];
     const { ended } = shutdownOf(serving);
@@ -20,7 +20,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([record.exitCode, record.longRunningEnded, record.requests.cut], [0, 1, 0]);
   });
 
-  it('A-007, A-112, A-143, P-033 a long-running request is counted apart and does not hold the drain of the others longer than its grace', async (t) => {
+  it('A-007, A-112, A-143, P-033 a long-running request is counted separately, and holds the drain no longer than its grace period', async (t) => {
     const serving = await serve(t, {
       adapter,
       functions: { longRunning: isWatch },
@@ -35,7 +35,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([record.longRunningEnded, record.exitCode], [2, 0]);
   });
 
-  it('P-028, P-035 the AbortSignal of a long poll is aborted in the drain, and its handler answers', async (t) => {
+  it('P-028, P-035 the AbortSignal of a long poll is aborted in the drain, and its handler sends the response', async (t) => {
     const serving = await serve(t, {
       adapter,
       functions: { longRunning: isWatch },
@@ -53,7 +53,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-035 a long poll whose handler says nothing is answered for it at the end of the grace period, and may go on talking', async (t) => {
+  it('P-035 a long poll whose handler writes nothing gets a response at the end of the grace period, and later writes do not throw', async (t) => {
     const late: unknown[] = [];
     const serving = await serve(t, {
       adapter,
@@ -80,7 +80,7 @@ describeAdapters((adapter) => {
     assert.deepEqual(late, [false, 'the request has been answered in place of its handler']);
   });
 
-  it('A-156, P-040 an upgraded socket is ended by FIN when its turn comes, and by force when it does not answer', async (t) => {
+  it('A-156, P-040 an upgraded socket gets a FIN when the drain reaches it, and is destroyed if its peer does not respond', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: () => undefined,
@@ -100,7 +100,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 1]);
   });
 
-  it('P-036, P-037 event streams are told to end one after another, and one that ends by itself is told nothing', async (t) => {
+  it('P-036, P-037 event streams end one after another, and a stream that ends on its own is not ended again', async (t) => {
     const responses: ServerResponse[] = [];
     const ends: number[] = [];
     const serving = await serve(t, {
@@ -120,14 +120,14 @@ describeAdapters((adapter) => {
     await serving.handle.signals.httpServerStoppedListening.signaled;
     const since = performance.now();
     for (const { reader } of clients) assert.equal((await reader.next())?.status, 200);
-    // The first may end late. The last must still not end before its moment.
+    // On a busy machine the first stream can end late. Even then, the last stream must not end before its time.
     const took = Math.max(...ends) - since;
     assert.ok(took >= 180, `38 intervals of 5 ms took ${took.toFixed(0)} ms`);
     const record = await ended;
     assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 40]);
   });
 
-  it('P-038 an event stream that begins during the drain is served, and told to end like the others', async (t) => {
+  it('P-038 an event stream that begins during the drain is served, and ends like the others', async (t) => {
     let finish: (() => void) | undefined;
     const serving = await serve(t, {
       adapter,
@@ -150,7 +150,7 @@ describeAdapters((adapter) => {
   });
 });
 
-test('A-135, P-035 without a grace period a handler that was told still has the time for its answer', async (t) => {
+test('A-135, P-035 without a grace period a handler whose AbortSignal is aborted still has time for its response', async (t) => {
   const serving = await serve(t, {
     functions: { longRunning: isWatch },
     shutdownWatchTerminationGracePeriod: 0,
@@ -168,7 +168,7 @@ test('A-135, P-035 without a grace period a handler that was told still has the 
   await ended;
 });
 
-test('P-041 an upgrade on a kept connection is refused once the listener has stopped', async (t) => {
+test('P-041 an upgrade on an open connection is rejected after the listener has closed', async (t) => {
   let finish: (() => void) | undefined;
   const serving = await serve(t, {
     listener: (_, response) => {
@@ -192,7 +192,7 @@ test('P-041 an upgrade on a kept connection is refused once the listener has sto
   assert.equal((await ended).exitCode, 0);
 });
 
-test('P-021 a stream whose client leaves during the shutdown counts as ended', async (t) => {
+test('P-021 a stream whose client disconnects during the shutdown counts as ended', async (t) => {
   const serving = await serve(t, {
     shutdownDelayDuration: '200ms',
     listener: (_, response) => {
@@ -205,7 +205,7 @@ test('P-021 a stream whose client leaves during the shutdown counts as ended', a
   assert.equal((await ended).longRunningEnded, 2);
 });
 
-test('A-140, A-141 long-running requests end one after another, 200 in a second', async (t) => {
+test('A-140, A-141 long-running requests end one after another, 200 per second', async (t) => {
   const ends: number[] = [];
   const serving = await serve(t, {
     listener: (_, response) => {
@@ -223,7 +223,7 @@ test('A-140, A-141 long-running requests end one after another, 200 in a second'
   assert.equal((await ended).longRunningEnded, 41);
 });
 
-test('P-025 a long-running download of a known length is not ended short, but when it is done', async (t) => {
+test('P-025 a long-running download with a Content-Length ends when it is complete, not before', async (t) => {
   let response: ServerResponse | undefined;
   const serving = await serve(t, {
     functions: { longRunning: isWatch },
@@ -236,14 +236,14 @@ test('P-025 a long-running download of a known length is not ended short, but wh
   });
   const [client] = (await watching(serving, 1, '/watch')) as [Client];
   const { ended } = shutdownOf(serving);
-  await until(() => serving.traffic.requests.inFlight.counts.told === 1);
+  await until(() => serving.traffic.requests.inFlight.counts.ending === 1);
   await serving.handle.signals.httpServerStoppedListening.signaled;
   response?.end('56789');
   assert.equal((await client.reader.next())?.body, '0123456789');
   assert.equal((await ended).exitCode, 0);
 });
 
-test('a longRunning or route function that throws has said nothing, and breaks no request', async (t) => {
+test('an error in the longRunning or route function is ignored, and the request is served', async (t) => {
   const fail = (): never => {
     throw new Error('oops');
   };

@@ -6,17 +6,17 @@ import { InFlight } from '../../../src/http/in-flight/in-flight.ts';
 import { LongRunning } from '../../../src/http/long-running/queue.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
 
-/** drained is a drain of `count` requests on a fake clock that only note what is done to them. */
+/** drained drains `count` requests on a fake clock. The requests only record what the drain does to them. */
 function drained(count: number, { grace = 10_000, left = 20_000 } = {}) {
   const clock = new FakeClock();
   const since = clock.now();
   const inFlight = new InFlight();
-  const longRunning = new LongRunning(clock, inFlight);
-  const told: [number, number][] = [];
+  const longRunning = new LongRunning(clock, inFlight, () => 0.5);
+  const begun: [number, number][] = [];
   const ended: [number, number][] = [];
   const add = (key: number): void => {
     longRunning.add(keys[key] as Exchange, {
-      tell: () => told.push([key, clock.now() - since]),
+      begin: () => begun.push([key, clock.now() - since]),
       end: () => ended.push([key, clock.now() - since]),
     });
   };
@@ -28,7 +28,7 @@ function drained(count: number, { grace = 10_000, left = 20_000 } = {}) {
     clock,
     inFlight,
     longRunning,
-    told,
+    begun,
     ended,
     keys,
     add,
@@ -37,10 +37,10 @@ function drained(count: number, { grace = 10_000, left = 20_000 } = {}) {
   };
 }
 
-test('A-140 requests are told one after another, 5 ms apart', async () => {
-  const { clock, told } = drained(4);
+test('A-140 long-running requests are ended one after another, 5 ms apart', async () => {
+  const { clock, begun } = drained(4);
   await clock.advance(100);
-  assert.deepEqual(told, [
+  assert.deepEqual(begun, [
     [0, 0],
     [1, 5],
     [2, 10],
@@ -48,27 +48,27 @@ test('A-140 requests are told one after another, 5 ms apart', async () => {
   ]);
 });
 
-test('P-037 one that has ended by itself is not told, and its moment is the next one’s', async () => {
-  const { clock, inFlight, longRunning, told, keys } = drained(4);
+test('P-037 a long-running request that ends on its own is not ended, and the next request takes its turn', async () => {
+  const { clock, inFlight, longRunning, begun, keys } = drained(4);
   await clock.advance(1);
   assert.equal(longRunning.delete(keys[1] as Exchange), true);
   await clock.advance(100);
-  assert.deepEqual(told, [
+  assert.deepEqual(begun, [
     [0, 0],
     [2, 5],
     [3, 10],
   ]);
-  assert.equal(inFlight.counts.told, 3, 'those that were told count until they have ended');
+  assert.equal(inFlight.counts.ending, 3, 'requests that the drain is ending count until they have ended');
 });
 
-test('P-038 one that comes during the drain waits for its turn', async () => {
-  const { clock, add, told } = drained(2);
+test('P-038 a long-running request that arrives during the drain waits for its turn', async () => {
+  const { clock, add, begun } = drained(2);
   await clock.advance(2);
   add(2);
   await clock.advance(100);
   add(3);
   await clock.advance(1);
-  assert.deepEqual(told, [
+  assert.deepEqual(begun, [
     [0, 0],
     [1, 5],
     [2, 10],
@@ -76,11 +76,11 @@ test('P-038 one that comes during the drain waits for its turn', async () => {
   ]);
 });
 
-test('A-140, A-143 at the end of the grace period all that are left are ended, told or not', async () => {
+test('A-140, A-143 at the end of the grace period all remaining long-running requests are ended', async () => {
   const { clock, endOverdue, ended } = drained(3, { grace: 1_000 });
   await clock.advance(1_499);
   endOverdue();
-  assert.equal(ended.length, 0, 'one that was told last has half a second to answer');
+  assert.equal(ended.length, 0, 'the request that the drain ended last has half a second to answer');
   await clock.advance(1);
   endOverdue();
   assert.deepEqual(
@@ -89,7 +89,7 @@ test('A-140, A-143 at the end of the grace period all that are left are ended, t
   );
 });
 
-test('A-145 the grace period ends ahead of the drain, also when the drain is shortened meanwhile', async () => {
+test('A-145 the grace period ends before the drain, even if the drain is shortened', async () => {
   const { clock, endOverdue, ended, drainBy } = drained(2, { grace: 10_000, left: 5_000 });
   await clock.advance(1_000);
   drainBy.shorten(clock.now() + 2_000);
@@ -101,18 +101,18 @@ test('A-145 the grace period ends ahead of the drain, also when the drain is sho
   assert.equal(ended.length, 2);
 });
 
-test('A-135 without a grace period all are told at once, a hundred in a turn of the event loop', async () => {
-  const { clock, told } = drained(250, { grace: 0 });
+test('A-135 without a grace period all long-running requests are ended at once, one hundred per turn of the event loop', async () => {
+  const { clock, begun } = drained(250, { grace: 0 });
   await clock.advance(0);
-  assert.equal(told.length, 250);
-  assert.ok(told.every(([, moment]) => moment === 0));
+  assert.equal(begun.length, 250);
+  assert.ok(begun.every(([, moment]) => moment === 0));
 });
 
-test('P-073 a stopped drain holds no timer', async () => {
-  const { clock, longRunning, drainBy, told } = drained(3);
+test('P-073 a stopped drain leaves no timer', async () => {
+  const { clock, longRunning, drainBy, begun } = drained(3);
   longRunning.stop();
   drainBy.clear();
   assert.deepEqual(clock.pending, { all: 0, holding: 0 });
   await clock.advance(100);
-  assert.deepEqual(told, []);
+  assert.deepEqual(begun, []);
 });

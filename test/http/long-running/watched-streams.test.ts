@@ -1,4 +1,4 @@
-// Which event streams the drain ends, and which it waits for.
+// Tests which event streams the drain ends, and which it waits for.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { describe, it, test } from 'node:test';
@@ -8,11 +8,11 @@ import { describeKinds, serve as serveHttp2 } from '../../support/serving-http2.
 import { until } from '../../support/until.ts';
 import { eventSource, openEventStream, watching } from '../../support/watching.ts';
 
-/** A POST with which a client of an LLM, or of MCP, requests a stream. */
+/** A POST request by which a client of an LLM or an MCP server opens a stream. */
 const post =
   'POST /chat HTTP/1.1\r\nHost: localhost\r\nAccept: application/json, text/event-stream\r\nContent-Length: 0\r\n\r\n';
 
-/** A listener that ends its event streams when the test says so. */
+/** streaming returns a listener whose event streams end when the test ends them. */
 function streaming() {
   const responses: ServerResponse[] = [];
   return {
@@ -43,7 +43,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([exitCode, requests.answered, longRunningEnded], [0, 1, 0]);
   });
 
-  it('P-025, P-027 an event stream that the drain waits for is broken off at its end, and the log names the setting', async (t) => {
+  it('P-025, P-027 an event stream that the drain waits for is broken off at the deadline, and the log names the setting', async (t) => {
     const { listener } = streaming();
     const serving = await serve(t, { adapter, listener });
     const client = await serving.dial();
@@ -60,7 +60,7 @@ describeAdapters((adapter) => {
 interface Case {
   readonly what: string;
   readonly request: string;
-  /** The values of the setting with which the stream is a watch. */
+  /** The values of eventStreams with which this stream is a watch. */
   readonly watchedBy: readonly string[];
 }
 
@@ -68,7 +68,7 @@ const get = 'GET /events HTTP/1.1\r\nHost: localhost\r\n';
 const cases: readonly Case[] = [
   { what: 'a GET of an EventSource', request: `${get}${eventSource}\r\n`, watchedBy: ['reconnecting', 'all'] },
   {
-    what: 'a GET in other letters',
+    what: 'a GET whose Accept has capital letters',
     request: `${get}accept: Text/Event-Stream \r\n\r\n`,
     watchedBy: ['reconnecting', 'all'],
   },
@@ -105,7 +105,7 @@ describe('an event stream', { concurrency: true }, () => {
     }
   }
 
-  test('P-033, P-034 an event stream that longRunning names is a watch whatever eventStreams says', async (t) => {
+  test('P-033, P-034 an event stream that the longRunning function names is a watch, whatever the value of eventStreams', async (t) => {
     const { listener } = streaming();
     const serving = await serve(t, { eventStreams: 'none', functions: { longRunning: () => true }, listener });
     const [client] = await watching(serving, 1);
@@ -114,7 +114,7 @@ describe('an event stream', { concurrency: true }, () => {
     assert.deepEqual([(await ended).exitCode, (await ended).longRunningEnded], [0, 1]);
   });
 
-  test('A-172, A-174 an event stream that is a response counts against maxRequestsInflight and has requestTimeout', async (t) => {
+  test('A-172, A-174 an event stream that is a response counts against maxRequestsInflight and is limited by requestTimeout', async (t) => {
     const { listener } = streaming();
     const timeout = 300;
     const serving = await serve(t, { maxRequestsInflight: 1, requestTimeout: formatDuration(timeout), listener });

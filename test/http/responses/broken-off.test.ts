@@ -1,4 +1,4 @@
-// A client sees an error if lameduck breaks off a response, and never takes the part for the whole.
+// Tests that a client sees an error if lameduck breaks off a response, and never takes the part for the whole.
 import assert from 'node:assert/strict';
 import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps } from 'node:https';
@@ -17,10 +17,10 @@ const ends = ['requestTimeout', 'the end of the budget'] as const;
 const readers = ['for await', 'pipeline', 'fetch'] as const;
 type Reader = (typeof readers)[number];
 
-// More than a client takes that does not read.
+// Bytes of a response. A client that does not read it cannot buffer this many.
 const size = 4_000_000;
 
-/** read resolves with the error with which a response ended for its reader, or with `whole`. */
+/** read reads a response to its end. It resolves with `whole`, or with the reader's error if the response was cut. */
 async function read(reader: Reader, response: Readable): Promise<unknown> {
   try {
     if (reader === 'pipeline') await pipeline(response, new PassThrough().resume());
@@ -43,7 +43,7 @@ async function readFetched(url: string, dispatcher: Dispatcher): Promise<unknown
 describeKinds((kind) => {
   for (const end of ends) {
     for (const reader of readers) {
-      it(`A-172, P-025 ${reader} rejects for a client of HTTP/2 what ${end} has broken off`, async (t) => {
+      it(`A-172, P-025 ${reader} reports an error for an HTTP/2 response that ${end} has broken off`, async (t) => {
         let hasBegun = false;
         const serving = await serveHttp2(t, kind, {
           ...(end === 'requestTimeout' && { requestTimeout: '100ms' }),
@@ -73,7 +73,7 @@ describeKinds((kind) => {
     }
   }
 
-  it('P-025 a client of HTTP/2 that was slow to read sees an error in what the end of the budget has broken off', async (t) => {
+  it('P-025 an HTTP/2 client that reads slowly sees an error in a response that is broken off at the deadline', async (t) => {
     const serving = await serveHttp2(t, kind, {
       listener: (_, answer) => {
         answer.respond(200);
@@ -88,7 +88,7 @@ describeKinds((kind) => {
     await assert.rejects(text(stream), { code: 'ERR_HTTP2_STREAM_ERROR', message: /INTERNAL_ERROR/ });
   });
 
-  it('P-021, P-025 a client of HTTP/2 that has the whole response sees no error when its upload is broken off', async (t) => {
+  it('P-021, P-025 an HTTP/2 client with the whole response sees no error when its upload is broken off', async (t) => {
     const serving = await serveHttp2(t, kind, {
       listener: (_path, answer, request) => {
         (request as Readable).resume();
@@ -106,11 +106,11 @@ describeKinds((kind) => {
   });
 });
 
-/** readHttp1 reads a response of HTTP/1.1 by Node's client. */
+/** readHttp1 reads an HTTP/1.1 response with Node's client. */
 async function readHttp1(reader: Reader, url: string): Promise<unknown> {
   const get = url.startsWith('https:') ? getHttps : getHttp;
   const request = get(url, { rejectUnauthorized: false, agent: false });
-  // Where the end of the connection delimits the response, Node reports its reset here, and ends the response.
+  // If the end of the connection delimits the response, Node reports a reset here and then ends the response.
   let failure: unknown;
   request.on('error', (error) => (failure = error));
   const [response] = (await once(request, 'response')) as [IncomingMessage];
@@ -121,7 +121,7 @@ async function readHttp1(reader: Reader, url: string): Promise<unknown> {
 interface Framing {
   readonly title: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** undici ends a response that the end of the connection delimits also at a reset. */
+  /** undici does not report a reset if the end of the connection delimits the response. */
   readonly readers: readonly Reader[];
 }
 

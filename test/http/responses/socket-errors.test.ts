@@ -1,4 +1,5 @@
-// Sockets without an `error` listener: a handler has removed Node's, and its client is gone when lameduck itself writes.
+// Tests sockets from which a handler has removed Node's `error` listener, while lameduck itself writes to a
+// disconnected client.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
@@ -10,7 +11,7 @@ import { until } from '../../support/until.ts';
 describeAdapters((adapter) => {
   // Over TLS, Node ends a connection when its peer ends it.
   const isPlain = adapter === 'node:http' || adapter === 'Fastify' || adapter === 'register';
-  it('P-021 a 102 to a client that is gone raises no uncaught error', { skip: !isPlain }, async (t) => {
+  it('P-021 a 102 to a client that has disconnected raises no uncaught error', { skip: !isPlain }, async (t) => {
     const requests: IncomingMessage[] = [];
     const serving = await serve(t, {
       adapter,
@@ -23,7 +24,7 @@ describeAdapters((adapter) => {
     client.get('/');
     await until(() => requests.length === 1);
     const ended = serving.handle.shutdown('test');
-    // The kernel answers what arrives after this by a reset.
+    // From here on, the kernel answers arriving bytes with a reset.
     client.socket.destroy();
     const { exitCode, requests: counted } = await ended;
     assert.deepEqual([exitCode, counted], [0, { answered: 0, refused: 0, aborted: 0, cut: 0 }]);
@@ -47,7 +48,7 @@ describeAdapters((adapter) => {
     assert.equal((await serving.handle.shutdown('test')).exitCode, 0);
   });
 
-  it('P-051 a reset in answer to the FIN of the drain raises no uncaught error', async (t) => {
+  it("P-051 a client that answers the drain's FIN with a reset causes no uncaught error", async (t) => {
     const requests: IncomingMessage[] = [];
     const serving = await serve(t, {
       adapter,
@@ -67,7 +68,7 @@ describeAdapters((adapter) => {
   });
 });
 
-test('P-051 only an error with a code is ignored, and only one listener is added', () => {
+test('P-051 only socket errors with a code are ignored, and only one error listener is added', () => {
   const socket = new Socket();
   ignoreResets(socket);
   ignoreResets(socket);

@@ -1,15 +1,16 @@
-// In which order the drain ends the connections of the process to itself and those of its clients.
+// Tests that the drain ends the connections of the process to itself after those of its clients.
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeAdapters, serve } from '../../support/serving.ts';
 
 describeAdapters((adapter) => {
-  it('A-126 a silent connection of the process to itself is ended after those of all other clients', async (t) => {
+  it('A-126 a silent connection of the process to itself is ended after the connections of all other clients', async (t) => {
     const serving = await serve(t, { adapter, listener: () => undefined });
     const [client, own] = [await serving.dial(), await serving.dial()];
     const ended = serving.handle.shutdown('test');
     await serving.handle.signals.httpServerStoppedListening.signaled;
-    // This test makes both connections itself.
+    // The test process opens both connections. The test declares one of them to be the server's own connection, by its
+    // port.
     const isOwn = ({ remotePort }: { remotePort?: number | undefined }): boolean => remotePort === own.socket.localPort;
     serving.traffic.own.recognize(isOwn);
     for (const connection of serving.traffic.connections) {

@@ -1,4 +1,4 @@
-// Which connects of a process reach its own servers, by the address that each server listens on.
+// Tests which connects of a process reach its own servers, by the address that each server listens on.
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -41,7 +41,7 @@ test('A-126 a server on every IPv6 address is also reached at the IPv4 addresses
   for (const address of ['192.0.2.1', '2001:db8::1']) assert.ok(!reach.has(address), address);
 });
 
-test('A-126 a server on one address is reached there alone', async (t) => {
+test('A-126 a server on one address is reached only at that address', async (t) => {
   const reach = await reachAt(t, '127.0.0.1');
   assert.ok(reach.has('127.0.0.1'));
   for (const address of ['127.0.0.2', '::1', ...ownIPv4.filter((one) => one !== '127.0.0.1')]) {
@@ -49,7 +49,7 @@ test('A-126 a server on one address is reached there alone', async (t) => {
   }
 });
 
-test('A-126 of two servers on one port, the IPv4 one has the IPv4 addresses', async (t) => {
+test('A-126 of two servers on one port, the IPv4 server is reached at the IPv4 addresses', async (t) => {
   const [first, second] = [createServer(), createServer()];
   const port = await listen(t, first, '0.0.0.0');
   second.listen({ port, host: '::', ipv6Only: true });
@@ -61,6 +61,6 @@ test('A-126 of two servers on one port, the IPv4 one has the IPv4 addresses', as
   assert.equal(reaches.find((reach) => reach.has('::1'))?.server, second);
 });
 
-test('A-126 a server that does not listen has no port', () => {
+test('A-126 a server that does not listen is reached at no port', () => {
   assert.deepEqual(reachOf([createServer()]), []);
 });

@@ -1,13 +1,13 @@
-// Tests that every way to connect is redirected, and that the prototype is restored afterwards.
+// Tests that every way to connect is intercepted, and that the prototype is restored afterwards.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, Socket } from 'node:net';
 import { test } from 'node:test';
-import { tcpHandleOf } from '../../../src/http/node-internals.ts';
+import { tcpHandleOf } from '../../../src/node-internals.ts';
 import { redirectConnects } from '../../../src/http/self-requests/redirect.ts';
 import { listen } from '../../support/listening.ts';
 
-test('A-126 each attempt to connect is seen with its address after the lookup, and the prototype is restored', async (t) => {
+test('A-126 each attempt to connect is intercepted with its address after the DNS lookup, and the prototype is restored', async (t) => {
   const server = createServer((socket) => socket.end('elsewhere'));
   const port = await listen(t, server);
   const handle = tcpHandleOf(server);
@@ -34,7 +34,7 @@ test('A-126 each attempt to connect is seen with its address after the lookup, a
   assert.deepEqual({ ...(Object.getPrototypeOf(handle) as object) }, before);
 });
 
-test('A-126 two redirects end in any order, and the second still sees connects when the first has ended', async (t) => {
+test('A-126 two redirects may end in any order, and the second still intercepts connects after the first has ended', async (t) => {
   const server = createServer((socket) => socket.end());
   const port = await listen(t, server);
   const handle = tcpHandleOf(server);

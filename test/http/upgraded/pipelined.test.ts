@@ -1,4 +1,4 @@
-// An upgrade that a client sends before its earlier requests are answered.
+// Tests an upgrade request that a client sends before it has the responses to its earlier requests.
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts';
 const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n';
 const upgrade = 'Connection: Upgrade\r\nUpgrade: echo\r\n';
 
-test('P-009, P-041 an upgrade that is pipelined after a request does not take its answer away', async (t) => {
+test('P-009, P-041 a request gets its response although an upgrade is pipelined after it', async (t) => {
   const held: ServerResponse[] = [];
   const serving = await serve(t, {
     listener: (_, response) => {
@@ -41,7 +41,7 @@ test('P-009, P-041 an upgrade that is pipelined after a request does not take it
   assert.deepEqual([record.exitCode, record.requests.cut], [0, 0]);
 });
 
-test('P-009, P-041 a response says close to no client that has pipelined an upgrade after its request', async (t) => {
+test('P-009, P-041 a response has no Connection: close if its client has pipelined an upgrade after its request', async (t) => {
   const held: ServerResponse[] = [];
   let given: Duplex | undefined;
   const serving = await serve(t, {
@@ -55,12 +55,12 @@ test('P-009, P-041 a response says close to no client that has pipelined an upgr
     await until(() => held.length === index + 1);
   }
   void serving.handle.shutdown('test');
-  for (const connection of serving.traffic.connections) connection.leaveFrom(0, 0);
+  for (const connection of serving.traffic.connections) connection.setCloseTimes(0, 0);
   early.get('/', upgrade);
   await until(() => serving.traffic.counts.longRunningRequests === 1);
   serving.traffic.stopAccepting(false);
   late.get('/', upgrade);
-  await until(() => [...serving.traffic.connections].some(({ isLeaving }) => isLeaving));
+  await until(() => [...serving.traffic.connections].some(({ isClosing }) => isClosing));
   for (const response of held) response.end('served');
   for (const [client, status, isClose] of [
     [early, 101, false],
@@ -76,10 +76,10 @@ test('P-009, P-041 a response says close to no client that has pipelined an upgr
 });
 
 for (const [how, functions] of [
-  ['counted when it arrives', { longRunning: () => false }],
-  ['only noted', {}],
+  ['of a server with a longRunning function', { longRunning: () => false }],
+  ['of a server without a longRunning function', {}],
 ] as const) {
-  test(`P-009, P-040 a request that waits when its socket is upgraded is counted until its answer is out, one ${how}`, async (t) => {
+  test(`P-009, P-040 a request ${how} that is pending when its socket is upgraded is counted until its response is sent`, async (t) => {
     const held: ServerResponse[] = [];
     const serving = await serve(t, {
       functions,

@@ -1,4 +1,4 @@
-// Sockets that have left HTTP for a protocol that nobody here knows, and CONNECT tunnels.
+// Tests sockets that were upgraded to a protocol that lameduck does not know, and CONNECT tunnels.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
@@ -45,7 +45,7 @@ async function upgraded(client: Client): Promise<void> {
 }
 
 describeAdapters((adapter) => {
-  it('P-032, P-040 a CONNECT tunnel is a long-running request, and gets a FIN when its turn comes', async (t) => {
+  it('P-032, P-040 a CONNECT tunnel is a long-running request, and gets a FIN when the drain reaches it', async (t) => {
     const target = createServer((socket) => socket.pipe(socket)).listen(0, '127.0.0.1');
     await once(target, 'listening');
     t.after(() => target.close());
@@ -71,7 +71,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 1]);
   });
 
-  it('P-032 requests by HEAD and OPTIONS are counted like any other', async (t) => {
+  it('P-032 HEAD and OPTIONS requests are counted like any other request', async (t) => {
     const held: ServerResponse[] = [];
     const serving = await serve(t, { adapter, listener: (_, response) => held.push(response) });
     const clients = [await serving.dial(), await serving.dial()];
@@ -85,7 +85,7 @@ describeAdapters((adapter) => {
     assert.equal((await ended).requests.answered, 2);
   });
 
-  it('P-040 an upgrade that is not answered yet gets its answer, and then a FIN', async (t) => {
+  it('P-040 an upgrade that is pending in the drain gets its response, and then a FIN', async (t) => {
     let given: Duplex | undefined;
     const serving = await onUpgrade(t, (socket) => (given = socket), { adapter });
     const client = await serving.dial();
@@ -93,7 +93,7 @@ describeAdapters((adapter) => {
     await until(() => given !== undefined);
     const { ended } = shutdownOf(serving);
     await serving.handle.signals.httpServerStoppedListening.signaled;
-    await until(() => [...serving.traffic.connections].every((one) => one.upgraded?.state.is === 'told'));
+    await until(() => [...serving.traffic.connections].every((one) => one.upgraded?.state.is === 'ending'));
     given?.write(switching);
     assert.equal((await client.reader.next())?.status, 101);
     await client.ended();
@@ -103,7 +103,7 @@ describeAdapters((adapter) => {
   });
 });
 
-test('P-041 an upgrade that is not answered by the end of the grace period is refused as HTTP, and its handler may go on', async (t) => {
+test('P-041 an upgrade without a response at the end of the grace period is rejected over HTTP, and later writes of its handler do not throw', async (t) => {
   const late: unknown[] = [];
   const serving = await onUpgrade(
     t,
@@ -127,7 +127,7 @@ test('P-041 an upgrade that is not answered by the end of the grace period is re
   assert.deepEqual(late, [false, 'the request has been answered in place of its handler']);
 });
 
-test('P-040 a peer that goes on sending after the FIN is read, not reset, until the grace period is over', async (t) => {
+test('P-040 a peer that keeps sending after the FIN is read, not reset, until the grace period ends', async (t) => {
   const serving = await onUpgrade(t, echo, { shutdownWatchTerminationGracePeriod: '2500ms' });
   const client = await serving.dial({ allowHalfOpen: true });
   await upgraded(client);
@@ -142,7 +142,7 @@ test('P-040 a peer that goes on sending after the FIN is read, not reset, until 
   assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 1]);
 });
 
-test('P-040 what a handler writes after the FIN is dropped, and breaks nothing', async (t) => {
+test('P-040 bytes that a handler writes after the FIN are dropped, without an error', async (t) => {
   const serving = await onUpgrade(t, echo);
   const client = await serving.dial({ allowHalfOpen: true });
   await upgraded(client);
@@ -155,7 +155,7 @@ test('P-040 what a handler writes after the FIN is dropped, and breaks nothing',
   assert.equal((await ended).exitCode, 0);
 });
 
-test('P-028 the AbortSignal of an upgraded request is aborted when its turn comes', async (t) => {
+test('P-028 the AbortSignal of an upgraded request is aborted when the drain reaches the request', async (t) => {
   const reasons: unknown[] = [];
   const serving = await serve(t, {
     listener: () => undefined,
@@ -177,7 +177,7 @@ test('P-028 the AbortSignal of an upgraded request is aborted when its turn come
   const { ended } = shutdownOf(serving);
   await client.ended();
   assert.equal(text, 'bye');
-  assert.deepEqual(reasons, ['the request has to end: the server is shutting down']);
+  assert.deepEqual(reasons, ['the request was aborted: the server is shutting down']);
   assert.equal((await ended).exitCode, 0);
 });
 
@@ -185,7 +185,7 @@ for (const [what, wanted, unfinished] of [
   ['an upgraded socket', `GET /chat?secret HTTP/1.1\r\nHost: localhost\r\n${upgrade}\r\n`, ['GET', '/chat']],
   ['a CONNECT tunnel', 'CONNECT localhost:1 HTTP/1.1\r\nHost: localhost:1\r\n\r\n', ['CONNECT', 'localhost:1']],
 ] as const) {
-  test(`P-027, P-040 ${what} that is there when the drain’s time is up is named before it is destroyed`, async (t) => {
+  test(`P-027, P-040 ${what} that is open when the drain's time ends is named in the log and then destroyed`, async (t) => {
     const serving = await onUpgrade(t, echo, {
       prepare: (server) => {
         for (const event of ['upgrade', 'connect']) {
@@ -205,12 +205,12 @@ for (const [what, wanted, unfinished] of [
       record.unfinished.map(({ method, route, peer }) => [method, route, peer]),
       [[...unfinished, `127.0.0.1:${String(port)}`]],
     );
-    assert.deepEqual(serving.unfinished, record.unfinished, 'told before the record is');
+    assert.deepEqual(serving.unfinished, record.unfinished, 'the log names the socket before the final record');
     await client.ended();
   });
 }
 
-test('P-028 the AbortSignal of an upgraded request is aborted before its socket is destroyed, also when nothing is left of the time', async (t) => {
+test('P-028 the AbortSignal of an upgraded request is aborted before its socket is destroyed, even if no time is left', async (t) => {
   const reasons: unknown[] = [];
   const serving = await onUpgrade(t, echo, {
     prepare: (server, { handle }) => {
@@ -223,11 +223,11 @@ test('P-028 the AbortSignal of an upgraded request is aborted before its socket 
   });
   await upgraded(await serving.dial());
   const record = await serving.handle.shutdown('test', { budget: '3s' });
-  assert.deepEqual(reasons, ['the request has to end: the shutdown has no time left', false]);
+  assert.deepEqual(reasons, ['the request was aborted: the shutdown budget is over', false]);
   assert.equal(record.requests.cut, 1);
 });
 
-test('P-040 an upgraded socket that has ended in the drain is not named', async (t) => {
+test('P-040 an upgraded socket that has ended during the drain is not named as unfinished', async (t) => {
   const serving = await onUpgrade(t, echo);
   const [ending, staying] = [await serving.dial(), await serving.dial({ allowHalfOpen: true })];
   for (const client of [ending, staying]) await upgraded(client);

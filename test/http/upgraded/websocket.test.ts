@@ -1,4 +1,5 @@
-// WebSockets of the package `ws`, which the program hands to nobody: each is closed with 1001 when its turn comes.
+// Tests WebSockets of the package `ws` that the program does not pass to lameduck. The drain closes one after another
+// with 1001.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { it, test } from 'node:test';
@@ -22,7 +23,7 @@ const handshake =
 
 const reason = 'the server is shutting down';
 
-// Close and its length, 1001, reason; unmasked, as a server sends it.
+// The close frame: opcode, length, code 1001, reason. A server does not mask it.
 const closeFrame = `\x88${String.fromCharCode(2 + reason.length)}\x03\xe9${reason}`;
 
 async function serveWebSockets(scope: Scope, options: Partial<ServeOptions> = {}) {
@@ -43,7 +44,7 @@ async function serveWebSockets(scope: Scope, options: Partial<ServeOptions> = {}
   return { ...serving, sockets };
 }
 
-/** opened requests a WebSocket with raw bytes, and reads the answer. */
+/** opened requests a WebSocket with raw bytes, and reads the response. */
 async function opened(client: Client): Promise<void> {
   client.get('/', handshake);
   assert.equal((await client.reader.next())?.status, 101);
@@ -57,7 +58,7 @@ async function received(client: Client): Promise<string> {
 }
 
 describeAdapters((adapter) => {
-  it('P-039 a WebSocket is closed with 1001 and a reason, without being handed to anybody', async (t) => {
+  it('P-039 a WebSocket is closed with 1001 and a reason, although the program does not pass it to lameduck', async (t) => {
     const serving = await serveWebSockets(t, { adapter, clock: pacedClock(1 / 10) });
     const scheme = isSecure(adapter) ? 'wss' : 'ws';
     const client = new WebSocket(`${scheme}://127.0.0.1:${String(serving.port)}`, { rejectUnauthorized: false });
@@ -72,7 +73,7 @@ describeAdapters((adapter) => {
   });
 });
 
-test('P-039 a browser’s WebSocket sees 1001 and a clean end', async (t) => {
+test("P-039 a browser's WebSocket sees 1001 and a clean end", async (t) => {
   const serving = await serveWebSockets(t);
   const client = new globalThis.WebSocket(`ws://127.0.0.1:${String(serving.port)}`);
   await new Promise((resolve) => {
@@ -86,7 +87,7 @@ test('P-039 a browser’s WebSocket sees 1001 and a clean end', async (t) => {
   assert.deepEqual([code, wasClean], [1001, true]);
 });
 
-test('P-039 the close frame comes after what is being sent, and is the last thing that is', async (t) => {
+test('P-039 the close frame of a WebSocket is sent after all pending messages, and is the last frame', async (t) => {
   const serving = await serveWebSockets(t);
   const client = await serving.dial();
   await opened(client);
@@ -96,10 +97,11 @@ test('P-039 the close frame comes after what is being sent, and is the last thin
   socket?.send('x'.repeat(20_000_000));
   const { ended } = shutdownOf(serving);
   await until(() => socket?.readyState === WebSocket.CLOSING);
-  // Longer than a peer is waited for that has everything.
+  // Milliseconds to wait. This exceeds the time that the server gives a peer to end a connection on which all bytes are
+  // delivered.
   await setTimeout(1_300);
   client.socket.resume();
-  // The peer answers as it must, with a masked close frame, and waits for the server to end the connection.
+  // The peer sends the required masked close frame, and waits for the server to end the connection.
   client.socket.write(Buffer.from([0x88, 0x82, 0, 0, 0, 0, 0x03, 0xe9]));
   const text = await all;
   assert.equal(text.length, 10 + 20_000_000 + closeFrame.length);
@@ -107,7 +109,7 @@ test('P-039 the close frame comes after what is being sent, and is the last thin
   assert.equal((await ended).exitCode, 0);
 });
 
-test('P-039 a WebSocket whose peer does not answer is terminated after a bounded wait', async (t) => {
+test('P-039 a WebSocket whose peer does not respond is terminated after a bounded wait', async (t) => {
   const serving = await serveWebSockets(t);
   const client = await serving.dial({ allowHalfOpen: true });
   await opened(client);
@@ -120,7 +122,7 @@ test('P-039 a WebSocket whose peer does not answer is terminated after a bounded
   assert.ok(record.durationMs >= 1_000 && record.durationMs < 3_000, `after ${String(record.durationMs)} ms`);
 });
 
-test('P-039 a WebSocket whose handler asked for its AbortSignal is closed by the handler, with its own code', async (t) => {
+test("P-039 a WebSocket whose handler uses the AbortSignal is closed by the handler, with the handler's own code", async (t) => {
   const serving = await serveWebSockets(t, {
     prepare(server, { handle }) {
       new WebSocketServer({ server }).on('connection', (socket, request) => {
@@ -138,7 +140,7 @@ test('P-039 a WebSocket whose handler asked for its AbortSignal is closed by the
   assert.equal((await ended).exitCode, 0);
 });
 
-test('P-039 a handler that asked for the AbortSignal and does not close has its WebSocket closed at the end of the grace period', async (t) => {
+test('P-039 a WebSocket whose handler uses the AbortSignal but does not close is closed at the end of the grace period', async (t) => {
   const serving = await serveWebSockets(t, {
     shutdownWatchTerminationGracePeriod: '200ms',
     prepare(server, { handle }) {
@@ -153,7 +155,7 @@ test('P-039 a handler that asked for the AbortSignal and does not close has its 
   assert.ok((await ended).durationMs >= 200);
 });
 
-test('A-140, P-039 WebSockets are closed one after another, 200 in a second', async (t) => {
+test('A-140, P-039 WebSockets are closed one after another, 200 per second', async (t) => {
   const serving = await serveWebSockets(t);
   const told: number[] = [];
   const clients = Array.from({ length: 41 }, () => new WebSocket(`ws://127.0.0.1:${String(serving.port)}`));
@@ -172,13 +174,13 @@ test('A-140, P-039 WebSockets are closed one after another, 200 in a second', as
   await serving.handle.signals.httpServerStoppedListening.signaled;
   const since = performance.now();
   await Promise.all(ends);
-  // The first close may be late. The last must still not come before its moment.
+  // On a busy machine the first close can be late. Even then, the last close must not come before its time.
   const took = Math.max(...told) - since;
   assert.ok(took >= 190, `40 intervals of 5 ms took ${took.toFixed(0)} ms`);
   assert.equal((await ended).longRunningEnded, 41);
 });
 
-test('P-027, P-039 a WebSocket that has not ended when the drain’s time is up is named', async (t) => {
+test("P-027, P-039 a WebSocket that is open when the drain's time ends is named in the log", async (t) => {
   const serving = await serveWebSockets(t);
   const client = await serving.dial({ allowHalfOpen: true });
   client.get('/chat?secret', handshake);
@@ -191,7 +193,7 @@ test('P-027, P-039 a WebSocket that has not ended when the drain’s time is up 
   assert.equal(record.exitCode, 80);
 });
 
-test('P-039 what looks like a WebSocket and cannot be closed gets a FIN, and breaks nothing', async (t) => {
+test('P-039 an object that resembles a WebSocket but cannot be closed gets a FIN, without an error', async (t) => {
   const serving = await serveWebSockets(t, {
     prepare(server) {
       server.on('upgrade', (_request, socket) => {
@@ -211,7 +213,7 @@ test('P-039 what looks like a WebSocket and cannot be closed gets a FIN, and bre
   assert.equal((await ended).exitCode, 0);
 });
 
-test('what a socket has under the same name and is no WebSocket is left alone', () => {
+test("a property of a socket that has the name of ws's own symbol but holds no WebSocket is ignored", () => {
   const symbol = Symbol('websocket');
   const close = (): void => undefined;
   for (const left of [undefined, null, 'text', {}, { close }, { bufferedAmount: 0 }, { close: 1, bufferedAmount: 0 }]) {

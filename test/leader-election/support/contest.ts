@@ -1,14 +1,15 @@
-// Electors against a small API server on a real socket, with the hands of the clock in the test's own.
+// Electors against a small API server on a real socket, with clocks that the test advances.
 import { mock } from 'node:test';
-import { connect, type LeaseApi } from '../../../src/leader-election/api-client.ts';
-import { Credentials, type ApiServer as Address } from '../../../src/leader-election/api-server.ts';
-import { ElectionLog } from '../../../src/leader-election/election-log.ts';
-import { LeaseElector } from '../../../src/leader-election/elector.ts';
-import { ElectionEvents } from '../../../src/leader-election/events.ts';
-import type { Election } from '../../../src/leader-election/state.ts';
-import type { Term } from '../../../src/leader-election/term.ts';
+import { connect, type LeaseApi } from '../../../src/leader-election/api-client/api-client.ts';
+import { Credentials, type ApiServer as Address } from '../../../src/leader-election/api-client/credentials.ts';
+import { ElectionLog } from '../../../src/leader-election/loop/election-log.ts';
+import { LeaseElector } from '../../../src/leader-election/loop/elector.ts';
+import { ElectionEvents } from '../../../src/leader-election/loop/events.ts';
+import type { Election } from '../../../src/leader-election/decision/state.ts';
+import type { Term } from '../../../src/leader-election/loop/term.ts';
 import { ApiServer } from '../../support/api-server.ts';
 import { FakeClock } from '../../support/fake-clock.ts';
+import { electionOf } from './election.ts';
 
 /** Line is one line of an elector's log. */
 export interface Line {
@@ -17,40 +18,32 @@ export interface Line {
   readonly details: Record<string, unknown>;
 }
 
-/** Contender is an elector, and what it has done. */
+/** Contender is an elector, with a record of its terms. */
 export interface Contender {
   readonly elector: LeaseElector;
   readonly identity: string;
   readonly lines: Line[];
   readonly leaders: string[];
   readonly terms: Term[];
-  /** Settles the work of the running term. */
+  /** Settles the work of the current term. */
   finish: (error?: Error) => void;
   exits: number;
   losses: number;
   /** Runs with work that ends when its AbortSignal is aborted. */
   run(): Promise<void>;
-  /** Runs with work that ends only by `finish`. */
+  /** Runs with work that ends only when the test calls `finish`. */
   runStubborn(): Promise<void>;
-}
-
-/** election returns what a contender contends for. */
-export function election(identity: string, overrides: Partial<Election> = {}): Election {
-  return {
-    ...{ identity, name: 'app', namespace: 'ns', labels: {} },
-    ...{ leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2_000, ...overrides },
-  };
 }
 
 /** Contest is one API server, one clock and its contenders. */
 export class Contest {
   readonly clock = new FakeClock();
   readonly server = new ApiServer(this.clock);
-  /** How many milliseconds the wall clock is fast. */
+  /** The milliseconds that the wall clock shows in addition to the test's clock. */
   wallAhead = 0;
-  /** Whether `quiet` does not wait for Events. */
+  /** Whether `quiet` ignores pending Events. */
   ignoresEvents = false;
-  /** How many watches have been begun. */
+  /** The number of watches that have been started. */
   watchesBegun = 0;
   #inFlight = 0;
   #url = '';
@@ -68,7 +61,7 @@ export class Contest {
 
   wall = (): number => this.wallAt(this.clock.now());
 
-  /** The wall clock at a moment of the clock. */
+  /** The wall-clock time at a moment of the clock. */
   wallAt(moment: number): number {
     return Date.UTC(2026, 0, 2) + moment + this.wallAhead;
   }
@@ -78,7 +71,7 @@ export class Contest {
     more: Partial<Election> & { address?: Partial<Address>; random?: () => number } = {},
   ): Contender {
     const { address, random = () => 0, ...overrides } = more;
-    const contended = election(identity, overrides);
+    const contended = electionOf(identity, overrides);
     const [lines, leaders, terms]: [Line[], string[], Term[]] = [[], [], []];
     const logTo = (level: string) => (details: object, message: string) => {
       lines.push({ level, message, details: { ...details } });
@@ -94,8 +87,16 @@ export class Contest {
     const credentials = new Credentials(server, clock);
     const { name, namespace } = contended;
     const elector = new LeaseElector({
-      ...{ election: contended, log, clock, wall, random },
-      connect: async () => this.#counted(await connect({ server, credentials, name, namespace, userAgent: 'test' })),
+      election: contended,
+      label: contended.name,
+      log,
+      clock,
+      wall,
+      random,
+      connect: async () =>
+        this.#counted(
+          await connect({ server, credentials, name, namespace, clock, userAgent: 'test', connectTimeout: 3_333 }),
+        ),
       record: (api, message) => {
         events.record(api, message);
       },
@@ -113,7 +114,14 @@ export class Contest {
         return work(term);
       });
     const contender: Contender = {
-      ...{ elector, identity, lines, leaders, terms, exits: 0, losses: 0, finish: () => undefined },
+      elector,
+      identity,
+      lines,
+      leaders,
+      terms,
+      exits: 0,
+      losses: 0,
+      finish: () => undefined,
       run: () =>
         run(
           ({ signal }) =>
@@ -140,16 +148,23 @@ export class Contest {
     return contender;
   }
 
-  /** A record of somebody else, written at this moment. */
+  /** Writes a record of another holder with the current time. */
   heldBy(holder: string, spec: Record<string, unknown> = {}): void {
     const time = new Date(this.wall()).toISOString().replace('Z', '000Z');
     this.server.store.put('app', {
-      ...{ holderIdentity: holder, leaseDurationSeconds: 15, acquireTime: time, renewTime: time, leaseTransitions: 3 },
+      holderIdentity: holder,
+      leaseDurationSeconds: 15,
+      acquireTime: time,
+      renewTime: time,
+      leaseTransitions: 3,
       ...spec,
     });
   }
 
-  /** advance turns the clock from timer to timer, and between them waits for every request that nobody holds back. */
+  /**
+   * advance runs the timers of the next `milliseconds` in order. After each timer it waits for every request that the
+   * server does not hold.
+   */
   async advance(milliseconds: number): Promise<void> {
     const end = this.clock.now() + milliseconds;
     await this.quiet();
@@ -159,7 +174,9 @@ export class Contest {
     }
   }
 
-  /** quiet resolves when every request is answered or held back by the server, and all that follows has happened. */
+  /**
+   * quiet resolves when every request has its response or is held by the server, and all promise callbacks have run.
+   */
   async quiet(): Promise<void> {
     for (let calm = 0; calm < 12;) {
       await new Promise((resolve) => setImmediate(resolve));
@@ -177,7 +194,7 @@ export class Contest {
 
   #counted(api: LeaseApi): LeaseApi {
     return {
-      send: (request, signal) => this.#count(api.send(request, signal)),
+      send: (request) => this.#count(api.send(request)),
       watch: async (onOpen, onChange, signal) => {
         this.#watches++;
         this.watchesBegun++;

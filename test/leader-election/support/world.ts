@@ -1,4 +1,5 @@
-// A world in which electors contend: each has clocks of its own, pauses and suspensions; requests are late, lost or both.
+// A simulated world in which electors contend. Each elector has its own clocks, pauses and suspensions. Requests are
+// late, lost or both.
 import {
   begin,
   isValid,
@@ -7,11 +8,12 @@ import {
   type Moment,
   type Reply,
   type State,
-} from '../../../src/leader-election/state.ts';
-import { hint, learn, lose, plan, release, sending, watching } from '../../../src/leader-election/decision.ts';
-import { parseLease } from '../../../src/leader-election/lease.ts';
+} from '../../../src/leader-election/decision/state.ts';
+import { hint, learn, lose, plan, release, sending, watching } from '../../../src/leader-election/decision/decision.ts';
+import { parseLease } from '../../../src/leader-election/decision/lease.ts';
 import { LeaseStore, type Answered } from '../../support/lease-store.ts';
 import { seeded } from '../../support/random.ts';
+import { electionOf } from './election.ts';
 
 interface Event {
   readonly at: number;
@@ -35,7 +37,7 @@ interface Node {
   isSuspended: boolean;
 }
 
-/** Weather is how bad the world is: chances from 0 to 1, and lengths of time in milliseconds. */
+/** Weather holds the chances of failures, from 0 to 1, and their durations in milliseconds. */
 export interface Weather {
   readonly lostRequests: number;
   readonly lostReplies: number;
@@ -50,7 +52,7 @@ export interface Weather {
   readonly watches: number;
 }
 
-/** Outcome is what happened in a world. */
+/** Outcome is everything that happened in a world. */
 export interface Outcome {
   readonly terms: number;
   readonly takeovers: number;
@@ -89,7 +91,7 @@ export class World {
       this.#events.splice(this.#events.indexOf(next), 1);
       this.#now = next.at;
       const { node } = next;
-      // A process that does not run sees what happened when it runs again.
+      // A process that is not running notices events when it runs again.
       if (node !== undefined && node.blockedUntil > this.#now) this.#at(node.blockedUntil, node, next.run);
       else next.run();
       this.#check();
@@ -99,17 +101,19 @@ export class World {
   }
 
   #createNode(index: number): Node {
-    const election: Election = {
-      ...{ identity: `elector-${String(index)}`, name, namespace: 'ns', labels: {} },
-      ...{ leaseDuration: 15_000, renewDeadline: 10_000, retryPeriod: 2_000 },
-    };
+    const election = electionOf(`elector-${String(index)}`, { name });
     const node: Node = {
       election,
-      // A quartz clock is off by a few in a million; these are off by a few in a hundred.
+      // A quartz clock is wrong by a few millionths. The clocks of this world are wrong by a few hundredths.
       rate: 0.95 + this.#random() * 0.1,
       offset: this.#chanceIn(1e9),
       wallOffset: this.#chanceIn(1e7),
-      ...{ suspendedMs: 0, wake: 0, isBusy: false, isStopping: false, hasWatch: false, blockedUntil: 0 },
+      suspendedMs: 0,
+      wake: 0,
+      isBusy: false,
+      isStopping: false,
+      hasWatch: false,
+      blockedUntil: 0,
       isSuspended: false,
       state: begin({ at: 0, wall: 0 }),
     };
@@ -163,7 +167,7 @@ export class World {
       settle({ kind: 'failed', isRejected: false });
     });
     if (this.#happens(this.#weather.lostRequests) || this.#now < this.#outageUntil) return;
-    // A request that was given up may still arrive, seconds later.
+    // An abandoned request may still arrive, seconds later.
     this.#at(this.#now + this.#delay(), undefined, () => {
       const isServed = !this.#happens(this.#weather.failures);
       const reply = isServed ? this.#serve(method, body) : undefined;
@@ -200,14 +204,14 @@ export class World {
     }
   }
 
-  // Every second something may happen to somebody.
+  // Every second an elector may be hit by a failure.
   #trouble(): void {
     const { pauses, suspensions, wallSteps, outages, edits, stops, watches } = this.#weather;
     for (const node of this.#nodes) {
       const isRunning = node.blockedUntil <= this.#now;
       if (isRunning && this.#happens(pauses)) node.blockedUntil = this.#now + this.#chanceIn(40_000);
       else if (isRunning && this.#happens(suspensions)) this.#suspend(node, this.#chanceIn(90_000));
-      // A wall clock that is set back while the machine is suspended hides the suspension: no elector can notice it.
+      // A wall clock that is set back while the machine is suspended hides the suspension. No elector can notice it.
       const lowest = suspensions > 0 ? 0 : -0.5;
       if (this.#happens(wallSteps)) node.wallOffset += (lowest + this.#random()) * 7_200_000;
       if (this.#happens(stops)) node.isStopping = true;
@@ -227,7 +231,7 @@ export class World {
     });
   }
 
-  // The monotonic clock stands still meanwhile, the wall clock does not.
+  // The monotonic clock stops during a suspension. The wall clock does not.
   #suspend(node: Node, duration: number): void {
     node.isSuspended = true;
     node.blockedUntil = this.#now + duration;
@@ -277,7 +281,7 @@ export class World {
     );
   }
 
-  // Most are fast, some are very late.
+  // Most delays are short, and some are very long.
   #delay(): number {
     const { longestDelay } = this.#weather;
     return this.#happens(0.9) ? this.#chanceIn(30) : this.#chanceIn(longestDelay);

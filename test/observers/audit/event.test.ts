@@ -17,7 +17,7 @@ function eventOf(request: ReturnType<typeof describe>, at = receivedAt, outcome:
   return JSON.parse(line) as object;
 }
 
-test('A-205 an event has the fields of audit.k8s.io/v1 at the level Metadata', () => {
+test('A-205 an audit event has the fields of audit.k8s.io/v1 at the level Metadata', () => {
   const headers = {
     'user-agent': 'curl/8',
     traceparent: '00-1-2-01',
@@ -44,12 +44,12 @@ test('A-205 an event has the fields of audit.k8s.io/v1 at the level Metadata', (
   });
 });
 
-test('an event has no field without a value', () => {
+test('an audit event has no field without a value', () => {
   const names = Object.keys(eventOf(described()));
   for (const name of ['userAgent', 'responseStatus', 'annotations']) assert.ok(!names.includes(name), name);
 });
 
-test('an incomplete response has an annotation', () => {
+test('the audit event of an incomplete response has an annotation', () => {
   const outcome = { code: 200, isIncomplete: true };
   const [plain, identified] = [described(), described({ headers: { traceparent: '00' } })].map(
     (request) => (eventOf(request, receivedAt, outcome) as { annotations: object }).annotations,
@@ -70,12 +70,12 @@ const uris: readonly [method: string, url: string, recorded: string][] = [
   ['CONNECT', 'user:secret@host:443', 'host:443'],
 ];
 for (const [method, url, recorded] of uris) {
-  test(`the URI of ${method} ${url} is recorded as ${recorded === '' ? 'nothing' : recorded}`, () => {
+  test(`the audit event of ${method} ${url} has ${recorded === '' ? 'no URI' : `the URI ${recorded}`}`, () => {
     assert.equal((eventOf(described({ method, url })) as { requestURI: string }).requestURI, recorded);
   });
 }
 
-test('a mapped IPv4 address is written as IPv4, and a unix socket has no address', () => {
+test('an audit event has a mapped IPv4 address as IPv4, and no address for a unix socket', () => {
   const sourceIPs = (request: ReturnType<typeof describe>): unknown =>
     (eventOf(request) as { sourceIPs: unknown }).sourceIPs;
   assert.deepEqual(sourceIPs(described({ remoteAddress: '::ffff:10.0.0.1' })), ['10.0.0.1']);
@@ -84,7 +84,7 @@ test('a mapped IPv4 address is written as IPv4, and a unix socket has no address
   assert.deepEqual(sourceIPs(describe(onUnixSocket, 'id', receivedAt)), []);
 });
 
-test('a line has at most 4096 bytes, whatever a client sends', () => {
+test('an audit line has at most 4096 bytes, whatever a client sends', () => {
   const long = '"'.repeat(9_000);
   const headers = { 'user-agent': 'ä'.repeat(9_000), traceparent: long, 'x-request-id': long };
   const socket = { remoteAddress: 'f'.repeat(39) };
@@ -94,7 +94,7 @@ test('a line has at most 4096 bytes, whatever a client sends', () => {
   assert.ok(bytes <= 4_096 && bytes > 3_500, String(bytes));
 });
 
-test('a request that a program has made itself may have no method, URL and headers', () => {
+test('an audit event for a request that a program has created may lack method, URL and headers', () => {
   const made = { url: null, method: null, headers: { 'user-agent': 7 }, socket: {} } as unknown as Request;
   const { requestURI, verb, userAgent } = eventOf(describe(made, 'id', receivedAt)) as Record<string, unknown>;
   assert.deepEqual([requestURI, verb, userAgent], ['', '', undefined]);

@@ -19,7 +19,7 @@ async function append(path: string, text: string): Promise<void> {
   target.close();
 }
 
-test('a file is created for its owner alone, and appended to', async () => {
+test('an audit file is created with permissions for its owner only, and appended to', async () => {
   const path = join(folder, 'new.log');
   await append(path, 'a\n');
   await append(path, 'b\n');
@@ -27,14 +27,14 @@ test('a file is created for its owner alone, and appended to', async () => {
   assert.equal(statSync(path).mode & 0o777, 0o600);
 });
 
-test('a torn last line is closed', async () => {
+test('an incomplete last line of an audit file is terminated', async () => {
   const path = join(folder, 'torn.log');
   writeFileSync(path, '{"a":1}\n{"b":');
   await append(path, '{"c":3}\n');
   assert.equal(readFileSync(path, 'utf8'), '{"a":1}\n{"b":\n{"c":3}\n');
 });
 
-test('a missing folder, a folder and a pipe without a reader are errors', async () => {
+test('an audit path that is a folder, in a missing folder, or a pipe without a reader is an error', async () => {
   mkdirSync(join(folder, 'folder'));
   execFileSync('mkfifo', [join(folder, 'pipe')]);
   await assert.rejects(openTarget(join(folder, 'missing', 'a.log')), { code: 'ENOENT' });
@@ -42,7 +42,7 @@ test('a missing folder, a folder and a pipe without a reader are errors', async 
   await assert.rejects(openTarget(join(folder, 'pipe')), { code: 'ENXIO' });
 });
 
-test('a pipe that is full is an error, and blocks nothing', async (t) => {
+test('an audit log to a full pipe is an error, and blocks nothing', async (t) => {
   const path = join(folder, 'full-pipe');
   execFileSync('mkfifo', [path]);
   disposed(t, await open(path, constants.O_RDONLY | constants.O_NONBLOCK));
@@ -57,7 +57,7 @@ test('a pipe that is full is an error, and blocks nothing', async (t) => {
   target.close();
 });
 
-test('a full disk is an error', { skip: !existsSync('/dev/full') }, async () => {
+test('an audit log on a full disk is an error', { skip: !existsSync('/dev/full') }, async () => {
   const target = await openTarget('/dev/full');
   await assert.rejects(target.write(Buffer.from('a\n')), { code: 'ENOSPC' });
   target.close();

@@ -6,7 +6,7 @@ import { FakeClock, settled } from '../../support/fake-clock.ts';
 
 interface Append {
   readonly text: string;
-  /** Ends the append: with all of its bytes, or with as many as given. */
+  /** Completes the pending append. All of its bytes are written, or only the given number of bytes. */
   readonly done: (bytes?: number) => Promise<void>;
   readonly fail: (code: string) => Promise<void>;
 }
@@ -64,7 +64,7 @@ class WriterUnderTest {
   }
 }
 
-test('A-205 lines of one turn share an append, as many as it may have bytes, and one append is made at a time', async () => {
+test('A-205 the audit lines of one turn share an append up to its size limit, and only one append runs at a time', async () => {
   const under = new WriterUnderTest();
   await under.add('first', 'second');
   await under.add('third', 'fourth', 'fifth', 'sixth');
@@ -78,7 +78,7 @@ test('A-205 lines of one turn share an append, as many as it may have bytes, and
   assert.equal(under.writer.missing, 0);
 });
 
-test('A-205 once the shutdown has begun, a line waits for no others, and those that wait share the next append', async () => {
+test('A-205 once the shutdown has begun, an audit line is written at once, and lines that arrive during a write are written together after it', async () => {
   const under = new WriterUnderTest();
   under.writer.writeAtOnce();
   await under.add('a');
@@ -88,7 +88,7 @@ test('A-205 once the shutdown has begun, a line waits for no others, and those t
   assert.deepEqual(under.texts, ['a\n', 'b\nc\n']);
 });
 
-test('the rest of a short write is written next', async () => {
+test('the rest of an incomplete write is written next', async () => {
   const under = new WriterUnderTest();
   await under.add('abcdef');
   await under.last.done(2);
@@ -99,7 +99,7 @@ test('the rest of a short write is written next', async () => {
   assert.deepEqual(under.texts.slice(2), ['g\n']);
 });
 
-test('what has to come before the first line is written before it', async () => {
+test('the text that must precede the first audit line is written before it', async () => {
   const under = new WriterUnderTest('\n');
   await settled();
   await settled();
@@ -108,7 +108,7 @@ test('what has to come before the first line is written before it', async () => 
   assert.deepEqual(under.texts, ['\n', 'a\n']);
 });
 
-test('a log that cannot be opened is reported once, before any line, and opened once that is possible', async () => {
+test('an audit log that cannot be opened is reported once, before any line, and is opened as soon as possible', async () => {
   const under = new WriterUnderTest();
   under.isOpen = false;
   await under.add();
@@ -122,7 +122,7 @@ test('a log that cannot be opened is reported once, before any line, and opened 
   assert.deepEqual(under.texts, ['a\n']);
 });
 
-test('an append that fails is reported once and repeated, from 10 ms later to every second', async () => {
+test('a failed append is reported once and repeated, first after 10 ms and at last every second', async () => {
   const under = new WriterUnderTest();
   await under.add('a');
   for (const pause of [10, 20, 40, 80, 160, 320, 640, 1_000, 1_000]) {
@@ -133,12 +133,12 @@ test('an append that fails is reported once and repeated, from 10 ms later to ev
     await settled();
     assert.equal(under.appends.length, length + 1);
   }
-  assert.equal(under.clock.pending.holding, 0, 'the pause does not keep the process alive');
+  assert.equal(under.clock.pending.holding, 0, 'the pause must not keep the process alive');
   await under.last.done();
   assert.deepEqual([under.failures, under.writer.missing], [['ENOSPC'], 0]);
 });
 
-test('a line that finds the queue full is dropped and counted, and a pipe that is full is reported only then', async () => {
+test('an audit line that finds the queue full is dropped and counted, and only then is a full pipe reported', async () => {
   const under = new WriterUnderTest();
   await under.add('a');
   await under.last.fail('EAGAIN');
@@ -150,7 +150,7 @@ test('a line that finds the queue full is dropped and counted, and a pipe that i
   assert.equal(under.failures.length, 1);
 });
 
-test('a flush resolves when everything is written', async () => {
+test('a flush of the audit log resolves when everything is written', async () => {
   const under = new WriterUnderTest();
   await under.add('a', 'b');
   let isFlushed = false;
@@ -162,7 +162,7 @@ test('a flush resolves when everything is written', async () => {
   assert.equal(under.clock.pending.all, 0);
 });
 
-test('a flush gives up when nothing has been written for a second, and not while something is', async () => {
+test('a flush of the audit log gives up after a second without progress, but not while lines are being written', async () => {
   const under = new WriterUnderTest();
   under.writer.writeAtOnce();
   await under.add('a');
@@ -177,7 +177,7 @@ test('a flush gives up when nothing has been written for a second, and not while
   assert.equal(under.writer.missing, 2);
 });
 
-test('a closed writer has closed its log, and drops without a word', async () => {
+test('a closed audit writer has closed its file, and drops lines silently', async () => {
   const under = new WriterUnderTest();
   await under.add('a');
   const closed = under.writer.close();

@@ -33,8 +33,8 @@ function endpointUnderTest(registry?: Renderer): UnderTest {
   return { clock, warnings, ask: async (url, method = 'GET') => endpoint.answer(url, method) };
 }
 
-// The first test: what is loaded stays loaded.
-test('prom-client that cannot be loaded is a 500 and one warning, and is tried again at the next scrape', async () => {
+// This test must be the first, because prom-client stays loaded afterwards.
+test('if prom-client cannot be loaded, a scrape gets 500 with one warning, and the next scrape tries again', async () => {
   const { ask, warnings } = endpointUnderTest();
   const hooks = registerHooks({
     resolve(specifier, context, next) {
@@ -46,16 +46,16 @@ test('prom-client that cannot be loaded is a 500 and one warning, and is tried a
     const answer = await ask('/metrics');
     assert.equal(answer?.status, 500);
     assert.equal(answer.headers['Content-Type'], 'text/plain; charset=utf-8');
-    assert.equal(answer.body, 'metrics cannot be served: see the log\n');
+    assert.equal(answer.body, 'unable to serve metrics: see the log\n');
   }
-  assert.deepEqual(warnings, ['metrics cannot be served: prom-client cannot be loaded: not installed']);
+  assert.deepEqual(warnings, ['unable to serve metrics: unable to load prom-client: not installed']);
   hooks.deregister();
   assert.equal(isLoaded(), false);
   assert.equal((await ask('/metrics'))?.status, 200);
   assert.equal(isLoaded(), true);
 });
 
-test('the path has to be exact, and may have a query', async () => {
+test('the metrics path must match exactly, and may have a query', async () => {
   const { ask } = endpointUnderTest();
   for (const url of ['/metrics', '/metrics?', '/metrics?name[]=up', '/metrics/slis', '/metrics/slis?x=/y']) {
     assert.equal((await ask(url))?.status, 200, url);
@@ -76,7 +76,7 @@ test('the path has to be exact, and may have a query', async () => {
   }
 });
 
-test('A-182 nothing but GET and HEAD is allowed, so DELETE resets nothing', async () => {
+test('A-182 the metrics path allows only GET and HEAD, so DELETE resets nothing', async () => {
   const { ask } = endpointUnderTest();
   assert.equal((await ask('/metrics', 'HEAD'))?.status, 200);
   for (const method of ['DELETE', 'POST', 'OPTIONS', '', 'get']) {
@@ -88,7 +88,7 @@ test('A-182 nothing but GET and HEAD is allowed, so DELETE resets nothing', asyn
   }
 });
 
-test('without a registry of the program’s own, those of the process stand beside ours', async () => {
+test("without the program's own registry, the metrics of the process appear beside those of lameduck", async () => {
   const { ask } = endpointUnderTest();
   const answer = await ask('/metrics');
   assert.equal(answer?.headers['Content-Type'], 'text/plain; version=0.0.4; charset=utf-8');
@@ -105,14 +105,14 @@ test('without a registry of the program’s own, those of the process stand besi
   assert.equal(new Exposition((await ask('/metrics'))?.body ?? '').value('ours'), 1);
 });
 
-test('A-182 those of the health checks stand at /slis alone, in the content type of the apiserver', async () => {
+test('A-182 only /metrics/slis has the metrics of the health checks, with the content type of the apiserver', async () => {
   const { ask } = endpointUnderTest();
   const answer = await ask('/metrics/slis');
   assert.equal(answer?.headers['Content-Type'], 'text/plain; version=0.0.4; charset=utf-8; escaping=underscores');
   assert.deepEqual([...new Exposition(answer.body).families.keys()], ['health']);
 });
 
-test('a registry of the program’s own is what is served, in its own content type', async () => {
+test("the program's own registry is served with its own content type", async () => {
   const { ask } = endpointUnderTest({ metrics: () => 'theirs 1\n', contentType: 'text/plain; theirs' });
   const answer = await ask('/metrics');
   assert.equal(answer?.body, 'theirs 1\n');
@@ -121,13 +121,13 @@ test('a registry of the program’s own is what is served, in its own content ty
 });
 
 for (const contentType of [undefined, 7, 'a\r\nSet-Cookie: b', '', 'ä']) {
-  test(`a content type that can be no header is replaced: ${JSON.stringify(contentType)}`, async () => {
+  test(`an invalid content type is replaced: ${JSON.stringify(contentType)}`, async () => {
     const { ask } = endpointUnderTest({ metrics: () => '', contentType: contentType as string });
     assert.equal((await ask('/metrics'))?.headers['Content-Type'], 'text/plain; version=0.0.4; charset=utf-8');
   });
 }
 
-test('a registry that fails is a 500, with one warning until it works again', async () => {
+test('a registry that rejects causes a 500 response, and one warning until it works again', async () => {
   let error: Error | undefined = new Error('a collector has failed');
   const { ask, warnings } = endpointUnderTest({
     async metrics() {
@@ -137,22 +137,22 @@ test('a registry that fails is a 500, with one warning until it works again', as
     contentType: 'text/plain',
   });
   for (let scrape = 0; scrape < 3; scrape++) assert.equal((await ask('/metrics'))?.status, 500);
-  assert.deepEqual(warnings, ['metrics cannot be served: a collector has failed']);
+  assert.deepEqual(warnings, ['unable to serve metrics: a collector has failed']);
   error = undefined;
   assert.equal((await ask('/metrics'))?.status, 200);
   error = new TypeError('another');
   assert.equal((await ask('/metrics'))?.status, 500);
-  assert.deepEqual(warnings.slice(1), ['metrics cannot be served: another']);
+  assert.deepEqual(warnings.slice(1), ['unable to serve metrics: another']);
 });
 
 for (const text of [undefined, null, 7, Buffer.from('theirs 1\n'), { toString: 'x' }]) {
-  test(`a registry that gives no text is a 500: ${typeof text}`, async () => {
+  test(`a registry that returns no text causes a 500 response: ${typeof text}`, async () => {
     const { ask } = endpointUnderTest({ metrics: () => text as never });
     assert.equal((await ask('/metrics'))?.status, 500);
   });
 }
 
-test('a registry that throws at once is a 500', async () => {
+test('a registry that throws causes a 500 response', async () => {
   const { ask } = endpointUnderTest({
     metrics() {
       throw new TypeError('at once');
@@ -161,11 +161,11 @@ test('a registry that throws at once is a 500', async () => {
   assert.equal((await ask('/metrics'))?.status, 500);
 });
 
-test('a registry that hangs is a 500 after five seconds, and leaves no timer', async () => {
+test('a registry that hangs causes a 500 response after five seconds, and no timer remains', async () => {
   const { ask, clock, warnings } = endpointUnderTest({ metrics: () => new Promise<string>(() => undefined) });
   const answer = ask('/metrics');
   assert.equal((await clock.advanceUntil('the answer', answer, 5_010))?.status, 500);
-  assert.deepEqual(warnings, ['metrics cannot be served: the registry has given no text within 5000 ms']);
+  assert.deepEqual(warnings, ['unable to serve metrics: the registry returned no text within 5000 ms']);
   assert.deepEqual(clock.pending, { all: 0, holding: 0 });
 });
 
@@ -175,7 +175,7 @@ test('a scrape leaves no timer', async () => {
   assert.deepEqual(clock.pending, { all: 0, holding: 0 });
 });
 
-test('scrapes that come together before prom-client is there get one registry', async () => {
+test('concurrent scrapes before prom-client is loaded get the same registry', async () => {
   const { ask, warnings } = endpointUnderTest();
   const answers = await Promise.all([ask('/metrics'), ask('/metrics'), ask('/metrics/slis'), ask('/metrics/slis')]);
   for (const answer of answers) assert.equal(answer?.status, 200);

@@ -10,7 +10,7 @@ import { eventSource } from '../../support/watching.ts';
 const duration = 'http_server_request_duration_seconds';
 
 describeProbedAdapters((adapter) => {
-  test('requests are counted, and metrics served on the connection that they came on', async (t) => {
+  test('the HTTP metrics count requests, and are served on the same connection', async (t) => {
     const serving = await measure(t, { adapter });
     const client = await serving.dial();
     client.get('/');
@@ -28,8 +28,8 @@ describeProbedAdapters((adapter) => {
   });
 });
 
-describe('requests', () => {
-  test('on a kept connection are counted one by one, with their method and status', async (t) => {
+describe('the HTTP metrics of requests', () => {
+  test('requests on a kept connection are counted individually, with method and status', async (t) => {
     const serving = await measure(t);
     const client = await serving.dial();
     for (const path of ['/', '/', '/404']) {
@@ -50,7 +50,7 @@ describe('requests', () => {
     assert.equal(found.value('lameduck_requests_aborted_total'), 0);
   });
 
-  test('that were pipelined are counted each, also those answered in another order', async (t) => {
+  test('pipelined requests are counted individually, even if their responses finish in another order', async (t) => {
     const serving = await measure(t);
     const client = await serving.dial();
     client.send(
@@ -63,7 +63,7 @@ describe('requests', () => {
     assert.equal(found.value(`${duration}_count`, { http_response_status_code: '404' }), 1);
   });
 
-  test('take from their headers to the end of their answer', async (t) => {
+  test('the duration of a request lasts from its headers to the end of its response', async (t) => {
     const serving = await measure(t);
     const client = await serving.dial();
     const before = performance.now();
@@ -79,7 +79,7 @@ describe('requests', () => {
     assert.ok(sum * 1_000 <= performance.now() - before, String(sum));
   });
 
-  test('whose client went away before an answer have no status, and in the middle of one the status that was sent', async (t) => {
+  test('a request whose client disconnects before the response has no status in the metrics, and later the status that was sent', async (t) => {
     const serving = await measure(t);
     for (const path of ['/hang', '/half']) {
       const client = await serving.dial();
@@ -94,7 +94,7 @@ describe('requests', () => {
     assert.equal(found.value('lameduck_requests_aborted_total'), 2);
   });
 
-  test('that were pipelined behind one whose client went away are counted as well', async (t) => {
+  test('requests that are pipelined after an aborted one are counted, too', async (t) => {
     const serving = await measure(t);
     const client = await serving.dial();
     client.send(['/hang', '/', '/404'].map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join(''));
@@ -110,7 +110,7 @@ describe('requests', () => {
     assert.equal(found.value(`${duration}_count`, { http_response_status_code: '' }), 3);
   });
 
-  test('have the route that route() tells when they end, and no path otherwise', async (t) => {
+  test('a request has the route that route() returns at its end, and never a path', async (t) => {
     const route = ({ url }: IncomingMessage): string | undefined => {
       if (url === '/404') throw new Error('no route');
       return url === '/' ? '/{root}"\n\\' : undefined;
@@ -128,7 +128,7 @@ describe('requests', () => {
     assert.equal(found.value(`${duration}_count`, { http_route: '', http_response_status_code: '404' }), 1);
   });
 
-  test('A-183, K-201 requests of probes and scrapes are not counted', async (t) => {
+  test('A-183, K-201 probes and scrapes are not counted as requests', async (t) => {
     const serving = await measure(t);
     const client = await serving.dial();
     for (const path of ['/readyz', '/livez?verbose', '/healthz/ping', '/metrics', '/metrics/slis', '/metrics?x']) {
@@ -142,7 +142,7 @@ describe('requests', () => {
     assert.deepEqual(found.families.get('http_server_active_requests')?.samples, []);
   });
 
-  test('in flight are counted by method, and a method that has had one stays at 0', async (t) => {
+  test('requests in flight are counted by method, and the gauge of a known method returns to 0', async (t) => {
     const serving = await measure(t);
     const client = await serving.dial();
     client.get('/hang');
@@ -159,8 +159,8 @@ describe('requests', () => {
   });
 });
 
-describe('long-running requests', () => {
-  test('A-186 open long-running requests are a gauge of their own, and in no duration', async (t) => {
+describe('the HTTP metrics count long-running requests separately', () => {
+  test('A-186 open long-running requests have their own gauge, and no duration', async (t) => {
     const serving = await measure(t, { functions: { longRunning: ({ url }) => url === '/hang' } });
     const stream = await serving.dial();
     stream.get('/events', eventSource);
@@ -181,7 +181,7 @@ describe('long-running requests', () => {
     assert.equal(found.value('lameduck_requests_aborted_total'), 0);
   });
 
-  test('that nobody had recognized before their end are recognized then', async (t) => {
+  test('requests that are recognized as long-running only at their end have no duration', async (t) => {
     const serving = await measure(t);
     const client = await serving.dial();
     client.get('/events', eventSource);
@@ -194,7 +194,7 @@ describe('long-running requests', () => {
     assert.deepEqual(found.families.get(duration)?.samples, []);
   });
 
-  test('that have left HTTP are among them until their socket closes', async (t) => {
+  test('upgraded sockets count as long-running requests until they close', async (t) => {
     const serving = await measure(t, {
       prepare(server) {
         server.on('upgrade', (_incoming, socket) => {
@@ -213,8 +213,8 @@ describe('long-running requests', () => {
   });
 });
 
-describe('overload', () => {
-  test('A-184 requests that were rejected are counted apart from a shutdown’s', async (t) => {
+describe('the HTTP metrics of overload', () => {
+  test('A-184 requests that the overload limit rejects are counted separately from those that a shutdown rejects', async (t) => {
     const serving = await measure(t, { maxRequestsInflight: 1 });
     const slow = await serving.dial();
     slow.get('/hang');
@@ -240,8 +240,8 @@ describe('overload', () => {
   });
 });
 
-describe('HTTP metrics', () => {
-  test('with the names of OpenTelemetry are absent if httpMetrics is off', async (t) => {
+describe('settings of the HTTP metrics', () => {
+  test('HTTP metrics with the names of OpenTelemetry are absent if httpMetrics is off', async (t) => {
     const serving = await measure(t, { httpMetrics: 'off' });
     const client = await serving.dial();
     client.get('/');
@@ -252,7 +252,7 @@ describe('HTTP metrics', () => {
     assert.doesNotMatch(body, /^(# TYPE )?http_/m);
   });
 
-  test('have the buckets and as many series as the settings say', async (t) => {
+  test('HTTP metrics have the buckets and the number of series that the settings say', async (t) => {
     const serving = await measure(t, { requestDurationBuckets: [1, 60_000], maxMetricSeries: 5 });
     const client = await serving.dial();
     for (const path of ['/', '/404', '/']) {
@@ -267,8 +267,8 @@ describe('HTTP metrics', () => {
   });
 });
 
-describe('scrapes', () => {
-  test('whose client goes away before they are answered disturb nobody', async (t) => {
+describe('scrapes that fail', () => {
+  test('a client that disconnects before its scrape has a response causes no error', async (t) => {
     let answer = (_text: string): void => undefined;
     const registry = {
       registerMetric: () => undefined,

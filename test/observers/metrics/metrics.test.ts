@@ -20,14 +20,14 @@ test('prom-client is loaded at the first scrape and never before', async (t) => 
   assert.equal(isPromClientLoaded(), true);
 });
 
-test('without a path and a registry nothing is measured, and the path is the program’s own', async (t) => {
+test('without metricsPath and registry nothing is measured, and the path belongs to the program', async (t) => {
   const serving = await measure(t, { metricsPath: 'off' });
   assert.equal((await ask(serving.port, '/metrics')).body, 'served\n');
   assert.equal((await ask(serving.port, '/metrics/slis')).body, 'served\n');
 });
 
-describe('health', () => {
-  test('A-180, A-181 each check of a root endpoint is a gauge, and is counted by its result', async (t) => {
+describe('metrics of health checks', () => {
+  test('A-180, A-181 each check of a root endpoint has a gauge, and a counter of its results', async (t) => {
     let isWell = true;
     const serving = await measure(t, {
       prepare: (_server, { handle }) => {
@@ -51,7 +51,7 @@ describe('health', () => {
     assert.equal(found.value('kubernetes_healthchecks_total', { name: 'ping', type: 'readyz', status: 'success' }), 4);
   });
 
-  test('A-180, A-182 the help texts are the apiserver’s, and the start of the process stands beside them', async (t) => {
+  test("A-180, A-182 the help texts equal the apiserver's, and the start time of the process is exported", async (t) => {
     const serving = await measure(t);
     const { families, ...found } = await serving.scrape('/metrics/slis');
     assert.deepEqual(
@@ -68,7 +68,7 @@ describe('health', () => {
   });
 });
 
-test('every row of the table is scraped with its type, its help and no label that is not in it', async (t) => {
+test('every row of the metrics table is scraped with its type, its help and only its labels', async (t) => {
   const serving = await measure(t);
   const client = await serving.dial();
   for (const path of ['/', '/readyz', '/metrics/slis']) {
@@ -97,7 +97,7 @@ test('every row of the table is scraped with its type, its help and no label tha
   }
 });
 
-test('names and labels are as Prometheus asks: units, suffixes, letters', () => {
+test('metric names and labels follow the rules of Prometheus: units, suffixes, letters', () => {
   for (const [name, { type, help, labels }] of Object.entries<MetricRow>({
     ...metricsTable,
     ...healthMetricsTable,

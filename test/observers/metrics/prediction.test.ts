@@ -25,66 +25,66 @@ function prediction(outlook: Partial<Outlook>): [number, boolean] {
   return [duration / seconds, isOverrun];
 }
 
-test('a shutdown with nothing in flight is expected to take its delay', () => {
+test('a shutdown without requests in flight is predicted to take its delay', () => {
   assert.deepEqual(prediction({}), [10, false]);
 });
 
-test('a pre-shutdown hook that may take longer than the delay counts in its place', () => {
+test('a pre-shutdown hook whose limit exceeds the delay counts in place of the delay', () => {
   assert.deepEqual(prediction({ longestHook: 12 * seconds }), [12, false]);
   assert.deepEqual(prediction({ longestHook: 5 * seconds }), [10, false]);
 });
 
-test('requests in flight are expected to take as long as nearly all others did', () => {
+test('requests in flight are predicted to take as long as nearly all earlier requests', () => {
   assert.deepEqual(prediction({ requestsInFlight: 1, usual: 2 * seconds }), [12, false]);
   assert.deepEqual(prediction({ requestsInFlight: 0, usual: 2 * seconds }), [10, false]);
 });
 
-test('a request that is old already is expected to go on for as long again', () => {
+test('a request that is already older is predicted to take its age once more', () => {
   assert.deepEqual(prediction({ requestsInFlight: 1, usual: 2 * seconds, oldest: 9 * seconds }), [19, false]);
 });
 
-test('a drain that would not be over when the destroy hooks have to begin is an overrun', () => {
+test('a drain that would end after the start of the destroy hooks is a predicted overrun', () => {
   assert.deepEqual(prediction({ requestsInFlight: 1, oldest: 15 * seconds }), [25, false]);
   assert.deepEqual(prediction({ requestsInFlight: 1, oldest: 15 * seconds + 1 }), [25.001, true]);
 });
 
-test('A-140 long-running requests are expected to end at 200 a second, or within their grace period', () => {
+test('A-140 long-running requests are predicted to end at 200 per second, or within their grace period', () => {
   assert.deepEqual(prediction({ longRunningRequests: 400 }), [12, false]);
   assert.deepEqual(prediction({ longRunningRequests: 50_000 }), [20, false]);
   assert.deepEqual(prediction({ longRunningRequests: 50_000, grace: 0 }), [10, false]);
 });
 
-test('long-running requests never run over, since all are told while there is time', () => {
+test('long-running requests never cause a predicted overrun, because all of them are ended in time', () => {
   assert.deepEqual(prediction({ longRunningRequests: 50_000, grace: 60 * seconds }), [25, false]);
 });
 
-test('requests of both kinds drain beside each other', () => {
+test('the prediction assumes that ordinary and long-running requests drain at the same time', () => {
   assert.deepEqual(prediction({ longRunningRequests: 400, requestsInFlight: 3, usual: 5 * seconds }), [15, false]);
 });
 
-test('in the delay its rest is expected, and what is in flight after it', () => {
+test('during the delay the prediction is the whole delay plus the time of the requests in flight', () => {
   assert.deepEqual(prediction({ elapsed: 4 * seconds, requestsInFlight: 1, usual: seconds }), [11, false]);
 });
 
-test('pre-shutdown hooks that have ended are expected no more', () => {
+test('pre-shutdown hooks that have ended no longer count in the prediction', () => {
   const outlook = { elapsed: 3 * seconds, delay: 0, longestHook: 20 * seconds };
   assert.deepEqual(prediction(outlook), [20, false]);
   assert.deepEqual(prediction({ ...outlook, haveHooksStopped: true }), [3, false]);
 });
 
-test('in the drain what has passed counts, and what is still in flight', () => {
+test('during the drain the prediction is the elapsed time plus the time of the requests still in flight', () => {
   const outlook = { elapsed: 16 * seconds, isDraining: true, requestsInFlight: 1 };
   assert.deepEqual(prediction({ ...outlook, oldest: 8 * seconds }), [24, false]);
   assert.deepEqual(prediction({ ...outlook, oldest: 10 * seconds }), [26, true]);
 });
 
-test('after the drain the destroy hooks have what is left of the budget', () => {
+test('after the drain the destroy hooks are predicted to use the rest of the budget', () => {
   const drained = { isDraining: true, isDrained: true };
   assert.deepEqual(prediction({ ...drained, elapsed: 27 * seconds }), [27, false]);
   assert.deepEqual(prediction({ ...drained, elapsed: 29 * seconds }), [29, true]);
 });
 
-test('a budget that was shortened below the delay is an overrun only when something is in flight', () => {
+test('a budget that was shortened below the delay is a predicted overrun only with requests in flight', () => {
   const outlook = { budget: 4 * seconds, drainEnd: seconds, elapsed: 0 };
   assert.deepEqual(prediction(outlook), [1, false]);
   assert.deepEqual(prediction({ ...outlook, requestsInFlight: 1, oldest: 500 }), [1.5, true]);

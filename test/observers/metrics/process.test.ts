@@ -14,7 +14,7 @@ async function scrape(port: number, path = '/metrics'): Promise<Exposition> {
   return new Exposition(body);
 }
 
-/** hang opens so many connections, each with a request that gets no answer. */
+/** hang opens `count` connections, each with a request that gets no response. */
 function hang(scope: TestContext, port: number, count: number): Socket[] {
   return Array.from({ length: count }, () => {
     const client = connect(port, '127.0.0.1');
@@ -25,7 +25,7 @@ function hang(scope: TestContext, port: number, count: number): Socket[] {
   });
 }
 
-test('a process is scraped until its end, which the metrics do not hold up', async (t) => {
+test('a process is scraped until its end, and scrapes do not delay the end', async (t) => {
   const child = disposed(t, new ProcessUnderTest('serve.ts', env));
   const port = await child.ready();
   await ask(port, '/?after=1');
@@ -45,7 +45,7 @@ test('a process is scraped until its end, which the metrics do not hold up', asy
   assert.equal(child.stderr, '');
 });
 
-test('a scrape beside a thousand requests in flight counts them all', async (t) => {
+test('a scrape during a thousand requests in flight counts all of them', async (t) => {
   const child = disposed(t, new ProcessUnderTest('serve.ts', env));
   const port = await child.ready();
   const clients = hang(t, port, 1_000);

@@ -26,8 +26,8 @@ function lameduckUnderTest(scope: TestContext, registry: unknown): Lameduck {
   return duck;
 }
 
-describe('what is allowed as a registry', () => {
-  test('a registry of prom-client, or anything with registerMetric, is', () => {
+describe('allowed registries', () => {
+  test('a registry of prom-client, and any object with registerMetric, is allowed as a registry', () => {
     assert.equal(registryAllowed(new Registry()), undefined);
     assert.equal(registryAllowed({ registerMetric: () => undefined }), undefined);
   });
@@ -41,20 +41,20 @@ describe('what is allowed as a registry', () => {
     { registerMetric: true },
     { registerMetric() {}, metrics: 'text' },
   ]) {
-    test(`${JSON.stringify(given)} is not`, () => {
-      assert.match(registryAllowed(given) ?? '', /^a Registry of prom-client, or anything else with/);
+    test(`${JSON.stringify(given)} is rejected as a registry`, () => {
+      assert.match(registryAllowed(given) ?? '', /^a Registry of prom-client, or an object with/);
     });
   }
 
-  test('one that has a metric of a name of ours is not, and the name is said', () => {
+  test("a registry that already has a metric with a name of lameduck's is rejected, and the error has that name", () => {
     const registry = new Registry();
     registry.registerMetric(gauge('lameduck_connections') as never);
-    assert.match(registryAllowed(registry) ?? '', /one that has no metric lameduck_connections yet/);
+    assert.match(registryAllowed(registry) ?? '', /a registry that has no metric lameduck_connections yet/);
   });
 });
 
-describe('registering', () => {
-  test('puts our own objects into the registry and takes exactly those off again', async () => {
+describe('adding metrics to a registry', () => {
+  test('lameduck adds its own metric objects to the registry and later removes exactly those', async () => {
     const registry = new Registry();
     const theirs = gauge('theirs');
     registry.registerMetric(theirs as never);
@@ -66,7 +66,7 @@ describe('registering', () => {
     assert.deepEqual([...registry.getMetricsAsArray()] as unknown[], [theirs]);
   });
 
-  test('leaves a registry as it was that does not take one of them', () => {
+  test("a registry that rejects one metric keeps none of lameduck's", () => {
     const registry = new Registry();
     const theirs = gauge('b');
     registry.registerMetric(theirs as never);
@@ -75,12 +75,12 @@ describe('registering', () => {
       (error) =>
         isLameduckError(error) &&
         error instanceof Error &&
-        /registry: it does not take b: .*already been registered/.test(error.message),
+        /registry: it rejected the metric b: .*already been registered/.test(error.message),
     );
     assert.deepEqual([...registry.getMetricsAsArray()] as unknown[], [theirs]);
   });
 
-  test('takes nothing off that somebody else has put under the name meanwhile', () => {
+  test("a metric that another program has registered under a name of lameduck's is not removed", () => {
     const registry = new Registry();
     const unregister = register(registry, [gauge('a')]);
     registry.clear();
@@ -90,7 +90,7 @@ describe('registering', () => {
     assert.deepEqual([...registry.getMetricsAsArray()] as unknown[], [theirs]);
   });
 
-  test('takes a counter off that a registry has renamed for OpenMetrics', async () => {
+  test('a counter that the registry has renamed for OpenMetrics is removed', async () => {
     const registry = new Registry<OpenMetricsContentType>();
     registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
     const unregister = register(registry, [counter('b_total')]);
@@ -101,7 +101,7 @@ describe('registering', () => {
     assert.deepEqual([...registry.getMetricsAsArray()], []);
   });
 
-  test('does with a registry that can only take metrics', () => {
+  test('a registry that cannot remove metrics is accepted', () => {
     const taken: string[] = [];
     const unregister = register({ registerMetric: ({ name }: RegistryMetric) => taken.push(name) }, [gauge('a')]);
     unregister();
@@ -109,8 +109,8 @@ describe('registering', () => {
   });
 });
 
-describe('a registry of the program’s own', () => {
-  test('has every metric from the creation on, those of the health checks too', async (t) => {
+describe("the program's own registry", () => {
+  test("the program's own registry has every metric from the start, including those of the health checks", async (t) => {
     const registry = new Registry();
     const duck = lameduckUnderTest(t, registry);
     assert.deepEqual(
@@ -126,7 +126,7 @@ describe('a registry of the program’s own', () => {
     await duck.shutdown('test');
   });
 
-  test('can be read as JSON, gathered from several processes, and reset without losing a number', async (t) => {
+  test("the program's own registry can be read as JSON, aggregated over several processes, and reset without losing a number", async (t) => {
     const registry = new Registry();
     lameduckUnderTest(t, registry);
     registry.setDefaultLabels({ app: 'a' });
@@ -140,7 +140,7 @@ describe('a registry of the program’s own', () => {
     assert.equal(new Exposition(await registry.metrics()).value('lameduck_build_info', { app: 'a' }), 1);
   });
 
-  test('is refused for a second lifecycle, in the settings error, with the first untouched', (t) => {
+  test('the registry of one lifecycle is rejected for a second one by the settings error, and the first is not changed', (t) => {
     const registry = new Registry();
     lameduckUnderTest(t, registry);
     const before = [...registry.getMetricsAsArray()];
@@ -148,12 +148,12 @@ describe('a registry of the program’s own', () => {
       () => lameduckUnderTest(t, registry),
       (error) =>
         isLameduckError(error) &&
-        /registry: .* from code: expected one that has no metric .* no other lifecycle uses/.test(String(error)),
+        /registry: .* from code: expected a registry that has no metric .* no other lifecycle uses/.test(String(error)),
     );
     assert.deepEqual([...registry.getMetricsAsArray()], before);
   });
 
-  test('can be given to the next lifecycle when the first has ended', async (t) => {
+  test('the registry of a lifecycle that has ended can be used by the next one', async (t) => {
     const registry = new Registry();
     await lameduckUnderTest(t, registry).shutdown('test');
     assert.deepEqual([...registry.getMetricsAsArray()], []);
@@ -161,12 +161,12 @@ describe('a registry of the program’s own', () => {
     assert.equal(registry.getMetricsAsArray().length, metricNames.length);
   });
 
-  test('that is bad is one line of the settings error, beside the others', () => {
+  test('an invalid registry is one line of the settings error, beside the others', () => {
     assert.throws(
       () => lameduck(createServer(), { registry: {} as MetricsRegistry, metricsPath: 'metrics', logger: quiet }),
       (error) =>
         isLameduckError(error) &&
-        /settings refused:\n(.*\n)*.*metricsPath.*\n(.*\n)*.*registry: \{\} from code: expected a Registry/.test(
+        /invalid settings:\n(.*\n)*.*metricsPath.*\n(.*\n)*.*registry: \{\} from code: expected a Registry/.test(
           String(error),
         ),
     );

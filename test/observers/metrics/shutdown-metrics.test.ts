@@ -18,13 +18,13 @@ import { until } from '../../support/until.ts';
 
 interface UnderTest extends Parts {
   readonly clock: FakeClock;
-  /** read is what a registry of the program's own has now. */
+  /** read returns the current metrics of the program's own registry. */
   readonly read: () => Promise<Exposition>;
-  /** hang sends a request that gets no answer. */
+  /** hang sends a request that gets no response. */
   readonly hang: () => Promise<Socket>;
 }
 
-/** A server that never answers, ready, on a clock that the test turns. */
+/** Starts a ready server that never responds, on a clock that the test advances. */
 async function readyUnderTest(scope: TestContext, options: SettingsOptions = {}): Promise<UnderTest> {
   const { server } = disposed(scope, new ServerUnderTest(neverAnswers));
   const [clock, observer, registry] = [new FakeClock(), new RecordingObserver(), new Registry()];
@@ -47,7 +47,7 @@ async function readyUnderTest(scope: TestContext, options: SettingsOptions = {})
   };
 }
 
-/** The lifecycle's own numbers that have one value, in the words of their names. */
+/** The lifecycle's own metrics that have a single value, by their names. */
 const shutdownOf = (found: Exposition): Record<string, number | undefined> =>
   Object.fromEntries(
     ['budget_seconds', 'drain_budget_seconds', 'remaining_seconds', 'predicted_seconds', 'overrun_predicted'].map(
@@ -55,7 +55,7 @@ const shutdownOf = (found: Exposition): Record<string, number | undefined> =>
     ),
   );
 
-test('A-188 each signal says whether it has fired, and how long the phase before it took', async (t) => {
+test('A-188 the metric of each lifecycle signal shows whether it has fired, and how long the phase before it took', async (t) => {
   const { handle, clock, read } = await readyUnderTest(t, { shutdownDelayDuration: '10s' });
   const signals = (found: Exposition): string[] =>
     signalNames.filter((signal) => found.value('lameduck_lifecycle_signal', { signal }) === 1);
@@ -69,7 +69,10 @@ test('A-188 each signal says whether it has fired, and how long the phase before
   await clock.advance(3_000);
   const inDelay = await read();
   assert.deepEqual(signals(inDelay), [
-    ...['MuxAndDiscoveryComplete', 'HasBeenReady', 'ShutdownInitiated', 'PreShutdownHooksStopped'],
+    'MuxAndDiscoveryComplete',
+    'HasBeenReady',
+    'ShutdownInitiated',
+    'PreShutdownHooksStopped',
   ]);
   const phase = (signal: string): number | undefined =>
     inDelay.value('lameduck_lifecycle_phase_duration_seconds', { signal });
@@ -84,28 +87,37 @@ test('A-188 each signal says whether it has fired, and how long the phase before
   );
 });
 
-test('the budget, what the drain has of it, and what is left of it can be scraped', async (t) => {
+test("the budget, the drain's share of the budget and the rest of the budget can be scraped", async (t) => {
   const { handle, clock, read } = await readyUnderTest(t, { shutdownDelayDuration: '10s' });
   handle.addPreShutdownHook('long', () => new Promise(() => undefined), { timeout: '12s' });
   assert.deepEqual(shutdownOf(await read()), {
-    ...{ budget_seconds: 28, drain_budget_seconds: 13, remaining_seconds: undefined },
-    ...{ predicted_seconds: 12, overrun_predicted: 0 },
+    budget_seconds: 28,
+    drain_budget_seconds: 13,
+    remaining_seconds: undefined,
+    predicted_seconds: 12,
+    overrun_predicted: 0,
   });
   const ended = handle.shutdown('test');
   await clock.advance(3_000);
   assert.deepEqual(shutdownOf(await read()), {
-    ...{ budget_seconds: 28, drain_budget_seconds: 13, remaining_seconds: 25 },
-    ...{ predicted_seconds: 12, overrun_predicted: 0 },
+    budget_seconds: 28,
+    drain_budget_seconds: 13,
+    remaining_seconds: 25,
+    predicted_seconds: 12,
+    overrun_predicted: 0,
   });
   void handle.shutdown('sooner', { budget: '17s' });
   assert.deepEqual(shutdownOf(await read()), {
-    ...{ budget_seconds: 20, drain_budget_seconds: 5, remaining_seconds: 17 },
-    ...{ predicted_seconds: 12, overrun_predicted: 0 },
+    budget_seconds: 20,
+    drain_budget_seconds: 5,
+    remaining_seconds: 17,
+    predicted_seconds: 12,
+    overrun_predicted: 0,
   });
   await clock.advanceUntil('the end', ended);
 });
 
-test('an overrun is predicted while it can still be scraped: before the shutdown, and in its delay', async (t) => {
+test('an overrun is predicted while it can still be scraped: before the shutdown, and during its delay', async (t) => {
   const { handle, clock, read, hang } = await readyUnderTest(t, { shutdownDelayDuration: '10s' });
   const client = await hang();
   await clock.advance(15_000);
@@ -128,7 +140,7 @@ test('an overrun is predicted while it can still be scraped: before the shutdown
   await clock.advanceUntil('the end', ended);
 });
 
-test('the lifecycle’s numbers of requests are those of its record', async (t) => {
+test("the lifecycle's metrics of requests equal those of its record", async (t) => {
   const { handle, clock, read, hang } = await readyUnderTest(t, { shutdownDelayDuration: '0s' });
   let found: Exposition | undefined;
   handle.addDestroyHook('push', async () => {
@@ -144,7 +156,7 @@ test('the lifecycle’s numbers of requests are those of its record', async (t) 
   assert.equal(found.value('http_server_request_duration_seconds_count', { http_response_status_code: '' }), 2);
 });
 
-test('hooks have the time that they took, and their failures by kind', async (t) => {
+test('the metrics of hooks have their durations, and their failures by kind', async (t) => {
   const { handle, clock, read } = await readyUnderTest(t, { shutdownDelayDuration: '10s' });
   handle.addPreShutdownHook('quick', async () => {
     await new Promise<void>((resolve) => clock.after(250, resolve));
@@ -167,7 +179,7 @@ test('hooks have the time that they took, and their failures by kind', async (t)
   await clock.advanceUntil('the end', ended);
 });
 
-test('a shutdown is scraped on a connection that is still open, until it is told to close', async (t) => {
+test('a scrape during the shutdown is served on an open connection, until the connection gets Connection: close', async (t) => {
   const serving = await measure(t, { shutdownDelayDuration: '30s', terminationGracePeriodSeconds: 60 });
   const kept = await serving.dial();
   kept.get('/');
@@ -182,9 +194,10 @@ test('a shutdown is scraped on a connection that is still open, until it is told
   assert.ok((found.value('lameduck_shutdown_remaining_seconds') ?? 0) > 50);
 });
 
-test('A-111, A-126 scrapes are exempt from the 429 of a shutdown, which is in no duration', async (t) => {
+test('A-111, A-126 scrapes are exempt from the 429 of a shutdown, and have no duration', async (t) => {
   const serving = await measure(t, {
-    ...{ shutdownDelayDuration: '0s', shutdownSendRetryAfter: true },
+    shutdownDelayDuration: '0s',
+    shutdownSendRetryAfter: true,
     listener(request, response) {
       if (request.headers.expect !== undefined) response.writeContinue();
       request.resume().on('end', () => response.end('served\n'));

@@ -1,4 +1,4 @@
-// Code that a user compiles against the plugin: a correct program, and one mistake that the compiler must find.
+// Code that a user compiles with the plugin: a correct program, and one mistake that the compiler must find.
 import Fastify from 'fastify';
 import fastifyLameduck from 'lameduck/fastify';
 

@@ -1,10 +1,10 @@
-// A user's program with a probe port, which is answered there also while its main thread waits for the prober.
+// A user's program with a probe port. It responds there even while the main thread waits for the prober.
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { lameduck } from 'lameduck';
 
-// In a function, since a bundle may be CommonJS.
+// In a function, because a CommonJS bundle has no top-level await.
 async function main() {
   const free = createServer().listen(0);
   await once(free, 'listening');

@@ -1,4 +1,4 @@
-// Code that a user compiles against the package: a correct program, and one mistake that the compiler must find.
+// Code that a user compiles with the package: a correct program, and one mistake that the compiler must find.
 import { createServer } from 'node:http';
 import { lameduck } from 'lameduck';
 import { runShutdown, type ShutdownRecord } from 'lameduck/testing';

@@ -1,4 +1,4 @@
-// Tests each duty of a server in a pod towards the kubelet's probes, on a process of its own.
+// Tests what a server in a pod must do for the kubelet's probes, on a real process.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -20,22 +20,26 @@ const verdict = async (action: HttpGet): Promise<string> => {
   return result === 'success' ? result : `${result}: ${output}`;
 };
 
-/** podAddresses are those of this machine that are no loopback, as the kubelet would use them. */
+/** podAddresses are this machine's addresses other than loopback, because the kubelet probes the pod's IP address. */
 const podAddresses = Object.values(networkInterfaces())
   .flatMap((list = []) => list)
   .filter(({ internal, address }) => !internal && !address.startsWith('fe80'))
   .map(({ address }) => address);
 
-test('K-193 both ports are reached at every address of the pod', { skip: podAddresses.length === 0 }, async (t) => {
-  const program = await ProbedProcess.start(t, {}, pod);
-  for (const host of podAddresses) {
-    for (const port of [await program.port(), program.probePort]) {
-      assert.equal(await verdict({ host, port, path: '/readyz' }), 'success', host);
+test(
+  'K-193 the main port and the probe port are reached at every address of the pod',
+  { skip: podAddresses.length === 0 },
+  async (t) => {
+    const program = await ProbedProcess.start(t, {}, pod);
+    for (const host of podAddresses) {
+      for (const port of [await program.port(), program.probePort]) {
+        assert.equal(await verdict({ host, port, path: '/readyz' }), 'success', host);
+      }
     }
-  }
-});
+  },
+);
 
-test('K-196 the port is open while the start goes on, and readiness fails until it is over', async (t) => {
+test('K-196 the port accepts connections while the start is in progress, and readiness fails until the start is complete', async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-in-a-pod.ts', { WARM_UP: 'on' }));
   const port = await program.port();
   assert.equal(await verdict({ port, path: '/livez' }), 'success');
@@ -45,7 +49,7 @@ test('K-196 the port is open while the start goes on, and readiness fails until 
   assert.equal(await verdict({ port, path: '/readyz' }), 'success');
 });
 
-test('K-197 liveness passes at once while a dependency hangs, on both ports, and readiness fails within the probe’s second', async (t) => {
+test("K-197 while a dependency hangs, liveness passes at once on both ports, and readiness fails within the probe's second", async (t) => {
   const program = await ProbedProcess.start(t, {}, pod);
   const port = await program.port();
   await probe(port, '/hang');
@@ -54,12 +58,12 @@ test('K-197 liveness passes at once while a dependency hangs, on both ports, and
     for (let count = 0; count < 5; count++) assert.equal(await verdict({ port: one, path: '/livez' }), 'success');
     const { status, tookMs } = await readyz;
     assert.equal(status, 500);
-    // Its own limit is 900 ms; a machine that is busy adds to it.
+    // lameduck's own limit is 900 ms. A busy machine may answer later.
     assert.ok(tookMs < 2_500, String(tookMs));
   }
 });
 
-test('K-197 under more load than the process can bear every liveness probe passes on the probe port, most of them at once', async (t) => {
+test('K-197 under overload every liveness probe passes on the probe port, and most pass immediately', async (t) => {
   const program = await ProbedProcess.start(t, {}, { fixture: 'is-busy.ts' });
   const port = await program.port();
   const account = newAccount();
@@ -79,7 +83,7 @@ test('K-197 under more load than the process can bear every liveness probe passe
   assert.ok(median < 100, `${String(median)} ms`);
 });
 
-test('K-199 an answer that fails has its length, is short, and comes whole in one write, on both ports', async (t) => {
+test('K-199 a failing probe response has a Content-Length, is short, and arrives in one write, on both ports', async (t) => {
   const program = await ProbedProcess.start(t, {}, pod);
   await probe(await program.port(), '/hang');
   for (const port of [await program.port(), program.probePort]) {
@@ -95,10 +99,10 @@ test('K-199 an answer that fails has its length, is short, and comes whole in on
   }
 });
 
-describe('K-200 probes are answered in every form that the kubelet may send them', () => {
+describe('K-200 the server responds to every form of probe that the kubelet may send', () => {
   const hosts = ['10.0.0.1:8080', 'a.example', '[2001:db8::1]:80', '_', 'x'.repeat(200)];
 
-  test('K-200 whatever the host, the query and the method, in clear text', async (t) => {
+  test('K-200 probes in clear text pass with any Host, query and method', async (t) => {
     const program = await ProbedProcess.start(t, {}, pod);
     for (const port of [await program.port(), program.probePort]) {
       for (const Host of hosts) {
@@ -119,19 +123,23 @@ describe('K-200 probes are answered in every form that the kubelet may send them
     ['HTTP/1.1', 'serve.ts', { ADAPTER: 'node:https' }],
     ['HTTP/2', 'serves-over-tls.ts', {}],
   ] as const) {
-    test(`K-200 over TLS without the name of a server, by ${protocol}`, async (t) => {
+    test(`K-200 probes over TLS without a server name pass, by ${protocol}`, async (t) => {
       const program = disposed(t, new ProcessUnderTest(fixture, env));
       const port = await program.ready();
       for (const path of ['/readyz', '/livez?a=b', '/healthz']) {
         assert.equal(await verdict({ port, path, scheme: 'HTTPS' }), 'success');
       }
       program.kill('SIGTERM');
-      assert.deepEqual(await program.exit, { code: 0, signal: null }, 'the connections of probes hold nothing');
+      assert.deepEqual(
+        await program.exit,
+        { code: 0, signal: null },
+        'the connections of probes must not hold the drain',
+      );
     });
   }
 });
 
-test('K-201 a thousand probes leave no line in the log, and nothing in the metrics of requests', async (t) => {
+test('K-201 a thousand probes add no line to the log, and no request to the metrics', async (t) => {
   const program = await ProbedProcess.start(t, {}, pod);
   const ports = [await program.port(), program.probePort];
   const before = program.lines.length;
@@ -153,7 +161,7 @@ test('K-201 a thousand probes leave no line in the log, and nothing in the metri
   assert.deepEqual(program.lines.slice(before), []);
 });
 
-test('K-202 connections without a byte, and TLS handshakes that are broken off, are silent on every kind of port', async (t) => {
+test('K-202 connections without a byte and broken-off TLS handshakes cause no log line on any kind of port', async (t) => {
   const plain = await ProbedProcess.start(t, {}, pod);
   const secure = disposed(t, new ProcessUnderTest('serve.ts', { ADAPTER: 'node:https' }));
   const both = disposed(t, new ProcessUnderTest('serves-over-tls.ts'));
@@ -169,7 +177,7 @@ test('K-202 connections without a byte, and TLS handshakes that are broken off, 
   await endsWell(t, plain, secure, both);
 });
 
-/** touch connects as a TCP probe does, or begins a handshake and breaks it off. */
+/** touch connects as a TCP probe does, or begins a TLS handshake and breaks it off. */
 async function touch(port: number, how: number): Promise<void> {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   await once(socket, 'connect');

@@ -1,4 +1,4 @@
-// Tests each duty of a server in a pod when it is terminated, on a process of its own.
+// Tests what a server in a pod must do when it is terminated, on a real process.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -24,7 +24,7 @@ async function dial(t: TestContext, port: number): Promise<Socket> {
 
 const said = (program: ProcessUnderTest): unknown[] => program.lines.map(({ msg, name }) => name ?? msg);
 
-test('K-198, K-203, K-208, K-215 from SIGTERM on readiness fails and liveness passes; all is served, told to leave and ended in order', async (t) => {
+test('K-198, K-203, K-208, K-215 from SIGTERM on readiness fails and liveness passes, every request is served, and every connection is closed in order', async (t) => {
   const program = await ProbedProcess.start(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' }, pod);
   const port = await program.port();
   const created = await HeldRequest.open(t, port, '/created');
@@ -44,7 +44,11 @@ test('K-198, K-203, K-208, K-215 from SIGTERM on readiness fails and liveness pa
   await program.signaled('ShutdownInitiated');
   const readiness = prober('readiness', '/readyz').start();
   await program.signaled('HTTPServerStoppedListening');
-  assert.equal(await created.release(), 'created', 'it came before the listener closed, and ends as it would have');
+  assert.equal(
+    await created.release(),
+    'created',
+    'a request that arrived before the listener closed completes as usual',
+  );
   assert.match(created.head, /^HTTP\/1\.1 201 Created\r\nConnection: close\r\n/);
   assert.match(await events.text(), /^data: 1\n\nretry: \d+\n\n?$/);
   assert.equal((await goodbye)[0].code, 1001);
@@ -52,14 +56,19 @@ test('K-198, K-203, K-208, K-215 from SIGTERM on readiness fails and liveness pa
   await Promise.all([liveness.stop(), readiness.stop()]);
   assert.deepEqual(await program.exit, endedWell);
 
-  // The last of each may have come when there was nobody left to answer.
+  // The last probe of each kind may find no listener. It has no status and is left out.
   const results = (of: Prober): unknown[] => [
     ...new Set(of.outcomes.filter(({ status }) => status).map(({ result }) => result)),
   ];
   assert.deepEqual([results(liveness), results(readiness)], [['success'], ['failure']]);
   const order = [
-    ...['ShutdownInitiated', 'AfterShutdownDelayDuration', 'NotAcceptingNewRequest'],
-    ...['HTTPServerStoppedListening', 'InFlightRequestsDrained', ...closed, 'shutdown ended'],
+    'ShutdownInitiated',
+    'AfterShutdownDelayDuration',
+    'NotAcceptingNewRequest',
+    'HTTPServerStoppedListening',
+    'InFlightRequestsDrained',
+    ...closed,
+    'shutdown ended',
   ];
   const happened = said(program);
   assert.deepEqual(
@@ -70,7 +79,7 @@ test('K-198, K-203, K-208, K-215 from SIGTERM on readiness fails and liveness pa
   assert.equal(happened.at(-1), 'shutdown ended');
 });
 
-test('K-204 through the whole delay every new connection is served', async (t) => {
+test('K-204 every new connection is served during the whole delay', async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-in-a-pod.ts', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '3s' }));
   const port = await program.ready();
   program.kill('SIGTERM');
@@ -86,7 +95,7 @@ test('K-204 through the whole delay every new connection is served', async (t) =
   assert.equal((await program.finalLine())['exitCode'], 0);
 });
 
-test('K-205 a probe that leaves the check shutdown out holds through the drain, and the answer says what fails without it', async (t) => {
+test('K-205 a probe that excludes the check shutdown passes during the drain, and its response names the failed check', async (t) => {
   const program = await ProbedProcess.start(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '3s' }, pod);
   program.kill('SIGTERM');
   await program.signaled('ShutdownInitiated');
@@ -98,14 +107,14 @@ test('K-205 a probe that leaves the check shutdown out holds through the drain, 
   assert.deepEqual(await program.exit, endedWell);
 });
 
-// A budget of 2 s.
+// With these values the shutdown budget is 2 s.
 const shortGrace = {
   LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '4',
   LAMEDUCK_DESTROY_HOOK_TIMEOUT: '500ms',
   LAMEDUCK_PRE_SHUTDOWN_HOOK_TIMEOUT: '500ms',
 };
 
-test('K-206 silent, half-open and kept connections hold nothing', async (t) => {
+test('K-206 silent, half-open and kept connections do not hold the exit', async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-in-a-pod.ts', shortGrace));
   const port = await program.ready();
   for (const bytes of ['', 'GET / HT', 'GET / HTTP/1.1\r\nHost: a\r\n', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n']) {
@@ -119,7 +128,7 @@ test('K-206 silent, half-open and kept connections hold nothing', async (t) => {
   assert.ok(performance.now() - since < 4_000, String(performance.now() - since));
 });
 
-test('K-206, K-207 at the end of the budget, two seconds ahead of SIGKILL, what is open is named, cut and told by the exit code', async (t) => {
+test('K-206, K-207 at the end of the budget, two seconds before SIGKILL, open requests are logged and cut, and the exit code is 80', async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-in-a-pod.ts', shortGrace));
   const port = await program.ready();
   const socket = await dial(t, port);
@@ -133,7 +142,7 @@ test('K-206, K-207 at the end of the budget, two seconds ahead of SIGKILL, what 
   const { code } = await program.exit;
   const took = performance.now() - since;
   assert.equal(code, 80);
-  assert.ok(took < 4_000, `SIGKILL would have come: ${String(took)}`);
+  assert.ok(took < 4_000, `SIGKILL would have been sent: ${String(took)}`);
   const { unfinished, budgetMs, durationMs } = await program.finalLine();
   assert.deepEqual(
     (unfinished as { route: string }[]).map(({ route }) => route).toSorted((a, b) => a.localeCompare(b)),
@@ -147,7 +156,7 @@ test('K-206, K-207 at the end of the budget, two seconds ahead of SIGKILL, what 
   );
 });
 
-test('K-209 the connection that a preStop hook of the kubelet has kept does not hold the exit', async (t) => {
+test("K-209 a connection that the kubelet's preStop hook has kept open does not hold the exit", async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-in-a-pod.ts'));
   const socket = await dial(t, await program.ready());
   const lifecycle = 'Host: 10.0.0.1:8080\r\nUser-Agent: kube-lifecycle/1.36\r\nAccept-Encoding: gzip\r\n';
@@ -161,7 +170,7 @@ test('K-209 the connection that a preStop hook of the kubelet has kept does not 
   assert.ok(Number((await program.finalLine())['durationMs']) < 3_000);
 });
 
-test('K-214 with a thousand idle connections a budget of two seconds is enough', async (t) => {
+test('K-214 a process with a thousand idle connections drains within a budget of two seconds', async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-in-a-pod.ts', shortGrace));
   const port = await program.ready();
   const ended: Promise<unknown>[] = [];

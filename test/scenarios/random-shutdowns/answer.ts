@@ -1,15 +1,18 @@
-// An answer of HTTP/1.1 as it is on the wire, taken only when the last byte of it has come.
+// Parses an HTTP/1.1 response from raw bytes. A response counts only when its last byte has arrived.
 
 export interface Answer {
   readonly status: number;
   readonly head: string;
   readonly body: string;
   readonly isClose: boolean;
-  /** Where the next one begins. */
+  /** The index at which the next response begins. */
   readonly end: number;
 }
 
-/** parseAnswer reads one; undefined when it is not whole. `hasFin` says that the server has ended the connection. */
+/**
+ * parseAnswer parses one response, or returns undefined if it is incomplete. `hasFin` is true if the server has ended
+ * the connection.
+ */
 export function parseAnswer(text: string, hasFin: boolean): Answer | undefined {
   const headEnd = text.indexOf('\r\n\r\n');
   if (headEnd === -1) return undefined;

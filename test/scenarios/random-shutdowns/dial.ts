@@ -1,4 +1,4 @@
-// Making a connection, with TLS where the server speaks it.
+// Opens a connection, with TLS if the server uses it.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecure } from 'node:tls';
@@ -6,11 +6,11 @@ import type { World } from './world.ts';
 
 export interface Dialed {
   readonly socket: Socket;
-  /** By which the server knows it. */
+  /** The client's local port, by which the server identifies the connection. */
   readonly port: number;
 }
 
-/** dial connects; undefined when the server refuses, or has ended. */
+/** dial connects. It returns undefined if the server refuses or has ended. */
 export async function dial(
   world: World,
   name: string,
@@ -18,7 +18,7 @@ export async function dial(
   allowHalfOpen = false,
 ): Promise<Dialed | undefined> {
   const raw = connect({ port: world.port, host: '127.0.0.1', noDelay: true, allowHalfOpen });
-  // An error that comes while nobody waits for one.
+  // An error may occur while no caller waits for it. Without a listener, it would be an uncaught error.
   raw.on('error', () => undefined);
   try {
     await once(raw, 'connect');

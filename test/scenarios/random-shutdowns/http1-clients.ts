@@ -4,7 +4,7 @@ import { eventSource } from '../../support/watching.ts';
 import { Wire } from './wire.ts';
 import { between, oneOf, pause, type Random, type World } from './world.ts';
 
-/** Client talks until it has nothing more to say, or nobody to say it to. */
+/** Client sends requests until it has finished its conversation or the server no longer accepts connections. */
 export type Client = (world: World, name: string, random: Random) => Promise<void>;
 
 let ids = 0;
@@ -13,7 +13,7 @@ function head(method: string, path: string, headers = ''): string {
   return `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n${headers}\r\n`;
 }
 
-/** ask returns a request as text, and the body that its answer must have. */
+/** ask returns the text of a request, and the body that the response must have. */
 function ask(random: Random): { readonly text: string; readonly body: string } {
   const id = String(++ids);
   const path = `/?id=${id}${oneOf(random, ['', '', `&after=${String(between(random, 0, 400))}`])}`;
@@ -32,7 +32,7 @@ async function expectBody(wire: Wire, what: string, body: string): Promise<boole
   return answer !== undefined;
 }
 
-/** connections opens one connection after another until the server refuses, and talks on each. */
+/** connections opens one connection after another until the server refuses, and uses each of them. */
 async function connections(
   world: World,
   name: string,
@@ -50,7 +50,7 @@ async function connections(
   }
 }
 
-/** Sends its next request as soon as the last is answered, or a little later. */
+/** Sends its next request as soon as it has the last response, or a little later. */
 const closedLoop: Client = async (world, name, random) => {
   const thinking = oneOf(random, [0, 0, 30, 300]);
   await connections(world, name, async (wire) => {
@@ -64,7 +64,7 @@ const closedLoop: Client = async (world, name, random) => {
 };
 
 /**
- * Sends several requests at once, whole or in pieces. After an answer with `Connection: close`, the server never
+ * Sends several requests at once, whole or in pieces. After a response with `Connection: close`, the server never
  * handles the rest (P-009).
  */
 const pipeline: Client = async (world, name, random) => {
@@ -86,7 +86,7 @@ const pipeline: Client = async (world, name, random) => {
   });
 };
 
-/** Stops in the middle of a request line or head, for longer than anybody may be silent. */
+/** Stops in the middle of a request line or head, for longer than the server tolerates a silent connection. */
 const halfHead: Client = async (world, name, random) => {
   await connections(
     world,
@@ -98,7 +98,8 @@ const halfHead: Client = async (world, name, random) => {
         wire.send(text.slice(0, cut));
         await pause(random, 0, 2_500);
         if (wire.isTold) {
-          // A connection that will be refused may be ended before its head is complete.
+          // With shutdownSendRetryAfter, the server can end a connection that it will refuse before the request head is
+          // complete.
           if (!world.sendsRetryAfter || !world.mayRefuse) wire.fail(`half a head was ended by ${wire.error ?? 'FIN'}`);
           return;
         }
@@ -110,7 +111,7 @@ const halfHead: Client = async (world, name, random) => {
   );
 };
 
-/** Sends a body in pieces, slowly, with or without `Expect: 100-continue`. */
+/** Sends a body slowly in pieces, with or without `Expect: 100-continue`. */
 const upload: Client = async (world, name, random) => {
   await connections(
     world,
@@ -144,7 +145,7 @@ const upload: Client = async (world, name, random) => {
   );
 };
 
-/** Reads a long answer slowly. */
+/** Reads a long response slowly. */
 const slowReader: Client = async (world, name, random) => {
   await connections(
     world,
@@ -186,7 +187,7 @@ const eventStream: Client = async (world, name, random) => {
   });
 };
 
-/** Waits for news that never come; is answered in the drain and not before. */
+/** Sends a long poll that gets no news. It must get its response during the drain and not before. */
 const longPoll: Client = async (world, name) => {
   const wire = await Wire.open(world, name);
   wire?.send(head('GET', '/poll'));
@@ -196,7 +197,7 @@ const longPoll: Client = async (world, name) => {
   wire?.close();
 };
 
-/** Says nothing at all, and waits for the server to end the connection. */
+/** Sends nothing, and waits for the server to end the connection. */
 const silent: Client = async (world, name) => {
   const wire = await Wire.open(world, name);
   await wire?.ended();
@@ -205,7 +206,8 @@ const silent: Client = async (world, name) => {
 };
 
 /**
- * Sends a request, is silent for long, and sends another, which is served unless a FIN has ended the connection before.
+ * Sends a request, is silent for a while, and sends another request. The second is served unless a FIN has ended the
+ * connection before.
  */
 const lateWaker: Client = async (world, name, random) => {
   const wire = await Wire.open(world, name);
@@ -221,7 +223,7 @@ const lateWaker: Client = async (world, name, random) => {
   wire.close();
 };
 
-/** HTTP/1.0, or 1.1 that closes by itself. */
+/** Uses HTTP/1.0, or HTTP/1.1 with its own `Connection: close`. */
 const oldFashioned: Client = async (world, name, random) => {
   await connections(world, name, async (wire) => {
     const isOld = random() < 0.5;
@@ -248,7 +250,7 @@ const halfCloser: Client = async (world, name, random) => {
   wire.close();
 };
 
-/** Keeps the event loop of the server from turning, now and then. */
+/** Blocks the event loop of the server from time to time. */
 const blocker: Client = async (world, name, random) => {
   await connections(world, name, async (wire) => {
     await pause(random, 0, 600);
@@ -258,7 +260,7 @@ const blocker: Client = async (world, name, random) => {
   });
 };
 
-/** Breaks its connection off in the middle of something. Its own requests do not count as lost. */
+/** Breaks its connection off at any point. Its own requests do not count as lost. */
 const breaker: Client = async (world, name, random) => {
   await connections(
     world,
@@ -281,6 +283,17 @@ const breaker: Client = async (world, name, random) => {
 };
 
 export const http1Clients: Readonly<Record<string, Client>> = {
-  ...{ closedLoop, pipeline, halfHead, upload, slowReader, eventStream, longPoll, silent },
-  ...{ lateWaker, oldFashioned, halfCloser, blocker, breaker },
+  closedLoop,
+  pipeline,
+  halfHead,
+  upload,
+  slowReader,
+  eventStream,
+  longPoll,
+  silent,
+  lateWaker,
+  oldFashioned,
+  halfCloser,
+  blocker,
+  breaker,
 };

@@ -1,4 +1,4 @@
-// Clients of HTTP/2: many streams at once on a session, and sessions one after another until the server refuses.
+// HTTP/2 clients: many concurrent streams in each session, and one session after another until the server refuses.
 import { connect, type ClientHttp2Session, type ClientHttp2Stream, type OutgoingHttpHeaders } from 'node:http2';
 import { dial, type Dialed } from './dial.ts';
 import type { Client } from './http1-clients.ts';
@@ -8,17 +8,17 @@ const highest = 2 ** 31 - 1;
 
 let ids = 0;
 
-/** Session is one connection of HTTP/2, and what the server has said of its end. */
+/** Session is one HTTP/2 connection, and what the server has announced about its end. */
 class Session {
   readonly #world: World;
   readonly #name: string;
   readonly #session: ClientHttp2Session;
   readonly #port: number;
   readonly #socket: Dialed['socket'];
-  /** The server has refused a request as one that came late. */
+  /** The server has refused a request because it arrived after NotAcceptingNewRequest. */
   isRefused = false;
   #lastStream = Infinity;
-  /** The client has received a GOAWAY that refuses no stream, and must open no more. */
+  /** The client has received a GOAWAY that refuses no stream, and must open no more streams. */
   #isAnnounced = false;
   #error: string | undefined;
 
@@ -35,7 +35,7 @@ class Session {
     this.#session.on('error', (error: NodeJS.ErrnoException) => (this.#error = error.code ?? error.message));
   }
 
-  /** open connects; undefined when the server refuses. */
+  /** open connects, and returns undefined if the server refuses. */
   static async open(world: World, name: string): Promise<Session | undefined> {
     const dialed = await dial(world, name, 'h2');
     return dialed && new Session(world, name, dialed);
@@ -45,7 +45,7 @@ class Session {
     return !this.#session.closed && !this.#session.destroyed && this.#lastStream === Infinity && !this.isRefused;
   }
 
-  /** ask opens a stream. It resolves when the stream has closed, with whether the request was served. */
+  /** ask opens a stream. When the stream has closed, it resolves with whether the request was served. */
   async ask(
     path: string,
     expected: RegExp,
@@ -68,7 +68,7 @@ class Session {
     await closed;
     const what = `${this.#name}: stream ${String(stream.id)}`;
     const isAbove = (stream.id ?? Infinity) > this.#lastStream;
-    // It was never sent.
+    // Node never sent this request.
     if (stream.id === undefined) return false;
     if (!got.isWhole && (stream.rstCode === 7 || isAbove)) world.refuseStream(what, this.#isAnnounced);
     else if (!got.isWhole && got.status === 0 && this.#isReset(got.error)) {
@@ -87,7 +87,7 @@ class Session {
     return false;
   }
 
-  // Node does not always say of a connection that ended without a byte how it ended.
+  // If a connection ended before a byte arrived, Node does not always report how it ended.
   #isReset(error: string): boolean {
     return (this.#error ?? error) === 'ECONNRESET' || this.#socket.bytesRead === 0;
   }
@@ -122,7 +122,7 @@ async function request(session: Session, random: Random): Promise<void> {
   });
 }
 
-/** Has several loops on one session, each with one stream after another. */
+/** Runs several loops in one session. Each opens one stream after another. */
 const streams: Client = async (world, name, random) => {
   const [parallel, thinking] = [oneOf(random, [1, 2, 10]), oneOf(random, [0, 0, 50, 300])];
   await sessions(world, name, async (session) => {
@@ -136,7 +136,7 @@ const streams: Client = async (world, name, random) => {
   });
 };
 
-/** Takes each event stream to its clean end, beside long answers. */
+/** Reads each event stream to its clean end, at the same time as long responses. */
 const streamReader: Client = async (world, name, random) => {
   await sessions(world, name, async (session) => {
     const events = (): Promise<boolean> =>

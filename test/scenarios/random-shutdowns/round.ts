@@ -1,4 +1,5 @@
-// One round: a server of a drawn kind with drawn settings, clients of every kind, and a signal at a drawn moment.
+// Runs one round: a server and settings that are drawn at random, clients of every kind, and a signal at a random
+// moment.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout } from 'node:timers/promises';
 import { ProcessUnderTest } from '../../support/process-under-test.ts';
@@ -8,13 +9,14 @@ import { http2Clients } from './http2-clients.ts';
 import { upgradedClients } from './upgraded-clients.ts';
 import { between, kinds, oneOf, pause, World, type Kind, type Random } from './world.ts';
 
-// The part of terminationGracePeriodSeconds that the whole shutdown may use, in milliseconds.
+// The whole shutdown budget, in milliseconds. It is the default terminationGracePeriodSeconds minus 2 s.
 const budget = 28_000;
 
-// Every client has found the end of its connection by then.
+// The milliseconds within which every client has found the end of its connection.
 const longestLeave = 3_000;
 
-// The linger is a second, and no client is silent for more than 700 ms by its own will.
+// A round is valid only if the event loop of this process was never blocked for longer than this, in milliseconds. The
+// server closes connections that are silent for one second, and clients pause for at most 700 ms.
 const longestStall = 250;
 
 export interface Outcome {
@@ -24,7 +26,7 @@ export interface Outcome {
   readonly answered: number;
   readonly refused: number;
   readonly took: number;
-  /** How often it was gone through. */
+  /** The number of times that the round was run. */
   readonly attempts: number;
 }
 
@@ -57,7 +59,7 @@ function planOf(seed: number): Plan {
   const clients = Array.from({ length: count }, (_, index) => {
     const name = oneOf(random, names);
     const talk = known[name] as Client;
-    // Most clients begin before the signal, and some with it or after it.
+    // Most clients begin before the signal. Some begin with it or after it.
     const at = between(random, 0, signalAt + (random() < 0.2 ? 1_500 : 0));
     return { name: `${name} ${String(index + 1)}`, talk, at, random: seeded(Math.floor(random() * 2 ** 32)) };
   });

@@ -1,4 +1,4 @@
-// Clients that leave HTTP, and those that never get to it.
+// Clients that upgrade from HTTP to another protocol, and clients that never speak HTTP.
 import { connect } from 'node:net';
 import type { Client } from './http1-clients.ts';
 import { Wire } from './wire.ts';
@@ -11,7 +11,7 @@ const handshake =
 const echo = 'GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n';
 const tunnel = 'CONNECT localhost:1 HTTP/1.1\r\nHost: localhost:1\r\n\r\n';
 
-/** frame masks with zeros, which leaves the payload as it is. */
+/** frame returns a WebSocket frame that is masked with zeros, which leaves its payload unchanged. */
 function frame(opcode: number, payload: string): string {
   const length =
     payload.length < 126
@@ -42,7 +42,7 @@ async function chat(wire: Wire, random: Random): Promise<void> {
   }
 }
 
-/** Talks on a WebSocket until it is closed, which must be with 1001 and as a whole frame (P-039). */
+/** Sends messages on a WebSocket until it is closed, which must be with 1001 and as a complete frame (P-039). */
 const webSocket: Client = async (world, name, random) => {
   const wire = await Wire.open(world, name);
   if (wire === undefined) return;
@@ -75,7 +75,7 @@ const webSocket: Client = async (world, name, random) => {
   await talk;
 };
 
-/** Talks over a tunnel, or a protocol that nobody knows, until its FIN. */
+/** Sends data through a tunnel or an unknown protocol until the server's FIN. */
 const tunneler: Client = async (world, name, random) => {
   const wire = await Wire.open(world, name);
   if (wire === undefined) return;
@@ -97,7 +97,10 @@ const tunneler: Client = async (world, name, random) => {
   wire.close();
 };
 
-/** Begins TLS and does not finish it, or, where there is none, sends what is no HTTP. It must hold nobody up (P-048). */
+/**
+ * Begins a TLS handshake and does not finish it, or sends bytes that are not HTTP if the server has no TLS. It must not
+ * delay the drain (P-048).
+ */
 const stranger: Client = async (world, _name, random) => {
   const socket = connect({ port: world.port, host: '127.0.0.1' });
   socket.on('error', () => undefined);
@@ -106,7 +109,7 @@ const stranger: Client = async (world, _name, random) => {
   await new Promise((resolve) => socket.once('close', resolve));
 };
 
-/** Probes readiness on a connection of its own, as the kubelet does. */
+/** Probes readiness on its own connection, as the kubelet does. */
 const prober: Client = async (world, name, random) => {
   for (;;) {
     const path = oneOf(random, ['/readyz', '/livez']);

@@ -1,23 +1,21 @@
-// One raw connection of a client: it reads answers to the byte, and says what became of each request.
+// A client's raw connection. It reads responses byte by byte, and reports the result of each request.
 import type { Socket } from 'node:net';
 import { parseAnswer, type Answer } from './answer.ts';
 import { dial, type Dialed } from './dial.ts';
 import type { World } from './world.ts';
 
-// A connection that is silent for longer than this, in milliseconds, may be ended by the linger before the next
-// request.
+// Milliseconds. If a connection is silent for longer, the server may close it before the next request.
 const longestSilence = 700;
 
-/** Wire is an open connection. */
 export class Wire {
   readonly socket: Socket;
   readonly port: number;
   received = '';
   bytes = 0;
   error: string | undefined;
-  /** The server has refused a request as one that came late. */
+  /** The server has refused a request because it arrived after NotAcceptingNewRequest. */
   isRefused = false;
-  /** The server has announced that it closes. */
+  /** The server has sent Connection: close. */
   saidClose = false;
   hasEnded = false;
   readonly #world: World;
@@ -39,7 +37,7 @@ export class Wire {
     });
     const end = (): void => {
       this.hasEnded = true;
-      // As nearly every client does; the server waits for it.
+      // Nearly every client answers a FIN with its own, and the server waits for it.
       if (!isHalfOpen) socket.end();
       this.#wake();
     };
@@ -49,7 +47,7 @@ export class Wire {
   }
 
   /**
-   * open connects, and returns undefined if the server refuses. A half-open connection goes on sending after the
+   * open connects, and returns undefined if the server refuses. A half-open connection continues to send after the
    * server's FIN.
    */
   static async open(world: World, name: string, isHalfOpen = false): Promise<Wire | undefined> {
@@ -62,7 +60,7 @@ export class Wire {
     return this.saidClose || this.hasEnded;
   }
 
-  /** Whether a request may be sent on which nothing but an answer may follow. */
+  /** Whether a request may be sent for which only a response is correct. */
   get isFit(): boolean {
     return !this.isTold && performance.now() - this.#touchedAt < longestSilence;
   }
@@ -73,13 +71,13 @@ export class Wire {
     this.#touchedAt = performance.now();
   }
 
-  /** close ends the connection as a client does that wants nothing more. */
+  /** close ends the connection from the client's side. */
   close(): void {
     this.socket.end();
     this.socket.resume();
   }
 
-  /** more resolves when something has been received, or the connection has ended. */
+  /** more resolves when bytes have been received, or the connection has ended. */
   more(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve;
@@ -87,8 +85,8 @@ export class Wire {
   }
 
   /**
-   * answer resolves with the next final answer, or with a 1xx that is in `interim`. It resolves with undefined if there
-   * is none.
+   * answer resolves with the next final response, or with a 1xx that is in `interim`. It resolves with undefined if
+   * there is none.
    */
   async answer(interim: readonly number[] = []): Promise<Answer | undefined> {
     for (;;) {
@@ -103,8 +101,8 @@ export class Wire {
   }
 
   /**
-   * served resolves with the answer to a request that has been sent, if it is one of the program's. Whatever else happened
-   * to the request is entered in the account.
+   * served resolves with the response to a sent request, if the program sent the response. It reports any other result
+   * to the world: a refusal, a reset or a failure.
    */
   async served(what: string): Promise<Answer | undefined> {
     return this.judge(what, await this.answer());
@@ -137,7 +135,7 @@ export class Wire {
     while (!this.hasEnded) await this.more();
   }
 
-  /** judgeEnd makes a failure of a connection that was reset when it should have had a FIN. */
+  /** judgeEnd reports a failure if the connection was reset and should have ended with a FIN. */
   judgeEnd(what: string): void {
     if (this.error !== undefined) this.#world.fail(`${this.#name}: ${what} ended by ${this.error} instead of FIN`);
   }

@@ -5,17 +5,17 @@ import { setTimeout } from 'node:timers/promises';
 export const kinds = ['http', 'https', 'h2c', 'h2'] as const;
 export type Kind = (typeof kinds)[number];
 
-// How many streams may cross a GOAWAY. A client that sends requests on a timer may send one at any moment (P-043).
-// Node's own client also reports a stream as refused if it had not sent it yet.
+// The largest number of streams that may cross a GOAWAY. A client that sends requests on a timer may send one at any
+// moment (P-043). Node's own client also reports a stream as refused if it had not sent it yet.
 const mostCrossed = 12;
 
-/** Reset is a connection that ended without a byte, and may be one that the server never accepted (P-018). */
+/** Reset is a connection that ended without a byte. The server may never have accepted it (P-018). */
 export interface Reset {
   readonly port: number;
   readonly what: string;
 }
 
-/** World is one server and the account that its clients keep. */
+/** World is one server, with the results that its clients count. */
 export class World {
   answered = 0;
   refused = 0;
@@ -45,7 +45,7 @@ export class World {
     return this.kind === 'https' || this.kind === 'h2';
   }
 
-  /** tell says that the process signal is being sent now. */
+  /** tell reports that the process signal is being sent now. */
   tell(): void {
     this.#toldAt = performance.now();
     this.#resolve();
@@ -55,26 +55,25 @@ export class World {
     return this.#toldAt < Infinity;
   }
 
-  /** Whether NotAcceptingNewRequest may have fired: it does not before the delay is over. */
+  /** Whether NotAcceptingNewRequest may have fired. It does not fire before the end of the delay. */
   get mayRefuse(): boolean {
     return performance.now() >= this.#toldAt + this.#delay;
   }
 
-  /** Whether readiness has surely turned red, also when the event loop was blocked at the signal. */
+  /** Whether readiness must fail by now, even if the event loop was blocked at the signal. */
   get mustBeRed(): boolean {
     return performance.now() >= this.#toldAt + 500;
   }
 
-  /** refuse counts a request or connection that was refused; that is a failure as long as everything is served. */
+  /** refuse counts a refused request or connection. It is a failure before NotAcceptingNewRequest. */
   refuse(what: string): void {
     this.refused++;
     if (!this.mayRefuse) this.fail(`${what} refused ahead of NotAcceptingNewRequest`);
   }
 
   /**
-   * refuseStream counts a stream that was refused. Over TLS, the server refuses only a stream that crosses the only
-   * GOAWAY. In clear text, the first GOAWAY names no stream, and only Node's client refuses a stream that it has not
-   * sent.
+   * refuseStream counts a refused stream. Over TLS, the server refuses only a stream that crosses the only GOAWAY. In
+   * clear text, the first GOAWAY names no stream, and only Node's client refuses a stream that it has not sent.
    */
   refuseStream(what: string, isAnnounced: boolean): void {
     const isKeptBack = this.kind === 'h2c' ? isAnnounced : ++this.#crossed <= mostCrossed;
@@ -88,13 +87,13 @@ export class World {
     );
   }
 
-  /** reset notes a connection that ended without a byte; it was refused if it turns out that nobody accepted it. */
+  /** reset records a connection that ended without a byte. It counts as refused if the server never accepted it. */
   reset(port: number, what: string): void {
     this.resets.push({ port, what });
     if (!this.mayRefuse) this.fail(`${what} reset ahead of NotAcceptingNewRequest`);
   }
 
-  /** judgeResets makes a failure of each connection that the server had accepted. */
+  /** judgeResets reports a failure for each reset connection that the server had accepted. */
   judgeResets(accepted: readonly number[]): void {
     for (const { port, what } of this.resets) {
       if (accepted.includes(port)) this.failures.push(`${what}: an accepted connection was reset`);
@@ -103,10 +102,10 @@ export class World {
   }
 }
 
-/** Random gives numbers from 0 to 1. */
+/** Random returns numbers from 0 to 1. */
 export type Random = () => number;
 
-/** between draws a whole number. */
+/** between returns a random integer. */
 export function between(random: Random, least: number, most: number): number {
   return least + Math.floor(random() * (most - least + 1));
 }
@@ -115,7 +114,7 @@ export function oneOf<Value>(random: Random, values: readonly Value[]): Value {
   return values[Math.floor(random() * values.length)] as Value;
 }
 
-/** pause waits for a drawn number of milliseconds. */
+/** pause waits for a random number of milliseconds. */
 export async function pause(random: Random, least: number, most: number): Promise<void> {
   await setTimeout(between(random, least, most));
 }

@@ -1,4 +1,4 @@
-// Disruption budgets and autoscalers: whether nodes can be drained, and how many pods there are.
+// Lint rules about disruption budgets and autoscalers: whether nodes can be drained, and how many pods run.
 import { object, objects } from '../../manifest/fields.ts';
 import type { ManifestObject } from '../../manifest/objects.ts';
 import { autoscalersOf, selects, type Inventory } from '../inventory.ts';
@@ -6,7 +6,7 @@ import { inObjects, inWorkloads, type Found, type Rule } from '../rule.ts';
 
 const autoscalers = ['HorizontalPodAutoscaler', 'ScaledObject'];
 
-/** availabilityRules are about PodDisruptionBudgets, HorizontalPodAutoscalers and ScaledObjects. */
+/** availabilityRules check PodDisruptionBudgets, HorizontalPodAutoscalers and ScaledObjects. */
 export const availabilityRules: readonly Rule[] = [
   {
     name: 'blocked-drain',
@@ -55,7 +55,7 @@ export const availabilityRules: readonly Rule[] = [
       return [
         {
           path: ['spec', min],
-          message: 'With no pod left, requests are refused until the first one is ready.',
+          message: 'When the autoscaler has removed all pods, requests are refused until a new pod is ready.',
           remedy: `Set ${min} to at least 1, or 2 if an eviction must not be an outage.`,
         },
       ];
@@ -94,7 +94,8 @@ export const availabilityRules: readonly Rule[] = [
   },
 ];
 
-// Undefined numbers count as none: a budget is judged only by what the manifest states.
+// Returns the number of pods that a PodDisruptionBudget selects. Returns 0 unless the manifest states the number of
+// replicas of every selected workload.
 function podsOf({ fields, namespace }: ManifestObject, { workloads }: Inventory): number {
   const { matchLabels, matchExpressions } = object(object(fields['spec'])['selector']);
   if (matchExpressions !== undefined) return 0;

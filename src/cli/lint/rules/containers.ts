@@ -1,4 +1,4 @@
-// Containers: what they run, what they may use, and what the API server accepts.
+// Lint rules about containers: their command, image, limits and duplicate fields.
 import { object, objects, text, type Path } from '../../manifest/fields.ts';
 import type { Container } from '../inventory.ts';
 import { inContainers, inServers, type Found, type Rule } from '../rule.ts';
@@ -6,7 +6,6 @@ import { isShell } from '../stated.ts';
 
 const longestPortName = 15;
 
-/** containerRules are about single containers. */
 export const containerRules: readonly Rule[] = [
   {
     name: 'shell-command',
@@ -20,7 +19,7 @@ export const containerRules: readonly Rule[] = [
       return [
         {
           path: ['command'],
-          message: `The container's main process is ${program}, which can keep the stop signal to itself.`,
+          message: `The container's main process is ${program}, which may not forward the stop signal to the program.`,
           remedy: isLauncher ? 'Start the program itself, for example node server.js.' : 'Start the program with exec.',
         },
       ];
@@ -97,7 +96,7 @@ export const containerRules: readonly Rule[] = [
             {
               path: ['resources', 'limits', 'cpu'],
               message: 'A container at its CPU limit is paused, which delays requests and the answers to probes.',
-              remedy: 'Set a CPU request and no limit, unless the limit is wanted.',
+              remedy: 'Set a CPU request and no limit, unless you need the limit.',
             },
           ],
     ),
@@ -114,8 +113,7 @@ export const containerRules: readonly Rule[] = [
       return [
         {
           path: ['env', index, 'name'],
-          message:
-            'The elector needs the token of the service account, which automountServiceAccountToken: false keeps away.',
+          message: 'The elector needs the token of the service account, but automountServiceAccountToken is false.',
           remedy: 'Set automountServiceAccountToken to true.',
         },
       ];
@@ -153,7 +151,7 @@ function duplicates(fields: ReturnType<typeof object>, name: string, keys: reado
     return [
       {
         path,
-        message: `The list ${name} has ${identity} twice. A server-side apply fails, and of two variables the last one counts.`,
+        message: `The list ${name} has ${identity} twice. A server-side apply fails. If two variables have one name, the last one takes effect.`,
         remedy: 'Remove one of them.',
       },
     ];

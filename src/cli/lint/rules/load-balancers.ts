@@ -1,25 +1,28 @@
-// The load balancers that an Ingress can create, and how each of them behaves.
+// The load balancers that an Ingress can create, with their timeouts.
 import { object, text } from '../../manifest/fields.ts';
 import type { ManifestObject } from '../../manifest/objects.ts';
 
-/** LoadBalancer is what a manifest tells about the load balancer of an Ingress. Times are in seconds. */
+/** LoadBalancer describes the load balancer of an Ingress. Times are in seconds. */
 export interface LoadBalancer {
   readonly title: string;
-  /** How long it keeps an idle connection to a pod. */
+  /** idleSeconds is the time after which the load balancer closes an idle connection to a pod. */
   readonly idleSeconds: number;
-  /** How long it can take to stop sending connections to a pod that ends; 0 if it sends them to nodes. */
+  /**
+   * delaySeconds is how long the load balancer can still send connections to a terminating pod. It is 0 if the load
+   * balancer sends connections to nodes.
+   */
   readonly delaySeconds: number;
 }
 
 const albIdleSeconds = 60;
 
-/** ingressClassOf returns the class of an Ingress, from the field or the older annotation. */
+/** ingressClassOf returns the class of an Ingress, from `spec.ingressClassName` or the older annotation. */
 export function ingressClassOf({ fields }: ManifestObject): string {
   const annotations = object(object(fields['metadata'])['annotations']);
   return text(object(fields['spec'])['ingressClassName'], text(annotations['kubernetes.io/ingress.class'], ''));
 }
 
-/** loadBalancerOf returns the load balancer of an Ingress; undefined if it is of no kind that is known here. */
+/** loadBalancerOf returns the load balancer of an Ingress. It returns undefined for an unknown Ingress class. */
 export function loadBalancerOf(ingress: ManifestObject): LoadBalancer | undefined {
   const ingressClass = ingressClassOf(ingress);
   const annotations = object(object(ingress.fields['metadata'])['annotations']);

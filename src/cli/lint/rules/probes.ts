@@ -1,11 +1,11 @@
-// Probes: what the API server accepts, and what kills or hides a healthy container.
+// Lint rules about probes: invalid fields, and probes that restart or remove a healthy container.
 import { isDeepStrictEqual } from 'node:util';
 import { isObject, object } from '../../manifest/fields.ts';
 import { servicesOf } from '../inventory.ts';
 import { inContainers, inProbes, inServers, type Rule } from '../rule.ts';
 import { preStopSleep } from '../stated.ts';
 
-/** probeRules are about startup, readiness and liveness probes. */
+/** probeRules check startup, readiness and liveness probes. */
 export const probeRules: readonly Rule[] = [
   {
     name: 'no-readiness-probe',
@@ -53,7 +53,7 @@ export const probeRules: readonly Rule[] = [
       return [
         {
           path: ['livenessProbe'],
-          message: `A hanging container is killed after ${String(liveness)} s, but it is not ready only after ${String(readiness)} s: it is killed while it still gets requests.`,
+          message: `A hanging container is killed after ${String(liveness)} s, but becomes not ready only after ${String(readiness)} s: it is killed while it still gets requests.`,
           remedy: 'Give the liveness probe a larger failureThreshold than the readiness probe.',
         },
       ];
@@ -68,7 +68,7 @@ export const probeRules: readonly Rule[] = [
         : [
             {
               path: ['timeoutSeconds'],
-              message: `A probe can take ${String(timeoutSeconds)} s, but the next one is due after ${String(periodSeconds)} s: slow probes delay the following ones.`,
+              message: `A probe can take ${String(timeoutSeconds)} s, but the period is ${String(periodSeconds)} s: a slow probe delays the next probe.`,
               remedy: 'Set timeoutSeconds to periodSeconds or less.',
             },
           ],
@@ -84,7 +84,7 @@ export const probeRules: readonly Rule[] = [
           : [
               {
                 path: ['periodSeconds'],
-                message: `The first startup probe comes up to ${String(periodSeconds)} s after the start, and no other probe is made before it passes.`,
+                message: `The first startup probe runs up to ${String(periodSeconds)} s after the start, and no other probe runs until the startup probe has passed.`,
                 remedy: 'Set periodSeconds to 1 and multiply failureThreshold by the old value.',
               },
             ],
@@ -102,7 +102,7 @@ export const probeRules: readonly Rule[] = [
               {
                 path: ['tcpSocket'],
                 message:
-                  'The kernel accepts the connection even if the program hangs, so the probe cannot find that out.',
+                  'The kernel accepts the connection even if the program hangs, so the probe does not detect a hanging program.',
                 remedy: 'Use an httpGet, grpc or exec probe that the program itself answers.',
               },
             ],

@@ -1,4 +1,4 @@
-// Rollouts: whether enough pods are left, and whether the rollout can proceed.
+// Lint rules about rollouts: whether enough pods keep running, and whether the rollout can make progress.
 import { number, object, objects, text } from '../../manifest/fields.ts';
 import { soleServicesOf, type Workload } from '../inventory.ts';
 import { inWorkloads, type Rule } from '../rule.ts';
@@ -6,7 +6,7 @@ import { inWorkloads, type Rule } from '../rule.ts';
 const defaultShare = '25%';
 const defaultProgressDeadline = 600;
 
-/** rolloutRules are about Deployments and StatefulSets. */
+/** rolloutRules check Deployments and StatefulSets. */
 export const rolloutRules: readonly Rule[] = [
   {
     name: 'rollout-without-pods',
@@ -23,7 +23,7 @@ export const rolloutRules: readonly Rule[] = [
         return [
           {
             path: ['spec', 'strategy', 'type'],
-            message: `During a rollout no pod runs: the old pods have ended before a new one is created. Service ${service.name} refuses connections until then.`,
+            message: `During a rollout no pod runs, because Recreate ends the old pods before it creates new ones. Service ${service.name} refuses connections until a new pod is ready.`,
             remedy: 'Use RollingUpdate. If the pods cannot run side by side, suppress this with the reason.',
           },
         ];
@@ -33,7 +33,7 @@ export const rolloutRules: readonly Rule[] = [
       return [
         {
           path: ['spec', 'replicas'],
-          message: `During a rollout no pod runs: a StatefulSet replaces its only pod after the old one has ended. Service ${service.name} refuses connections until then.`,
+          message: `During a rollout no pod runs, because a StatefulSet ends its only pod before it creates the new one. Service ${service.name} refuses connections until the new pod is ready.`,
           remedy: 'Run at least two replicas, or use a Deployment. If only one can run, suppress this with the reason.',
         },
       ];
@@ -48,7 +48,7 @@ export const rolloutRules: readonly Rule[] = [
       return [
         {
           path: ['spec', 'strategy', 'rollingUpdate', 'maxUnavailable'],
-          message: `A rollout takes away ${String(rolling.unavailable)} of ${String(rolling.replicas)} pods before their successors are ready.`,
+          message: `A rollout removes ${String(rolling.unavailable)} of ${String(rolling.replicas)} pods before the new pods are ready.`,
           remedy: 'Set maxUnavailable to 0 and maxSurge to at least 1.',
         },
       ];
@@ -133,7 +133,8 @@ interface RollingUpdate {
   readonly replicas: number;
 }
 
-// As the Deployment controller computes it; undefined if the manifest does not tell.
+// Computes the limits of a rolling update as the Deployment controller does. Returns undefined if the manifest does not
+// contain the necessary fields.
 function rollingUpdateOf({ object: { kind, fields }, replicas }: Workload): RollingUpdate | undefined {
   const spec = object(fields['spec']);
   if (kind !== 'Deployment' || object(spec['strategy'])['type'] === 'Recreate' || !replicas) return undefined;

@@ -1,14 +1,14 @@
-// Services and routes: who gets connections, and for how long.
+// Lint rules about Services and routes: which pods get connections, and for how long.
 import { number, object, objects } from '../../manifest/fields.ts';
 import { hasAddress, hookOf, ingressesOf, selects, servicesOf, type Workload } from '../inventory.ts';
 import { inObjects, inServers, type Rule } from '../rule.ts';
 import { statedTime } from '../stated.ts';
 import { ingressClassOf, loadBalancerOf } from './load-balancers.ts';
 
-// Helm runs these before the Service exists, or because it is about to be deleted.
+// The Helm hooks during which the Service does not exist yet or is about to be deleted.
 const hooksWithoutService = ['pre-install', 'pre-delete', 'post-delete'];
 
-/** serviceRules are about Services, Ingresses and HTTPRoutes. */
+/** serviceRules check Services, Ingresses and HTTPRoutes. */
 export const serviceRules: readonly Rule[] = [
   {
     name: 'publish-not-ready-addresses',
@@ -21,7 +21,7 @@ export const serviceRules: readonly Rule[] = [
         {
           path: ['spec', 'publishNotReadyAddresses'],
           message:
-            'The Service sends connections to pods that do not listen yet, and to pods that end until they are gone.',
+            'The Service sends connections to pods that do not listen yet, and to terminating pods until they are deleted.',
           remedy: 'Remove the field. Peers that must find each other early need a headless Service of their own.',
         },
       ];
@@ -89,7 +89,7 @@ export const serviceRules: readonly Rule[] = [
             {
               path: ['spec', 'ingressClassName'],
               message:
-                'The class nginx is usually that of the community controller, which gets no security fixes since March 2026.',
+                'The class nginx usually means the community controller, which has received no security fixes since March 2026.',
               remedy: 'Move to a maintained controller or to the Gateway API.',
             },
           ],
@@ -105,7 +105,8 @@ function runsBeside({ isJob, object: one, containers }: Workload): boolean {
   return isJob && isReadyAtOnce && !hooks.every((hook) => hooksWithoutService.includes(hook));
 }
 
-// A port with a name that the container lacks gets no connections there.
+// Tells whether a port of a Service leads to no container. If its target port is a name, a container must have a port
+// of that name.
 function isDeadEnd({ port, targetPort = port }: ReturnType<typeof object>, { containers }: Workload): boolean {
   if (typeof targetPort !== 'number') return false;
   return !containers.some(({ spec: { ports } }) => ports.includes(number(targetPort, 0)));

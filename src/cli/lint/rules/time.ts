@@ -1,23 +1,25 @@
-// The arithmetic of the grace period: what has to fit into it, and in which order.
+// Lint rules about the grace period: whether the delay, the preStop hook and the drain fit into it.
 import type { Path } from '../../manifest/fields.ts';
 import { ingressesOf, servicesOf, type Container, type Inventory, type Workload } from '../inventory.ts';
 import { inServers, inWorkloads, type Found, type Rule } from '../rule.ts';
 import { durationVariable, preStopSleep, statedTime, statedVariable } from '../stated.ts';
 import { loadBalancerOf } from './load-balancers.ts';
 
-// The kubelet leaves a process as long even if preStop has used up the grace period (K-084).
+// The kubelet leaves the process this many seconds for its shutdown, even if the preStop hook has used up the grace
+// period (K-084).
 const kubeletFloor = 2;
 
-// Two parts of the smallest budget that lameduck accepts (P-075), in seconds: the time for the exit, and the shortest drain.
+// The two fixed parts of lameduck's shutdown budget, in seconds (P-075): the time reserved for the exit, and the
+// shortest drain.
 const lameduckMargin = 2;
 const lameduckDrain = 1;
 
-// A cluster autoscaler waits no longer for a pod.
+// The default of the longest time that a cluster autoscaler waits for a pod to end, in seconds.
 const longestGracePeriod = 600;
 
 const gracePath = ({ path }: Workload): Path => [...path, 'terminationGracePeriodSeconds'];
 
-/** timeRules are about the grace period and the delay. */
+/** timeRules check the grace period and the shutdown delay. */
 export const timeRules: readonly Rule[] = [
   {
     name: 'grace-period-zero',
@@ -58,13 +60,13 @@ export const timeRules: readonly Rule[] = [
       const stated = parts.filter((part) => part !== undefined && part.seconds > 0);
       const [last] = stated.slice(-1);
       const sum = stated.reduce((total, part) => total + (part?.seconds ?? 0), 0);
-      // A preStop hook alone is the rule above.
+      // If the preStop hook is too long on its own, the rule `pre-stop-fills-grace-period` reports it instead.
       if (last === undefined || last.name === 'preStop' || sum <= grace || grace === 0) return [];
       const terms = stated.map((part) => `${part?.name ?? ''} ${s(part?.seconds ?? 0)}`).join(' + ');
       return [
         {
           path: last.path,
-          message: `SIGKILL comes before the program has finished its requests: ${terms} = ${s(sum)}, but the grace period is ${s(grace)}.`,
+          message: `The kubelet sends SIGKILL before the program has finished its requests: ${terms} = ${s(sum)}, but the grace period is ${s(grace)}.`,
           remedy: `Set terminationGracePeriodSeconds to at least ${s(Math.ceil(sum) + kubeletFloor)}, or shorten the times.`,
         },
       ];
@@ -74,15 +76,15 @@ export const timeRules: readonly Rule[] = [
     name: 'wrong-grace-period',
     severity: 'error',
     find: inServers((container, { gracePeriodSeconds: grace }) => [
-      ...told(container, 'LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS', (value) =>
+      ...checkVariable(container, 'LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS', (value) =>
         value > grace
-          ? `The program plans with a grace period of ${s(value)}, but the pod has ${s(grace)}: SIGKILL comes before its drain ends.`
+          ? `The program plans with a grace period of ${s(value)}, but the pod has ${s(grace)}: the kubelet sends SIGKILL before the drain ends.`
           : undefined,
       ),
-      ...told(container, 'LAMEDUCK_PRE_STOP_SECONDS', (value) => {
+      ...checkVariable(container, 'LAMEDUCK_PRE_STOP_SECONDS', (value) => {
         const sleep = preStopSleep(container);
         return sleep !== undefined && sleep.seconds > value
-          ? `The program plans with a preStop hook of ${s(value)}, but the hook sleeps for ${s(sleep.seconds)}: SIGKILL comes before its drain ends.`
+          ? `The program plans with a preStop hook of ${s(value)}, but the hook sleeps for ${s(sleep.seconds)}: the kubelet sends SIGKILL before the drain ends.`
           : undefined;
       }),
       ...budgetTooShort(container, grace),
@@ -115,7 +117,7 @@ export const timeRules: readonly Rule[] = [
         {
           path: sleep.path,
           message: `The preStop hook waits for ${s(sleep.seconds)}, and ${delay.name} for another ${s(delay.seconds)}. Both count against the grace period.`,
-          remedy: 'Remove the preStop hook: only the program can ask its clients to leave during the delay.',
+          remedy: 'Remove the preStop hook: only the program can make its clients disconnect during the delay.',
         },
       ];
     }),
@@ -189,25 +191,26 @@ export const timeRules: readonly Rule[] = [
   },
 ];
 
-function told(container: Container, name: string, problem: (seconds: number) => string | undefined): Found[] {
+function checkVariable(container: Container, name: string, problem: (seconds: number) => string | undefined): Found[] {
   const stated = statedVariable(container, name);
   const message = stated === undefined ? undefined : problem(stated.seconds);
   if (stated === undefined || message === undefined) return [];
   return [{ path: stated.path, message, remedy: 'Set the variable to the value of the pod.' }];
 }
 
-// Whatever is not stated is taken as nothing, so that the true sum is at least as long.
+// Reports a grace period that is shorter than the sum of all parts of lameduck's shutdown. A time that the manifest
+// does not state counts as 0, so the real sum is at least as long.
 function budgetTooShort(container: Container, grace: number): Found[] {
   const delay = durationVariable(container, 'LAMEDUCK_SHUTDOWN_DELAY_DURATION');
   if (delay === undefined) return [];
   const parts = [preStopSleep(container), delay, durationVariable(container, 'LAMEDUCK_DESTROY_HOOK_TIMEOUT')];
   const sum = parts.reduce((total, part) => total + (part?.seconds ?? 0), lameduckMargin + lameduckDrain);
-  // A delay that is longer than the grace period by itself is the rule above.
+  // If the delay exceeds the grace period on its own, the rule `drain-exceeds-grace-period` reports it instead.
   if (sum <= grace || sum - lameduckMargin - lameduckDrain > grace) return [];
   return [
     {
       path: delay.path,
-      message: `The delay, preStop, the destroy hooks and the ${s(lameduckMargin)} that lameduck keeps for the exit leave less than ${s(lameduckDrain)} of ${s(grace)} for requests in flight.`,
+      message: `The grace period is ${s(grace)}. The delay, preStop, the destroy hooks and ${s(lameduckMargin)} for the exit leave less than ${s(lameduckDrain)} for requests in flight.`,
       remedy: `Set terminationGracePeriodSeconds to at least ${s(Math.ceil(sum))}, and LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS to the same.`,
     },
   ];

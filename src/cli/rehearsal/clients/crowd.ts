@@ -1,4 +1,4 @@
-// The clients: each a loop that sends a request, waits for its end, and counts what became of it.
+// The clients of a rehearsal. Each client repeatedly sends a request, waits for the response and counts the result.
 import { systemClock, wait } from '../../../clock.ts';
 import { nodeCount, type Destination } from '../endpoints.ts';
 import { leastDelay } from './delayed-socket.ts';
@@ -8,22 +8,22 @@ import { newTallies, type ClientKind, type LoadPlan, type Loss, type Tally } fro
 import { followEvents } from './event-stream.ts';
 import { holdWebSocket } from './web-socket.ts';
 
-// Clients of each kind that the plan adds.
+// The number of clients of each optional kind, such as event streams.
 const addedClients = 10;
 
-// The longest pause of a client with a kept connection, in milliseconds.
+// The longest pause between two requests on a keep-alive connection, in milliseconds.
 const longestGap = 1_000;
 
-// Kept connections come from near and far, with delays of 1 to 20 milliseconds in each direction. The farther a client, the more
-// likely its next request is on its way when the server closes the connection.
+// The number of different one-way delays, in milliseconds. Keep-alive connections have delays of 1 to 20 ms. With a
+// longer delay, a request is more likely to be in flight when the server closes the connection.
 const delays = 20;
 
-// Between two long polls, and between two looks at the routes, in milliseconds.
+// Milliseconds between two long polls, and between two checks of the routes.
 const shortestGap = 20;
 
 const uploadBody = { chunk: Buffer.alloc(16_384, 'x'), count: 10, pause: 50 } as const;
 
-/** Crowd runs all clients of a plan. */
+/** Crowd runs all clients of a load plan. */
 export class Crowd {
   readonly tallies: Record<ClientKind, Tally> = newTallies();
   inFlight = 0;
@@ -62,7 +62,7 @@ export class Crowd {
     await Promise.all(clients);
   }
 
-  /** stop lets no client send another request. */
+  /** stop makes the clients send no further request. */
   stop(): void {
     this.#stopped.abort();
   }
@@ -71,7 +71,7 @@ export class Crowd {
     return this.#stopped.signal.aborted;
   }
 
-  // Half of the rate, or all that the kept connections leave of it.
+  // Sends half of the requests on new connections, or more if the keep-alive connections cannot send the other half.
   async #sendOnNewConnections(): Promise<void> {
     const { rate, connections } = this.#plan;
     const perSecond = Math.max(rate / 2, rate - connections / (longestGap / 2_000));
@@ -109,8 +109,9 @@ export class Crowd {
     agent.destroy();
   }
 
-  // RFC 9110, section 9.2.2: a client may repeat a request if its method is idempotent and the connection ended before a
-  // response. Clients do so once, and only on a connection that had served a request before.
+  // Sends a request, and repeats it if a client may. A client may repeat an idempotent request if the connection ended
+  // before a response (RFC 9110, section 9.2.2). The clients here repeat it once, and only if the connection had served
+  // a request before.
   async #exchangeOrRepeat(agent: OneConnection, message: Message, index: number): Promise<Account> {
     const isReused = agent.isOpen;
     const account = await exchange(agent, this.#plan, message);
@@ -122,12 +123,12 @@ export class Crowd {
       case 'refused':
         return { kind: 'refused', why: 'no endpoint for the repeated request' };
       default:
-        // Another pod answers.
+        // Another pod would answer the repeated request, so it counts as answered.
         return { kind: 'answered', status: 200 };
     }
   }
 
-  // A client always has one long poll in flight. It sends the next request as soon as it receives the response.
+  // Makes long polls one after another: the client sends the next request as soon as it has received the response.
   async #poll(path: string, index: number): Promise<void> {
     const agent = new OneConnection(this.#plan);
     while (!this.#hasStopped()) {
@@ -167,7 +168,8 @@ export class Crowd {
     }
   }
 
-  // A connection that another pod gets is of no interest here; one that nobody gets is refused.
+  // Tells whether a node sends a new connection to the rehearsed pod. Connections to other pods are not counted. If the
+  // node knows no endpoint, the connection counts as refused.
   #isRouted(kind: ClientKind, index: number): boolean {
     const route = this.#routes[index % nodeCount] ?? 'others';
     if (route === 'refused') {

@@ -1,17 +1,18 @@
-// A TCP connection whose bytes, and whose end, take a millisecond or more in each direction. On bare loopback a client knows of
-// a FIN before it can send another request, which hides the most frequent loss.
+// A TCP connection whose bytes and FIN take at least a millisecond in each direction. Without this delay, a client on
+// the same machine sees a FIN before it can send another request. The most frequent kind of loss would then never
+// occur.
 import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { systemClock } from '../../../clock.ts';
 
-/** leastDelay is how long a byte takes at least from one end to the other, in milliseconds. */
+/** leastDelay is the shortest one-way delay of a connection, in milliseconds. */
 export const leastDelay = 1;
 
-/** DelayedSocket behaves as a net.Socket for the clients of node:http and node:http2. */
+/** DelayedSocket behaves like a net.Socket for the clients of node:http and node:http2. */
 export class DelayedSocket extends Duplex {
-  /** Whether the connection was accepted. */
+  /** isConnected is true once the server has accepted the connection. */
   isConnected = false;
-  /** Whether the server has ended its side and the client could know it. */
+  /** isEnded is true once the server's FIN has reached the client. */
   isEnded = false;
   readonly #socket: Socket;
   readonly #delay: number;
@@ -42,7 +43,8 @@ export class DelayedSocket extends Duplex {
   }
 
   override _read(): void {
-    // Bytes are pushed as they come: a rehearsal's responses are small.
+    // Bytes are pushed to the client when they arrive. There is no back-pressure, because the responses in a rehearsal
+    // are small.
   }
 
   override _write(chunk: Buffer, _encoding: BufferEncoding, callback: (error?: Error | null) => void): void {
@@ -62,7 +64,7 @@ export class DelayedSocket extends Duplex {
     callback(error);
   }
 
-  // The HTTP client of Node calls these methods of its socket.
+  // Node's HTTP client calls the following methods on its socket.
   setTimeout(): this {
     return this;
   }

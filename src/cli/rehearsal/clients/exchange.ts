@@ -1,48 +1,51 @@
-// One request over HTTP/1.1, and whether its client got a whole response.
+// Sends one HTTP/1.1 request and determines whether the client got a complete response.
 import { Agent, request, type AgentOptions, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { systemClock, wait } from '../../../clock.ts';
 import { DelayedSocket } from './delayed-socket.ts';
 
-/** Account says what became of a request. A refused one was not accepted, or got a whole 429 or 503. */
+/**
+ * Account is the result of a request. `refused`: the connection was not accepted, or the response was a complete 429 or
+ * 503. `lost`: there was no complete response.
+ */
 export type Account =
   | { readonly kind: 'answered'; readonly status: number }
   | { readonly kind: 'refused'; readonly why: string }
   | {
       readonly kind: 'lost';
       readonly why: string;
-      /** Whether the connection ended before the response began. */
+      /** isUnanswered tells whether the connection ended before the response began. */
       readonly isUnanswered?: boolean;
     };
 
-/** Message is what a client sends. */
+/** Message is an HTTP request of a client. */
 export interface Message {
   readonly method: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent one after another, with the pause in milliseconds between them. */
+  /** body is sent in `count` chunks, with `pause` milliseconds between two chunks. */
   readonly body?: { readonly chunk: Buffer; readonly count: number; readonly pause: number };
 }
 
-/** Target is where requests are sent. */
+/** Target is the address to which requests are sent. */
 export interface Target {
   readonly host: string;
   readonly port: number;
-  /** How long a byte takes in each direction, in milliseconds; the least delay by default. */
+  /** delay is the one-way delay of each byte, in milliseconds. The default is `leastDelay`. */
   readonly delay?: number;
 }
 
-// The statuses by which a server refuses a request that another server may serve.
+// The status codes with which a server refuses a request, so that the client may send it to another server.
 const refusals: readonly number[] = [429, 503];
 
-/** accountOf judges a whole response by its status. */
+/** accountOf derives the result of a request from the status of its complete response. */
 export function accountOf(status: number): Account {
   return refusals.includes(status)
     ? { kind: 'refused', why: `status ${String(status)}` }
     : { kind: 'answered', status };
 }
 
-/** OneConnection is an agent that keeps one connection, until its server ends it. */
+/** OneConnection is an HTTP agent that reuses one connection until the server closes it. */
 export class OneConnection extends Agent {
   readonly #target: Target;
   #socket: DelayedSocket | undefined;
@@ -52,12 +55,15 @@ export class OneConnection extends Agent {
     this.#target = target;
   }
 
-  /** Whether the connection can be used for another request, as far as the client knows. */
+  /**
+   * isOpen tells whether the client, as far as it knows, can send another request on the connection. The client does
+   * not know of a FIN that is in transit.
+   */
   get isOpen(): boolean {
     return this.#socket !== undefined && !this.#socket.destroyed && !this.#socket.isEnded;
   }
 
-  /** Whether the connection of the last request was accepted. */
+  /** wasAccepted tells whether the server accepted the connection on which the last request was sent. */
   get wasAccepted(): boolean {
     return this.#socket?.isConnected === true;
   }
@@ -67,13 +73,14 @@ export class OneConnection extends Agent {
     return this.#socket;
   }
 
-  // A client that guesses from the header Keep-Alive when its server will close would hide what others lose.
+  // Ignore the header `Keep-Alive` of a response. If a client closed a connection before the server does, the rehearsal
+  // would not see losses that other clients have.
   override keepSocketAlive(): boolean {
     return true;
   }
 }
 
-/** exchange sends a request and resolves with what became of it. It never rejects. */
+/** exchange sends a request and resolves with the result. It never rejects. */
 export function exchange(agent: OneConnection, { host, port }: Target, message: Message): Promise<Account> {
   return new Promise((resolve) => {
     const { method, path, headers = {}, body } = message;

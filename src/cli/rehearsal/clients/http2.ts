@@ -1,10 +1,10 @@
-// A client of HTTP/2 in clear text, which keeps one session until its server sends GOAWAY or ends it.
+// A client of HTTP/2 in clear text. It reuses one session until the server sends GOAWAY or closes the session.
 import { connect, constants, type ClientHttp2Session } from 'node:http2';
 import { hostAndPort } from '../../../address.ts';
 import { DelayedSocket } from './delayed-socket.ts';
 import { accountOf, type Account, type Target } from './exchange.ts';
 
-/** Http2Client sends its requests on one session. */
+/** Http2Client sends its requests on one HTTP/2 session, and opens a new session when the server has closed it. */
 export class Http2Client {
   readonly #target: Target;
   #session: ClientHttp2Session | undefined;
@@ -14,12 +14,15 @@ export class Http2Client {
     this.#target = target;
   }
 
-  /** Whether the session can be used for another request, as far as the client knows. */
+  /**
+   * isOpen tells whether the client, as far as it knows, can send another request on the session. The client does not
+   * know of a GOAWAY that is in transit.
+   */
   get isOpen(): boolean {
     return this.#session !== undefined && !this.#session.closed && !this.#session.destroyed;
   }
 
-  /** request resolves with what became of a GET. It never rejects. */
+  /** request sends a GET and resolves with its result. It never rejects. */
   request(path: string): Promise<Account> {
     const session = this.isOpen ? this.#session : this.#open();
     return new Promise((resolve) => {

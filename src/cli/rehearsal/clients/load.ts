@@ -1,4 +1,4 @@
-// The side of the clients that the rehearsal talks to.
+// Starts and stops the thread that runs the clients of a rehearsal.
 import { Worker } from 'node:worker_threads';
 import type { Destination } from '../endpoints.ts';
 import {
@@ -11,19 +11,22 @@ import {
   type ToThread,
 } from './messages.ts';
 
-// The build gives the thread a name of its own (build/entries.ts).
+// The file of the client thread. The build gives it another name (scripts/build/entries.ts).
 const threadFile = import.meta.url.endsWith('.ts') ? './thread.ts' : './rehearsal-clients.js';
 
-/** LoadObserver receives the reports of the clients. */
+/** LoadObserver receives the reports of the client thread. */
 export interface LoadObserver {
   onLoss(loss: Loss): void;
-  /** `loopDelayMs` is the longest delay of the clients' event loop since the last report. */
+  /**
+   * onReport is called for each report. `loopDelayMs` is the longest event loop delay of the client thread since the
+   * last report.
+   */
   onReport(report: { readonly inFlight: number; readonly loopDelayMs: number }): void;
 }
 
-/** Load runs the clients in a thread. */
+/** Load runs the clients of a rehearsal in a worker thread. */
 export class Load {
-  /** The counts of the last report. */
+  /** tallies has the counts of requests that the client thread last reported. */
   tallies: Readonly<Record<ClientKind, Tally>> = newTallies();
   readonly #worker: Worker;
   readonly #ended: Promise<void>;
@@ -49,13 +52,13 @@ export class Load {
     this.#say({ kind: 'routes', routes });
   }
 
-  /** stop resolves when no request is in flight. It rejects if the thread fails. */
+  /** stop lets the clients finish. It resolves when no request is in flight, and rejects if the thread fails. */
   async stop(): Promise<void> {
     this.#say({ kind: 'stop' });
     await this.#ended;
   }
 
-  /** terminate ends the clients at once. */
+  /** terminate stops the client thread at once. */
   async terminate(): Promise<void> {
     await this.#worker.terminate();
   }

@@ -1,7 +1,7 @@
-// The messages between the rehearsal and the thread of its clients.
+// The messages between the main thread of the rehearsal and its client thread.
 import type { Destination } from '../endpoints.ts';
 
-/** ClientKind is a way in which clients use a server. */
+/** ClientKind names a kind of client by how it uses the server. */
 export type ClientKind =
   | 'newConnection'
   | 'keptConnection'
@@ -12,7 +12,7 @@ export type ClientKind =
   | 'webSocket'
   | 'http2';
 
-/** clientKinds are all kinds, in the order of the reports. */
+/** clientKinds lists all kinds of clients, in the order of the reports. */
 export const clientKinds: readonly ClientKind[] = [
   'newConnection',
   'keptConnection',
@@ -24,16 +24,14 @@ export const clientKinds: readonly ClientKind[] = [
   'http2',
 ];
 
-/** LoadPlan is which clients there are. */
-export interface LoadPlan {
-  readonly host: string;
-  readonly port: number;
-  /** Requests per second of the first two kinds together. */
+/** LoadOptions say which clients run and what they send. */
+export interface LoadOptions {
+  /** rate is the number of requests per second on new and keep-alive connections together. */
   readonly rate: number;
-  /** How many connections are kept. */
+  /** connections is the number of keep-alive connections. */
   readonly connections: number;
   readonly requests: readonly { readonly method: string; readonly path: string }[];
-  /** Whether there are also clients that repeat a request. */
+  /** retry is true if the plan also has clients that repeat a failed request. */
   readonly retry: boolean;
   readonly longPoll: string | undefined;
   readonly stream: string | undefined;
@@ -43,13 +41,19 @@ export interface LoadPlan {
   readonly seed: number;
 }
 
-/** Tally counts the requests of one kind. */
+/** LoadPlan is the load for one server. */
+export interface LoadPlan extends LoadOptions {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Tally counts the requests of one kind of client. */
 export interface Tally {
   sent: number;
   answered: number;
   lost: number;
   refused: number;
-  /** Whole responses with a status of 500 or above that is not a refusal. */
+  /** failed counts complete responses with a status of 500 or more, without those with 503. */
   failed: number;
 }
 
@@ -58,31 +62,31 @@ export interface Loss {
   readonly client: ClientKind;
   readonly outcome: 'lost' | 'refused';
   readonly why: string;
-  /** Milliseconds between the request and its loss. */
+  /** afterMs is the time from the sending of the request to its loss, in milliseconds. */
   readonly afterMs: number;
 }
 
-/** ToThread is a message to the clients. */
+/** ToThread is a message to the client thread. */
 export type ToThread =
   | { readonly kind: 'start'; readonly plan: LoadPlan }
-  /** Where each node sends new connections from now on. */
+  /** `routes`: where each node sends new connections after this message. */
   | { readonly kind: 'routes'; readonly routes: readonly Destination[] }
-  /** No new requests; the thread reports `stopped` when those in flight have ended. */
+  /** `stop`: send no new requests. The thread reports `stopped` when all requests in flight have ended. */
   | { readonly kind: 'stop' };
 
-/** FromThread is a message of the clients. */
+/** FromThread is a message from the client thread. */
 export type FromThread =
   | {
       readonly kind: 'report';
       readonly tallies: Readonly<Record<ClientKind, Tally>>;
       readonly losses: readonly Loss[];
       readonly inFlight: number;
-      /** The longest delay of the thread's event loop since the last report, in milliseconds. */
+      /** loopDelayMs is the longest event loop delay of the client thread since the last report, in milliseconds. */
       readonly loopDelayMs: number;
     }
   | { readonly kind: 'stopped' };
 
-/** newTallies returns a tally of zeros for each kind. */
+/** newTallies returns a tally of zeros for each kind of client. */
 export function newTallies(): Record<ClientKind, Tally> {
   const none = (): Tally => ({ sent: 0, answered: 0, lost: 0, refused: 0, failed: 0 });
   return Object.fromEntries(clientKinds.map((kind) => [kind, none()])) as Record<ClientKind, Tally>;

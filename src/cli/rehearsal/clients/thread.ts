@@ -1,4 +1,5 @@
-// The thread of the clients, so that neither the prober nor the terminal delays a request.
+// The client thread of a rehearsal. The probes and the terminal run in the main thread, so that they do not delay a
+// request.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parentPort } from 'node:worker_threads';
 import { systemClock } from '../../../clock.ts';
@@ -20,7 +21,7 @@ let crowd: Crowd | undefined;
 
 const report = (): void => {
   if (crowd === undefined) return;
-  // The histogram counts the whole interval between two samples.
+  // Each value of the histogram includes the interval of 10 ms at which Node takes samples, so subtract it.
   const loopDelayMs = Math.max(0, delay.max / 1e6 - 10);
   delay.reset();
   say({ kind: 'report', tallies: crowd.tallies, losses, inFlight: crowd.inFlight, loopDelayMs });

@@ -1,8 +1,11 @@
-// The kubelet's exec probe: a command inside the container, judged by its exit status.
+// The kubelet's exec probe: runs a command inside the container. The result follows from the exit code.
 import type { Container } from '../container.ts';
 import type { Attempt } from './outcome.ts';
 
-/** probeExec makes one attempt. A command that cannot be started is an error, not a failure (K-037). It never rejects. */
+/**
+ * probeExec makes one attempt of an exec probe. A command that cannot be started is an error, not a failure (K-037). It
+ * never rejects.
+ */
 export async function probeExec(
   container: Container,
   command: readonly string[],

@@ -1,4 +1,4 @@
-// The kubelet's httpGet probe: what it sends, how long it waits, and what it makes of the response.
+// The kubelet's httpGet probe: its request, its timeout, and how it treats the response.
 import { request as requestPlain, type IncomingMessage, type RequestOptions } from 'node:http';
 import { connect as connectHttp2 } from 'node:http2';
 import { isIP } from 'node:net';
@@ -8,15 +8,15 @@ import { hostAndPort } from '../../../address.ts';
 import { systemClock } from '../../../clock.ts';
 import type { Attempt } from './outcome.ts';
 
-/** HttpGet is the action of a probe or a lifecycle hook, with the names of the pod's specification. */
+/** HttpGet is the httpGet action of a probe or a lifecycle hook, as in the pod specification. */
 export interface HttpGet {
   readonly port: number;
   readonly path?: string;
-  /** The address of the pod. Default: 127.0.0.1. */
+  /** host is the IP address of the pod. The default is 127.0.0.1. */
   readonly host?: string;
   readonly scheme?: 'HTTP' | 'HTTPS';
   readonly headers?: readonly { readonly name: string; readonly value: string }[];
-  /** In seconds. It covers the connection, the request, the headers and the body (K-014). */
+  /** timeoutSeconds covers the connection, the request, the headers and the body (K-014). */
   readonly timeoutSeconds?: number;
 }
 
@@ -26,15 +26,15 @@ interface Answer {
   readonly body: Readable;
 }
 
-// K-018.
+// The largest number of requests in one attempt. The kubelet follows at most ten redirects (K-018).
 const mostRequests = 10;
 
-/** longestBody is how much of a body the kubelet reads, in bytes (K-016). */
+/** longestBody is the largest number of bytes that the kubelet reads of a response body (K-016). */
 export const longestBody = 10_240;
 
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 
-/** probeHttp makes one attempt. It never rejects. */
+/** probeHttp makes one attempt of an httpGet probe. It never rejects. */
 export async function probeHttp(action: HttpGet): Promise<Attempt> {
   const { timeoutSeconds = 1 } = action;
   const timeout = new AbortController();
@@ -75,7 +75,7 @@ async function judge(status: number, body: Readable): Promise<Attempt> {
       if (text.length >= longestBody) break;
     }
   } catch (error) {
-    // Headers without their whole body are an error and not a failure (K-015).
+    // A response with headers but a truncated body is an error, not a failure (K-015).
     return { result: 'error', output: String(error), status };
   }
   if (status < 200 || status >= 400) {
@@ -87,7 +87,7 @@ async function judge(status: number, body: Readable): Promise<Attempt> {
 function ask(url: URL, address: string, { headers: own = [] }: HttpGet, signal: AbortSignal): Promise<Answer> {
   const isTls = url.protocol === 'https:';
   const port = Number(url.port || (isTls ? 443 : 80));
-  // Without the characters that `URL` puts around an IPv6 address.
+  // Remove the brackets that `URL` puts around an IPv6 address.
   const name = url.hostname.replace(/^\[|\]$/g, '');
   const headers = headersOf(hostAndPort(name, port), own);
   const options = { path: `${url.pathname}${url.search}`, headers: { ...headers, Connection: 'close' }, signal };
@@ -99,7 +99,7 @@ function ask(url: URL, address: string, { headers: own = [] }: HttpGet, signal: 
   );
 }
 
-// The kubelet's own headers, unless the probe sets them; an empty Accept removes it (K-020).
+// Adds the kubelet's own headers, unless the probe sets them. An empty Accept header removes that header (K-020).
 function headersOf(host: string, own: NonNullable<HttpGet['headers']>): Record<string, string> {
   const headers: Record<string, string> = { Host: host, 'User-Agent': 'kube-probe/1.36', Accept: '*/*' };
   for (const { name, value } of own) {
@@ -119,7 +119,7 @@ function plain(options: RequestOptions): Promise<Answer> {
   });
 }
 
-// The certificate is not verified, and there is no SNI for an IP address (K-025).
+// The kubelet does not verify the certificate, and sends no SNI for an IP address (K-025).
 function secure(host: string, port: number, signal: AbortSignal): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const offered = { ALPNProtocols: ['h2', 'http/1.1'], rejectUnauthorized: false };

@@ -1,28 +1,32 @@
-// The result of one probe attempt, and the kubelet's retries of attempts that ended in an error.
+// The result of a probe. The kubelet repeats an attempt of a probe that ended in an error.
 import { systemClock } from '../../../clock.ts';
 import type { Result } from '../streak.ts';
 
-/** Attempt is one attempt of a probe. */
+/** Attempt is the result of one attempt of a probe. */
 export interface Attempt {
   readonly result: Result;
-  /** The text of the kubelet's event. */
+  /** output is the text that the kubelet's event shows. */
   readonly output: string;
-  /** The status of an HTTP response. */
+  /** status is the status code of the HTTP response. */
   readonly status?: number | undefined;
-  /** Whether a success is reported with the event `ProbeWarning` (K-005). */
+  /** isWarning is true if the kubelet reports the success with the event `ProbeWarning` (K-005). */
   readonly isWarning?: boolean;
 }
 
-/** Outcome is one probe run: up to three attempts. */
+/** Outcome is the result of one probe, which makes up to three attempts. */
 export interface Outcome extends Attempt {
   readonly attempts: number;
   readonly tookMs: number;
 }
 
-// Only an attempt that ended in an error is repeated, never one that failed (K-006).
+// The largest number of attempts of one probe. The kubelet repeats an attempt that ended in an error, but not one that
+// failed (K-006).
 const mostAttempts = 3;
 
-/** runAttempts repeats an attempt that ends in an error. It rejects only if `attempt` does. */
+/**
+ * runAttempts calls `attempt` up to three times, until a result is not an error. It resolves with the last result, and
+ * rejects only if `attempt` does.
+ */
 export async function runAttempts(attempt: () => Promise<Attempt>): Promise<Outcome> {
   const startedAt = systemClock.now();
   for (let attempts = 1; ; attempts++) {

@@ -1,4 +1,4 @@
-// One run of a probe, whatever its handler.
+// Runs a probe: httpGet, tcpSocket, grpc or exec.
 import type { Container } from '../container.ts';
 import type { Handler } from '../pod.ts';
 import { probeExec } from './exec.ts';
@@ -7,7 +7,7 @@ import { probeHttp } from './http.ts';
 import { runAttempts, type Attempt, type Outcome } from './outcome.ts';
 import { probeTcp } from './tcp.ts';
 
-/** runProbe probes a container at an address of its pod. It never rejects. */
+/** runProbe probes a container once, at the IP address of its pod. It never rejects. */
 export function runProbe(
   handler: Handler,
   timeoutSeconds: number,

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { systemClock } from '../../../clock.ts';
 import type { Attempt } from './outcome.ts';
 
-/** probeTcp makes one attempt. It never rejects. */
+/** probeTcp makes one attempt of a tcpSocket probe. It never rejects. */
 export function probeTcp(host: string, port: number, timeoutSeconds: number): Promise<Attempt> {
   return new Promise((resolve) => {
     const socket = connect({ host, port });

@@ -1,4 +1,4 @@
-// The clients of a rehearsal against servers of this process, over real sockets.
+// Tests the clients of a rehearsal over real sockets, against servers in this process.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
@@ -11,7 +11,7 @@ import { until } from '../../../support/until.ts';
 
 const everywhere = (destination: Destination): Destination[] => [destination, destination, destination];
 
-/** Runs the clients of a plan until `isEnough`, and returns their counts. */
+/** Runs the clients of a plan until `isEnough` returns true, and returns their counts. */
 async function counts(
   t: TestContext,
   listener: RequestListener,
@@ -23,9 +23,19 @@ async function counts(
   await once(server, 'listening');
   const crowd = new Crowd(
     {
-      ...{ host: '127.0.0.1', port: (server.address() as AddressInfo).port, rate: 200, connections: 0, seed: 1 },
-      ...{ requests: [{ method: 'GET', path: '/' }], retry: false, longPoll: undefined },
-      ...{ stream: undefined, upload: undefined, webSocket: undefined, http2: undefined, ...plan },
+      host: '127.0.0.1',
+      port: (server.address() as AddressInfo).port,
+      rate: 200,
+      connections: 0,
+      seed: 1,
+      requests: [{ method: 'GET', path: '/' }],
+      retry: false,
+      longPoll: undefined,
+      stream: undefined,
+      upload: undefined,
+      webSocket: undefined,
+      http2: undefined,
+      ...plan,
     },
     Math.random,
     () => undefined,
@@ -53,8 +63,8 @@ const answeredOf =
   ({ tallies }: Crowd): boolean =>
     tallies[kind].answered >= least;
 
-describe('a client that retries', () => {
-  it('repeats a GET once if a kept connection ends without a response', async (t) => {
+describe('a client of a rehearsal that retries', () => {
+  it('a retrying client repeats a GET once if a kept connection ends without a response', async (t) => {
     const plan = { retry: true, connections: 5 };
     const { retryingConnection, keptConnection } = await counts(t, endsAtSecond, plan, ({ tallies }) => {
       return tallies.retryingConnection.answered >= 20 && tallies.keptConnection.lost >= 5;
@@ -64,13 +74,13 @@ describe('a client that retries', () => {
     assert.notEqual(keptConnection.lost, 0);
   });
 
-  it('does not repeat a POST', async (t) => {
+  it('a retrying client does not repeat a POST', async (t) => {
     const plan = { retry: true, connections: 5, requests: [{ method: 'POST', path: '/' }] };
     const isEnough = ({ tallies }: Crowd): boolean => tallies.retryingConnection.lost >= 5;
     assert.notEqual((await counts(t, endsAtSecond, plan, isEnough)).retryingConnection.lost, 0);
   });
 
-  it('does not repeat a request whose response was cut', async (t) => {
+  it('a retrying client does not repeat a request whose response was cut', async (t) => {
     const cut: RequestListener = ({ socket }, response) => {
       response.writeHead(200, { 'Content-Length': 100 });
       response.write('begun', () => socket.destroy());
@@ -81,7 +91,7 @@ describe('a client that retries', () => {
     assert.equal(retryingConnection.answered, 0);
   });
 
-  it('has its repeated request answered by another pod when new connections go there', async (t) => {
+  it('a retrying client gets the response to its repeated request from another pod when new connections go there', async (t) => {
     const plan = { retry: true, connections: 5 };
     let isLeft = false;
     const { retryingConnection } = await counts(t, endsAtSecond, plan, (crowd) => {
@@ -89,15 +99,16 @@ describe('a client that retries', () => {
         crowd.routes = everywhere('others');
         isLeft = true;
       }
-      // Each client has repeated its request elsewhere, or has no connection to this pod.
+      // When no request is in flight, each client has repeated its request on another pod, or has no connection to this
+      // pod.
       return isLeft && crowd.inFlight === 0;
     });
     assert.equal(retryingConnection.lost + retryingConnection.refused, 0);
   });
 });
 
-describe('a long poll', () => {
-  it('is answered as late as the server likes, and asks again on the same connection', async (t) => {
+describe('a long poll of a rehearsal', () => {
+  it('a long poll may get its response late, and the client then polls again on the same connection', async (t) => {
     const sockets = new Set<object>();
     const late: RequestListener = ({ url, socket }, response) => {
       if (url !== '/poll') response.end();
@@ -111,7 +122,7 @@ describe('a long poll', () => {
     assert.equal(sockets.size, 10);
   });
 
-  it('is lost if its connection ends before the answer', async (t) => {
+  it('a long poll is lost if its connection ends before the response', async (t) => {
     const never: RequestListener = ({ url, socket }, response) => {
       if (url === '/poll') setImmediate(() => socket.destroy());
       else response.end();

@@ -19,14 +19,14 @@ const seen = async (action: HttpGet): Promise<string> => {
 };
 
 for (const status of [200, 204, 206]) {
-  test(`K-012 status ${String(status)} is a success`, async (t) => {
+  test(`K-012 an HTTP probe succeeds with status ${String(status)}`, async (t) => {
     const port = await serve(t, (_, response) => response.writeHead(status).end());
     assert.equal(await seen({ port }), 'success 1');
   });
 }
 
-for (const status of [400, 401, 404, 429, 500, 503]) {
-  test(`K-006, K-012 status ${String(status)} is a failure of one attempt`, async (t) => {
+for (const status of [400, 401, 403, 404, 429, 500, 503]) {
+  test(`K-006, K-012 an HTTP probe fails after one attempt with status ${String(status)}`, async (t) => {
     const port = await serve(t, (_, response) => response.writeHead(status).end());
     assert.equal(await seen({ port }), `failure HTTP probe failed with statuscode: ${String(status)} 1`);
   });
@@ -35,9 +35,10 @@ for (const status of [400, 401, 404, 429, 500, 503]) {
 for (const [status, location] of [
   [302, 'http://example.invalid/'],
   [304, undefined],
+  [300, undefined],
   [301, undefined],
 ] as const) {
-  test(`K-005, K-018 status ${String(status)} to ${String(location)} is a success with a warning`, async (t) => {
+  test(`K-005, K-018 an HTTP probe with status ${String(status)} to ${String(location)} succeeds with a warning`, async (t) => {
     const port = await serve(t, (_, response) =>
       response.writeHead(status, location === undefined ? {} : { location }).end(),
     );
@@ -45,16 +46,19 @@ for (const [status, location] of [
   });
 }
 
-test('K-018 a redirect to the same host is followed, and the tenth is a failure', async (t) => {
+test('K-018, K-216 an HTTP probe follows redirects to the same host, and fails at the tenth or at their last status', async (t) => {
   const port = await serve(t, (request, response) => {
-    if (request.url === '/end') response.end('ok');
-    else response.writeHead(302, { location: request.url === '/once' ? '/end' : '/again' }).end();
+    const targets: Readonly<Record<string, string>> = { '/once': '/end', '/lost': '/nowhere', '/again': '/again' };
+    const location = targets[request.url ?? ''];
+    if (location !== undefined) response.writeHead(302, { location }).end();
+    else response.writeHead(request.url === '/end' ? 200 : 404).end();
   });
   assert.equal(await seen({ port, path: '/once' }), 'success 1');
+  assert.equal(await seen({ port, path: '/lost' }), 'failure HTTP probe failed with statuscode: 404 1');
   assert.equal(await seen({ port, path: '/again' }), 'failure stopped after 10 redirects 1');
 });
 
-test('K-006, K-007, K-015 a body that is cut short is an error after three attempts', async (t) => {
+test('K-006, K-007, K-015, K-216 an HTTP probe with an incomplete body is an error after three attempts', async (t) => {
   const port = await serve(t, (_, response) => {
     response.writeHead(200, { 'content-length': 10 }).write('short');
     setImmediate(() => response.destroy());
@@ -62,17 +66,17 @@ test('K-006, K-007, K-015 a body that is cut short is an error after three attem
   assert.equal(await seen({ port }), 'error 3');
 });
 
-test('K-014, K-015 a body that stalls beyond the timeout is an error', async (t) => {
+test('K-014, K-015 an HTTP probe whose body stalls beyond the timeout is an error', async (t) => {
   const port = await serve(t, (_, response) => response.writeHead(200, { 'content-length': 10 }).write('short'));
   assert.equal(await seen({ port, timeoutSeconds: 0.2 }), 'error 3');
 });
 
-test('K-013, K-014 headers that do not come in time are a failure', async (t) => {
+test('K-013, K-014 an HTTP probe without headers in time fails', async (t) => {
   const port = await serve(t, () => undefined);
   assert.match(await seen({ port, timeoutSeconds: 0.2 }), /^failure .*deadline exceeded.* 1$/);
 });
 
-test('K-013 what is not HTTP, a connection that ends and a refused one are failures', async (t) => {
+test('K-013 an HTTP probe fails if the response is not HTTP, and if the connection ends or is refused', async (t) => {
   const foreign = await listen(
     t,
     createTcpServer((socket) => socket.end('SSH-2.0-OpenSSH\r\n')),
@@ -84,13 +88,13 @@ test('K-013 what is not HTTP, a connection that ends and a refused one are failu
   for (const port of [foreign, silent, 1]) assert.match(await seen({ port }), /^failure .* 1$/);
 });
 
-test('K-016 more than 10 KiB of a body are not read', async (t) => {
+test('K-016, K-216 an HTTP probe reads at most 10 KiB of a body', async (t) => {
   const port = await serve(t, (_, response) => response.end('x'.repeat(1_000_000)));
   const { result, output } = await probeHttp({ port });
   assert.deepEqual([result, output.length], ['success', 10_240]);
 });
 
-test('K-020, K-021 the request has the headers of the kubelet, which the probe can override', async (t) => {
+test('K-020, K-021, K-216 an HTTP probe has the headers of the kubelet, which its own headers can override', async (t) => {
   const received: string[][] = [];
   const port = await serve(t, (request, response) => {
     received.push(request.rawHeaders);
@@ -112,7 +116,7 @@ test('K-020, K-021 the request has the headers of the kubelet, which the probe c
   ]);
 });
 
-test('K-025 over TLS the certificate is not verified, no SNI is sent for an address, and HTTP/2 is offered', async (t) => {
+test('K-025 an HTTPS probe does not verify the certificate, sends no SNI for an IP address, and offers HTTP/2', async (t) => {
   const seenNames: unknown[] = [];
   const server = createSecureServer({ ...certificate, allowHTTP1: true }, (_, response) => response.end('ok'));
   server.on('secureConnection', ({ servername, alpnProtocol }) => seenNames.push(servername, alpnProtocol));

@@ -1,0 +1,175 @@
+// Names the lines of a manifest that would remove a cause of losses, such as
+// `deployment.yaml:23 spec.template.spec.terminationGracePeriodSeconds: 30 -> 45`. Pure.
+import { fieldAt, isObject, object, objects, pathText, type Fields, type Path } from '../manifest/fields.ts';
+import type { EventKind, RehearsalEvent } from './event-log.ts';
+import { defaultGracePeriodSeconds } from './pod.ts';
+
+/** RehearsedManifest is the object of a manifest whose pod is rehearsed. Its paths begin at the object. */
+export interface RehearsedManifest {
+  readonly file: string;
+  readonly fields: Fields;
+  readonly lineOf: (path: Path) => number;
+  readonly specPath: Path;
+  /** containerPath leads to the container that serves. */
+  readonly containerPath: Path;
+}
+
+type Events = readonly RehearsalEvent[];
+
+interface Change {
+  readonly path: Path;
+  /** to is the new value. It is undefined if only the program's author can know it. */
+  readonly to?: unknown;
+}
+
+type Find = (events: Events, manifest: RehearsedManifest) => readonly Change[];
+
+// The shortest delay that is proposed, in seconds.
+const leastDelay = 5;
+
+// Seconds that are proposed for a delay in addition to the last loss, and for an exit in addition to the observed time.
+const margin = 2;
+
+const first = (events: Events, kind: EventKind): RehearsalEvent | undefined => events.find((one) => one.kind === kind);
+
+const toSeconds = (milliseconds: number): number => Math.ceil(milliseconds / 1_000);
+
+const valueAt = ({ fields }: RehearsedManifest, path: Path): unknown => fieldAt(fields, path);
+
+const containerOf = (manifest: RehearsedManifest): Fields => object(valueAt(manifest, manifest.containerPath));
+
+const graceOf = (manifest: RehearsedManifest): Path => [...manifest.specPath, 'terminationGracePeriodSeconds'];
+
+// Proposes a grace period that is longer by half. How long the killed process would have taken is not known.
+const longerGrace: Find = (events, manifest) => {
+  const kill = first(events, 'killSignal');
+  const deletion = first(events, 'podDeleted');
+  const killing = events.find(
+    ({ kind, detail }) => kind === 'containerKilling' && detail['container'] === kill?.detail['container'],
+  );
+  // The grace period of an eviction does not depend on the manifest.
+  if (kill === undefined || (deletion !== undefined && deletion.detail['cause'] !== 'deletion')) return [];
+  const grace = Number(killing?.detail['gracePeriodSeconds']);
+  const probe = [...manifest.containerPath, 'livenessProbe', 'terminationGracePeriodSeconds'];
+  const path = deletion === undefined && valueAt(manifest, probe) !== undefined ? probe : graceOf(manifest);
+  return [{ path, to: Math.ceil(grace * 1.5) }];
+};
+
+// The command of the manifest, or the entry point of the image, decides which process is PID 1.
+const otherCommand: Find = (_events, { containerPath }) => [{ path: [...containerPath, 'command'] }];
+
+const laterStopSignal: Find = (events, manifest) => {
+  const deletion = first(events, 'podDeleted');
+  if (deletion?.detail['cause'] !== 'deletion') return [];
+  const losses = events.filter(
+    ({ kind, at, detail }) =>
+      (kind === 'requestLost' || kind === 'requestRefused') &&
+      detail['client'] === 'newConnection' &&
+      at >= deletion.at,
+  );
+  const delay = Math.max(leastDelay, toSeconds((losses.at(-1)?.at ?? 0) - deletion.at) + margin);
+  const own = delayVariable(manifest);
+  if (own !== undefined) return [{ path: own, to: `${String(delay)}s` }];
+  const preStop = [...manifest.containerPath, 'lifecycle', 'preStop'];
+  const hook = valueAt(manifest, preStop);
+  if (isObject(hook) && !isObject(hook['sleep'])) return [{ path: preStop }];
+  const signal = first(events, 'stopSignal');
+  const exit = events.find(
+    ({ kind, at, detail }) =>
+      kind === 'containerExited' && at >= deletion.at && detail['container'] === signal?.detail['container'],
+  );
+  const took = signal === undefined || exit === undefined ? 0 : toSeconds(exit.at - signal.at);
+  const needed = delay + took + margin;
+  const isTooShort = needed > Number(valueAt(manifest, graceOf(manifest)) ?? defaultGracePeriodSeconds);
+  return [
+    { path: [...preStop, 'sleep', 'seconds'], to: delay },
+    ...(isTooShort ? [{ path: graceOf(manifest), to: needed }] : []),
+  ];
+};
+
+function delayVariable(manifest: RehearsedManifest): Path | undefined {
+  const index = objects(containerOf(manifest)['env']).findLastIndex(
+    ({ name }) => name === 'LAMEDUCK_SHUTDOWN_DELAY_DURATION',
+  );
+  return index === -1 ? undefined : [...manifest.containerPath, 'env', index, 'value'];
+}
+
+const loopbackAddress = /^(127\.\d+\.\d+\.\d+|localhost|::1)$/;
+
+const otherAddress: Find = (_events, manifest) =>
+  objects(containerOf(manifest)['env']).flatMap(({ value }, index) =>
+    loopbackAddress.test(String(value))
+      ? [{ path: [...manifest.containerPath, 'env', index, 'value'], to: '0.0.0.0' }]
+      : [],
+  );
+
+const handlers = ['httpGet', 'tcpSocket', 'grpc'];
+
+// Compares the port of each probe that delays readiness with the port on which the container listens.
+const otherProbe: Find = (events, manifest) => {
+  const listening = first(events, 'containerListening')?.detail['port'];
+  const container = containerOf(manifest);
+  return ['startupProbe', 'readinessProbe'].flatMap((probe): Change[] => {
+    const handler = handlers.find((one) => isObject(object(container[probe])[one]));
+    const path = [...manifest.containerPath, probe];
+    if (handler === undefined) return isObject(container[probe]) ? [{ path }] : [];
+    const port = object(object(container[probe])[handler])['port'];
+    const named = objects(container['ports']).findIndex(({ name }) => name === port);
+    const portPath =
+      named === -1 ? [...path, handler, 'port'] : [...manifest.containerPath, 'ports', named, 'containerPort'];
+    if (listening !== undefined && valueAt(manifest, portPath) !== listening)
+      return [{ path: portPath, to: listening }];
+    const hasStatus = events.some(
+      ({ kind, detail }) => kind === 'probe' && String(detail['output']).includes('statuscode'),
+    );
+    return [{ path: handler === 'httpGet' && hasStatus ? [...path, handler, 'path'] : path }];
+  });
+};
+
+const earlierReadiness: Find = (_events, manifest) => {
+  const path = [...manifest.containerPath, 'readinessProbe'];
+  const probe = object(valueAt(manifest, path));
+  if (isObject(probe['tcpSocket'])) return [{ path: [...path, 'tcpSocket'] }];
+  if (Object.keys(probe).length === 0) return [{ path }];
+  return [
+    ...(probe['failureThreshold'] === 1 ? [] : [{ path: [...path, 'failureThreshold'], to: 1 }]),
+    ...(probe['periodSeconds'] === 1 ? [] : [{ path: [...path, 'periodSeconds'], to: 1 }]),
+  ];
+};
+
+const morePods: Find = (_events, { fields }) => {
+  const { kind } = fields;
+  return kind === 'Deployment' || kind === 'StatefulSet' ? [{ path: ['spec', 'replicas'], to: 2 }] : [];
+};
+
+const finds: Readonly<Record<string, Find>> = {
+  onlyLoopback: otherAddress,
+  neverReady: otherProbe,
+  stopSignalIgnored: otherCommand,
+  mainProcessIsNotTheServer: otherCommand,
+  gracePeriodTooShort: longerGrace,
+  listenerClosedTooEarly: laterStopSignal,
+  longRequestsCut: longerGrace,
+  readinessNeverRed: earlierReadiness,
+  lastEndpointNotReady: morePods,
+};
+
+/**
+ * changesFor returns the lines of the manifest that would remove a cause, with their present and their proposed values.
+ * It returns an empty list if only the program can be changed.
+ */
+export function changesFor(cause: string, events: Events, manifest: RehearsedManifest): string[] {
+  const find = Object.hasOwn(finds, cause) ? finds[cause] : undefined;
+  return (find?.(events, manifest) ?? []).map(({ path, to }) => {
+    const from = valueAt(manifest, path);
+    const place = `${manifest.file}:${String(manifest.lineOf(path))} ${pathText(path)}`;
+    const change = to === undefined ? '' : ` -> ${valueText(to)}`;
+    return `${place}: ${from === undefined ? 'not set' : valueText(from)}${change}`;
+  });
+}
+
+const longestValue = 100;
+
+function valueText(value: unknown): string {
+  return JSON.stringify(value).slice(0, longestValue);
+}

@@ -1,0 +1,16 @@
+// A stand-in for the sidecar of a pod that has none.
+import { containerDefaults, type ContainerSpec, type PodSpec } from './pod.ts';
+
+// The sidecar does nothing and exits at its stop signal.
+const idleSidecar: ContainerSpec = {
+  ...containerDefaults,
+  name: 'idle-sidecar',
+  command: [process.execPath, '--eval', `process.on('SIGTERM', () => process.exit()); setInterval(() => {}, 60_000)`],
+  isSidecar: true,
+};
+
+/** withSidecar adds an idle sidecar to a pod that has no sidecar. */
+export function withSidecar(pod: PodSpec): PodSpec {
+  if (pod.containers.some(({ isSidecar }) => isSidecar)) return pod;
+  return { ...pod, containers: [idleSidecar, ...pod.containers] };
+}

@@ -1,0 +1,128 @@
+// Overload limits: rejects requests above a limit, and answers requests that take too long. Without settings there is
+// no limit.
+import type { Clock } from '../../clock.ts';
+import { parseDuration } from '../../settings/duration.ts';
+import { longestBehindAnswer } from '../http1/half-request.ts';
+import { answerInPlaceOfHandler } from '../responses/in-place-of-handler.ts';
+import { abortRequest } from '../in-flight/request-signal.ts';
+import { timedOut, tooManyRequests } from '../responses/rejection.ts';
+import type { Answer } from '../../message.ts';
+import type { HttpExchange } from '../exchange.ts';
+
+/** OverloadLimits are the overload limits of a server. 0 means no limit. */
+export interface OverloadLimits {
+  /** requestTimeout is how long a request may take, in milliseconds. */
+  readonly requestTimeout: number;
+  readonly maxRequestsInflight: number;
+  /** goawayChance is the probability that an HTTP/2 request makes the server end the session with a GOAWAY (A-161). */
+  readonly goawayChance: number;
+}
+
+/** Load gives the current number of requests in flight, which is compared with the limit. */
+export interface Load {
+  /**
+   * inFlight.serving counts the requests that are neither long-running nor probes, including the request that has just
+   * arrived.
+   */
+  readonly inFlight: { readonly serving: number };
+  /**
+   * recount returns `inFlight.serving`. Before that, it stops counting requests that have ended although no `close`
+   * event was emitted.
+   */
+  recount(exchange: HttpExchange): number;
+  isLongRunning(exchange: HttpExchange): boolean;
+}
+
+/** isLimited tells whether at least one overload limit is set. */
+export function isLimited({ requestTimeout, maxRequestsInflight }: OverloadLimits): boolean {
+  return requestTimeout > 0 || maxRequestsInflight > 0;
+}
+
+/**
+ * createOverload returns the Overload for some limits. It returns undefined if no limit is set, so that requests cost
+ * no additional time.
+ */
+export function createOverload(clock: Clock, limits: OverloadLimits, load: Load): Overload | undefined {
+  return isLimited(limits) ? new Overload(clock, limits, load) : undefined;
+}
+
+/** Overload applies the overload limits to requests. Long-running requests are not limited. */
+export class Overload {
+  requestsRejected = 0;
+  requestsTimedOut = 0;
+  readonly #clock: Clock;
+  readonly #limits: OverloadLimits;
+  readonly #load: Load;
+
+  constructor(clock: Clock, limits: OverloadLimits, load: Load) {
+    this.#clock = clock;
+    this.#limits = limits;
+    this.#load = load;
+  }
+
+  /**
+   * rejects returns true if a request is above the limit, and answers it with 429. For every other request it starts
+   * the timer of `requestTimeout` and returns false (A-174).
+   */
+  rejects(exchange: HttpExchange): boolean {
+    if (this.#load.isLongRunning(exchange)) return false;
+    const { maxRequestsInflight, requestTimeout } = this.#limits;
+    const isTooMany = maxRequestsInflight > 0 && this.#load.inFlight.serving > maxRequestsInflight;
+    if (isTooMany && this.#load.recount(exchange) > maxRequestsInflight) {
+      this.requestsRejected++;
+      answerInPlaceOfHandler(exchange, tooManyRequests);
+      return true;
+    }
+    if (requestTimeout > 0) {
+      exchange.cancelTimeout = this.#clock.after(timeoutOf(exchange, requestTimeout), () => {
+        this.#timeOut(exchange);
+      });
+    }
+    return false;
+  }
+
+  // Tells whether a response needs no 504 any more. It is called before and after the abort, because a listener of the
+  // AbortSignal may answer the request.
+  #isAnswered({ response }: HttpExchange): boolean {
+    return response.writableEnded;
+  }
+
+  // Answers a request that takes too long. The handler is not stopped (A-173). If the handler has begun its response,
+  // the response is truncated. The client then sees that the response is not complete (A-172).
+  #timeOut(exchange: HttpExchange): void {
+    if (this.#isAnswered(exchange) || this.#load.isLongRunning(exchange)) return;
+    abortRequest(exchange.request, 'it exceeded its time limit');
+    if (this.#isAnswered(exchange)) return;
+    this.requestsTimedOut++;
+    if (exchange.response.headersSent) {
+      exchange.breakOff();
+      return;
+    }
+    answerInPlaceOfHandler(exchange, closing(exchange, timedOut));
+    this.#stopReading(exchange);
+  }
+
+  // Stops reading a request body after lameduck has responded. An HTTP/2 request does not end with its response: it
+  // would count as in flight for as long as the client sends a body.
+  #stopReading(exchange: HttpExchange): void {
+    if (exchange.stopReading()) return;
+    exchange.cancelTimeout = this.#clock.after(longestBehindAnswer, () => {
+      this.#stopReading(exchange);
+    });
+  }
+}
+
+// Adds `Connection: close` to an answer. The handler still runs and may write to the socket, so the socket must not be
+// used for another request.
+function closing(exchange: HttpExchange, answer: Answer): Answer {
+  const isLast = exchange.connection.isLast(exchange);
+  return isLast ? { ...answer, headers: { ...answer.headers, Connection: 'close' } } : answer;
+}
+
+// Returns the limit of a request in milliseconds. A client can shorten the limit with a Go duration in its query
+// (A-170). If the parameter is no such duration, it is for the program, and the setting is the limit.
+function timeoutOf({ request: { url = '' } }: HttpExchange, limit: number): number {
+  const asked = /[?&]timeout=([^&#]*)/.exec(url)?.[1];
+  const milliseconds = asked === undefined ? undefined : parseDuration(asked);
+  return milliseconds === undefined || milliseconds <= 0 ? limit : Math.min(milliseconds, limit);
+}

@@ -1,0 +1,107 @@
+// Sends or ends a response in place of its handler. The handler keeps running, and its later calls have no effect.
+import type { EventEmitter } from 'node:events';
+import { Duplex } from 'node:stream';
+import { LameduckError } from '../../errors.ts';
+import type { Answer } from '../../message.ts';
+import type { HttpExchange } from '../exchange.ts';
+import { sendWhole } from './send-whole.ts';
+import { ignoreResets } from './socket-errors.ts';
+
+/**
+ * answerInPlaceOfHandler sends a complete response if the handler has sent no headers yet. Later calls of the handler
+ * are ignored.
+ */
+export function answerInPlaceOfHandler(exchange: HttpExchange, answer: Answer): void {
+  const { request, response } = exchange;
+  request.resume();
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  sendWhole(response, answer);
+  mute(exchange);
+}
+
+/**
+ * endInPlaceOfHandler ends a response that the handler has begun. It calls the `end()` that the handler would call, so
+ * that a wrapper such as a compression ends too.
+ */
+export function endInPlaceOfHandler(exchange: HttpExchange): void {
+  ignoreResets(exchange.request.socket);
+  exchange.response.end();
+  mute(exchange);
+}
+
+// Makes later writes of the handler have no effect. Otherwise Node would emit an error without a listener, which ends
+// the process.
+function mute(exchange: HttpExchange): void {
+  for (const one of exchange.takeOver()) muteOne(one);
+}
+
+function muteOne(response: EventEmitter): void {
+  emitPrematureClose(response as EventEmitter & { destroy: (reason?: unknown) => unknown });
+  const chain = (): object => response;
+  const none = (): void => undefined;
+  Object.assign(response, {
+    setHeader: chain,
+    setHeaders: chain,
+    appendHeader: chain,
+    writeHead: chain,
+    removeHeader: none,
+    flushHeaders: none,
+    addTrailers: none,
+    writeContinue: none,
+    writeProcessing: none,
+    writeEarlyHints: none,
+    // The methods of HTTP/2 streams that send headers or a body. `sendTrailers` is not replaced: a stream that waits
+    // for its trailers ends only when it is called.
+    respond: none,
+    respondWithFD: none,
+    respondWithFile: none,
+    additionalHeaders: none,
+    setTrailer: none,
+    createPushResponse: none,
+    pushStream: none,
+  });
+  dropWrites(response);
+}
+
+// Emits the error that Node emits when a client has disconnected. A `pipeline` into the response then ends its source
+// and destroys the response. So the error is emitted only after the response has been sent.
+function emitPrematureClose(response: EventEmitter & { destroy: (reason?: unknown) => unknown }): void {
+  if (response.listenerCount('error') === 0) return;
+  const cause = requestEnded();
+  const error = Object.assign(new Error(cause.message, { cause }), { code: 'ERR_STREAM_PREMATURE_CLOSE' });
+  const destroy = response.destroy.bind(response);
+  let isOut = false;
+  response.once('finish', () => (isOut = true));
+  response.destroy = (reason) => {
+    const isOfThose = reason === error || (reason === undefined && !(response instanceof Duplex));
+    return isOfThose && !isOut ? response : destroy(reason);
+  };
+  // If the response had no other listener, a source that is piped into it would throw the error.
+  response.on('error', () => undefined);
+  response.emit('error', error);
+}
+
+/** dropWrites makes every later write to a response or a socket have no effect. */
+export function dropWrites(writable: EventEmitter): void {
+  Object.assign(writable, {
+    write(...args: unknown[]) {
+      failCallback(args);
+      // Return false, as Node's `write` does after the end. With true, a handler that writes until false might block
+      // the event loop.
+      return false;
+    },
+    end(...args: unknown[]) {
+      failCallback(args);
+      return writable;
+    },
+  });
+}
+
+function failCallback(args: readonly unknown[]): void {
+  const callback = args.findLast((arg) => typeof arg === 'function') as ((error: Error) => void) | undefined;
+  if (callback !== undefined) process.nextTick(callback, requestEnded());
+}
+
+function requestEnded(): LameduckError {
+  return new LameduckError('LAMEDUCK_ERR_REQUEST_ENDED', 'the request has been answered in place of its handler');
+}

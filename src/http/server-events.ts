@@ -1,0 +1,153 @@
+// Replaces `emit` on each server object, so that lameduck receives all events of the server's sockets and requests
+// before the program does. lameduck adds no listener, because some listeners change how Node behaves (P-113).
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { patchEmit, type Emit } from '../patch-emit.ts';
+import { continued } from './http1/expect.ts';
+import { connectionsOf, sessionsOf } from '../node-internals.ts';
+import { endUnlessRead } from './http1/idle-timeout.ts';
+import { isHttp2, isSecure, take, type Server } from './server.ts';
+
+/**
+ * ServerEvents are the methods that the replaced `emit` calls. A method that returns true has handled the event, and
+ * the program does not receive it.
+ */
+export interface ServerEvents {
+  onListening(server: Server): void;
+  /** onClose is called when the listener is closed and no connection is open. */
+  onClose(server: Server): boolean;
+  /** onConnection is called for a socket on which HTTP can begin. */
+  onConnection(socket: Socket): void;
+  /** onHandshake is called for a TCP connection on which TLS must begin first. */
+  onHandshake(socket: Socket): void;
+  onSecureConnection(socket: Socket): void;
+  /**
+   * onRequest is called for each HTTP/1.1 request. If it holds the request, it also returns true. It then passes the
+   * request to the program later, with `proceed` and `event`.
+   */
+  onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean;
+  onUpgrade(request: IncomingMessage, socket: Duplex): boolean;
+  onSession(session: ServerHttp2Session): void;
+  /**
+   * onStream is called for each HTTP/2 request. If it holds the request, it returns true and passes the request to the
+   * program later, with `proceed`.
+   */
+  onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean;
+  /**
+   * onThrow is called with the first argument of an event if the program's listener has thrown. It is undefined if the
+   * audit log is off.
+   */
+  readonly onThrow?: ((subject: object) => void) | undefined;
+  /**
+   * signOfLife is called first for each event, as a sign that the event loop is running. It is undefined if nothing
+   * watches the event loop.
+   */
+  readonly signOfLife?: (() => void) | undefined;
+  /**
+   * onCompatible is called with the request and response that node:http2's compatibility API has created for a stream.
+   */
+  onCompatible(request: object, response: object): void;
+}
+
+/** Proceed passes an event to the program's listeners. */
+export type Proceed = Emit;
+
+/** interceptServerEvents replaces `emit` of a server, so that `events` gets each event before the program. */
+export function interceptServerEvents(server: Server, events: ServerEvents): void {
+  take(server);
+  patchEmit(server, (original) => interceptorOf(server, events, original));
+  passOlder(server, events);
+}
+
+function interceptorOf(server: Server, events: ServerEvents, original: () => Emit): Emit {
+  const speaksHttp2 = isHttp2(server);
+  const { onThrow, signOfLife } = events;
+  const send: Proceed = (event, ...args) => original().call(server, continued(server, event, args), ...args);
+  const proceed = onThrow === undefined ? send : watched(send, onThrow);
+
+  // Nearly every event is a request. Spreading its arguments would cost more time than all other code here.
+  const emitRequest = (request: IncomingMessage, response: ServerResponse): boolean =>
+    events.onRequest(request, response, 'request', proceed) || original().call(server, 'request', request, response);
+
+  return (event, ...args) => {
+    signOfLife?.();
+    if (event === 'request' && !speaksHttp2 && onThrow === undefined) {
+      return emitRequest(args[0] as IncomingMessage, args[1] as ServerResponse);
+    }
+    if (speaksHttp2 && isCompatible(event, args)) {
+      events.onCompatible(args[0] as object, args[1] as object);
+    } else if (event === 'request' || event === 'checkContinue' || event === 'checkExpectation') {
+      if (events.onRequest(args[0] as IncomingMessage, args[1] as ServerResponse, event, proceed)) return true;
+    } else if (typeof event === 'string' && handleRare(server, events, event, args, proceed)) {
+      return true;
+    }
+    return proceed(event, ...args);
+  };
+}
+
+// Handles all events other than requests. Returns true if the event was handled.
+function handleRare(
+  server: Server,
+  events: ServerEvents,
+  event: string,
+  args: readonly unknown[],
+  proceed: Proceed,
+): boolean {
+  switch (event) {
+    case 'connection':
+      events[isSecure(server) ? 'onHandshake' : 'onConnection'](args[0] as Socket);
+      return false;
+    case 'secureConnection':
+      events.onSecureConnection(args[0] as Socket);
+      return false;
+    case 'upgrade':
+    case 'connect':
+      return events.onUpgrade(args[0] as IncomingMessage, args[1] as Duplex);
+    case 'session':
+      events.onSession(args[0] as ServerHttp2Session);
+      return false;
+    case 'stream':
+      return events.onStream(args[0] as ServerHttp2Stream, args[1] as IncomingHttpHeaders, () =>
+        proceed(event, ...args),
+      );
+    case 'timeout':
+      return args[0] instanceof Socket && endUnlessRead(server, args[0]);
+    case 'listening':
+      events.onListening(server);
+      return false;
+    case 'close':
+      return events.onClose(server);
+    default:
+      return false;
+  }
+}
+
+// Passes an event on, and reports if a listener throws. `finally` is used because after a `catch` that throws again,
+// Node would print a line of this file instead of the program's line.
+function watched(send: Proceed, onThrow: (subject: object) => void): Proceed {
+  return (event, ...args) => {
+    let hasReturned = false;
+    try {
+      const isHeard = send(event, ...args);
+      hasReturned = true;
+      return isHeard;
+    } finally {
+      if (!hasReturned && typeof args[0] === 'object' && args[0] !== null) onThrow(args[0]);
+    }
+  };
+}
+
+// Creates records of the connections that were accepted before `emit` was replaced (P-053).
+function passOlder(server: Server, events: ServerEvents): void {
+  for (const socket of connectionsOf(server)) events.onConnection(socket);
+  for (const session of sessionsOf(server)) events.onSession(session);
+}
+
+// Recognizes the `request` event that node:http2's compatibility API emits for a stream, after the event `stream`.
+function isCompatible(event: string | symbol, [request]: readonly unknown[]): boolean {
+  if (event !== 'request' && event !== 'checkContinue' && event !== 'checkExpectation' && event !== 'connect')
+    return false;
+  return (request as { httpVersionMajor?: number }).httpVersionMajor === 2;
+}

@@ -1,0 +1,169 @@
+// Reads a response of the API server: which reply the decision gets, and which problem, if any, is logged.
+import { isCoordinated } from '../decision/decision.ts';
+import { parseLease, type Lease } from '../decision/lease.ts';
+import type { Reply, Request } from '../decision/state.ts';
+
+/**
+ * ProblemKind is a reason why an elector cannot read or write its Lease. docs/leader-election.md has a remedy for each
+ * of these reasons.
+ */
+export type ProblemKind =
+  | 'unreachable'
+  | 'unauthorized'
+  | 'forbidden'
+  | 'namespace missing'
+  | 'namespace terminating'
+  | 'throttled'
+  | 'coordinated'
+  | 'malformed'
+  | 'altered'
+  | 'recreated'
+  | 'unexpected';
+
+/** Problem describes for the log what went wrong with a request. */
+export interface Problem {
+  readonly kind: ProblemKind;
+  readonly message: string;
+}
+
+/** Answer is the reply to a request. If something went wrong, it also has the problem. */
+export interface Answer {
+  readonly reply: Reply;
+  readonly problem: Problem | undefined;
+}
+
+/** Received is a complete response of the API server. */
+export interface Received {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+type Method = Request['method'];
+
+interface Status {
+  readonly message?: unknown;
+  readonly reason?: unknown;
+  readonly details?: {
+    readonly causes?: readonly { readonly reason?: unknown }[];
+    readonly retryAfterSeconds?: unknown;
+  };
+}
+
+/**
+ * replyTo returns the reply that a response contains. A request counts as applied only after a 200, or after a 201 to a
+ * POST.
+ */
+export function replyTo(method: Method, received: Received): Reply {
+  const { status } = received;
+  if (status === (method === 'POST' ? 201 : 200)) {
+    const lease = parseLease(jsonOf(received));
+    return lease === undefined ? { kind: 'failed', isRejected: false } : { kind: 'lease', lease };
+  }
+  if (status === 201 && method === 'PUT') return { kind: 'recreated' };
+  if (status === 409) return { kind: 'conflict' };
+  // If a 404 has another reason, for example because a proxy sent it, the Lease may still exist.
+  if (status === 404 && method !== 'POST' && reasonOf(received) === 'NotFound') return { kind: 'absent' };
+  return { kind: 'failed', isRejected: status >= 400 && status < 500, retryAfter: retryAfterOf(received) };
+}
+
+/**
+ * problemOf returns the problem that a response reports. It returns undefined for a response that occurs in every
+ * election, such as a conflict. `verb` is the verb that the Role needs for the request.
+ */
+export function problemOf(request: Sent, received: Received, verb = verbs[request.method]): Problem | undefined {
+  const { method } = request;
+  const { status, body } = received;
+  if (status === 200 || (status === 201 && method === 'POST'))
+    return problemIn(request, parseLease(jsonOf(received)), body);
+  const kind = kindOf(method, received);
+  if (kind === undefined) return undefined;
+  const { message } = statusOf(received);
+  const text = typeof message === 'string' ? message : body;
+  // A proxy may answer in its own words. So name the verb and the resource, which show the missing permission.
+  const denied = kind === 'forbidden' ? ` (cannot ${verb} leases)` : '';
+  return { kind, message: `${method} was answered with ${String(status)}${denied}: ${text.slice(0, longestText)}` };
+}
+
+type Sent = Pick<Request, 'method' | 'body'>;
+
+// The maximum number of characters of a response that one log line contains.
+const longestText = 500;
+
+/** verbs contains the verb of a Role for each method. */
+const verbs: Readonly<Record<Method, string>> = { GET: 'get', POST: 'create', PUT: 'update' };
+
+// Returns the problem with a Lease that the API server has sent.
+function problemIn({ method, body }: Sent, lease: Lease | undefined, text: string): Problem | undefined {
+  if (lease === undefined) {
+    return {
+      kind: 'malformed',
+      message: `${method} was answered without a valid Lease: ${text.slice(0, longestText)}`,
+    };
+  }
+  const altered = storedFields.find((field) => body !== undefined && !isSame(lease.spec[field], body.spec[field]));
+  if (altered !== undefined) {
+    const [stored, sent] = [lease.spec[altered], body?.spec[altered]].map((value) => JSON.stringify(value ?? null));
+    return {
+      kind: 'altered',
+      message: `the API server stored ${altered} ${String(stored)} instead of ${String(sent)}: an admission webhook may change Leases`,
+    };
+  }
+  if (!isCoordinated(lease)) return undefined;
+  return {
+    kind: 'coordinated',
+    message: 'the Lease has a strategy or a preferred holder: coordinated leader election chooses its holder',
+  };
+}
+
+const storedFields = [
+  'holderIdentity',
+  'leaseDurationSeconds',
+  'acquireTime',
+  'renewTime',
+  'leaseTransitions',
+  'strategy',
+  'preferredHolder',
+] as const;
+
+function isSame(one: unknown, other: unknown): boolean {
+  return (one ?? '') === (other ?? '');
+}
+
+function kindOf(method: Method, received: Received): ProblemKind | undefined {
+  const { status } = received;
+  if (status === 201 && method === 'PUT') return 'recreated';
+  if (status === 409 || (status === 404 && method !== 'POST' && reasonOf(received) === 'NotFound')) return undefined;
+  if (status === 401) return 'unauthorized';
+  if (status === 404 && method === 'POST') return 'namespace missing';
+  if (status === 429 || status === 503) return 'throttled';
+  if (status !== 403) return 'unexpected';
+  const { details } = statusOf(received);
+  const causes = Array.isArray(details?.causes) ? details.causes : [];
+  return causes.some(({ reason }) => reason === 'NamespaceTerminating') ? 'namespace terminating' : 'forbidden';
+}
+
+function reasonOf(received: Received): unknown {
+  return statusOf(received).reason;
+}
+
+// Reads how long to wait before the next request: from the header `Retry-After`, or from the status of a ServerTimeout
+// (L-037). The result is in milliseconds.
+function retryAfterOf(received: Received): number | undefined {
+  const header = received.headers['retry-after'];
+  const seconds = typeof header === 'string' ? Number(header) : Number(statusOf(received).details?.retryAfterSeconds);
+  return Number.isInteger(seconds) && seconds > 0 ? seconds * 1_000 : undefined;
+}
+
+function statusOf(received: Received): Status {
+  const json = jsonOf(received);
+  return typeof json === 'object' && json !== null ? json : {};
+}
+
+function jsonOf({ body }: Received): unknown {
+  try {
+    return JSON.parse(body);
+  } catch {
+    return undefined;
+  }
+}

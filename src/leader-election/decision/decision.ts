@@ -1,0 +1,341 @@
+// Decides which request an elector sends next, and what a reply changes. Pure: no I/O, no timers, no `node:` imports.
+// `plan` returns the next action for a state. `learn` and the other functions return the next state. The loop in
+// ../loop/elector.ts calls them.
+import { createdLease, isNewer, microTime, recordOf, updatedLease, type Lease } from './lease.ts';
+import {
+  drift,
+  isValid,
+  mostDrift,
+  validUntil,
+  type Change,
+  type Claim,
+  type Election,
+  type Exchange,
+  type LossCause,
+  type Moment,
+  type Observation,
+  type Plan,
+  type Reply,
+  type Request,
+  type State,
+  type Step,
+  type Tenure,
+} from './state.ts';
+
+// client-go's jitter factor: a random delay is between the retry period and 2.2 times the retry period (L-050).
+const jitter = 1.2;
+
+/** plan returns what the elector must do at a moment. */
+export function plan(state: State, now: Moment, election: Election): Plan {
+  const { goal, tenure, tried, due } = state;
+  if (goal === 'end' || (goal === 'release' && now.at >= state.releaseBy)) return { kind: 'end' };
+  const end = limitOf(state, election);
+  if (tenure !== undefined && now.at >= end) return { kind: 'lose', cause: 'renew deadline' };
+  const isSuspended = tenure !== undefined && tried !== undefined && drift(tried, now) > mostDrift;
+  if (now.at < due && !isSuspended) return { kind: 'wait', until: Math.min(due, end) };
+  const timeout = Math.min(requestTimeout(election), end - now.at);
+  return { kind: 'send', request: { ...requestOf(state, now, election), timeout } };
+}
+
+/**
+ * requestTimeout returns how long to wait for a reply, in milliseconds. Three attempts fit into the renew deadline
+ * (L-084).
+ */
+export function requestTimeout({ renewDeadline }: Election): number {
+  return Math.max(1_000, renewDeadline / 3);
+}
+
+// Returns the request of a step.
+function requestOf(state: State, now: Moment, election: Election): Omit<Request, 'timeout'> {
+  const { step, observed, tenure } = state;
+  const { identity, labels, leaseDuration } = election;
+  const own = { holder: identity, durationSeconds: leaseDuration / 1_000, renewTime: now.wall };
+  const current = tenure?.lease ?? observed?.lease;
+  if (step === 'create') {
+    return { method: 'POST', body: createdLease(election, { ...own, acquireTime: now.wall, transitions: 0 }) };
+  }
+  if (current === undefined || step === 'read' || step === 'check' || step === 'find') return { method: 'GET' };
+  const { holder, acquireTime = now.wall, transitions } = current;
+  const holding = {
+    renew: { ...own, acquireTime, transitions },
+    take:
+      holder === identity
+        ? { ...own, acquireTime, transitions }
+        : { ...own, acquireTime: now.wall, transitions: nextTransitions(current) },
+    // A release writes a duration of 1, because the API server rejects 0 (L-091).
+    release: { holder: '', durationSeconds: 1, acquireTime: now.wall, renewTime: now.wall, transitions },
+  }[step];
+  return { method: 'PUT', body: updatedLease(current, holding, labels) };
+}
+
+// Returns the number of changes of the holder, increased by one (L-130). The count is an int32, so it restarts at 0 after
+// the largest one. Otherwise a record with the largest count would prevent every election.
+function nextTransitions({ transitions }: Lease): number {
+  return (transitions + 1) % 2 ** 31;
+}
+
+// Returns the time at which the elector stops waiting for a reply.
+function limitOf({ goal, tenure, releaseBy }: State, election: Election): number {
+  if (goal === 'release') return releaseBy;
+  return tenure === undefined ? Infinity : validUntil(tenure, election);
+}
+
+/** sending returns the state after the planned request was sent at the given moment. */
+export function sending(state: State, now: Moment, { identity }: Election): State {
+  const { step, hasChecked, observed } = state;
+  const isNewAttempt = step === 'read' || step === 'find' || (step === 'renew' && !hasChecked);
+  const sent = { ...state, tried: now, attemptAt: isNewAttempt ? now.at : state.attemptAt };
+  if (step === 'create') return { ...sent, claim: newClaim(undefined, now, 0) };
+  if (step !== 'take' || observed === undefined) return sent;
+  const { uid, holder, acquireTime = microTime(now.wall), transitions } = observed.lease;
+  const isKept = holder === identity;
+  const claim = isKept ? { uid, acquireTime, transitions } : newClaim(uid, now, nextTransitions(observed.lease));
+  return { ...sent, claim };
+}
+
+/** learn returns the state after the reply to a request has arrived. */
+export function learn(state: State, exchange: Exchange, election: Election): State {
+  return replies[state.step](state, exchange, election);
+}
+
+type OnReply = (state: State, exchange: Exchange, election: Election) => State;
+
+const replies: Readonly<Record<Step, OnReply>> = {
+  read(state, exchange, election) {
+    const { reply, received } = exchange;
+    if (reply.kind === 'absent') return { ...state, observed: undefined, step: 'create', due: received.at };
+    if (reply.kind !== 'lease') return retryLater(state, exchange, election);
+    const { lease } = reply;
+    // The reply to an earlier write may have been lost. If another holder has the Lease now, that write has no effect
+    // any more.
+    const claim = lease.holder === election.identity ? state.claim : undefined;
+    const seen = { ...observe(state, lease, received.at), claim };
+    if (!isTakeable(seen, election)) return retryLater(seen, exchange, election);
+    return { ...seen, step: 'take', due: received.at };
+  },
+  create: acquire,
+  take: acquire,
+  renew(state, exchange, election) {
+    const { reply, sent, received } = exchange;
+    const { tenure, hasChecked } = state;
+    if (tenure === undefined) return state;
+    if (reply.kind === 'lease') {
+      const cause = alterationIn(reply.lease, exchange, state.claim, election);
+      if (cause !== undefined) return lose(observe(state, reply.lease, received.at), cause, received);
+      const renewed = { ...tenure, lease: reply.lease, renewed: sent };
+      return { ...state, tenure: renewed, hasChecked: false, due: nextTick(exchange, election) };
+    }
+    if (reply.kind === 'recreated') return lose(state, 'replaced', received);
+    const isConflict = reply.kind === 'conflict' || reply.kind === 'absent';
+    if (!isConflict) return { ...state, hasChecked: false, due: nextTry(tenure, exchange, election) };
+    // Pause after a second conflict. Otherwise, if another client changes the record all the time, this elector would
+    // send requests without a pause.
+    const due = hasChecked ? nextTick(exchange, election) : received.at;
+    return { ...state, step: 'check', hasChecked: false, due };
+  },
+  check(state, exchange, election) {
+    const { reply, received } = exchange;
+    const { tenure, claim } = state;
+    if (tenure === undefined) return state;
+    if (reply.kind === 'absent') return lose(state, 'deleted', received);
+    if (reply.kind !== 'lease') return { ...state, due: nextTry(tenure, exchange, election) };
+    const cause = lossIn(reply.lease, claim, election);
+    if (cause !== undefined) return lose(observe(state, reply.lease, received.at), cause, received);
+    const slowpaths = state.slowpaths + 1;
+    const confirmed = { ...tenure, lease: reply.lease };
+    return { ...state, tenure: confirmed, step: 'renew', hasChecked: true, due: received.at, slowpaths };
+  },
+  find(state, exchange, election) {
+    const { reply, received } = exchange;
+    if (reply.kind === 'absent') return { ...state, goal: 'end' };
+    if (reply.kind !== 'lease') return { ...state, due: nextTick(exchange, election) };
+    const { lease } = reply;
+    if (isOwn(lease, state.claim, election)) {
+      return { ...observe(state, lease, received.at), step: 'release', due: received.at };
+    }
+    // The reply to a release was lost, but the record shows that the release was applied.
+    const isSame = lease.uid === state.claim?.uid && lease.transitions === state.claim.transitions;
+    const isReleased = state.hasChecked && lease.holder === '' && isSame;
+    return { ...state, goal: 'end', isReleased };
+  },
+  release(state, exchange, election) {
+    const { reply, received } = exchange;
+    if (reply.kind === 'lease' && reply.lease.holder === '') return { ...state, goal: 'end', isReleased: true };
+    if (reply.kind === 'recreated') return { ...state, goal: 'end' };
+    // Send the GET at once only after the first conflict. Otherwise, a client that writes all the time would make this
+    // elector send requests without a pause.
+    const isFirst = reply.kind === 'conflict' && !state.hasChecked;
+    return { ...state, step: 'find', hasChecked: true, due: isFirst ? received.at : nextTick(exchange, election) };
+  },
+};
+
+// Begins a term. Leadership begins only with an acknowledged write (L-062, L-068).
+function acquire(state: State, exchange: Exchange, election: Election): State {
+  const { reply, sent, received } = exchange;
+  const isDenied =
+    reply.kind === 'conflict' || reply.kind === 'absent' || (reply.kind === 'failed' && reply.isRejected);
+  if (isDenied) return retryLater({ ...state, claim: undefined }, exchange, election);
+  if (reply.kind !== 'lease') return retryLater(state, exchange, election);
+  const { lease } = reply;
+  if (alterationIn(lease, exchange, state.claim, election) !== undefined) return retryLater(state, exchange, election);
+  const tenure = { token: lease.resourceVersion, lease, renewed: sent };
+  const claimed = { ...state, claim: claimTo(lease) };
+  if (!isValid(tenure, received, election)) return retryLater(claimed, exchange, election);
+  return { ...claimed, tenure, loss: undefined, observed: undefined, step: 'renew', due: received.at };
+}
+
+function newClaim(uid: string | undefined, { wall }: Moment, transitions: number): Claim {
+  return { uid, acquireTime: microTime(wall), transitions };
+}
+
+function claimTo({ uid, acquireTime, transitions }: Lease): Claim {
+  return { uid, acquireTime, transitions };
+}
+
+/** Stores an observed Lease. As long as its record does not change, the time of the first observation stays (L-063). */
+function observe(state: State, lease: Lease, at: number): State {
+  const { observed } = state;
+  const isSame = observed !== undefined && recordOf(observed.lease) === recordOf(lease);
+  return { ...state, observed: { lease, at: isSame ? observed.at : at } };
+}
+
+function isTakeable({ observed, attemptAt }: State, election: Election): boolean {
+  if (observed === undefined || isCoordinated(observed.lease)) return false;
+  const { holder } = observed.lease;
+  return holder === '' || holder === election.identity || attemptAt >= expiry(observed, election);
+}
+
+/**
+ * Returns when an observed record expires: after its own duration, or after this elector's `leaseDuration` if the
+ * record has none (L-016, L-065).
+ */
+function expiry({ lease, at }: Observation, { leaseDuration }: Election): number {
+  return at + (lease.duration ?? leaseDuration);
+}
+
+/** isCoordinated tells whether coordinated leader election chooses the holder of a Lease (L-163). */
+export function isCoordinated({ strategy, preferredHolder }: Lease): boolean {
+  return strategy !== '' || preferredHolder !== '';
+}
+
+function isOwn(lease: Lease, claim: Claim | undefined, election: Election): boolean {
+  return claim !== undefined && lossIn(lease, claim, election) === undefined;
+}
+
+function lossIn(lease: Lease, claim: Claim | undefined, { identity }: Election): LossCause | undefined {
+  if (claim?.uid !== undefined && lease.uid !== claim.uid) return 'replaced';
+  if (lease.holder === '') return 'no holder';
+  if (lease.holder !== identity) return 'other holder';
+  if (lease.transitions !== claim?.transitions || lease.acquireTime !== claim.acquireTime) return 'edited';
+  return isCoordinated(lease) ? 'coordinated' : undefined;
+}
+
+// Returns why a write does not count, although the API server has accepted it: an admission webhook may have changed what
+// was stored. Followers wait only for the stored duration, and only while the stored `renewTime` changes.
+function alterationIn(
+  lease: Lease,
+  { sent }: Exchange,
+  claim: Claim | undefined,
+  election: Election,
+): LossCause | undefined {
+  const isStored = lease.duration === election.leaseDuration && lease.spec['renewTime'] === microTime(sent.wall);
+  return lossIn(lease, claim, election) ?? (isStored ? undefined : 'edited');
+}
+
+/**
+ * lose returns the state after a term was lost. It stores the claim only if the Lease may still contain this elector's
+ * record, which must then be released (L-092).
+ */
+export function lose(state: State, cause: LossCause, now: Moment): State {
+  const claim = cause === 'renew deadline' ? state.claim : undefined;
+  return { ...state, claim, tenure: undefined, loss: cause, step: 'read', hasChecked: false, due: now.at };
+}
+
+/**
+ * release begins to release the Lease. It sends a GET first, and then a write if this elector still holds the Lease
+ * (L-092). If this elector has never tried to write the Lease, it sends no request.
+ */
+export function release(state: State, now: Moment, budget: number): State {
+  if (state.claim === undefined) return { ...state, goal: 'end', tenure: undefined };
+  const releaseBy = now.at + budget;
+  return { ...state, goal: 'release', step: 'find', tenure: undefined, hasChecked: false, due: now.at, releaseBy };
+}
+
+/**
+ * hint processes a change that the watch has reported. The change may restart a wait, or make the next attempt earlier.
+ * Every attempt still begins with a GET. It ignores a version of the Lease that is older than the last one that was
+ * read.
+ */
+export function hint(state: State, change: Change, now: Moment, random: number, election: Election): State {
+  const { observed, step, goal, due } = state;
+  const { lease, isDeleted } = change;
+  const version = lease.resourceVersion;
+  if (goal !== 'contend' || step !== 'read') return state;
+  if (observed !== undefined && !isNewer(version, observed.lease.resourceVersion)) return state;
+  if (isDeleted || lease.holder === '') {
+    return { ...state, freed: version, due: Math.min(due, now.at + spread(random, election)) };
+  }
+  const updated = observe(state, lease, now.at);
+  return { ...updated, due: followAt(updated, now, random, election) };
+}
+
+/** watching returns the state after a watch has begun or ended. */
+export function watching(state: State, isWatching: boolean, now: Moment, random: number, election: Election): State {
+  const changed = { ...state, isWatching };
+  const { goal, step, observed, due } = changed;
+  if (goal !== 'contend' || step !== 'read') return changed;
+  if (isWatching)
+    return isHeld(observed, election) ? { ...changed, due: followAt(changed, now, random, election) } : changed;
+  return { ...changed, due: Math.min(due, followAt(changed, now, random, election)) };
+}
+
+function retryLater(state: State, exchange: Exchange, election: Election): State {
+  const { reply, received, random } = exchange;
+  const asked = reply.kind === 'failed' ? (reply.retryAfter ?? 0) : 0;
+  const isFreed = isOutdated(state, reply);
+  const due = isFreed ? received.at + spread(random, election) : followAt(state, received, random, election);
+  // Forget the release after one more GET. If no GET ever confirms it, as after etcd was restored from a backup, this
+  // elector would otherwise send requests without a pause.
+  const freed = isFreed ? undefined : state.freed;
+  return { ...state, freed, step: 'read', due: Math.max(due, received.at + Math.min(asked, election.leaseDuration)) };
+}
+
+// Tells whether the watch has reported a release that is newer than the reply of a GET.
+function isOutdated({ freed, observed }: State, reply: Reply): boolean {
+  if (reply.kind !== 'lease' || freed === undefined || observed === undefined) return false;
+  return isNewer(freed, observed.lease.resourceVersion);
+}
+
+// Returns when a follower sends its next GET. A follower polls, or relies on the watch until the Lease expires (L-050,
+// L-053).
+function followAt({ observed, isWatching }: State, now: Moment, random: number, election: Election): number {
+  const poll = now.at + election.retryPeriod * (1 + jitter * random);
+  if (!isHeld(observed, election)) return poll;
+  const end = expiry(observed, election);
+  if (end <= now.at) return poll;
+  return isWatching ? end + spread(random, election) : Math.min(poll, end);
+}
+
+function isHeld(observed: State['observed'], { identity }: Election): observed is Observation {
+  if (observed === undefined || isCoordinated(observed.lease)) return false;
+  return observed.lease.holder !== '' && observed.lease.holder !== identity;
+}
+
+// Returns a random delay. Without it, all followers would send a request at the same time, because the watch tells all
+// of them of a release.
+function spread(random: number, { retryPeriod }: Election): number {
+  return (retryPeriod / 4) * random;
+}
+
+// Returns when the next renewal is due. The interval counts from one send to the next, not from the reply (L-080).
+function nextTick({ sent, received }: Exchange, { retryPeriod }: Election): number {
+  return Math.max(sent.at + retryPeriod, received.at);
+}
+
+// Returns when to try again. A Retry-After is obeyed only if there is time for another attempt after it (L-039).
+function nextTry(tenure: Tenure, exchange: Exchange, election: Election): number {
+  const { reply, received } = exchange;
+  if (reply.kind !== 'failed' || reply.retryAfter === undefined) return nextTick(exchange, election);
+  const asked = received.at + reply.retryAfter;
+  return asked + requestTimeout(election) <= validUntil(tenure, election) ? asked : nextTick(exchange, election);
+}

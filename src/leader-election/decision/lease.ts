@@ -1,0 +1,171 @@
+// Parses a Lease that the API server has sent, and writes its next version. Pure.
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** LeaseBody is a Lease as it is sent to the API server. */
+export interface LeaseBody {
+  readonly apiVersion: 'coordination.k8s.io/v1';
+  readonly kind: 'Lease';
+  readonly metadata: Json;
+  readonly spec: Json;
+}
+
+/** Lease is a received Lease, with the fields on which the election depends. */
+export interface Lease {
+  readonly metadata: Json;
+  readonly spec: Json;
+  readonly uid: string;
+  /** resourceVersion contains decimal digits. It is never parsed into a number (L-036). */
+  readonly resourceVersion: string;
+  /** holder is the identity of the holder. It is empty if the Lease has no holder (L-014). */
+  readonly holder: string;
+  /**
+   * duration is how long the Lease lasts after a renewal, in milliseconds. It is undefined if the record has no
+   * positive duration (L-016).
+   */
+  readonly duration: number | undefined;
+  readonly acquireTime: string | undefined;
+  readonly transitions: number;
+  /** strategy is empty unless the Lease is coordinated (L-160). */
+  readonly strategy: string;
+  readonly preferredHolder: string;
+}
+
+/**
+ * Holding contains the fields that a holder writes into the spec. A time is a number of milliseconds of the wall clock,
+ * or a string that was received.
+ */
+export interface Holding {
+  readonly holder: string;
+  /** durationSeconds is the lease duration in whole seconds. */
+  readonly durationSeconds: number;
+  readonly acquireTime: string | number;
+  readonly renewTime: number;
+  readonly transitions: number;
+}
+
+/** parseLease returns the Lease in a response. It returns undefined if the response is not a Lease or is malformed. */
+export function parseLease(received: unknown): Lease | undefined {
+  const { kind, metadata, spec = {} } = asObject(received) ?? {};
+  const [meta, fields] = [asObject(metadata), asObject(spec ?? {})];
+  if (kind !== 'Lease' || meta === undefined || fields === undefined) return undefined;
+  const { uid, resourceVersion } = meta;
+  if (typeof uid !== 'string' || uid === '') return undefined;
+  if (typeof resourceVersion !== 'string' || !/^(0|[1-9]\d*)$/.test(resourceVersion)) return undefined;
+  const texts = ['holderIdentity', 'acquireTime', 'renewTime', 'strategy', 'preferredHolder'].map((name) =>
+    textOf(fields[name]),
+  );
+  const [seconds, transitions] = [wholeOf(fields['leaseDurationSeconds']), wholeOf(fields['leaseTransitions'])];
+  if (texts.includes(undefined) || seconds === undefined || transitions === undefined || transitions < 0) {
+    return undefined;
+  }
+  const [holder, acquireTime, , strategy, preferredHolder] = texts as [string, string, string, string, string];
+  return {
+    metadata: meta,
+    spec: fields,
+    uid,
+    resourceVersion,
+    holder,
+    transitions,
+    strategy,
+    preferredHolder,
+    duration: seconds > 0 ? seconds * 1_000 : undefined,
+    acquireTime: acquireTime === '' ? undefined : acquireTime,
+  };
+}
+
+/**
+ * recordOf returns a text that changes when the holder renews, but not when a user edits labels (L-017). Two versions
+ * of a Lease with equal texts count as one observation.
+ */
+export function recordOf({
+  uid,
+  holder,
+  duration,
+  acquireTime,
+  transitions,
+  strategy,
+  preferredHolder,
+  spec,
+}: Lease): string {
+  return JSON.stringify([
+    uid,
+    holder,
+    duration,
+    acquireTime,
+    spec['renewTime'] ?? null,
+    transitions,
+    strategy,
+    preferredHolder,
+  ]);
+}
+
+/**
+ * isNewer tells whether one resourceVersion is newer than another: the longer number is greater, and numbers of equal
+ * length are compared by their digits (KEP-5504).
+ */
+export function isNewer(version: string, than: string): boolean {
+  return version.length === than.length ? version > than : version.length > than.length;
+}
+
+/** createdLease returns the body that creates a Lease. */
+export function createdLease(
+  { name, namespace, labels }: { name: string; namespace: string; labels: Readonly<Record<string, string>> },
+  holding: Holding,
+): LeaseBody {
+  const ownLabels = Object.keys(labels).length === 0 ? {} : { labels };
+  return bodyOf({ name, namespace, ...ownLabels }, specOf(holding));
+}
+
+/**
+ * updatedLease returns the body that replaces a received Lease. It contains all received metadata, because a PUT erases
+ * what it omits (L-019). The uid and the resourceVersion make the write conditional (L-032). It also contains the
+ * unknown fields of the spec.
+ */
+export function updatedLease(
+  { metadata, spec }: Lease,
+  holding: Holding,
+  labels: Readonly<Record<string, string>>,
+): LeaseBody {
+  const received = asObject(metadata['labels']) ?? {};
+  const merged = { ...received, ...labels };
+  const all = Object.keys(merged).length === 0 ? metadata : { ...metadata, labels: merged };
+  return bodyOf(all, { ...spec, ...specOf(holding) });
+}
+
+/**
+ * microTime formats a time of the wall clock as the API server requires: UTC, six decimal places and `Z` (L-012,
+ * L-013).
+ */
+export function microTime(wall: number): string {
+  return new Date(wall).toISOString().replace(/Z$/, '000Z');
+}
+
+function bodyOf(metadata: Json, spec: Json): LeaseBody {
+  return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
+}
+
+// Returns the spec with all five fields, because a missing duration means expired, and a missing count means 0 (L-015,
+// L-016).
+function specOf({ holder, durationSeconds, acquireTime, renewTime, transitions }: Holding): Json {
+  return {
+    holderIdentity: holder,
+    leaseDurationSeconds: durationSeconds,
+    acquireTime: typeof acquireTime === 'string' ? acquireTime : microTime(acquireTime),
+    renewTime: microTime(renewTime),
+    leaseTransitions: transitions,
+  };
+}
+
+function asObject(value: unknown): Json | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : value === undefined || value === null ? '' : undefined;
+}
+
+function wholeOf(value: unknown): number | undefined {
+  if (value === undefined || value === null) return 0;
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
+}

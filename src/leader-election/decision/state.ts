@@ -1,0 +1,182 @@
+// The state of an elector, what its decision depends on, and the rule by which a term is valid. Pure.
+import type { Lease, LeaseBody } from './lease.ts';
+
+/** Election is the configuration of an elector. Times are in milliseconds. */
+export interface Election {
+  readonly identity: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** leaseDuration is how long the Lease is valid after a renewal: a whole number of seconds. The rules call it D. */
+  readonly leaseDuration: number;
+  /** renewDeadline is how long the elector tries to renew before it gives up leadership. The rules call it R. */
+  readonly renewDeadline: number;
+  /** retryPeriod is the time between two attempts. The rules call it P. */
+  readonly retryPeriod: number;
+}
+
+/** Moment is one point in time on both clocks, in milliseconds. Only `at` is used to measure durations (L-096). */
+export interface Moment {
+  /** at is the monotonic time. */
+  readonly at: number;
+  /**
+   * wall is the time of the wall clock, which is written into records. If it jumps relative to the monotonic time, the
+   * machine was suspended.
+   */
+  readonly wall: number;
+}
+
+/** Reply is the result of a request. */
+export type Reply =
+  /** `lease`: 200 to a GET or a PUT, or 201 to a POST. */
+  | { readonly kind: 'lease'; readonly lease: Lease }
+  /** `absent`: 404. */
+  | { readonly kind: 'absent' }
+  /** `conflict`: 409. Another client wrote first, or the object was replaced. */
+  | { readonly kind: 'conflict' }
+  /** `recreated`: 201 to a PUT. The Lease had been deleted, and the write created a new one (L-032). */
+  | { readonly kind: 'recreated' }
+  /** `failed`: any other result. The write may have been applied, unless the API server rejected it. */
+  | { readonly kind: 'failed'; readonly isRejected: boolean; readonly retryAfter?: number | undefined };
+
+/** Exchange is a request with its reply, the times of both, and a random number from 0 up to, but not including, 1. */
+export interface Exchange {
+  readonly sent: Moment;
+  readonly received: Moment;
+  readonly reply: Reply;
+  readonly random: number;
+}
+
+/**
+ * Step is the next request of the current attempt. `read`, `check` and `find` are GETs. `read` begins an attempt,
+ * `check` finds out why a renewal got a 409, and `find` precedes a release.
+ */
+export type Step = 'read' | 'create' | 'take' | 'renew' | 'check' | 'find' | 'release';
+
+/** LossCause is the reason why a term ended although the elector was not stopped (L-094). */
+export type LossCause =
+  'renew deadline' | 'other holder' | 'no holder' | 'deleted' | 'replaced' | 'edited' | 'coordinated';
+
+/**
+ * Claim identifies the record that this elector's last acquisition wrote, even if the API server has not acknowledged
+ * it.
+ */
+export interface Claim {
+  /** uid is undefined if the creation of the Lease was not acknowledged. */
+  readonly uid: string | undefined;
+  readonly acquireTime: string | undefined;
+  readonly transitions: number;
+}
+
+/**
+ * Tenure is a term of this elector as leader. It begins with an acknowledged write that made this elector the holder.
+ */
+export interface Tenure {
+  /** token is the resourceVersion of the write that acquired the Lease (L-131). */
+  readonly token: string;
+  /** lease is the last version of the Lease that is known to be this elector's own. */
+  readonly lease: Lease;
+  /** renewed is when the last acknowledged write was sent (L-093). */
+  readonly renewed: Moment;
+}
+
+/** Observation is a version of the Lease, with the time when this elector first saw its record. */
+export interface Observation {
+  readonly lease: Lease;
+  readonly at: number;
+}
+
+/** Change is a change of the Lease that a watch reports. */
+export interface Change {
+  readonly lease: Lease;
+  readonly isDeleted: boolean;
+}
+
+/** State is all that the decision depends on, apart from the clocks. */
+export interface State {
+  readonly goal: 'contend' | 'release' | 'end';
+  readonly step: Step;
+  /** due is when the next request is due, on the monotonic clock. */
+  readonly due: number;
+  /**
+   * attemptAt is when the current attempt began, before its GET. Whether a record has expired is decided for this time (L-064).
+   */
+  readonly attemptAt: number;
+  /** tried is when the last request was sent. It is undefined before the first request. */
+  readonly tried: Moment | undefined;
+  /** observed is the last version of the Lease that was read, with the time when its record was first seen. */
+  readonly observed: Observation | undefined;
+  /** freed is the newest version of the Lease that has no holder, as the watch has reported. */
+  readonly freed: string | undefined;
+  /** isWatching tells whether a watch reports changes, so that polling is not necessary. */
+  readonly isWatching: boolean;
+  /** hasChecked is true if a GET has followed a 409 in this attempt. */
+  readonly hasChecked: boolean;
+  readonly claim: Claim | undefined;
+  readonly tenure: Tenure | undefined;
+  /** loss is the reason why the last term ended. */
+  readonly loss: LossCause | undefined;
+  /** releaseBy is when the elector gives up an unfinished release. */
+  readonly releaseBy: number;
+  readonly isReleased: boolean;
+  /** slowpaths is the number of renewals that needed a GET, as in `leader_election_slowpath_total`. */
+  readonly slowpaths: number;
+}
+
+/** Request is one request to the API server. */
+export interface Request {
+  readonly method: 'GET' | 'POST' | 'PUT';
+  readonly body?: LeaseBody;
+  /** timeout is how long to wait for the reply, in milliseconds. */
+  readonly timeout: number;
+}
+
+/** Plan is what the elector does next. */
+export type Plan =
+  | { readonly kind: 'send'; readonly request: Request }
+  | { readonly kind: 'wait'; readonly until: number }
+  | { readonly kind: 'lose'; readonly cause: LossCause }
+  | { readonly kind: 'end' };
+
+/**
+ * mostDrift is the largest difference, in milliseconds, between the times that pass on the wall clock and on the
+ * monotonic clock in a term. If more passes on the wall clock, the machine may have been suspended. Another elector may
+ * then have become the leader (L-096).
+ */
+export const mostDrift = 2_000;
+
+/** begin returns the initial state of an elector. The first attempt is due at once. */
+export function begin(now: Moment): State {
+  return {
+    goal: 'contend',
+    step: 'read',
+    due: now.at,
+    attemptAt: now.at,
+    tried: undefined,
+    observed: undefined,
+    freed: undefined,
+    isWatching: false,
+    hasChecked: false,
+    claim: undefined,
+    tenure: undefined,
+    loss: undefined,
+    releaseBy: Infinity,
+    isReleased: false,
+    slowpaths: 0,
+  };
+}
+
+/** validUntil returns when a term ends unless it is renewed (L-093). */
+export function validUntil({ renewed }: Tenure, { renewDeadline }: Election): number {
+  return renewed.at + renewDeadline;
+}
+
+/** isValid tells whether a term is valid: its renew deadline has not passed, and the machine was not suspended. */
+export function isValid(tenure: Tenure, now: Moment, election: Election): boolean {
+  return now.at < validUntil(tenure, election) && drift(tenure.renewed, now) <= mostDrift;
+}
+
+/** drift returns how much more time has passed on the wall clock than on the monotonic clock since a moment. */
+export function drift(since: Moment, now: Moment): number {
+  return now.wall - since.wall - (now.at - since.at);
+}

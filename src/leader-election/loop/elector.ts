@@ -1,0 +1,321 @@
+// The loop of an elector. It performs what the decision plans, runs the work in terms, and ends the work and the
+// election on stop.
+import type { Clock } from '../../clock.ts';
+import { LameduckError } from '../../errors.ts';
+import type { ElectorCounts } from '../../observer.ts';
+import { checkFunction } from '../../registration.ts';
+import type { LeaseApi } from '../api-client/api-client.ts';
+import { hint, learn, lose, plan, release, sending, watching } from '../decision/decision.ts';
+import type { ElectionLog } from './election-log.ts';
+import { begin, isValid, validUntil } from '../decision/state.ts';
+import type { Election, LossCause, Moment, State, Tenure } from '../decision/state.ts';
+import { RunningTerm, type Ended, type Work } from './term.ts';
+import { Following } from './watch.ts';
+
+export interface ElectorParts {
+  readonly election: Election;
+  /** The name of the elector in the metrics. */
+  readonly label: string;
+  readonly clock: Clock;
+  /** wall returns the time of the wall clock in milliseconds. */
+  readonly wall: () => number;
+  readonly random: () => number;
+  readonly connect: () => Promise<LeaseApi>;
+  readonly log: ElectionLog;
+  /**
+   * onLoss is called at each loss of leadership, before the work has settled. It returns true if the elector must
+   * contend again.
+   */
+  readonly onLoss: () => boolean;
+  /** exit ends the process at once. It is called if work still runs at the end of the lease duration. */
+  readonly exit: () => void;
+  /** record records an Event. No renewal waits for it. */
+  readonly record: (api: LeaseApi, message: string) => void;
+}
+
+// The work has at least this many milliseconds to stop after the abort of its signal. This matters if the lease
+// duration has already passed then, as after a suspension of the process.
+const leastTimeToStop = 1_000;
+
+// Node's longest timer, in milliseconds. The Lease of another client may last longer, and a longer timer would fire at
+// once.
+const longestTimer = 2 ** 31 - 1;
+
+// The livez check tolerates a renewal that is this many milliseconds older than the lease duration, as the components of
+// Kubernetes do (L-103).
+const renewalTolerance = 20_000;
+
+/** Contest is one call of `run`: its client of the API server, its work and its state. */
+interface Contest {
+  readonly api: LeaseApi;
+  readonly work: Work;
+  state: State;
+}
+
+type Counts = { -readonly [Name in keyof Omit<ElectorCounts, 'name' | 'renewalAgeMs'>]: ElectorCounts[Name] };
+
+/** LeaseElector contends for one Lease. */
+export class LeaseElector {
+  readonly #counts: Counts = { isLeader: false, slowpaths: 0, attemptMs: undefined };
+  #renewedAt: number | undefined;
+  readonly #parts: ElectorParts;
+  readonly #following = new Following();
+  #contest: Contest | undefined;
+  #term: RunningTerm | undefined;
+  #isRunning = false;
+  #isStopped = false;
+  #isReleased = false;
+  #done: Promise<void> = Promise.resolve();
+  #wake: () => void = () => undefined;
+  #cancelExit: () => void = () => undefined;
+
+  constructor(parts: ElectorParts) {
+    this.#parts = parts;
+  }
+
+  get leader(): string | undefined {
+    return this.#parts.log.leader;
+  }
+
+  remainingMs(): number {
+    return this.#term?.remainingMs() ?? 0;
+  }
+
+  /** counts returns the state of the elector for the metrics. */
+  get counts(): ElectorCounts {
+    const renewalAgeMs = this.#renewedAt === undefined ? undefined : this.#parts.clock.now() - this.#renewedAt;
+    return { name: this.#parts.label, ...this.#counts, renewalAgeMs };
+  }
+
+  /**
+   * checkRenewals is the livez check. It throws if this process leads and its last renewal is too old, so that the
+   * kubelet restarts the container. It never throws for a follower.
+   */
+  checkRenewals(): void {
+    const { name, leaseDuration } = this.#parts.election;
+    const { renewalAgeMs } = this.counts;
+    if (renewalAgeMs === undefined || renewalAgeMs <= leaseDuration + renewalTolerance) return;
+    throw new Error(`failed election to renew leadership on lease ${name}`);
+  }
+
+  async run(work: Work): Promise<void> {
+    checkFunction('elector.run()', work);
+    if (this.#isRunning) {
+      throw new LameduckError('LAMEDUCK_ERR_ELECTOR_RUNNING', '`run` is in progress: await it before the next call');
+    }
+    if (this.#isStopped) return;
+    this.#isRunning = true;
+    this.#isReleased = false;
+    const running = this.#contend(work).finally(() => {
+      this.#isRunning = false;
+    });
+    this.#done = running.catch(() => undefined);
+    await running;
+  }
+
+  async stop(): Promise<boolean> {
+    this.#isStopped = true;
+    if (!this.#isRunning) return false;
+    this.#term?.abort('the elector was stopped');
+    this.#wake();
+    await this.#done;
+    return this.#isReleased;
+  }
+
+  async #contend(work: Work): Promise<void> {
+    const api = await this.#parts.connect();
+    try {
+      let ended: Ended | undefined;
+      // If the work rejects because its term is over, release the Lease, pause and contend again. Another elector can
+      // lead in the pause.
+      do {
+        const now = this.#now();
+        const pause = ended === undefined ? 0 : this.#parts.election.retryPeriod * (1 + this.#parts.random());
+        const state = { ...begin(now), due: now.at + pause, slowpaths: this.#counts.slowpaths };
+        ended = await this.#holdOnce({ api, work, state });
+      } while (ended?.kind === 'stopped' && !this.#isStopped);
+      if (ended?.kind === 'failed') throw ended.error;
+    } finally {
+      this.#contest = undefined;
+      this.#following.end();
+      api.close();
+    }
+  }
+
+  // Contends for the Lease until it is released, over any number of lost terms. Returns how the work of the last term
+  // has settled.
+  async #holdOnce(contest: Contest): Promise<Ended | undefined> {
+    const { election, log } = this.#parts;
+    this.#contest = contest;
+    for (;;) {
+      this.#settle(contest);
+      // The next term must not begin while the work of the last term is still running.
+      if (contest.state.tenure === undefined && this.#term !== undefined && this.#term.ended === undefined) {
+        await this.#sleep(Infinity);
+        continue;
+      }
+      const now = this.#now();
+      const planned = plan(contest.state, now, election);
+      if (planned.kind === 'end') break;
+      if (planned.kind === 'lose') this.#advance(contest, lose(contest.state, planned.cause, now));
+      else if (planned.kind === 'wait') await this.#sleep(planned.until - now.at);
+      else {
+        contest.state = sending(contest.state, now, election);
+        const { reply, problem } = await contest.api.send(planned.request);
+        const received = this.#now();
+        this.#counts.attemptMs = received.at - now.at;
+        log.noteProblem(problem);
+        const exchange = { sent: now, received, reply, random: this.#parts.random() };
+        this.#advance(contest, learn(contest.state, exchange, election));
+      }
+    }
+    const ended = this.#term?.ended;
+    this.#isReleased = contest.state.isReleased;
+    if (this.#term !== undefined) log.released(this.#isReleased);
+    this.#forgetTerm();
+    return ended;
+  }
+
+  // Releases the Lease if the work has settled or the elector is stopped. If the term was lost, contends again.
+  #settle(contest: Contest): void {
+    const term = this.#term;
+    const { goal, tenure } = contest.state;
+    if (goal !== 'contend' || (term !== undefined && term.ended === undefined)) return;
+    const { election, log, record } = this.#parts;
+    if (term?.ended?.kind === 'stopped') {
+      log.stoppedWith(term.ended.error);
+      const now = this.#now();
+      // After a suspension of the process, the work may see the end of its term before this loop does. That also counts
+      // as a loss.
+      if (!this.#isStopped && tenure !== undefined && !isValid(tenure, now, election)) {
+        this.#advance(contest, lose(contest.state, 'renew deadline', now));
+      }
+    }
+    const { state, api } = contest;
+    const isLost = term !== undefined && state.tenure === undefined;
+    if (isLost && !this.#isStopped) {
+      this.#forgetTerm();
+    } else if (this.#isStopped || term !== undefined) {
+      if (term !== undefined && !isLost) record(api, `${election.identity} stopped leading`);
+      contest.state = release(state, this.#now(), election.renewDeadline);
+    }
+  }
+
+  // Stores a new state. Begins or ends the term and the watch of the Lease, as the new state requires.
+  #advance(contest: Contest, next: State): void {
+    const before = contest.state.tenure;
+    contest.state = next;
+    const { tenure, observed, loss } = next;
+    this.#noteLeader(next);
+    this.#counts.slowpaths = next.slowpaths;
+    if (tenure !== undefined) this.#renewedAt = tenure.renewed.at;
+    if (before === undefined && tenure !== undefined) this.#beginTerm(contest, tenure.token);
+    if (before !== undefined && tenure === undefined && loss !== undefined) this.#loseTerm(contest, before, loss);
+    if (tenure !== undefined || next.goal !== 'contend' || this.#isStopped) this.#endFollowing(contest);
+    else if (observed !== undefined) this.#follow(contest);
+  }
+
+  #beginTerm({ api, work }: Contest, token: string): void {
+    // The elector was stopped while its write was in flight. Release the Lease without starting work.
+    if (this.#isStopped) return;
+    const { election, log, record } = this.#parts;
+    this.#counts.isLeader = true;
+    log.becameLeader(token);
+    record(api, `${election.identity} became leader`);
+    this.#term = new RunningTerm(work, {
+      token,
+      leaseName: `${election.namespace}/${election.name}`,
+      remainingMs: () => this.#tenureMs(),
+      onSettled: () => {
+        this.#wake();
+      },
+    });
+  }
+
+  // Returns how long the term is still valid. If the two clocks disagree, a request at once shows whether the term is
+  // still valid (L-096).
+  #tenureMs(): number {
+    const tenure = this.#contest?.state.tenure;
+    const { election } = this.#parts;
+    const now = this.#now();
+    if (tenure === undefined) return 0;
+    if (isValid(tenure, now, election)) return validUntil(tenure, election) - now.at;
+    this.#wake();
+    return 0;
+  }
+
+  #loseTerm({ api }: Contest, { renewed }: Tenure, loss: LossCause): void {
+    const { election, log, clock, onLoss, exit, record } = this.#parts;
+    const term = this.#term;
+    this.#counts.isLeader = false;
+    if (term === undefined) return;
+    term.abort(loss);
+    log.lost(loss);
+    record(api, `${election.identity} stopped leading`);
+    const left = renewed.at + election.leaseDuration - clock.now();
+    this.#cancelExit = clock.after(Math.max(leastTimeToStop, left), () => {
+      if (term.ended !== undefined) return;
+      log.unsettled();
+      exit();
+    });
+    if (!onLoss()) this.#isStopped = true;
+  }
+
+  #forgetTerm(): void {
+    this.#cancelExit();
+    this.#term = undefined;
+    this.#counts.isLeader = false;
+    this.#renewedAt = undefined;
+  }
+
+  #noteLeader({ tenure, observed }: State): void {
+    const { election, log } = this.#parts;
+    log.noteLeader(tenure === undefined ? (observed?.lease.holder ?? '') : election.identity);
+  }
+
+  #follow(contest: Contest): void {
+    const { election, clock, random, log } = this.#parts;
+    const apply = (state: State): void => {
+      contest.state = state;
+      this.#noteLeader(state);
+      this.#wake();
+    };
+    this.#following.begin({
+      api: contest.api,
+      clock,
+      random,
+      retryPeriod: election.retryPeriod,
+      onProblem: (problem) => {
+        log.noteWatch(problem);
+      },
+      onOpen: (isOpen) => {
+        apply(watching(contest.state, isOpen, this.#now(), random(), election));
+      },
+      onChange: (change) => {
+        apply(hint(contest.state, change, this.#now(), random(), election));
+      },
+    });
+  }
+
+  #endFollowing(contest: Contest): void {
+    if (!this.#following.end()) return;
+    contest.state = { ...contest.state, isWatching: false };
+    contest.api.closeWatch();
+  }
+
+  #sleep(milliseconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const most = Math.min(milliseconds, longestTimer);
+      const cancel = milliseconds === Infinity ? () => undefined : this.#parts.clock.after(most, done);
+      this.#wake = done;
+      function done(): void {
+        cancel();
+        resolve();
+      }
+    });
+  }
+
+  #now(): Moment {
+    return { at: this.#parts.clock.now(), wall: this.#parts.wall() };
+  }
+}

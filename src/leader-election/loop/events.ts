@@ -1,0 +1,57 @@
+// Sends core/v1 Events about a Lease to the API server. `kubectl describe lease` shows them. No renewal waits for them
+// (L-111, L-112).
+import type { Clock } from '../../clock.ts';
+import type { LeaseApi } from '../api-client/api-client.ts';
+import type { Election } from '../decision/state.ts';
+
+// The longest time for sending an Event, in milliseconds. Nothing waits for it, not even the exit of the process.
+const longestRecording = 5_000;
+
+/** ElectionEvents sends Events until the API server denies one. */
+export class ElectionEvents {
+  readonly #election: Election;
+  readonly #clock: Clock;
+  readonly #wall: () => number;
+  #isPermitted = true;
+  #count = 0;
+
+  constructor(election: Election, clock: Clock, wall: () => number) {
+    this.#election = election;
+    this.#clock = clock;
+    this.#wall = wall;
+  }
+
+  record(api: LeaseApi, message: string): void {
+    if (!this.#isPermitted) return;
+    const timesUp = new AbortController();
+    const cancel = this.#clock.afterUnref(longestRecording, () => {
+      timesUp.abort();
+    });
+    void api.record(this.#event(message), timesUp.signal).then((isPermitted) => {
+      cancel();
+      this.#isPermitted = isPermitted;
+    });
+  }
+
+  #event(message: string): object {
+    const { name, namespace, identity } = this.#election;
+    const at = this.#wall();
+    const timestamp = new Date(at).toISOString().replace(/\.\d+Z$/, 'Z');
+    const unique = `${at.toString(16)}${String(this.#count++)}`;
+    return {
+      apiVersion: 'v1',
+      kind: 'Event',
+      metadata: { name: `${name}.${unique}`, namespace },
+      involvedObject: { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', name, namespace },
+      type: 'Normal',
+      reason: 'LeaderElection',
+      message,
+      count: 1,
+      firstTimestamp: timestamp,
+      lastTimestamp: timestamp,
+      source: { component: identity },
+      reportingComponent: '',
+      reportingInstance: '',
+    };
+  }
+}

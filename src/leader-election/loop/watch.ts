@@ -1,0 +1,80 @@
+// Keeps a watch of a Lease open. When a watch ends, a new one begins, with a longer pause after each failure (L-053).
+import { wait, type Clock } from '../../clock.ts';
+import { longestWatch, type LeaseApi } from '../api-client/api-client.ts';
+import type { Problem } from '../api-client/answer.ts';
+import type { Change } from '../decision/state.ts';
+
+/** WatchParts are the settings and the callbacks of a watch. */
+export interface WatchParts {
+  readonly api: LeaseApi;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** retryPeriod is the shortest pause after a failure, in milliseconds. */
+  readonly retryPeriod: number;
+  readonly onOpen: (isOpen: boolean) => void;
+  readonly onChange: (change: Change) => void;
+  /** onProblem is called each time a watch has ended, with the problem if there was one. */
+  readonly onProblem: (problem: Problem | undefined) => void;
+}
+
+// The longest pause between two watches that fail, in milliseconds.
+const longestPause = 30_000;
+
+// A watch that is still open after this time, in milliseconds, has lost its connection: the API server ends each watch
+// earlier.
+const lostAfter = (longestWatch + 10) * 1_000;
+
+// The pause after a 403, in milliseconds. It is long, because a Role without the verb `watch` is rarely changed.
+const pauseWithoutPermission = 300_000;
+
+/** Following watches the Lease from `begin` to `end`. At times when no watch is open, the elector polls. */
+export class Following {
+  #abort: AbortController | undefined;
+
+  begin(parts: WatchParts): void {
+    if (this.#abort !== undefined) return;
+    this.#abort = new AbortController();
+    void follow(parts, this.#abort.signal);
+  }
+
+  /** end stops the watch. It returns true if a watch was running. */
+  end(): boolean {
+    const wasFollowing = this.#abort !== undefined;
+    this.#abort?.abort();
+    this.#abort = undefined;
+    return wasFollowing;
+  }
+}
+
+async function follow(parts: WatchParts, signal: AbortSignal): Promise<void> {
+  const { api, clock, random, retryPeriod, onOpen, onChange, onProblem } = parts;
+  let failures = 0;
+  const onFirst = (): void => {
+    failures = 0;
+    onOpen(true);
+  };
+  do {
+    const lost = new AbortController();
+    const cancel = clock.after(lostAfter, () => {
+      lost.abort();
+    });
+    const ending = AbortSignal.any([signal, lost.signal]);
+    const problem = await api.watch(unlessAborted(onFirst, signal), unlessAborted(onChange, signal), ending);
+    cancel();
+    unlessAborted(onOpen, signal)(false);
+    unlessAborted(onProblem, signal)(problem);
+    const pause =
+      problem?.kind === 'forbidden' ? pauseWithoutPermission : Math.min(longestPause, retryPeriod * 2 ** failures++);
+    // Add jitter, because the API server may end many watches at the same time. They must not restart together.
+    await wait(clock, pause * (0.5 + random()), signal);
+  } while (!signal.aborted);
+}
+
+function unlessAborted<Args extends unknown[]>(
+  run: (...args: Args) => void,
+  signal: AbortSignal,
+): (...args: Args) => void {
+  return (...args) => {
+    if (!signal.aborted) run(...args);
+  };
+}

@@ -1,0 +1,264 @@
+// Every use of undocumented properties of Node. Each property exists in Node 22, 24 and 26, unless its comment says
+// otherwise. Each comment says what happens if the property is missing. A test checks each property on the running
+// Node.
+import type { ServerResponse } from 'node:http';
+import type { Http2Session, ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
+import { Socket, type AddressInfo, type Server } from 'node:net';
+
+interface ConnectionsList {
+  all?(): readonly Parser[];
+}
+
+interface Parser {
+  readonly socket?: Socket | null;
+  readonly incoming?: { readonly complete: boolean } | null;
+  finish?(): unknown;
+}
+
+type Interval = NodeJS.Timeout & { _destroyed?: boolean };
+
+/**
+ * connectionsOf lists the open connections of a server. If Node's list is missing, lameduck finds an older connection
+ * than its own lifecycle only when the next request arrives on it.
+ */
+export function connectionsOf(server: Server): Socket[] {
+  const list = hidden(server, 'http.server.connections') as ConnectionsList | undefined;
+  return (list?.all?.() ?? []).flatMap(({ socket }) => socket ?? []);
+}
+
+/**
+ * sessionsOf lists the open HTTP/2 sessions of a server. Node lists them since version 24. If the list is missing,
+ * lameduck finds an older session than its own lifecycle only when the client opens the next stream.
+ */
+export function sessionsOf(server: Server): ServerHttp2Session[] {
+  const sessions = hidden(server, 'sessions') as Iterable<Partial<ServerHttp2Session>> | undefined;
+  if (typeof sessions?.[Symbol.iterator] !== 'function') return [];
+  return [...sessions].filter((one) => typeof one.goaway === 'function' && !one.destroyed) as ServerHttp2Session[];
+}
+
+/**
+ * serverOf returns the server that accepted a connection. Without the property `server`, lameduck treats an accepted
+ * connection as an outgoing one.
+ */
+export function serverOf(socket: Socket): Server | undefined {
+  return (socket as { server?: Server }).server;
+}
+
+/**
+ * responseOn returns the response to which a socket currently belongs. Without the property `_httpMessage`, lameduck
+ * counts each request at its arrival, which costs time. The property is as old as node:http.
+ */
+export function responseOn(socket: Socket): ServerResponse | undefined {
+  return (socket as { _httpMessage?: ServerResponse | null })._httpMessage ?? undefined;
+}
+
+/**
+ * sentHead returns the headers of a response as they were sent, or undefined if they have not been sent. No public
+ * property shows them in every case. Without the property `_header`, lameduck recognizes no response as an event
+ * stream.
+ */
+export function sentHead(response: ServerResponse): string | undefined {
+  const { _header: head } = response as unknown as { _header?: unknown };
+  return response.headersSent && typeof head === 'string' ? head : undefined;
+}
+
+/**
+ * isInBody tells whether the body of a request is still arriving, whether or not the request has been answered. Without
+ * the property `parser`, lameduck sees no body, and may close the connection while the client sends.
+ */
+export function isInBody(socket: Socket): boolean {
+  return parserOf(socket)?.incoming?.complete === false;
+}
+
+/**
+ * isInMessage tells whether a part of an HTTP/1.1 request has arrived. It returns undefined if Node does not parse
+ * HTTP/1.1 on the socket. Line ends before a request line are not part of the request (RFC 9112 section 2.2). Without
+ * the property `parser`, it returns undefined, and lameduck may close a connection on which only a part of a request
+ * has arrived.
+ */
+export function isInMessage(socket: Socket): boolean | undefined {
+  const parser = parserOf(socket);
+  if (typeof parser?.finish !== 'function') return undefined;
+  // Node calls `finish` itself when a socket ends. The call changes the state only if the end of the socket completes a
+  // body.
+  return isInBody(socket) || parser.finish() instanceof Error;
+}
+
+function parserOf(socket: Socket): Parser | null | undefined {
+  return (socket as { parser?: Parser | null }).parser;
+}
+
+/**
+ * hasBeenClosed distinguishes a closed server from a server that has never listened. No public property shows the
+ * difference. Without the property that contains Node's interval, the lifecycle of a closed server waits for
+ * `listening` forever.
+ */
+export function hasBeenClosed(server: Server): boolean {
+  return !server.listening && checkingInterval(server)?._destroyed === true;
+}
+
+/**
+ * checkingInterval returns Node's timer that checks for requests that take too long. A server has it once it has
+ * listened. Without the property, lameduck cannot clear the timer.
+ */
+export function checkingInterval(server: Server): Interval | undefined {
+  return hidden(server, 'http.server.connectionsCheckingInterval') as Interval | undefined;
+}
+
+/**
+ * socketUnder returns the real socket of an HTTP/2 session. `session.socket` is a proxy that can be neither written to
+ * nor destroyed, but its method `off` returns the real socket. If `off` returned something else, the drain could not
+ * destroy the connection of a session.
+ */
+export function socketUnder({ socket }: Http2Session): Socket {
+  // `off` returns the emitter on which it was called, which is the real socket and not the proxy.
+  return socket.off('close', socketUnder);
+}
+
+/**
+ * isHandedOver tells whether a socket has been sent to another process: Node then sets `_handle` to null without an
+ * event. Without the property `_handle`, lameduck counts a connection that was sent away until its socket closes.
+ */
+export function isHandedOver(socket: Socket): boolean {
+  return (socket as { _handle?: unknown })._handle === null && !socket.connecting;
+}
+
+/**
+ * tcpSocketOf returns the socket of the TCP connection. For a TLS socket, this is the underlying socket. Without the
+ * property `_parent`, it returns the TLS socket, and the record of the TLS handshake stays until the connection has
+ * ended.
+ */
+export function tcpSocketOf(socket: Socket): Socket {
+  return (socket as { _parent?: Socket | null })._parent ?? socket;
+}
+
+/**
+ * queuedBytes returns the number of written bytes that the kernel has not accepted yet. Without the property
+ * `writeQueueSize`, it returns undefined, and an HTTP/2 session gets a single GOAWAY.
+ */
+export function queuedBytes(socket: Socket): number | undefined {
+  const { _handle: handle } = socket as { _handle?: { writeQueueSize?: number } | null };
+  return handle?.writeQueueSize;
+}
+
+type TellAddress = (out: Partial<AddressInfo>) => number;
+
+/** TcpHandle is the libuv handle of a TCP connection or listener. All of them share one prototype. */
+export interface TcpHandle {
+  connect(request: object, address: string, port: number, ...rest: unknown[]): number;
+  connect6(request: object, address: string, port: number, ...rest: unknown[]): number;
+  getsockname: TellAddress;
+  getpeername: TellAddress;
+}
+
+/**
+ * tcpHandleOf returns the TCP handle of a socket or server, or undefined if it has no TCP handle. Without the method
+ * `connect6`, requests of the program to itself are refused after the server has stopped listening.
+ */
+export function tcpHandleOf(owner: Server | Socket): TcpHandle | undefined {
+  const { _handle: handle } = owner as { _handle?: Partial<TcpHandle> | null };
+  return typeof handle?.connect6 === 'function' ? (handle as TcpHandle) : undefined;
+}
+
+/**
+ * socketsMade lists the outgoing sockets of this thread. Sockets that a server accepted are excluded. Without
+ * `_getActiveHandles`, lameduck treats connections of the process to itself as connections of clients.
+ */
+export function socketsMade(): Socket[] {
+  const { _getActiveHandles: activeHandles } = process as { _getActiveHandles?: () => unknown[] };
+  const sockets = (activeHandles?.call(process) ?? []).filter((handle) => handle instanceof Socket);
+  return sockets.filter((socket) => (serverOf(socket) ?? null) === null);
+}
+
+/**
+ * sendsFile tells whether the response on a stream is a file. If it is a file, Node ends the stream before it sends the
+ * file, and replaces `_final`. Without the property `_final`, a file counts as sent when its sending begins.
+ */
+export function sendsFile(stream: ServerHttp2Stream): boolean {
+  return Object.hasOwn(stream, '_final');
+}
+
+// The numbers that nghttp2 gives the state of an ended HTTP/2 stream: idle, because nghttp2 has forgotten the stream
+// (1), and closed (7).
+const statesOfEnded: readonly unknown[] = [1, 7];
+
+/**
+ * hasEnded tells whether a stream has ended in nghttp2. If nghttp2's states are missing, the drain waits until its
+ * deadline for a stream that the client has cancelled.
+ */
+export function hasEnded(stream: ServerHttp2Stream): boolean {
+  return statesOfEnded.includes(stream.state.state);
+}
+
+/**
+ * isClosedHere tells whether this side has sent the end of a stream. Without the property `localClose`, lameduck knows
+ * this only when the stream is closed.
+ */
+export function isClosedHere(stream: ServerHttp2Stream): boolean {
+  return stream.state.localClose === 1;
+}
+
+/**
+ * allowHalfOpen lets a server of HTTP/1.1 answer a peer that has sent its FIN (P-014). By default, Node aborts the
+ * request of such a peer, and during a drain the client could not repeat the request. Without the property
+ * `httpAllowHalfOpen`, Node aborts the request.
+ */
+export function allowHalfOpen(server: Server): void {
+  (server as { httpAllowHalfOpen?: boolean }).httpAllowHalfOpen = true;
+}
+
+/** AcceptingHandle is the part of a server's handle that accepts connections. */
+export interface AcceptingHandle {
+  onconnection: (...args: unknown[]) => unknown;
+  close(): void;
+}
+
+/**
+ * acceptingHandle returns the handle with which a server accepts connections. It returns null if the server has none,
+ * because node:cluster removes the handle of a server whose connections it passes to workers. Without the property
+ * `_handle`, a primary does not know the shared listeners of its workers, and each worker closes its own listener.
+ */
+export function acceptingHandle(server: Server): AcceptingHandle | null {
+  return (server as unknown as { readonly _handle?: AcceptingHandle | null })._handle ?? null;
+}
+
+/** ListenerHandle is the part of a server's handle that Node still uses after the server has stopped listening. */
+export interface ListenerHandle {
+  close(): void;
+  ref(): void;
+  unref(): void;
+  getsockname?(out: Partial<AddressInfo>): number;
+}
+
+/**
+ * standIn sets a substitute handle on a server without a handle, so that the server seems to listen. Without the
+ * property `_handle`, the program's `close()` throws ERR_SERVER_NOT_RUNNING.
+ */
+export function standIn(server: Server, handle: ListenerHandle): void {
+  (server as unknown as Handled)._handle ??= handle;
+}
+
+/** removeStandIn removes the substitute handle for which `isStandIn` returns true. */
+export function removeStandIn(server: Server, isStandIn: (handle: object | null) => boolean): void {
+  const handled = server as unknown as Handled;
+  if (isStandIn(handled._handle)) handled._handle = null;
+}
+
+interface Handled {
+  _handle: ListenerHandle | null;
+}
+
+/**
+ * enhancedStackOf returns the stack of an error. If the error is an `error` event without a listener, the stack shows
+ * the place where it was emitted. Node adds this place by a hidden function on the error. If this function is missing,
+ * enhancedStackOf returns undefined.
+ */
+export function enhancedStackOf(error: object): unknown {
+  const enhance = hidden(error, 'kEnhanceStackBeforeInspector');
+  return typeof enhance === 'function' ? (enhance as () => unknown)() : undefined;
+}
+
+function hidden(owner: object, description: string): unknown {
+  const key = Object.getOwnPropertySymbols(owner).find((symbol) => symbol.description === description);
+  return key === undefined ? undefined : (owner as Record<symbol, unknown>)[key];
+}

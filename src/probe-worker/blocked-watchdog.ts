@@ -1,0 +1,165 @@
+// Writes the final line and the termination message if the event loop is blocked at the end of the shutdown budget.
+// Only the probe thread can do so then (P-118).
+import type { Clock } from '../clock.ts';
+import { killed } from '../exit-codes.ts';
+import type { ShutdownRecord } from '../observer.ts';
+import { lineText } from '../observers/line-writer.ts';
+import type { LogFormat } from '../settings/log-level.ts';
+import {
+  takeBackTerminationMessage,
+  terminationText,
+  writeTerminationMessage,
+} from '../process/termination-message.ts';
+import { longestReply } from './debugger.ts';
+import { beatInterval } from './heartbeat.ts';
+import type { ShutdownSoFar } from './messages.ts';
+import type { SharedState } from './shared-state.ts';
+
+// The time from the end of the budget to SIGKILL, in milliseconds. If the main thread is not blocked, it begins to exit
+// after half of this time. The kubelet sends its own SIGKILL 2 s after the end of the budget, and the exit code is the
+// same.
+const patience = 500;
+
+// Milliseconds without a heartbeat after which the event loop counts as blocked. While the main thread waits for a
+// processor, it sends no heartbeat either. On two processors with a load of 20, the longest such wait was 490 ms.
+const shortestBlock = 1_000;
+
+// The check for a debugger begins this many milliseconds before the end of the budget, so that its reply arrives in
+// time.
+const lookAhead = longestReply + beatInterval;
+
+// If the pipe is full, the thread tries to write the final line for this many milliseconds. It then kills the process
+// without the line.
+const longestRetry = 1_000;
+
+// The main thread waits at most this many milliseconds while the probe thread writes the termination message.
+const longestWrite = 500;
+
+export interface BlockedWatchdogOptions {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly state: SharedState;
+  readonly stalledMs: () => number;
+  /** write writes a line. It returns false if the pipe is full now. */
+  readonly write: (line: string) => boolean;
+  readonly terminationMessagePath: string;
+  readonly logFormat: LogFormat;
+  /** isAttached tells whether a debugger is attached to the inspector of the main thread. */
+  readonly isAttached: () => boolean;
+  /** isPaused tells whether a debugger has paused the main thread. It takes at most `longestReply` milliseconds. */
+  readonly isPaused: () => Promise<boolean>;
+  /** kill ends the process with SIGKILL. */
+  readonly kill: () => void;
+}
+
+interface Last {
+  readonly soFar: ShutdownSoFar;
+  readonly at: number;
+  readonly endBy: number;
+}
+
+/**
+ * BlockedWatchdog stores the shutdown record that the main thread has sent last. If the event loop is blocked at the
+ * end of the budget, it writes that record and kills the process.
+ */
+export class BlockedWatchdog {
+  readonly #options: BlockedWatchdogOptions;
+  #last: Last | undefined;
+  #isMessageWritten = false;
+  #isLineWritten = false;
+  /** #pause records whether a debugger has paused the main thread. It is reset when the event loop runs again. */
+  #pause: 'unknown' | 'asked' | 'paused' | 'none' = 'unknown';
+
+  constructor(options: BlockedWatchdogOptions) {
+    this.#options = options;
+  }
+
+  /** note stores the state of a shutdown in progress. The state was correct `ageMs` milliseconds ago. */
+  note(soFar: ShutdownSoFar, ageMs: number): void {
+    const at = this.#options.clock.now() - ageMs;
+    this.#last = { soFar, at, endBy: at + soFar.remainingMs };
+  }
+
+  /**
+   * dueIn is the time in milliseconds after which to call `tick` if the event loop stays blocked. It is Infinity if
+   * that time has passed or is not known.
+   */
+  get dueIn(): number {
+    const rest = this.#rest;
+    return rest > 0 ? rest : Infinity;
+  }
+
+  /**
+   * tick writes the final line and kills the process if the event loop is blocked and the time for that has come. It
+   * does nothing while a debugger is attached.
+   */
+  tick(): void {
+    const rest = this.#rest;
+    if (this.#options.stalledMs() === 0) this.#pause = 'unknown';
+    else if (rest <= lookAhead) this.#checkForDebugger();
+    if (rest <= 0 && this.#pause === 'none' && !this.#options.isAttached()) this.#end();
+  }
+
+  get #rest(): number {
+    const { clock, stalledMs } = this.#options;
+    if (this.#last === undefined) return Infinity;
+    return Math.max(this.#last.endBy + patience - clock.now(), shortestBlock - stalledMs());
+  }
+
+  #checkForDebugger(): void {
+    if (this.#pause === 'asked' || this.#pause === 'none') return;
+    this.#pause = 'asked';
+    void this.#options.isPaused().then((isPaused) => {
+      this.#pause = isPaused ? 'paused' : 'none';
+      if (!isPaused) this.tick();
+    });
+  }
+
+  #end(): void {
+    const { clock, state, kill } = this.#options;
+    const { endBy } = this.#last as Last;
+    if (!this.#isLineWritten && state.get('isReported') === 0) this.#writeRecord();
+    const isOver = clock.now() >= endBy + patience + longestRetry;
+    if (this.#isLineWritten || state.get('isReported') === 1 || isOver) kill();
+  }
+
+  #writeRecord(): void {
+    const { clock, state, write, logFormat } = this.#options;
+    const { soFar, at } = this.#last as Last;
+    const now = clock.now();
+    const durationMs = soFar.record.durationMs + Math.round(now - at);
+    const final: ShutdownRecord = { ...soFar.record, exitCode: killed, durationMs, heldBy: ['event loop'] };
+    // Write the termination message first. The line may have to be written again, but the file accepts only one
+    // message.
+    this.#writeMessage(terminationText(final, soFar.uncaughtError));
+    if (state.get('isReported') === 0) this.#isLineWritten = write(finalLine(final, logFormat));
+  }
+
+  // Writes the termination message. While `isWritingMessage` is set, `noteMainThreadReport` waits. `isReported` is read
+  // after `isWritingMessage` is set. So this thread writes no message after the main thread has checked for one.
+  #writeMessage(message: string): void {
+    const { state, terminationMessagePath } = this.#options;
+    if (this.#isMessageWritten) return;
+    this.#isMessageWritten = true;
+    state.message = message;
+    state.set('isWritingMessage', 1);
+    if (state.get('isReported') === 0) writeTerminationMessage(terminationMessagePath, message);
+    state.set('isWritingMessage', 0);
+  }
+}
+
+/**
+ * noteMainThreadReport is called when the main thread has written the final line. It prevents the probe thread from
+ * writing a final line, and removes the termination message of that thread. If the probe thread has already written its
+ * line, that line stays, before the main thread's line.
+ */
+export function noteMainThreadReport(state: SharedState, terminationMessagePath: string): void {
+  state.set('isReported', 1);
+  state.waitWhile('isWritingMessage', 1, longestWrite);
+  const { message } = state;
+  if (message !== '') takeBackTerminationMessage(terminationMessagePath, message);
+}
+
+/** finalLine returns the final line of a process whose main thread cannot write it. */
+export function finalLine(record: ShutdownRecord, logFormat: LogFormat): string {
+  return lineText(logFormat, 'error', record, 'shutdown cannot end');
+}

@@ -1,0 +1,42 @@
+// Sends messages between the threads of this process. Each message reaches every other thread that has a lifecycle.
+import { BroadcastChannel, threadId } from 'node:worker_threads';
+import type { Channel } from '../cluster/messages.ts';
+
+// The name of the broadcast channel. Change it when the format of the messages changes.
+const name = 'lameduck.threads/v1';
+
+/**
+ * ThreadChannel sends and receives messages of lameduck between threads. It does not keep its thread's event loop
+ * alive.
+ */
+export class ThreadChannel implements Channel {
+  connected = true;
+  readonly #channel = new BroadcastChannel(name);
+
+  /** send broadcasts a message with the `threadId` of this thread. It uses no message channel of the program. */
+  send(message: object): void {
+    this.#channel.postMessage({ ...message, threadId });
+  }
+
+  on(_event: string, listener: (message: unknown) => void): void {
+    this.#channel.onmessage = ({ data }: { readonly data: unknown }) => {
+      listener(data);
+    };
+    this.#channel.unref();
+  }
+
+  close(): void {
+    this.connected = false;
+    this.#channel.close();
+  }
+}
+
+/** onceAtExit calls `callback` once: when this thread exits, or when the returned function is called. */
+export function onceAtExit(callback: (exitCode: number) => void): (exitCode: number) => void {
+  const call = (exitCode: number): void => {
+    process.off('exit', call);
+    callback(exitCode);
+  };
+  process.on('exit', call);
+  return call;
+}

@@ -1,0 +1,62 @@
+// The lifecycle under `lameduck/register`: all servers of the program drain together, and then the program's own signal
+// listeners run.
+import type { Server as NetServer } from 'node:net';
+import { isFree, type Server } from '../http/server.ts';
+import { addServer, install } from '../manage.ts';
+import type { Parts } from '../parts.ts';
+import { cutDelay, explainBudget } from '../settings/budget.ts';
+import { formatDuration } from '../settings/duration.ts';
+import { readSettings, type CompletedSettings } from '../settings/complete.ts';
+import type { Environment } from '../settings/environment.ts';
+import { usualProbePort } from '../settings/probe-port.ts';
+import { giveWay } from './give-way.ts';
+
+/** ProgramLifecycle is the one lifecycle of a program. It begins with the first server that listens. */
+export class ProgramLifecycle {
+  readonly #environment: Environment;
+  #parts: Parts | undefined;
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+  }
+
+  /**
+   * add gives the lifecycle to a server that has just begun to listen. It does nothing if the server is not an HTTP
+   * server or already has a lifecycle. It also does nothing after the shutdown has begun.
+   */
+  add(server: unknown): void {
+    if (!isFree(server) || this.#parts?.handle.signals.shutdownInitiated.hasSignaled === true) return;
+    if (this.#parts === undefined) this.#parts = begin([server], this.#environment);
+    else addServer(this.#parts, server);
+  }
+
+  /** addPrimary gives a primary of node:cluster the lifecycle when the first shared listener of its workers listens. */
+  addPrimary(listener: NetServer): void {
+    this.#parts ??= begin([], this.#environment, listener);
+  }
+}
+
+function begin(servers: readonly Server[], environment: Environment, listener?: NetServer): Parts {
+  const { problems, ...completed } = readSettings({}, environment, {}, { probePort: usualProbePort });
+  const problem = problems.length === 0 ? undefined : `invalid settings, defaults are used: ${problems.join('; ')}`;
+  const registerOptions = { problem, listener };
+  const lifecycle = install(servers, withinBudget(completed), environment, registerOptions);
+  if (completed.sources.probePort === 'default') {
+    giveWay(usualProbePort, async () => {
+      await lifecycle.releaseProbePort();
+      lifecycle.parts.warn(`the program itself listens on port ${String(usualProbePort)}, so there is no probe port`);
+    });
+  }
+  return lifecycle.parts;
+}
+
+// Shortens a delay that exceeds the budget, because `lameduck/register` must never stop the program (P-075).
+function withinBudget(completed: CompletedSettings): CompletedSettings {
+  const { settings, sources, warnings } = completed;
+  const fitting = cutDelay(settings);
+  if (fitting === settings) return completed;
+  const { sum } = explainBudget(settings, 0, sources);
+  const delay = formatDuration(fitting.shutdownDelayDuration);
+  const warning = `shutdownDelayDuration is shortened to ${delay} to fit into the shutdown budget: ${sum}`;
+  return { ...completed, settings: fitting, warnings: [...warnings, warning] };
+}

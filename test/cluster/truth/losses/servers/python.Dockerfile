@@ -1,5 +1,0 @@
-# A server on Python, out of a folder that build.sh and copy-python.sh have filled.
-FROM scratch
-COPY . /
-WORKDIR /servers
-USER 65532:65532

@@ -1,0 +1,50 @@
+// Tests which responses count as not sent. A response counts as not sent while its socket still has bytes that the
+// kernel has not accepted.
+import assert from 'node:assert/strict';
+import type { Socket } from 'node:net';
+import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { Exchange } from '../../../src/http/exchange.ts';
+import { UnsentResponses } from '../../../src/http/http2/unsent-responses.ts';
+
+function unsentOn(handle: { writeQueueSize?: number }): UnsentResponses {
+  return new UnsentResponses({ _handle: handle } as unknown as Socket);
+}
+
+const answered = (arrivedAt: number): Exchange => ({ request: {}, arrivedAt }) as Exchange;
+
+test('P-025 a response counts as not sent if its socket still has bytes to write after the turn of the event loop in which the response ended', async () => {
+  const handle = { writeQueueSize: 0 };
+  const unsent = unsentOn(handle);
+  unsent.note(answered(1));
+  handle.writeQueueSize = 10;
+  await setImmediate();
+  assert.deepEqual(unsent.remaining(), [answered(1)]);
+  handle.writeQueueSize = 0;
+  assert.deepEqual(unsent.remaining(), []);
+});
+
+test('P-025 a response counts as sent if its bytes are written in the turn of the event loop in which it ended', async () => {
+  const handle = { writeQueueSize: 10 };
+  const unsent = unsentOn(handle);
+  unsent.note(answered(1));
+  handle.writeQueueSize = 0;
+  await setImmediate();
+  handle.writeQueueSize = 10;
+  assert.deepEqual(unsent.remaining(), []);
+});
+
+test('for a client that never reads fast enough, the last hundred responses are remembered', () => {
+  const unsent = unsentOn({ writeQueueSize: 10 });
+  for (let index = 0; index < 150; index++) unsent.note(answered(index));
+  assert.deepEqual(
+    unsent.remaining().map(({ arrivedAt }) => arrivedAt),
+    Array.from({ length: 100 }, (_, index) => 50 + index),
+  );
+});
+
+test('no response counts as not sent if Node does not report the bytes left to write', () => {
+  const unsent = unsentOn({});
+  unsent.note(answered(1));
+  assert.deepEqual(unsent.remaining(), []);
+});

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { DrainRateLimiter } from '../../../src/http/long-running/drain-rate-limiter.ts';
+
+/** momentsOf lists the next `count` moments of the limiter. It requests each one as soon as the last has passed. */
+function momentsOf(limiter: DrainRateLimiter, count: number): number[] {
+  return Array.from({ length: count }, () => {
+    const { next } = limiter;
+    assert.equal(limiter.take(next - 0.001), false, 'not before it has come');
+    assert.equal(limiter.take(next), true);
+    return next;
+  });
+}
+
+test('A-140 up to 200 requests per second end 5 ms apart, the first at once', () => {
+  const limiter = new DrainRateLimiter(3, 10_000, 1_000);
+  assert.equal(limiter.rate, 200);
+  assert.deepEqual(momentsOf(limiter, 4), [1_000, 1_005, 1_010, 1_015]);
+});
+
+test('A-140 more than 200 requests for each second of the grace period are spread over the whole period', () => {
+  assert.equal(new DrainRateLimiter(5_000, 25_000, 0).rate, 200);
+  assert.equal(new DrainRateLimiter(5_001, 25_000, 0).rate, 5_001 / 25);
+  const moments = momentsOf(new DrainRateLimiter(50_000, 10_000, 0), 50_000);
+  assert.ok(Math.max(...moments.slice(-1)) <= 10_000);
+  assert.ok(moments.every((moment, index) => index === 0 || moment - (moments[index - 1] as number) < 0.201));
+});
+
+test('A-140 after a blocked event loop, the rate limiter allows the requests that it could not allow during the block', () => {
+  const limiter = new DrainRateLimiter(10, 10_000, 0);
+  const taken = Array.from({ length: 20 }, () => limiter.take(50)).filter(Boolean).length;
+  assert.equal(taken, 11);
+  assert.equal(limiter.next, 55);
+});
+
+test('A-135 without a grace period the rate limiter allows every request at once', () => {
+  const limiter = new DrainRateLimiter(10, 0, 7);
+  assert.deepEqual(momentsOf(limiter, 3), [7, 7, 7]);
+});

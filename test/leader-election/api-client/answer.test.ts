@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { problemOf, replyTo, type Received } from '../../../src/leader-election/api-client/answer.ts';
+import { status } from '../../support/lease-store.ts';
+
+function received(code: number, body: unknown, headers: Record<string, string> = {}): Received {
+  return { status: code, headers, body: typeof body === 'string' ? body : JSON.stringify(body) };
+}
+
+test('L-037, LT-42 the time before a retry is read from the Retry-After of a 429 or 503, and from the Status of a ServerTimeout', () => {
+  const cases: [Received, number | undefined][] = [
+    [received(429, 'Too many requests', { 'retry-after': '1' }), 1_000],
+    [received(503, 'shutting down', { 'retry-after': '5' }), 5_000],
+    [received(500, status(500, 'ServerTimeout', 'x', { retryAfterSeconds: 2 }).body), 2_000],
+    [received(500, status(500, 'InternalError', 'x').body), undefined],
+    [received(503, 'x', { 'retry-after': 'Wed, 21 Oct 2026 07:28:00 GMT' }), undefined],
+    [received(429, 'x', { 'retry-after': '-1' }), undefined],
+  ];
+  for (const [answer, retryAfter] of cases) {
+    const reply = replyTo('PUT', answer);
+    assert.equal(reply.kind === 'failed' ? reply.retryAfter : reply.kind, retryAfter, answer.body);
+  }
+});
+
+test('a 4xx response means that a write was not applied, and a 5xx response does not', () => {
+  for (const [code, isRejected] of [
+    [403, true],
+    [422, true],
+    [429, true],
+    [500, false],
+    [504, false],
+  ] as const) {
+    assert.partialDeepStrictEqual(replyTo('POST', received(code, 'x')), { kind: 'failed', isRejected });
+  }
+});
+
+test('a problem has one of eleven kinds, and what an election expects is not a problem', () => {
+  const kinds = [
+    received(401, status(401, 'Unauthorized', 'x').body),
+    received(429, 'x'),
+    received(503, 'x'),
+    received(500, 'x'),
+    received(200, '{'),
+    received(201, '{}'),
+    received(409, status(409, 'Conflict', 'x').body),
+    received(404, status(404, 'NotFound', 'x').body),
+    received(404, 'page not found'),
+  ].map((answer) => problemOf({ method: 'PUT' }, answer)?.kind);
+  assert.deepEqual(kinds, [
+    'unauthorized',
+    'throttled',
+    'throttled',
+    'unexpected',
+    'malformed',
+    'recreated',
+    undefined,
+    undefined,
+    'unexpected',
+  ]);
+});

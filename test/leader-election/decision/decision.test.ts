@@ -1,0 +1,251 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hint, learn, lose, plan, release, sending, watching } from '../../../src/leader-election/decision/decision.ts';
+import { microTime, parseLease, type Lease } from '../../../src/leader-election/decision/lease.ts';
+import { begin, isValid, type Moment, type Reply, type State } from '../../../src/leader-election/decision/state.ts';
+import { electionOf } from '../support/election.ts';
+
+const election = electionOf('a');
+
+const wall = Date.UTC(2026, 0, 2);
+const at = (milliseconds: number, ahead = 0): Moment => ({ at: milliseconds, wall: wall + milliseconds + ahead });
+
+function lease(spec: Record<string, unknown>, resourceVersion = '10', uid = 'u'): Lease {
+  const parsed = parseLease({ kind: 'Lease', metadata: { name: 'app', uid, resourceVersion }, spec });
+  assert.ok(parsed !== undefined);
+  return parsed;
+}
+
+const foreign = (renewTime = 'r', resourceVersion = '10'): Lease =>
+  lease({ holderIdentity: 'b', leaseDurationSeconds: 15, renewTime, leaseTransitions: 4 }, resourceVersion);
+// The record that the elector stores in a term that began at 0, with a write at `sent`.
+const own = (resourceVersion: string, spec = {}, sent = at(0)): Lease =>
+  lease(
+    {
+      holderIdentity: 'a',
+      leaseDurationSeconds: 15,
+      acquireTime: microTime(wall),
+      renewTime: microTime(sent.wall),
+      leaseTransitions: 5,
+      ...spec,
+    },
+    resourceVersion,
+  );
+const found = (read: Lease): Reply => ({ kind: 'lease', lease: read });
+const failed: Reply = { kind: 'failed', isRejected: false };
+
+function exchange(state: State, sent: number, reply: Reply, took = 0, random = 0): State {
+  const now = at(sent);
+  assert.equal(plan(state, now, election).kind, 'send');
+  return learn(sending(state, now, election), { sent: now, received: at(sent + took), reply, random }, election);
+}
+
+function methodAt(state: State, now: Moment): string {
+  const planned = plan(state, now, election);
+  return planned.kind === 'send' ? planned.request.method : planned.kind;
+}
+
+function led(): State {
+  const read = exchange(begin(at(0)), 0, found(lease({ leaseTransitions: 4 }, '9')));
+  return exchange(read, 0, found(own('11')));
+}
+
+// An admission webhook may store these values instead of those that the elector has sent.
+const altered = [
+  ['holderIdentity', 'b'],
+  ['leaseDurationSeconds', 14],
+  ['leaseDurationSeconds', null],
+  ['acquireTime', null],
+  ['renewTime', '2020-01-01T00:00:00.000000Z'],
+  ['leaseTransitions', 9],
+  ['strategy', 'OldestEmulationVersion'],
+] as const;
+
+test('L-062, L-068 only an acknowledged write makes an elector the leader', () => {
+  const absent = exchange(begin(at(0)), 0, { kind: 'absent' });
+  assert.equal(methodAt(absent, at(0)), 'POST');
+  const replies: Reply[] = [failed, { kind: 'conflict' }, { kind: 'absent' }, { kind: 'recreated' }, found(foreign())];
+  for (const reply of [...replies, { kind: 'failed', isRejected: true } as const]) {
+    const after = exchange(absent, 0, reply);
+    assert.equal(after.tenure, undefined, reply.kind);
+    assert.equal(after.step, 'read', reply.kind);
+    assert.equal(methodAt(after, at(1_999)), 'wait', reply.kind);
+  }
+  for (const reply of [...replies.filter(({ kind }) => kind !== 'absent'), found(own('9'))]) {
+    assert.equal(exchange(begin(at(0)), 0, reply).tenure, undefined, reply.kind);
+  }
+  const created = { leaseTransitions: 0 };
+  assert.equal(exchange(absent, 0, found(own('8', created))).tenure?.token, '8');
+  for (const [field, value] of altered) {
+    assert.equal(exchange(absent, 0, found(own('8', { ...created, [field]: value }))).tenure, undefined, field);
+  }
+});
+
+test('L-063, L-064, L-066 an elector waits for the whole lease duration after it first sees a record, and takes the Lease then', () => {
+  const seen = exchange(begin(at(0)), 0, found(foreign()), 300);
+  const early = exchange({ ...seen, due: 0 }, 15_299, found(foreign('r', '11')), 500);
+  assert.equal(early.step, 'read');
+  const late = exchange({ ...seen, due: 0 }, 15_300, found(foreign('r', '11')), 500);
+  assert.equal(late.step, 'take');
+  const changed = exchange({ ...seen, due: 0 }, 15_300, found(foreign('s', '11')));
+  assert.equal(changed.step, 'read');
+});
+
+test("L-065, L-016 the lease duration of the record counts, or the elector's own if the record has none", () => {
+  for (const [seconds, expected] of [
+    [3, 3_000],
+    [60, 60_000],
+    [undefined, 15_000],
+    [0, 15_000],
+  ] as const) {
+    const record = lease({ holderIdentity: 'b', leaseDurationSeconds: seconds });
+    const seen = { ...exchange(begin(at(0)), 0, found(record)), due: 0 };
+    assert.equal(exchange(seen, expected - 1, found(record)).step, 'read', String(seconds));
+    assert.equal(exchange(seen, expected, found(record)).step, 'take', String(seconds));
+  }
+});
+
+test('L-067, L-130 a takeover counts one transition, and the count begins again after the largest number', () => {
+  const bodyFor = (transitions: number): unknown => {
+    const state = exchange(begin(at(0)), 0, found(lease({ leaseTransitions: transitions })));
+    const planned = plan(state, at(0), election);
+    return planned.kind === 'send' ? planned.request.body?.spec['leaseTransitions'] : planned.kind;
+  };
+  assert.equal(bodyFor(4), 5);
+  assert.equal(bodyFor(2 ** 31 - 1), 0);
+});
+
+test('L-050 each delay is drawn again, from the retry period to 2.2 times the retry period', () => {
+  assert.equal(exchange(begin(at(0)), 0, failed, 100, 0).due, 2_100);
+  assert.equal(exchange(begin(at(0)), 0, failed, 100, 0.5).due, 3_300);
+  assert.equal(Math.round(exchange(begin(at(0)), 0, failed, 100, 1 - 1e-9).due), 4_500);
+});
+
+test('L-093 a term lasts for the renew deadline, counted from the sending of its last acknowledged write', () => {
+  const state = exchange(led(), 0, found(own('12')), 4_000);
+  const renewed = exchange(state, 4_000, found(own('13', {}, at(4_000))), 3_000);
+  assert.equal(methodAt(exchange(renewed, 7_000, failed, 3_300), at(13_999)), 'PUT');
+  assert.deepEqual(plan(renewed, at(14_000), election), { kind: 'lose', cause: 'renew deadline' });
+});
+
+test('L-084 a request has a third of the renew deadline, and no more than the rest of the term', () => {
+  const timeoutAt = (moment: number): number => {
+    const planned = plan({ ...led(), due: 0 }, at(moment), election);
+    return planned.kind === 'send' ? planned.request.timeout : NaN;
+  };
+  assert.equal(Math.round(timeoutAt(0)), 3_333);
+  assert.equal(timeoutAt(9_500), 500);
+});
+
+test('L-093, L-094 a term ends at once if the GET after a conflict, or a renewal, shows another record', () => {
+  const cases: [Reply, string][] = [
+    [found(foreign()), 'other holder'],
+    [found(own('20', { holderIdentity: '' })), 'no holder'],
+    [{ kind: 'absent' }, 'deleted'],
+    [found({ ...own('20'), uid: 'another' }), 'replaced'],
+    [found(own('20', { leaseTransitions: 99 })), 'edited'],
+    [found(own('20', { acquireTime: 'other' })), 'edited'],
+    [found(own('20', { strategy: 'OldestEmulationVersion' })), 'coordinated'],
+    [found(own('20', { strategy: 'x', preferredHolder: 'b' })), 'coordinated'],
+  ];
+  const conflicted = exchange(led(), 0, { kind: 'conflict' });
+  for (const [reply, cause] of cases) {
+    const after = exchange(conflicted, 0, reply);
+    assert.equal(after.loss, cause);
+    assert.equal(after.tenure, undefined, cause);
+    assert.equal(after.claim, undefined, cause);
+  }
+  assert.equal(exchange(led(), 0, { kind: 'recreated' }).loss, 'replaced');
+  for (const [field, value] of altered) {
+    const after = exchange(led(), 0, found(own('12', { [field]: value })));
+    assert.equal(after.tenure, undefined, field);
+    assert.notEqual(after.loss, undefined, field);
+  }
+});
+
+test("L-096a a conflict with the elector's own record is followed by a GET, and then by a write on its version", () => {
+  const conflicted = exchange(led(), 0, { kind: 'conflict' });
+  const checked = exchange(conflicted, 0, found(own('20', { leaseDurationSeconds: 1 })));
+  const planned = plan(checked, at(0), election);
+  assert.ok(planned.kind === 'send');
+  assert.equal(planned.request.body?.metadata['resourceVersion'], '20');
+  assert.equal(planned.request.body.spec['leaseDurationSeconds'], 15);
+  // If a record is edited repeatedly, the elector tries to write it once per retry period.
+  const again = exchange(checked, 0, { kind: 'conflict' });
+  assert.equal(methodAt(again, at(1_999)), 'wait');
+  assert.equal(methodAt(again, at(2_000)), 'GET');
+});
+
+test('L-038, L-039 a Retry-After is respected only within the term', () => {
+  const after = (retryAfter: number): number =>
+    exchange(led(), 0, { kind: 'failed', isRejected: true, retryAfter }, 100).due;
+  assert.equal(after(1_000), 1_100);
+  assert.equal(after(30_000), 2_000);
+});
+
+test('L-095, L-096 after the wall clock has jumped forward, a term counts as over until the next write confirms it', () => {
+  const state = exchange(led(), 0, found(own('12')));
+  assert.ok(state.tenure !== undefined);
+  assert.equal(isValid(state.tenure, at(500, 1_999), election), true);
+  assert.equal(isValid(state.tenure, at(500, 2_001), election), false);
+  assert.equal(isValid(state.tenure, at(500, -3_600_000), election), true);
+  assert.equal(methodAt(state, at(500, 1_999)), 'wait');
+  const now = at(500, 3_600_000);
+  assert.equal(methodAt(state, now), 'PUT');
+  const sent = sending(state, now, election);
+  const again = learn(sent, { sent: now, received: now, reply: failed, random: 0 }, election);
+  assert.equal(methodAt(again, at(600, 3_600_000)), 'wait');
+  const proved = learn(sent, { sent: now, received: now, reply: found(own('13', {}, now)), random: 0 }, election);
+  assert.ok(proved.tenure !== undefined);
+  assert.equal(isValid(proved.tenure, at(600, 3_600_000), election), true);
+});
+
+test("L-091, L-092 a release overwrites only the elector's own record", () => {
+  const releasing = release(led(), at(0), 10_000);
+  assert.equal(methodAt(releasing, at(0)), 'GET');
+  for (const reply of [found(foreign()), { kind: 'absent' } as const, found({ ...own('12'), uid: 'x' })]) {
+    const after = exchange(releasing, 0, reply);
+    assert.deepEqual([after.goal, after.isReleased], ['end', false]);
+  }
+  const mine = exchange(releasing, 0, found(own('12')));
+  assert.equal(methodAt(mine, at(0)), 'PUT');
+  assert.equal(exchange(mine, 0, found(lease({}, '13'))).isReleased, true);
+  const conflicted = exchange(mine, 0, { kind: 'conflict' });
+  assert.equal(methodAt(conflicted, at(0)), 'GET');
+  const lost = exchange(mine, 0, failed);
+  const applied = exchange(lost, 2_000, found(lease({ leaseTransitions: 5 }, '13')));
+  assert.deepEqual([applied.goal, applied.isReleased], ['end', true]);
+  assert.deepEqual(plan(lost, at(10_000), election), { kind: 'end' });
+});
+
+test('L-092 an elector sends no release for a Lease that it never claimed or has lost', () => {
+  assert.equal(release(begin(at(0)), at(0), 1_000).goal, 'end');
+  assert.equal(release(lose(led(), 'other holder', at(0)), at(0), 1_000).goal, 'end');
+  assert.equal(release(lose(led(), 'renew deadline', at(0)), at(0), 1_000).goal, 'release');
+});
+
+test('L-163 an elector never takes a coordinated Lease', () => {
+  const coordinated = lease({ holderIdentity: 'a', strategy: 'OldestEmulationVersion' });
+  assert.equal(exchange(begin(at(0)), 0, found(coordinated)).step, 'read');
+});
+
+test('L-053 a watch makes the next attempt earlier when the Lease is released, and never shortens the wait for a held Lease', () => {
+  const seen = exchange(begin(at(0)), 0, found(foreign()));
+  const followed = watching(seen, true, at(10), 0, election);
+  assert.equal(followed.due, 15_000);
+  const renewed = hint(followed, { lease: foreign('s', '11'), isDeleted: false }, at(2_000), 0, election);
+  assert.equal(renewed.due, 17_000);
+  const old = hint(renewed, { lease: lease({}, '9'), isDeleted: false }, at(2_100), 0, election);
+  assert.equal(old, renewed);
+  const freed = hint(renewed, { lease: lease({}, '12'), isDeleted: false }, at(3_000), 0.5, election);
+  assert.equal(freed.due, 3_250);
+  assert.equal(methodAt(freed, at(3_250)), 'GET');
+  assert.equal(hint(renewed, { lease: foreign('s', '12'), isDeleted: true }, at(3_000), 0, election).due, 3_000);
+  // The response to a GET may be older than the release that the watch has reported.
+  const outdated = exchange(freed, 3_250, found(foreign('s', '11')));
+  assert.equal(outdated.due, 3_250);
+  // No GET has confirmed the release, so the elector relies on the watch again.
+  assert.equal(exchange(outdated, 3_250, found(foreign('s', '11'))).due, 17_000);
+  const broken = watching(renewed, false, at(3_000), 0, election);
+  assert.equal(broken.due, 5_000);
+});

@@ -1,0 +1,163 @@
+// Tests a leader after its event loop was blocked, its machine was suspended, or its clock was set.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isLameduckError } from '../../../src/errors.ts';
+import { RunningTerm } from '../../../src/leader-election/loop/term.ts';
+import { settled } from '../../support/fake-clock.ts';
+import { Contest } from '../support/contest.ts';
+
+test('LT-46, L-104, L-133 an elector whose event loop was blocked for 20 s does not lead, even before a timer fires', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  const running = a.run();
+  await contest.advance(1_000);
+  const before = contest.server.calls.length;
+  contest.clock.block(20_000);
+  assert.equal(a.terms[0]?.isLeader(), false);
+  assert.equal(a.elector.remainingMs(), 0);
+  assert.throws(() => {
+    a.terms[0]?.assertLeader();
+  }, isLameduckError);
+  await contest.advance(0);
+  await contest.advance(1);
+  assert.equal(a.terms[0].signal.aborted, true);
+  await contest.advance(100);
+  assert.equal(contest.server.calls[before]?.method, 'GET');
+  await a.elector.stop();
+  await running;
+});
+
+for (const [pause, block] of [
+  [
+    'a block of 20 s',
+    (contest: Contest) => {
+      contest.clock.block(20_000);
+    },
+  ],
+  [
+    'a suspension of a minute',
+    (contest: Contest) => {
+      contest.wallAhead = 60_000;
+    },
+  ],
+] as const) {
+  test(`LT-46, L-142 a lost term is reported as lost if the work is the first to notice it after ${pause}`, async (t) => {
+    const contest = await Contest.begin(t);
+    const a = contest.contender('a');
+    const running = a.runStubborn();
+    await contest.advance(1_000);
+    // The process is paused while it waits for the reply to a renewal.
+    contest.server.script = () => ({ isLost: true });
+    await contest.advance(1_000);
+    const before = contest.server.calls.length;
+    contest.server.script = () => undefined;
+    block(contest);
+    contest.heldBy('b');
+    try {
+      a.terms[0]?.assertLeader();
+    } catch (error) {
+      a.finish(error as Error);
+    }
+    await contest.advance(12_000);
+    assert.equal(a.losses, 1);
+    const warnings = a.lines.filter(({ level, message }) => level === 'warn' && message !== 'lease watch failed');
+    assert.deepEqual(
+      warnings.map(({ message, details }) => [message, details['cause']]),
+      [['leadership lost', 'renew deadline']],
+    );
+    const methods = contest.server.calls.slice(before).map(({ method }) => method);
+    assert.deepEqual([...new Set(methods)], ['GET']);
+    assert.equal(a.elector.leader, 'b');
+    await a.elector.stop();
+    await running;
+  });
+}
+
+test('LT-47 a wall clock that is set back changes nothing', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  const start = contest.clock.now();
+  const running = a.run();
+  await contest.advance(1_000);
+  contest.wallAhead = -3_600_000;
+  assert.equal(a.terms[0]?.isLeader(), true);
+  await contest.advance(8_500);
+  const puts = contest.server.calls.filter(({ method }) => method === 'PUT').map(({ at }) => at - start);
+  assert.deepEqual(puts, [0, 2_000, 4_000, 6_000, 8_000]);
+  assert.equal(contest.server.methods, 'GET POST PUT PUT PUT PUT PUT');
+  assert.equal(a.terms[0].isLeader(), true);
+  assert.deepEqual([a.terms.length, a.losses], [1, 0]);
+  await a.elector.stop();
+  await running;
+});
+
+test('LT-47 after the wall clock was set forward, a leader leads again only when a write on its own version has succeeded', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  const running = a.run();
+  await contest.advance(1_000);
+  const version = contest.server.store.current('app')?.metadata.resourceVersion;
+  contest.wallAhead = 3_600_000;
+  assert.equal(a.terms[0]?.isLeader(), false);
+  const sent = contest.server.calls.length;
+  await contest.quiet();
+  const proof = contest.server.calls.slice(sent);
+  assert.deepEqual(
+    proof.map(({ method, answered, body }) => [method, answered, body?.metadata?.['resourceVersion']]),
+    [['PUT', 200, version]],
+  );
+  assert.equal(a.terms[0].isLeader(), true);
+  assert.equal(a.terms[0].signal.aborted, false);
+  assert.deepEqual([a.terms.length, a.losses], [1, 0]);
+  await a.elector.stop();
+  await running;
+});
+
+test('LT-47, L-096 a wall clock that is set forward does not end the wait for another holder', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  contest.heldBy('b');
+  const start = contest.clock.now();
+  const running = a.run();
+  await contest.advance(1_000);
+  contest.wallAhead = 3_600_000;
+  await contest.advance(16_000);
+  const take = contest.server.calls.find(({ method }) => method !== 'GET');
+  assert.equal((take?.at ?? 0) - start, 15_000);
+  await a.elector.stop();
+  await running;
+});
+
+test('LT-47 a leader whose machine was suspended loses its term to the elector that has taken over', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  const running = a.run();
+  await contest.advance(1_000);
+  contest.wallAhead = 60_000;
+  contest.heldBy('b');
+  const taken = JSON.stringify(contest.server.store.current('app'));
+  assert.equal(a.terms[0]?.isLeader(), false);
+  const sent = contest.server.calls.length;
+  await contest.quiet();
+  assert.deepEqual(
+    contest.server.calls.slice(sent, sent + 2).map(({ method, answered }) => [method, answered]),
+    [['PUT', 409], ['GET', 200]], // prettier-ignore
+  );
+  assert.equal(a.terms[0].signal.aborted, true);
+  assert.equal(a.lines.find(({ message }) => message === 'leadership lost')?.details['cause'], 'other holder');
+  await contest.advance(10_000);
+  assert.equal(JSON.stringify(contest.server.store.current('app')), taken);
+  assert.equal(a.elector.leader, 'b');
+  await a.elector.stop();
+  await running;
+});
+
+test('L-095 work is not called if its term has ended before', async () => {
+  let calls = 0;
+  const parts = { token: '1', leaseName: 'ns/app', remainingMs: () => 0, onSettled: () => undefined };
+  const running = new RunningTerm(() => calls++, parts);
+  running.abort('renew deadline');
+  await settled();
+  assert.equal(calls, 0);
+  assert.equal(running.ended?.kind, 'stopped');
+});

@@ -1,0 +1,243 @@
+// Tests an elector's listeners, metrics and Events. RENEWALS says how many renewals one test makes.
+import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
+import { test } from 'node:test';
+import { settled } from '../../support/fake-clock.ts';
+import { until } from '../../support/until.ts';
+import { ElectionLog } from '../../../src/leader-election/loop/election-log.ts';
+import { status } from '../../support/lease-store.ts';
+import { Contest } from '../support/contest.ts';
+import { electionOf } from '../support/election.ts';
+import { countingResources } from '../support/resources.ts';
+
+const renewals = Number(process.env['RENEWALS'] ?? 2_000);
+
+test('LT-38, L-100 each change of the leader is reported once, and an empty holder is not a leader', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('c');
+  const running = (contest.heldBy('a'), a.run());
+  for (const holder of ['a', 'b', 'b', 'a']) {
+    contest.heldBy(holder);
+    await contest.advance(3_000);
+  }
+  contest.server.store.put('app', { holderIdentity: '', leaseDurationSeconds: 1, strategy: 'x' });
+  await contest.advance(3_000);
+  assert.deepEqual(a.leaders, ['a', 'b', 'a']);
+  assert.equal(a.elector.leader, 'a');
+  await a.elector.stop();
+  await running;
+});
+
+test('L-100 an onLeaderChange function that throws or rejects is logged, with no other effect', async () => {
+  const lines: string[] = [];
+  const note = (_details: object, message: string): void => {
+    lines.push(message);
+  };
+  const failing = [
+    () => {
+      throw new Error('thrown');
+    },
+    () => Promise.reject(new Error('rejected')),
+  ];
+  for (const listener of failing)
+    new ElectionLog({ info: note, warn: note, error: note }, electionOf('a'), listener).noteLeader('b');
+  await settled();
+  assert.deepEqual(lines.sort(), [
+    'leader change listener failed',
+    'leader change listener failed',
+    'leader changed',
+    'leader changed',
+  ]);
+});
+
+test('LT-40 the counter of slow renewals never decreases, even over two calls of run', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  let isFirst = true;
+  contest.server.script = ({ method }) => {
+    if (method !== 'PUT' || !isFirst) return undefined;
+    isFirst = false;
+    return { answer: status(409, 'Conflict', 'modified') };
+  };
+  for (let round = 0; round < 2; round++) {
+    const running = a.runStubborn();
+    await contest.advance(1_000);
+    assert.equal(a.elector.counts.slowpaths, 1);
+    a.finish();
+    await contest.advance(1_000);
+    await running;
+  }
+});
+
+test("LT-40, L-085 the leader gauge follows the elector's term", async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  assert.equal(a.elector.counts.isLeader, false);
+  const running = a.run();
+  await contest.advance(1_000);
+  assert.equal(a.elector.counts.isLeader, true);
+  assert.equal(a.elector.counts.renewalAgeMs, 1_000);
+  assert.equal(a.elector.counts.slowpaths, 0);
+  await a.elector.stop();
+  await running;
+  assert.equal(a.elector.counts.isLeader, false);
+  assert.equal(a.elector.counts.renewalAgeMs, undefined);
+
+  const again = contest.contender('b');
+  const lost = again.run();
+  await contest.advance(1_000);
+  assert.equal(again.elector.counts.isLeader, true);
+  contest.heldBy('c');
+  await contest.advance(2_000);
+  assert.equal(again.elector.counts.isLeader, false, 'the gauge must be 0 after a loss');
+  assert.equal(again.elector.counts.slowpaths, 0, 'a renewal that fails is not a slow renewal');
+  await again.elector.stop();
+  await lost;
+});
+
+test('LT-41, L-111, L-112 a term creates two Events, and neither delays a renewal', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  const running = a.run();
+  await contest.advance(1_000);
+  const stopped = a.elector.stop();
+  await contest.advance(1_000);
+  await stopped;
+  await running;
+  await settled();
+  const told = contest.server.events.map(({ type, reason, message }) => ({ type, reason, message }));
+  assert.deepEqual(told, [
+    { type: 'Normal', reason: 'LeaderElection', message: 'a became leader' },
+    { type: 'Normal', reason: 'LeaderElection', message: 'a stopped leading' },
+  ]);
+  for (const { apiVersion, kind, metadata, involvedObject } of contest.server.events) {
+    assert.deepEqual([apiVersion, kind], ['v1', 'Event']);
+    assert.equal((metadata as Record<string, unknown>)['namespace'], 'ns');
+    const object = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', name: 'app', namespace: 'ns' };
+    assert.deepEqual(involvedObject, object);
+  }
+  const names = contest.server.events.map(({ metadata }) => (metadata as Record<string, unknown>)['name']);
+  assert.equal(new Set(names).size, 2);
+});
+
+test('LT-41, L-112 Events without a response delay no renewal, and a 403 stops further Events', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  contest.server.eventStatus = Infinity;
+  contest.ignoresEvents = true;
+  const running = a.runStubborn();
+  const start = contest.clock.now();
+  await contest.advance(8_500);
+  const puts = contest.server.calls.filter(({ method }) => method === 'PUT').map(({ at }) => at - start);
+  assert.deepEqual(puts, [0, 2_000, 4_000, 6_000, 8_000]);
+  assert.equal(contest.server.events.length, 1);
+  contest.server.eventStatus = 403;
+  a.finish();
+  await contest.advance(1_000);
+  await running;
+  await until(() => contest.server.events.length === 2);
+  const again = a.runStubborn();
+  await contest.advance(1_000);
+  a.finish();
+  await contest.advance(1_000);
+  await again;
+  assert.equal(contest.server.events.length, 2);
+});
+
+test('LT-51, L-130, L-131, L-183, L-195 tokens increase over 20 changes of holder, with releases and a deletion', async (t) => {
+  const contest = await Contest.begin(t);
+  const contenders = ['a', 'b'].map((identity) => contest.contender(identity));
+  const tokens: bigint[] = [];
+  for (let round = 0; round < 20; round++) {
+    if (round === 10) contest.server.store.delete('app');
+    const one = contest.contender(`${String(contenders[round % 2]?.identity)}${String(round)}`);
+    const running = one.run();
+    await contest.advance(500);
+    tokens.push(BigInt(one.terms[0]?.token ?? 0));
+    assert.equal(contest.spec()['leaseTransitions'], round < 10 ? round : round - 10);
+    await one.elector.stop();
+    await running;
+  }
+  for (const [index, token] of tokens.slice(1).entries()) assert.ok(token > (tokens[index] ?? token));
+});
+
+test('LT-39, L-103 the livez check of an elector fails when the last renewal is older than the lease duration and 20 s', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  const running = a.runStubborn();
+  await contest.advance(100);
+  const lastSent = contest.server.calls.at(-1)?.at ?? 0;
+  contest.server.script = () => ({ isLost: true });
+  const check = (): void => {
+    a.elector.checkRenewals();
+  };
+  await contest.advance(lastSent + 35_000 - contest.clock.now());
+  check();
+  await contest.advance(1);
+  assert.throws(check, { message: 'failed election to renew leadership on lease app' });
+  a.finish();
+  const stopped = a.elector.stop();
+  await contest.advance(20_000);
+  await Promise.all([stopped, running]);
+});
+
+test('run rejects a call without a function at once, and contends for nothing', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  await assert.rejects(a.elector.run(undefined as never), { code: 'LAMEDUCK_ERR_FUNCTION_INVALID' });
+  assert.equal(contest.server.calls.length, 0);
+});
+
+test('a call of run during another call of run is rejected', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  const running = a.run();
+  await contest.advance(500);
+  await assert.rejects(a.run(), { code: 'LAMEDUCK_ERR_ELECTOR_RUNNING' });
+  await a.elector.stop();
+  await running;
+});
+
+test('LT-57 handles, sockets, timers and listeners stay constant over thousands of renewals, and none is left after stop', async (t) => {
+  const count = countingResources(t);
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  const running = a.run();
+  await contest.advance(60_000);
+  const timers = contest.clock.pending.all;
+  const { active, listeners } = count();
+  while (contest.server.calls.length < renewals) await contest.advance(600_000);
+  assert.equal(contest.clock.pending.all, timers);
+  assert.equal(new Set(contest.server.calls.map(({ socket }) => socket)).size, 1);
+  assert.ok(count().active <= active);
+  assert.ok(
+    listeners > 10 && count().listeners <= listeners,
+    `${String(count().listeners)} after ${String(listeners)}`,
+  );
+  assert.equal(getEventListeners(a.terms[0]?.signal as AbortSignal, 'abort').length, 1);
+  assert.equal(a.terms.length, 1);
+  await a.elector.stop();
+  await running;
+  await settled();
+  assert.equal(contest.clock.pending.all, 0);
+});
+
+test('LT-52, L-170 of ten electors, one that reaches no API server does not disturb the others', async (t) => {
+  const contest = await Contest.begin(t);
+  const all = Array.from({ length: 10 }, (_, index) => contest.contender('a', { name: `app${String(index)}` }));
+  const running = all.map((one) => one.run());
+  await contest.advance(1_000);
+  contest.server.script = ({ path }) => (path.endsWith('/app3') ? { isLost: true } : undefined);
+  await contest.advance(12_000);
+  assert.deepEqual(
+    all.map(({ terms }) => terms[0]?.signal.aborted),
+    all.map((_, index) => index === 3),
+  );
+  assert.deepEqual(
+    all.map(({ elector }) => elector.counts.isLeader),
+    all.map((_, index) => index !== 3),
+  );
+  contest.server.script = () => undefined;
+  await contest.advance(15_000);
+  await Promise.all([...all.map(({ elector }) => elector.stop()), ...running]);
+});

@@ -1,0 +1,192 @@
+// Tests followers against a small API server: how long they wait, and when their wait begins again.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { seeded } from '../../support/random.ts';
+import { Contest } from '../support/contest.ts';
+
+test('LT-03, L-051 a follower only reads while a leader renews, and its pauses do not grow', async (t) => {
+  const contest = await Contest.begin(t);
+  const took = 300;
+  const [seen, a] = [contest.clock.now(), contest.contender('a', { random: seeded(1) })];
+  contest.heldBy('b');
+  contest.server.script = () => ({ delay: took });
+  const renew = (): void => {
+    contest.heldBy('b');
+    contest.clock.after(2_000, renew);
+  };
+  renew();
+  const running = a.run();
+  while (contest.server.calls.length <= 501) await contest.advance(60_000);
+  assert.deepEqual([...new Set(contest.server.calls.map(({ method }) => method))], ['GET']);
+  assert.equal(contest.server.calls[0]?.at, seen, 'the first attempt is made at once');
+  // From the end of an attempt to the start of the next one.
+  const gaps = gapsOf(contest, took);
+  assert.ok(gaps.length > 500);
+  assert.ok(
+    Math.min(...gaps) >= 2_000 && Math.max(...gaps) < 4_400,
+    `${String(Math.min(...gaps))} to ${String(Math.max(...gaps))}`,
+  );
+  const [early, late] = [gaps.slice(0, 250), gaps.slice(250)].map(meanOf);
+  assert.ok(Math.abs((late ?? 0) - (early ?? 0)) < 200, `${String(early)} and then ${String(late)}`);
+  const stopped = a.elector.stop();
+  await contest.advance(took);
+  await Promise.all([stopped, running]);
+});
+
+test('LT-03 the shortest pause of a follower is the retry period', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a', { random: () => 0 });
+  contest.heldBy('b', { leaseDurationSeconds: 600 });
+  const running = a.run();
+  await contest.advance(60_000);
+  assert.deepEqual([...new Set(gapsOf(contest, 0))], [2_000]);
+  await a.elector.stop();
+  await running;
+});
+
+function gapsOf({ server: { calls } }: Contest, took: number): number[] {
+  return calls.slice(1).map(({ at }, index) => at - (calls[index]?.at ?? 0) - took);
+}
+
+function meanOf(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0) / numbers.length;
+}
+
+function takenAfter(title: string, spec: Record<string, unknown>, expected: number): void {
+  test(title, async (t) => {
+    const contest = await Contest.begin(t);
+    const a = contest.contender('a');
+    contest.heldBy('b', spec);
+    const before = contest.server.store.current('app');
+    const start = contest.clock.now();
+    const running = a.run();
+    await contest.advance(expected + 5_000);
+    const take = contest.server.calls.find(({ method }) => method === 'PUT');
+    assert.equal((take?.at ?? 0) - start, expected);
+    assert.equal(take?.body?.spec?.['leaseTransitions'], 4);
+    assert.equal(take.body.spec['acquireTime'], take.body.spec['renewTime']);
+    assert.equal(take.body.metadata?.['uid'], before?.metadata.uid);
+    assert.equal(take.body.metadata?.['resourceVersion'], before?.metadata.resourceVersion);
+    assert.equal(a.terms.length, 1);
+    await a.elector.stop();
+    await running;
+  });
+}
+
+takenAfter('LT-04 a follower waits for the lease duration from the first time it sees a silent holder', {}, 15_000);
+takenAfter(
+  'LT-05, L-180 a renewTime of an hour ago does not shorten the wait of a follower',
+  { renewTime: '2025-12-31T23:00:00.000000Z' },
+  15_000,
+);
+takenAfter(
+  'LT-06 a renewTime in the future does not extend the wait of a follower',
+  { renewTime: '2026-01-02T04:00:00.000000Z' },
+  15_000,
+);
+takenAfter(
+  'LT-07, L-182 a follower waits 3 s for a record with a lease duration of 3 s',
+  { leaseDurationSeconds: 3 },
+  3_000,
+);
+takenAfter(
+  'LT-07 a follower waits 60 s for a record with a lease duration of 60 s',
+  { leaseDurationSeconds: 60 },
+  60_000,
+);
+takenAfter('LT-08 a follower takes a released Lease at once', { holderIdentity: '', leaseDurationSeconds: 1 }, 0);
+takenAfter('LT-09 a follower takes a Lease with a null holder at once', { holderIdentity: null }, 0);
+takenAfter(
+  'LT-10, L-193 a follower waits its own lease duration for a record without one',
+  { leaseDurationSeconds: null },
+  15_000,
+);
+
+test('LT-09 a follower takes a Lease with an empty spec, with one transition', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  contest.server.store.put('app', {});
+  const running = a.run();
+  await contest.advance(500);
+  assert.equal(contest.spec()['leaseTransitions'], 1);
+  await a.elector.stop();
+  await running;
+});
+
+test('LT-12, L-033 of two followers that take an expired Lease, one leads and the other waits for the whole lease duration', async (t) => {
+  const contest = await Contest.begin(t);
+  const [a, b] = ['a', 'b'].map((identity) => contest.contender(identity, { address: { token: identity } }));
+  assert.ok(a !== undefined && b !== undefined);
+  contest.heldBy('c');
+  let cut: string | undefined;
+  contest.server.script = ({ method, token }) => {
+    if (token === cut) return { isLost: true };
+    return method === 'GET' ? { delay: 50 } : undefined;
+  };
+  const running = [a.run(), b.run()];
+  await contest.advance(15_300);
+  const takes = contest.server.calls.filter(({ body }) => body?.spec?.['leaseTransitions'] === 4).slice(0, 2);
+  assert.deepEqual([...new Set(takes.map(({ body }) => body?.metadata?.['resourceVersion']))].length, 1);
+  const [won, lost] = [200, 409].map((code) => takes.find(({ answered }) => answered === code));
+  assert.ok(won !== undefined && lost !== undefined);
+  const [winner, loser] = won.token === 'a' ? [a, b] : [b, a];
+  assert.deepEqual([winner.terms.length, loser.terms.length], [1, 0]);
+
+  // The winner stops sending requests. The other follower first reads the winner's record here, and waits from now on.
+  cut = won.token;
+  await contest.advance(60_000);
+  const later = contest.server.calls.filter(({ token, at }) => token === lost.token && at > lost.at);
+  const readAt = (later[0]?.at ?? 0) + 50;
+  const take = later.find(({ method }) => method === 'PUT');
+  // The attempt begins at the exact expiry, and its GET takes 50 ms.
+  assert.equal((take?.at ?? 0) - readAt, 15_050);
+  assert.equal(loser.terms.length, 1);
+  assert.equal(winner.losses, 1);
+  cut = undefined;
+  const stops = [a.elector.stop(), b.elector.stop()];
+  await contest.advance(5_000);
+  await Promise.all([...stops, ...running]);
+});
+
+test('LT-13, L-070 a renewal between the GET and the takeover makes the takeover fail, and the wait begins again', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  contest.heldBy('b');
+  let isRenewed = false;
+  contest.server.script = ({ method }) => {
+    if (method === 'PUT' && !isRenewed) {
+      isRenewed = true;
+      contest.heldBy('b');
+    }
+    return undefined;
+  };
+  const start = contest.clock.now();
+  const running = a.run();
+  await contest.advance(16_000);
+  assert.equal(contest.server.calls.find(({ method }) => method === 'PUT')?.answered, 409);
+  await contest.advance(14_000);
+  assert.equal(a.terms.length, 0);
+  await contest.advance(20_000);
+  assert.equal(a.terms.length, 1);
+  const takes = contest.server.calls.filter(({ method }) => method === 'PUT');
+  assert.ok((takes[1]?.at ?? 0) - start >= 32_000);
+  await a.elector.stop();
+  await running;
+});
+
+test('LT-54 followers that start together spread their second attempts', async (t) => {
+  const contest = await Contest.begin(t);
+  contest.heldBy('b', { leaseDurationSeconds: 600 });
+  const random = seeded(7);
+  const all = Array.from({ length: 100 }, (_, index) => contest.contender(`f${String(index)}`, { random }));
+  const start = contest.clock.now();
+  const running = all.map((one) => one.run());
+  await contest.advance(4_500);
+  const second = contest.server.calls.slice(100, 200).map(({ at }) => at - start);
+  assert.ok(Math.min(...second) >= 2_000 && Math.max(...second) < 4_400);
+  for (let from = 2_000; from < 4_400; from += 400) {
+    const count = second.filter((at) => at >= from && at < from + 400).length;
+    assert.ok(count > 4 && count < 35, `${String(count)} attempts from ${String(from)} ms on`);
+  }
+  await Promise.all([...all.map(({ elector }) => elector.stop()), ...running]);
+});

@@ -1,0 +1,41 @@
+// Tests electors while their API server is unavailable for a long time.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Contest } from '../support/contest.ts';
+
+for (const isWatchable of [false, true]) {
+  const means = isWatchable ? 'a watch' : 'polls';
+  test(`L-051, L-124 ten minutes without an API server end no process and fail no livez check, with ${means}`, async (t) => {
+    const contest = await Contest.begin(t);
+    contest.server.isWatchable = isWatchable;
+    const [a, b] = [contest.contender('a'), contest.contender('b', { random: () => 0.5 })];
+    const running = [a.run()];
+    await contest.advance(1_000);
+    running.push(b.run());
+    await contest.advance(10_000);
+    assert.equal(a.terms.length + b.terms.length, 1);
+
+    contest.server.script = () => ({ isLost: true });
+    contest.server.isWatchable = false;
+    for (const watch of contest.server.watches) watch.destroy();
+    const sent = contest.server.calls.length;
+    for (let second = 0; second < 600; second++) {
+      await contest.advance(1_000);
+      for (const { elector, exits } of [a, b]) {
+        elector.checkRenewals();
+        assert.equal(exits, 0);
+        if (second >= 10) assert.equal(elector.remainingMs(), 0);
+      }
+    }
+    assert.ok(contest.server.calls.length > sent + 100, 'both electors must continue to contend');
+
+    contest.server.script = () => undefined;
+    contest.server.isWatchable = isWatchable;
+    await contest.advance(30_000);
+    assert.equal(a.terms.length + b.terms.length, 2, 'one elector must lead again');
+    assert.equal(a.exits + b.exits, 0);
+    const stops = [a.elector.stop(), b.elector.stop()];
+    await contest.advance(1_000);
+    await Promise.all([...stops, ...running]);
+  });
+}

@@ -1,0 +1,249 @@
+// Tests terms that the program itself ends, against a small API server.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { status } from '../../support/lease-store.ts';
+import { Contest, type Contender } from '../support/contest.ts';
+
+async function leading(
+  t: Parameters<typeof Contest.begin>[0],
+  isStubborn = false,
+): Promise<{ contest: Contest; a: Contender; running: Promise<void> }> {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  const running = isStubborn ? a.runStubborn() : a.run();
+  await contest.advance(1_000);
+  assert.equal(a.terms.length, 1);
+  return { contest, a, running };
+}
+
+test('LT-28, L-034, L-092a, L-141, L-188, L-192 stop aborts the work, renews while the work continues, and then releases the Lease', async (t) => {
+  const { contest, a, running } = await leading(t, true);
+  const before = contest.server.calls.length;
+  const stopped = a.elector.stop();
+  assert.equal(a.terms[0]?.signal.aborted, true);
+  assert.equal(a.elector.remainingMs(), 0);
+  await contest.advance(2_900);
+  assert.equal(contest.spec()['holderIdentity'], 'a');
+  a.finish();
+  await contest.advance(100);
+  assert.equal(await stopped, true);
+  await running;
+  assert.deepEqual(
+    contest.server.calls.slice(before).map(({ method }) => method),
+    ['PUT', 'GET', 'PUT'],
+  );
+  const { acquireTime, renewTime, ...spec } = contest.spec();
+  assert.deepEqual(spec, { holderIdentity: '', leaseDurationSeconds: 1, leaseTransitions: 0 });
+  assert.equal(acquireTime, renewTime);
+});
+
+test('L-054 a polling candidate takes a released Lease within 4.4 s', async (t) => {
+  const { contest, a, running } = await leading(t);
+  const b = contest.contender('b', { random: () => 0.999 });
+  const next = b.run();
+  // The first poll comes right before the release, and the next poll as late as possible.
+  await contest.advance(1);
+  assert.equal(await a.elector.stop(), true);
+  await running;
+  await contest.advance(4_390);
+  assert.equal(b.terms.length, 0);
+  await contest.advance(10);
+  assert.equal(b.terms.length, 1);
+  await b.elector.stop();
+  await next;
+});
+
+test("L-090, L-092 a stop after a lost term releases the record if it is still the elector's own", async (t) => {
+  const { contest, a, running } = await leading(t);
+  contest.server.script = () => ({ isLost: true });
+  await contest.advance(10_500);
+  assert.equal(a.losses, 1);
+  contest.server.script = () => undefined;
+  const before = contest.server.calls.length;
+  const stopped = a.elector.stop();
+  await contest.advance(5_000);
+  assert.equal(await stopped, true);
+  await running;
+  const after = contest.server.calls.slice(before).map(({ method, body }) => [method, body?.spec?.['holderIdentity']]);
+  assert.deepEqual(after, [
+    ['GET', undefined],
+    ['PUT', ''],
+  ]);
+});
+
+test('LT-29 work that ignores its AbortSignal keeps the Lease renewed, and the Lease is not released before the work settles', async (t) => {
+  const { contest, a, running } = await leading(t, true);
+  const stopped = a.elector.stop();
+  await contest.advance(60_000);
+  assert.equal(contest.spec()['holderIdentity'], 'a');
+  assert.equal(a.losses, 0);
+  assert.ok(contest.server.calls.every(({ body }) => body?.spec?.['holderIdentity'] !== ''));
+  a.finish();
+  await contest.advance(100);
+  assert.equal(await stopped, true);
+  await running;
+});
+
+test('LT-30 a release that finds another holder writes nothing', async (t) => {
+  const { contest, a, running } = await leading(t);
+  contest.heldBy('b');
+  const written = contest.server.store.writes.length;
+  assert.equal(await a.elector.stop(), false);
+  await running;
+  assert.equal(contest.server.store.writes.length, written);
+});
+
+test('LT-31 a release that meets a conflict reads again, and stops if there is another holder', async (t) => {
+  const { contest, a, running } = await leading(t);
+  let puts = 0;
+  contest.server.script = ({ method }) => {
+    if (method !== 'PUT') return undefined;
+    if (++puts === 2) contest.heldBy('b');
+    return { answer: status(409, 'Conflict', 'modified') };
+  };
+  const before = contest.server.calls.length;
+  const stopped = a.elector.stop();
+  await contest.advance(2_000);
+  assert.equal(await stopped, false);
+  await running;
+  assert.deepEqual(
+    contest.server.calls.slice(before).map(({ method }) => method),
+    ['GET', 'PUT', 'GET', 'PUT', 'GET'],
+  );
+});
+
+test('LT-32 a release of a deleted Lease writes nothing', async (t) => {
+  const { contest, a, running } = await leading(t);
+  contest.server.store.delete('app');
+  const before = contest.server.calls.length;
+  assert.equal(await a.elector.stop(), false);
+  await running;
+  assert.deepEqual(
+    contest.server.calls.slice(before).map(({ method, answered }) => [method, answered]),
+    [['GET', 404]],
+  );
+});
+
+test('LT-32 a release that cannot read the Lease reads until its time is over, and writes nothing', async (t) => {
+  const { contest, a, running } = await leading(t);
+  contest.server.script = ({ method }) =>
+    method === 'GET' ? { answer: status(500, 'InternalError', 'x') } : undefined;
+  const [before, start] = [contest.server.calls.length, contest.clock.now()];
+  let endedAt = Infinity;
+  const stopped = a.elector.stop().then((isReleased) => {
+    endedAt = contest.clock.now();
+    return isReleased;
+  });
+  await contest.advance(15_000);
+  assert.equal(await stopped, false);
+  await running;
+  assert.equal(endedAt - start, 10_000);
+  const calls = contest.server.calls.slice(before);
+  assert.deepEqual([...new Set(calls.map(({ method }) => method))], ['GET']);
+  assert.deepEqual(
+    calls.map(({ at }) => at - start),
+    [0, 2_000, 4_000, 6_000, 8_000],
+  );
+  assert.equal(contest.spec()['holderIdentity'], 'a');
+});
+
+test('LT-33 a release without a reachable API server does not delay the abort, and gives up in time', async (t) => {
+  const { contest, a, running } = await leading(t);
+  contest.server.script = () => ({ isLost: true });
+  const stopped = a.elector.stop();
+  assert.equal(a.terms[0]?.signal.aborted, true);
+  await contest.advance(10_500);
+  assert.equal(await stopped, false);
+  await running;
+});
+
+test('LT-34 a leader that was frozen does not change the Lease of the next leader', async (t) => {
+  const { contest, a, running } = await leading(t);
+  contest.clock.block(20_000);
+  contest.heldBy('b');
+  const stolen = JSON.stringify(contest.server.store.current('app'));
+  const before = contest.server.calls.length;
+  const stopped = a.elector.stop();
+  await contest.advance(100);
+  assert.equal(await stopped, false);
+  await running;
+  assert.deepEqual(
+    contest.server.calls.slice(before).map(({ method }) => method),
+    ['GET'],
+  );
+  assert.equal(JSON.stringify(contest.server.store.current('app')), stolen);
+});
+
+test('LT-35 a stop before the first term writes nothing', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  contest.server.script = () => ({ delay: 500 });
+  const running = a.run();
+  await contest.advance(200);
+  const stopped = a.elector.stop();
+  await contest.advance(1_000);
+  assert.equal(await stopped, false);
+  await running;
+  assert.equal(contest.server.methods, 'GET');
+});
+
+test('LT-36 a takeover that succeeds after the stop is released, and no work begins', async (t) => {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  contest.heldBy('', { leaseDurationSeconds: 1 });
+  contest.server.script = ({ body }) => (body?.spec?.['holderIdentity'] === 'a' ? { delay: 500 } : undefined);
+  const running = a.run();
+  await contest.advance(200);
+  assert.equal(contest.spec()['holderIdentity'], 'a');
+  const stopped = a.elector.stop();
+  await contest.advance(1_000);
+  assert.equal(await stopped, true);
+  await running;
+  assert.equal(contest.server.methods, 'GET PUT GET PUT');
+  assert.equal(a.terms.length, 0);
+  assert.ok(a.lines.every(({ message }) => message !== 'leadership acquired'));
+  assert.equal(contest.spec()['holderIdentity'], '');
+  assert.equal(contest.spec()['leaseTransitions'], 4);
+});
+
+test('LT-37, L-097, L-101 work that returns or throws ends the term with a release, and its error rejects run', async (t) => {
+  const { contest, a, running } = await leading(t, true);
+  a.finish();
+  await contest.advance(100);
+  await running;
+  assert.equal(contest.spec()['holderIdentity'], '');
+  const again = a.runStubborn();
+  await contest.advance(100);
+  const rejected = assert.rejects(again, /disk full/);
+  a.finish(new Error('disk full'));
+  await contest.advance(100);
+  await rejected;
+  assert.equal(contest.spec()['holderIdentity'], '');
+  const calls = contest.server.calls.length;
+  await contest.advance(20_000);
+  assert.equal(contest.server.calls.length, calls);
+  assert.equal(await a.elector.stop(), false);
+  await a.run();
+  assert.equal(contest.server.calls.length, calls, 'run after stop must send nothing');
+});
+
+test('L-102, L-142 work that continues beyond the lease duration ends the process, and its elector no longer contends', async (t) => {
+  const { contest, a, running } = await leading(t, true);
+  const lastSent = contest.server.calls.at(-1)?.at ?? 0;
+  contest.server.script = () => ({ isLost: true });
+  await contest.advance(lastSent + 14_999 - contest.clock.now());
+  assert.deepEqual([a.losses, a.exits], [1, 0]);
+  await contest.advance(1);
+  assert.equal(a.exits, 1);
+  const calls = contest.server.calls.length;
+  contest.server.script = () => undefined;
+  await contest.advance(20_000);
+  assert.equal(contest.server.calls.length, calls);
+  a.finish();
+  await contest.advance(1_000);
+  assert.equal(a.terms.length, 2);
+  const stopped = a.elector.stop();
+  a.finish();
+  await contest.advance(1_000);
+  await Promise.all([stopped, running]);
+});

@@ -1,0 +1,91 @@
+// Tests followers that watch the Lease.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Contest, type Contender } from '../support/contest.ts';
+
+/** followed begins a contest in which a leads, and b follows with a watch. */
+async function followed(
+  t: Parameters<typeof Contest.begin>[0],
+): Promise<{ contest: Contest; a: Contender; b: Contender; running: Promise<void>[] }> {
+  const contest = await Contest.begin(t);
+  contest.server.isWatchable = true;
+  const [a, b] = [contest.contender('a'), contest.contender('b', { random: () => 0.5 })];
+  const running = [a.run()];
+  await contest.advance(1_000);
+  running.push(b.run());
+  await contest.advance(2_000);
+  assert.equal(contest.openWatches, 1);
+  return { contest, a, b, running };
+}
+
+/** ended stops the last contender, and resolves when each contender has returned. */
+async function ended(contest: Contest, { elector }: Contender, running: readonly Promise<void>[]): Promise<void> {
+  const stopped = elector.stop();
+  await contest.advance(500);
+  await Promise.all([stopped, ...running]);
+}
+
+test('L-053, L-174, L-194 a follower with a watch reads nothing while the leader renews, and takes a released Lease at once', async (t) => {
+  const { contest, a, b, running } = await followed(t);
+  await contest.advance(58_000);
+  assert.equal(contest.openWatches, 1);
+  const reads = contest.server.calls.filter(({ method }) => method === 'GET').length;
+  assert.equal(reads, 2);
+  const stopped = a.elector.stop();
+  await contest.advance(500);
+  assert.equal(await stopped, true);
+  await contest.advance(500);
+  assert.equal(b.terms.length, 1);
+  assert.equal(contest.openWatches, 0, 'a leader must have no watch');
+  await ended(contest, b, running);
+});
+
+test('L-053 a follower continues after a watch that breaks or gets a 410, and polls until the next watch', async (t) => {
+  const contest = await Contest.begin(t);
+  contest.server.isWatchable = true;
+  contest.heldBy('b', { leaseDurationSeconds: 600 });
+  const a = contest.contender('a', { random: () => 0.5 });
+  const running = a.run();
+  await contest.advance(5_000);
+  assert.equal(contest.server.watches.size, 1);
+  for (const watch of contest.server.watches) watch.end('{"type":"ERROR","object":{"kind":"Status","code":410}}\n');
+  await contest.advance(8_000);
+  assert.equal(contest.server.watches.size, 1);
+  for (const watch of contest.server.watches) watch.destroy();
+  contest.server.isWatchable = false;
+  const before = contest.server.calls.length;
+  await contest.advance(60_000);
+  assert.ok(contest.server.calls.length - before > 12, 'it polls');
+  assert.equal(a.terms.length, 0);
+  await a.elector.stop();
+  await running;
+});
+
+test('L-053, L-194 a watch that sends only bookmarks delays a takeover by at most the lease duration', async (t) => {
+  const { contest, a, b, running } = await followed(t);
+  contest.server.store.onWrite = () => {
+    const object = { kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', metadata: { resourceVersion: '999999' } };
+    for (const watch of contest.server.watches) watch.write(`${JSON.stringify({ type: 'BOOKMARK', object })}\n`);
+  };
+  await contest.advance(60_000);
+  assert.equal(contest.openWatches, 1);
+  assert.equal(b.terms.length, 0);
+  const stopped = a.elector.stop();
+  await contest.advance(15_500);
+  assert.equal(await stopped, true);
+  assert.equal(b.terms.length, 1);
+  await ended(contest, b, running);
+});
+
+test('L-053 a watch that has reached its timeout is started again', async (t) => {
+  const { contest, a, b, running } = await followed(t);
+  // The server forgets its watches, as if their connections had been lost without a FIN.
+  contest.server.watches.clear();
+  await contest.advance(400_000);
+  assert.equal(contest.server.watches.size, 1);
+  const stopped = a.elector.stop();
+  await contest.advance(1_000);
+  assert.equal(await stopped, true);
+  assert.equal(b.terms.length, 1);
+  await ended(contest, b, running);
+});

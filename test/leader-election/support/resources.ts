@@ -1,0 +1,32 @@
+// Counts what a process with electors could leak.
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { EventEmitter } from 'node:events';
+import type { Socket } from 'node:net';
+
+/** Resources holds the number of handles, sockets and timers, and of listeners of the process and its client sockets. */
+export interface Resources {
+  readonly active: number;
+  readonly listeners: number;
+}
+
+/** countingResources returns a function that counts the resources. It knows the sockets that were opened after this call. */
+export function countingResources(t: { after: (end: () => void) => void }): () => Resources {
+  const sockets = new Set<Socket>();
+  const onSocket = (message: unknown): void => {
+    const { socket } = message as { socket: Socket };
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  };
+  subscribe('net.client.socket', onSocket);
+  t.after(() => {
+    unsubscribe('net.client.socket', onSocket);
+  });
+  return () => ({
+    active: process.getActiveResourcesInfo().length,
+    listeners: [process, ...sockets].reduce((sum, emitter) => sum + listenersOf(emitter), 0),
+  });
+}
+
+function listenersOf(emitter: EventEmitter): number {
+  return emitter.eventNames().reduce((sum, name) => sum + emitter.listenerCount(name), 0);
+}

@@ -1,0 +1,255 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { predict } from '../../../src/observers/metrics/prediction.ts';
+import { completeSettings } from '../../../src/settings/complete.ts';
+import type { Request, Response } from '../../../src/message.ts';
+import {
+  methodLabel,
+  RequestMetrics,
+  type RequestMetricsOptions,
+} from '../../../src/observers/metrics/request-metrics.ts';
+
+interface Ended {
+  readonly method?: string;
+  readonly route?: unknown;
+  readonly statusCode?: unknown;
+  readonly headersSent?: boolean;
+  readonly writableFinished?: boolean;
+}
+
+/** ended returns the fields of a response that remain when its request has ended. */
+function ended({
+  method = 'GET',
+  route,
+  statusCode = 200,
+  headersSent = true,
+  writableFinished = true,
+}: Ended): Response {
+  return { req: { method, route }, statusCode, headersSent, writableFinished } as unknown as Response;
+}
+
+const { requestDurationBuckets: bounds, maxMetricSeries: mostSeries } = completeSettings({}, {}).settings;
+
+interface UnderTest {
+  readonly durations: RequestMetrics;
+  readonly warnings: string[];
+  readonly clock: { now: number };
+}
+
+function durationsUnderTest(options: Partial<RequestMetricsOptions> = {}): UnderTest {
+  const warnings: string[] = [];
+  const clock = { now: 0 };
+  const durations = new RequestMetrics({
+    bounds,
+    mostSeries,
+    hasHistogram: true,
+    now: () => clock.now,
+    warn: (message) => warnings.push(message),
+    ...options,
+  });
+  durations.route = (request: Request) => (request as unknown as Ended).route as string;
+  return { durations, warnings, clock };
+}
+
+/** The counts of all non-empty buckets, by their upper bound. */
+function buckets(durations: RequestMetrics): Record<string, number> {
+  const all = durations.samples('d').filter(({ metricName }) => metricName === 'd_bucket');
+  return Object.fromEntries(all.map(({ labels, value }) => [String(labels['le']), value]));
+}
+
+/** The label sets, each as method, status and route, with its count. */
+function labelSets(durations: RequestMetrics): Record<string, number> {
+  const all = durations.samples('d').filter(({ metricName }) => metricName === 'd_count');
+  return Object.fromEntries(
+    all.map(({ sharedLabels: labels, value }) => [
+      `${String(labels?.['http_request_method'])} ${String(labels?.['http_response_status_code'])} ${String(labels?.['http_route'])}`,
+      value,
+    ]),
+  );
+}
+
+test("A-187 a duration falls into one of OpenTelemetry's buckets or into a longer one, bounds included", () => {
+  const { durations } = durationsUnderTest();
+  for (const duration of [0, 5, 5.001, 10_000, 10_000.001, 300_000, 3_600_000])
+    durations.onRequestEnd(ended({}), duration);
+  const cumulative = buckets(durations);
+  assert.deepEqual(
+    Object.keys(cumulative).sort((a, b) => Number(a.replace('+Inf', '1e9')) - Number(b.replace('+Inf', '1e9'))),
+    [
+      '0.005',
+      '0.01',
+      '0.025',
+      '0.05',
+      '0.075',
+      '0.1',
+      '0.25',
+      '0.5',
+      '0.75',
+      '1',
+      '2.5',
+      '5',
+      '7.5',
+      '10',
+      '15',
+      '30',
+      '60',
+      '120',
+      '300',
+      '+Inf',
+    ],
+  );
+  assert.equal(cumulative['0.005'], 2);
+  assert.equal(cumulative['0.01'], 3);
+  assert.equal(cumulative['7.5'], 3);
+  assert.equal(cumulative['10'], 4);
+  assert.equal(cumulative['15'], 5);
+  assert.equal(cumulative['300'], 6);
+  assert.equal(cumulative['+Inf'], 7);
+});
+
+test('the sum of the request durations is in seconds', () => {
+  const { durations } = durationsUnderTest();
+  durations.onRequestEnd(ended({}), 250);
+  durations.onRequestEnd(ended({}), 1_500);
+  assert.equal(durations.samples('d').find(({ metricName }) => metricName === 'd_sum')?.value, 1.75);
+});
+
+test('a method that OpenTelemetry does not know, or a missing one, is counted as _OTHER', () => {
+  assert.deepEqual(
+    ['GET', 'get', 'QUERY', 'PROPFIND', 'X\n"', undefined, '__proto__', 'constructor'].map(methodLabel),
+    ['GET', '_OTHER', 'QUERY', '_OTHER', '_OTHER', '_OTHER', '_OTHER', '_OTHER'],
+  );
+});
+
+test('a request whose response never began has no status, even if its handler had set one', () => {
+  const { durations } = durationsUnderTest();
+  durations.onRequestEnd(ended({ statusCode: 418, headersSent: false, writableFinished: false, route: '/a' }), 1);
+  assert.deepEqual(labelSets(durations), { 'GET  /a': 1 });
+  assert.equal(durations.aborted, 1);
+});
+
+test('a response that was cut in the middle has the status that was sent, and counts as aborted', () => {
+  const { durations } = durationsUnderTest();
+  durations.onRequestEnd(ended({ writableFinished: false }), 1);
+  durations.onRequestEnd(ended({}), 1);
+  assert.deepEqual(labelSets(durations), { 'GET 200 ': 2 });
+  assert.equal(durations.aborted, 1);
+});
+
+test('a status that a handler has made invalid after sending its headers is counted as no status', () => {
+  const { durations } = durationsUnderTest();
+  for (const statusCode of [NaN, -1, 1e9, '200', 200n, null, 99]) durations.onRequestEnd(ended({ statusCode }), 1);
+  assert.deepEqual(labelSets(durations), { 'GET  ': 7 });
+});
+
+test('a route that is not a string is counted as unknown', () => {
+  const { durations } = durationsUnderTest();
+  for (const route of [undefined, null, 7, {}, Promise.resolve('/a'), ['/a']])
+    durations.onRequestEnd(ended({ route }), 1);
+  assert.deepEqual(labelSets(durations), { 'GET 200 ': 6 });
+});
+
+test('a route may have the name of a property of every object', () => {
+  const { durations } = durationsUnderTest();
+  for (const route of ['__proto__', 'constructor', '_OTHER']) durations.onRequestEnd(ended({ route }), 1);
+  assert.deepEqual(labelSets(durations), { 'GET 200 __proto__': 1, 'GET 200 constructor': 1, 'GET 200 _OTHER': 1 });
+});
+
+test('after maxMetricSeries a new route is counted as _OTHER, with one warning and a counter, and known routes continue', () => {
+  const { durations, warnings } = durationsUnderTest();
+  for (let index = 0; index < 300; index++) durations.onRequestEnd(ended({ route: `/orders/${String(index)}` }), 1);
+  durations.onRequestEnd(ended({ method: 'POST', statusCode: 500, route: '/orders/9999' }), 1);
+  durations.onRequestEnd(ended({ route: '/orders/7' }), 1);
+  const sets = labelSets(durations);
+  assert.equal(Object.keys(sets).length, 229);
+  assert.equal(sets['GET 200 /orders/7'], 2);
+  assert.equal(sets['GET 200 _OTHER'], 73);
+  assert.equal(sets['POST 500 _OTHER'], 1);
+  assert.equal(durations.folded, 74);
+  assert.equal(warnings.length, 1);
+  assert.match(
+    warnings[0] ?? '',
+    /more than 227 combinations .* route\(\) must not return paths, or raise maxMetricSeries$/,
+  );
+});
+
+test('fewer buckets leave room for more routes, and maxMetricSeries 0 means no limit', () => {
+  for (const [series, most] of [
+    [100, 26],
+    [0, 301],
+  ] as const) {
+    const { durations } = durationsUnderTest({ bounds: [1_000], mostSeries: series });
+    for (let index = 0; index <= 300; index++) durations.onRequestEnd(ended({ route: String(index) }), 1);
+    assert.equal(Object.keys(labelSets(durations)).length, most);
+  }
+});
+
+test('the quantile of the request durations is the same without the histogram', () => {
+  const { durations } = durationsUnderTest({ hasHistogram: false });
+  durations.onRequestEnd(ended({}), 700);
+  assert.deepEqual(durations.samples('d'), []);
+  assert.ok(durations.quantile(1) === 700);
+});
+
+test('a quantile uses the buckets of all label sets, and never exceeds the longest duration', () => {
+  const { durations } = durationsUnderTest();
+  assert.equal(durations.quantile(0.99), 0);
+  for (let index = 0; index < 99; index++) durations.onRequestEnd(ended({ route: String(index) }), 3);
+  durations.onRequestEnd(ended({ method: 'POST' }), 30_000);
+  assert.ok(durations.quantile(0.5) < 5);
+  assert.equal(durations.quantile(0.99), 3);
+  assert.equal(durations.quantile(1), 30_000);
+});
+
+test('a quantile of only short requests never exceeds the longest of them', () => {
+  const { durations } = durationsUnderTest();
+  durations.onRequestEnd(ended({}), 0.5);
+  assert.ok(durations.quantile(0.99) <= 0.5);
+});
+
+test('the quantile covers the last 5 to 10 minutes', () => {
+  const { durations, clock } = durationsUnderTest();
+  durations.onRequestEnd(ended({}), 120_000);
+  for (const minute of [1, 4, 6, 9]) {
+    clock.now = minute * 60_000;
+    assert.equal(durations.quantile(1), 120_000, `minute ${String(minute)}`);
+    durations.onRequestEnd(ended({}), 1_000);
+  }
+  clock.now = 12 * 60_000;
+  assert.equal(durations.quantile(1), 1_000);
+  clock.now = 60 * 60_000;
+  assert.equal(durations.quantile(1), 0);
+});
+
+/** Returns whether an overrun is predicted for one request in flight, if earlier requests took these seconds. */
+function isOverrun(took: readonly number[], budget: number): boolean {
+  const { durations } = durationsUnderTest();
+  for (const duration of took) durations.onRequestEnd(ended({}), duration * 1_000);
+  const { isOverrun: result } = predict({
+    budget: budget * 1_000,
+    drainEnd: budget * 1_000,
+    delay: 0,
+    longestHook: 0,
+    elapsed: undefined,
+    haveHooksStopped: false,
+    isDraining: false,
+    isDrained: false,
+    requestsInFlight: 1,
+    oldest: 0,
+    usual: durations.quantile(0.99),
+    longRunningRequests: 0,
+    grace: 0,
+  });
+  return result;
+}
+
+const times = (count: number, seconds: number): number[] => Array.from({ length: count }, () => seconds);
+
+test('a single request of 300 s among a thousand shorter ones causes no predicted overrun', () => {
+  assert.equal(isOverrun([...times(900, 0.1), ...times(99, 11), 300], 33), false);
+});
+
+test('if 5.7 % of all requests took 35 s, an overrun is predicted with 33 s left, and none with 36 s left', () => {
+  assert.equal(isOverrun([...times(943, 0.1), ...times(57, 35)], 33), true);
+  assert.equal(isOverrun([...times(943, 0.1), ...times(57, 35)], 36), false);
+});

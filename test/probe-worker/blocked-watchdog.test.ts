@@ -1,0 +1,249 @@
+// Tests the last log lines of a process whose event loop is blocked at the end of its budget.
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import type { ShutdownRecord } from '../../src/observer.ts';
+import { BlockedWatchdog, noteMainThreadReport } from '../../src/probe-worker/blocked-watchdog.ts';
+import { SharedState } from '../../src/probe-worker/shared-state.ts';
+import { FakeClock, settled } from '../support/fake-clock.ts';
+import { emptyFile } from '../support/termination-log.ts';
+
+class WordsUnderTest {
+  readonly clock = new FakeClock();
+  readonly state: SharedState;
+  readonly lines: string[] = [];
+  stalledMs = 10_000;
+  isWritable = true;
+  paused = (): Promise<boolean> => Promise.resolve(this.isPaused);
+  isPaused = false;
+  isAttached = false;
+  kills = 0;
+  readonly words: BlockedWatchdog;
+
+  constructor(terminationMessagePath = '', state = new SharedState()) {
+    this.state = state;
+    this.words = new BlockedWatchdog({
+      clock: this.clock,
+      state,
+      terminationMessagePath,
+      logFormat: 'json' as const,
+      stalledMs: () => this.stalledMs,
+      isAttached: () => this.isAttached,
+      isPaused: () => this.paused(),
+      kill: () => this.kills++,
+      write: (line) => {
+        if (this.isWritable) this.lines.push(line);
+        return this.isWritable;
+      },
+    });
+  }
+
+  /**
+   * note makes a report of the main thread that is `ageMs` old: a shutdown is running, with `remainingMs` of its budget
+   * left.
+   */
+  note(remainingMs: number, { ageMs = 0, uncaughtError }: { ageMs?: number; uncaughtError?: string } = {}): void {
+    this.words.note({ record, uncaughtError, remainingMs }, ageMs);
+  }
+
+  /**
+   * saidAfter returns how many lines the probe thread has written at each of these moments, in milliseconds after the
+   * last report of the main thread.
+   */
+  async saidAfter(moments: readonly number[]): Promise<number[]> {
+    const counts: number[] = [];
+    let at = 0;
+    for (const moment of moments) {
+      await this.clock.advance(moment - at);
+      at = moment;
+      this.words.tick();
+      await settled();
+      counts.push(this.lines.length);
+    }
+    return counts;
+  }
+}
+
+const record = {
+  schema: 'lameduck/shutdown/v1',
+  reason: 'SIGTERM',
+  durationMs: 100,
+  budgetMs: 2_000,
+  exitCode: 0,
+  heldBy: [],
+  hookFailures: [],
+  stepFailures: [],
+  unfinished: [],
+  requests: { cut: 0 },
+} as unknown as ShutdownRecord;
+
+test('the probe thread writes nothing before the end of the budget, and one line after it', async () => {
+  const under = new WordsUnderTest();
+  under.note(2_000);
+  assert.deepEqual(await under.saidAfter([0, 2_000, 2_499, 2_500, 2_600, 60_000]), [0, 0, 0, 1, 1, 1]);
+  const { durationMs, exitCode } = JSON.parse(under.lines[0] ?? '') as Record<string, unknown>;
+  assert.deepEqual([durationMs, exitCode], [2_600, 137]);
+});
+
+test('the time before the probe thread learns of the shutdown counts against the budget', async () => {
+  const under = new WordsUnderTest();
+  under.note(2_000, { ageMs: 800 });
+  assert.deepEqual(await under.saidAfter([1_699, 1_700]), [0, 1]);
+  assert.equal((JSON.parse(under.lines[0] ?? '') as Record<string, unknown>)['durationMs'], 2_600);
+});
+
+test('the next check is due with the last line, and shows whether a debugger has paused the main thread', async () => {
+  const under = new WordsUnderTest();
+  const due = (): number => under.words.dueIn;
+  assert.equal(due(), Infinity);
+  under.note(2_000);
+  assert.equal(due(), 2_500);
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  under.paused = () => promise;
+  await under.saidAfter([2_100]);
+  resolve(false);
+  assert.equal(due(), 400);
+  await under.clock.advance(400);
+  under.words.tick();
+  assert.equal(under.lines.length, 1);
+  assert.equal(due(), Infinity);
+});
+
+test('an event loop that is first blocked at the end of the budget must be blocked for a second before the probe thread writes', async () => {
+  const under = new WordsUnderTest();
+  under.note(0);
+  under.stalledMs = 950;
+  assert.deepEqual(await under.saidAfter([500]), [0]);
+  assert.equal(under.words.dueIn, 50);
+  under.stalledMs = 1_000;
+  assert.deepEqual(await under.saidAfter([50]), [1]);
+});
+
+test('P-058 a main thread that has written its final line has one second to exit with its own code', async () => {
+  const under = new WordsUnderTest();
+  under.note(0);
+  noteMainThreadReport(under.state, '');
+  under.stalledMs = 999;
+  await under.saidAfter([500]);
+  assert.equal(under.kills, 0);
+  under.stalledMs = 1_000;
+  await under.saidAfter([1]);
+  assert.equal(under.kills, 1);
+});
+
+test('the probe thread writes nothing about a process that does not shut down, is not blocked, or has written its own line', async () => {
+  const idle = new WordsUnderTest();
+  assert.deepEqual(await idle.saidAfter([60_000]), [0]);
+  const turning = new WordsUnderTest();
+  turning.stalledMs = 200;
+  turning.note(0);
+  assert.deepEqual(await turning.saidAfter([60_000]), [0]);
+  const reported = new WordsUnderTest();
+  reported.note(0);
+  noteMainThreadReport(reported.state, '');
+  assert.deepEqual(await reported.saidAfter([60_000]), [0]);
+});
+
+test('a line of the probe thread that cannot be written is tried again', async () => {
+  const under = new WordsUnderTest();
+  under.isWritable = false;
+  under.note(0);
+  assert.deepEqual(await under.saidAfter([600, 700]), [0, 0]);
+  under.isWritable = true;
+  assert.deepEqual(await under.saidAfter([100, 200]), [1, 1]);
+});
+
+test('P-118 the probe thread ends the process after its line, but not while a debugger is attached or a slow reader has time left', async () => {
+  const under = new WordsUnderTest();
+  under.note(0);
+  under.isPaused = true;
+  assert.deepEqual(await under.saidAfter([60_000]), [0]);
+  assert.equal(under.kills, 0);
+  under.isPaused = false;
+  under.isAttached = true;
+  assert.deepEqual(await under.saidAfter([100]), [0]);
+  under.isAttached = false;
+  assert.deepEqual(await under.saidAfter([100]), [1]);
+  assert.equal(under.kills, 1);
+  const slow = new WordsUnderTest();
+  slow.isWritable = false;
+  slow.note(0);
+  await slow.saidAfter([600, 1_400]);
+  assert.equal(slow.kills, 0);
+  await slow.saidAfter([200]);
+  assert.equal(slow.kills, 1);
+});
+
+test('K-212 a termination message that the probe thread wrote is removed again, however often its line was tried', async (t) => {
+  // The second message is cut in the middle of a character.
+  for (const uncaughtError of [undefined, `x${'é'.repeat(3_000)}`]) {
+    const path = emptyFile(t);
+    const under = new WordsUnderTest(path);
+    under.isWritable = false;
+    under.note(0, uncaughtError === undefined ? {} : { uncaughtError });
+    await under.saidAfter([600, 700, 800]);
+    assert.notEqual(readFileSync(path, 'utf8'), '');
+    noteMainThreadReport(under.state, path);
+    assert.equal(readFileSync(path, 'utf8'), '');
+  }
+});
+
+test('K-212 the probe thread neither overwrites nor removes a termination message of the program itself', async (t) => {
+  const path = emptyFile(t);
+  writeFileSync(path, 'from before');
+  const late = new WordsUnderTest(path);
+  late.note(0);
+  assert.deepEqual(await late.saidAfter([600]), [1]);
+  noteMainThreadReport(late.state, path);
+  assert.equal(readFileSync(path, 'utf8'), 'from before');
+  writeFileSync(path, '');
+  const early = new WordsUnderTest(path);
+  early.note(0);
+  await early.saidAfter([600]);
+  // This message is as long as the one that it replaces.
+  const own = 'o'.repeat(readFileSync(path).length);
+  writeFileSync(path, own);
+  noteMainThreadReport(early.state, path);
+  assert.equal(readFileSync(path, 'utf8'), own);
+});
+
+test('K-212 if the main thread reports just as the probe thread begins, only the main thread writes', async (t) => {
+  class Hurried extends SharedState {
+    override set(...[slot, value]: Parameters<SharedState['set']>): void {
+      super.set(slot, value);
+      if (slot === 'isWritingMessage') super.set('isReported', 1);
+    }
+  }
+  const path = emptyFile(t);
+  const under = new WordsUnderTest(path, new Hurried());
+  under.note(0);
+  assert.deepEqual(await under.saidAfter([600, 700]), [0, 0]);
+  assert.equal(readFileSync(path, 'utf8'), '');
+  assert.equal(under.state.get('isWritingMessage'), 0);
+});
+
+test('K-212 a main thread that reports while the probe thread writes waits for it, and removes what it wrote', async (t) => {
+  const path = emptyFile(t);
+  const state = new SharedState();
+  state.message = 'half written';
+  state.set('isWritingMessage', 1);
+  const writing = `
+    import { writeFileSync } from 'node:fs';
+    import { parentPort, workerData } from 'node:worker_threads';
+    import { SharedState } from ${JSON.stringify(new URL('../../src/probe-worker/shared-state.ts', import.meta.url).href)};
+    const state = new SharedState(workerData.memory);
+    parentPort.postMessage('ready');
+    state.waitWhile('isReported', 0, 10_000);
+    writeFileSync(workerData.path, 'half written');
+    state.set('isWritingMessage', 0);
+  `;
+  const url = new URL(`data:text/javascript,${encodeURIComponent(writing)}`);
+  const worker = new Worker(url, { workerData: { memory: state.memory, path } });
+  await once(worker, 'message');
+  noteMainThreadReport(state, path);
+  assert.equal(state.get('isWritingMessage'), 0);
+  assert.equal(readFileSync(path, 'utf8'), '');
+  await once(worker, 'exit');
+});

@@ -1,0 +1,179 @@
+// Starts each program of examples/ as its package.json does, ends it with SIGTERM under load, and checks the results of
+// its clients. `.ci/register-programs` runs this file. PROGRAMS is the folder in which the examples are installed, and
+// LONG adds those with a long build.
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client, credentials, status, type ServiceError } from '@grpc/grpc-js';
+import { disposed } from '../../support/disposed.ts';
+import { until } from '../../support/until.ts';
+import { AdoptedProgram, assertRefusedOnlyAtTheEnd } from './adopted-program.ts';
+import { failedOf, openWebSockets, type Target } from './load.ts';
+import type { Startable } from './program.ts';
+
+const root = process.env['PROGRAMS'] ?? '';
+const isLong = process.env['LONG'] === 'yes';
+
+interface Example extends Omit<Startable, 'folder' | 'args'> {
+  readonly name: string;
+  readonly args?: readonly string[];
+  /** Whether lameduck/register adds the lifecycle. */
+  readonly isRegistered?: boolean;
+  /** Whether the last hook of the example prints that it has closed its pool. */
+  readonly hasPool?: boolean;
+  /** How the example ends: with exit code 0, unless its framework exits by itself after the drain. */
+  readonly end?: string;
+}
+
+const pool = { hasPool: true } as const;
+// Apollo rejects a GET that a browser could send without a preflight.
+const graphql = { header: 'Apollo-Require-Preflight: true', quick: query('hello'), slow: query('slow') };
+
+const servers: readonly Example[] = [
+  { name: 'fastify', ...pool },
+  { name: 'node-http', ...pool },
+  { name: 'express', ...pool },
+  { name: 'commonjs', ...pool, args: ['main.cjs'] },
+  { name: 'nest-express', ...pool, args: ['dist/main.js'] },
+  { name: 'nest-fastify', ...pool, args: ['dist/main.js'] },
+  { name: 'koa', ...pool },
+  { name: 'hono', ...pool },
+  { name: 'socket-io', hasWebSockets: true },
+  { name: 'apollo', paths: graphql },
+  { name: 'node-cluster' },
+  { name: 'next-custom-server', ...pool, isLong: true, args: ['server.ts'], env: { NODE_ENV: 'production' } },
+  {
+    name: 'next-standalone',
+    isLong: true,
+    isRegistered: true,
+    end: '143',
+    args: ['.next/standalone/long/examples/next-standalone/server.js'],
+  },
+  { name: 'nitro', isLong: true, isRegistered: true, args: ['.output/server/index.mjs'] },
+  { name: 'sveltekit', ...pool, isLong: true, args: ['server.ts'] },
+].filter((example: { isLong?: boolean }) => isLong || example.isLong !== true);
+
+test('the examples require the versions of packages that are tested', () => {
+  assert.ok(existsSync(join(root, 'examples')), root);
+  const names = [...servers.map(({ name }) => name), 'grpc', 'queue-worker', 'leader-elected-worker'];
+  for (const name of names) {
+    const folder = folderOf({ name, isLong: servers.find((one) => one.name === name)?.isLong === true });
+    const manifest = readJson(join(root, folder, 'package.json'));
+    for (const [dependency, range] of Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })) {
+      assert.equal(range, `^${versionOf(join(root, folder), dependency)}`, `${name}: ${dependency}`);
+    }
+  }
+});
+
+void describe('the examples', { concurrency: 4 }, () => {
+  for (const example of servers) {
+    test(`the example ${example.name} loses no request, and its process ends by itself`, async (t) => {
+      const program = await started(t, example);
+      const sockets = example.hasWebSockets === true ? await openWebSockets(program.targets[0] as Target) : [];
+      const load = await program.loaded();
+      const signaledAt = Date.now();
+      program.kill('SIGTERM');
+      const end = await program.ended();
+      const clients = await load.ended(2_000);
+      assert.deepEqual(program.lost(clients), [], program.output);
+      assert.equal(failedOf(clients), 0, program.output);
+      assertRefusedOnlyAtTheEnd(clients, signaledAt, program.output);
+      assert.ok(sockets.every(({ readyState }) => readyState === WebSocket.CLOSED));
+      assert.equal(program.countOf('pool closed'), example.hasPool === true ? 1 : 0, program.output);
+      assert.equal(end, example.end ?? '0', program.output);
+      assert.match(program.output, /"unfinished":\[\],"hookFailures":\[\]/);
+    });
+  }
+
+  test('the example grpc loses no call, and its process exits with 0', async (t) => {
+    const program = await started(t, { name: 'grpc' }, false);
+    const calls = Array.from({ length: 20 }, () => callUntilRefused(program.targets[0] as Target));
+    await until(() => calls.every(({ answered }) => answered > 1));
+    program.kill('SIGTERM');
+    assert.equal(await program.ended(), '0', program.output);
+    for (const { ended } of calls) assert.match(await ended, /ECONNREFUSED/);
+    assert.match(program.output, /"unfinished":\[\],"hookFailures":\[\]/);
+  });
+
+  test('the example queue-worker finishes each job that it has started, and its process exits with 0', async (t) => {
+    const program = await started(t, { name: 'queue-worker' }, false);
+    await until(() => program.countOf('job 2 started') === 1);
+    program.kill('SIGTERM');
+    assert.equal(await program.ended(), '0', program.output);
+    const lines = program.output.split('\n').filter((line) => /^(job|pool)/.test(line));
+    const last = lines.filter((line) => line.endsWith('started')).length;
+    assert.deepEqual(lines.slice(-3), [`job ${String(last)} started`, `job ${String(last)} done`, 'pool closed']);
+  });
+
+  test('the example leader-elected-worker runs its job as the leader, and hands the Lease over', async (t) => {
+    const env = { LAMEDUCK_LEADER_ELECTION_ALONE: '1' };
+    const program = await started(t, { name: 'leader-elected-worker', env }, false);
+    await until(() => /^job done with token \d+$/m.test(program.output));
+    program.kill('SIGTERM');
+    assert.equal(await program.ended(), '0', program.output);
+    assert.match(program.output, /"msg":"lease released"/);
+  });
+});
+
+async function started(t: TestContext, example: Example, isHttp = true): Promise<AdoptedProgram> {
+  const startable = { args: ['main.ts'], ...example, folder: folderOf(example) };
+  const program = disposed(t, await AdoptedProgram.start(root, startable, example.isRegistered === true));
+  if (isHttp) await program.serving();
+  await program.probed();
+  return program;
+}
+
+interface Calls {
+  answered: number;
+  readonly ended: Promise<string>;
+}
+
+/** callUntilRefused makes one call after another, until the server refuses a call without executing it. */
+function callUntilRefused({ port }: Target): Calls {
+  const client = new Client(`127.0.0.1:${String(port)}`, credentials.createInsecure(), {
+    'grpc.use_local_subchannel_pool': 1,
+  });
+  const bytes = (message: Buffer): Buffer => message;
+  const call = (): Promise<ServiceError | null> =>
+    new Promise((resolve) => client.makeUnaryRequest('/shop.Greeter/Hello', bytes, bytes, Buffer.alloc(0), resolve));
+  const calls = { answered: 0, ended: run() };
+  return calls;
+
+  async function run(): Promise<string> {
+    await sleep(0);
+    for (;;) {
+      const error = await call();
+      if (error === null) calls.answered++;
+      else {
+        client.close();
+        return error.code === status.UNAVAILABLE ? error.details : `lost: ${error.message}`;
+      }
+    }
+  }
+}
+
+function query(field: string): string {
+  return `/graphql?query=%7B${field}%7D`;
+}
+
+function folderOf({ name, isLong: isHeavy = false }: { name: string; isLong?: boolean }): string {
+  return join(isHeavy ? 'long/examples' : 'examples', name);
+}
+
+interface Manifest {
+  readonly version: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
+}
+
+/** The version of a package that a program in the folder would load. */
+function versionOf(folder: string, name: string): string {
+  const path = join(folder, 'node_modules', name, 'package.json');
+  return existsSync(path) ? readJson(path).version : versionOf(join(folder, '..'), name);
+}
+
+function readJson(path: string): Manifest {
+  return JSON.parse(readFileSync(path, 'utf8')) as Manifest;
+}

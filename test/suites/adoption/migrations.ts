@@ -1,0 +1,86 @@
+// Runs each old program of docs/migrate.md, and the migrated program under load. `.ci/register-programs` runs this
+// file. PROGRAMS is the folder in which the packages are installed.
+import assert from 'node:assert/strict';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { disposed } from '../../support/disposed.ts';
+import { blocksIn, readPage } from '../../support/markdown.ts';
+import { AdoptedProgram, assertRefusedOnlyAtTheEnd } from './adopted-program.ts';
+import { failedOf } from './load.ts';
+
+const root = process.env['PROGRAMS'] ?? '';
+
+// A stub for the module that the programs import and that the reader would write.
+const stub = `
+  export const app = (request, response) => {
+    if (request.url === '/slow') setTimeout(() => response.end('slow'), 200);
+    else response.end('hello');
+  };
+  export const routes = app;
+  export const pool = {
+    check: async () => {},
+    end: async () => console.log('pool closed'),
+  };
+  export const registry = { deregister: async () => {} };
+`;
+
+const sections = readPage('docs/migrate.md')
+  .split(/^## /m)
+  .slice(1)
+  .map((text) => ({
+    title: text.slice(0, text.indexOf('\n')),
+    programs: blocksIn(text).filter(({ language }) => language === 'js'),
+  }));
+const migrations = sections.filter(({ programs }) => programs.length > 0);
+
+for (const { title, programs } of migrations) {
+  for (const [index, program] of programs.entries()) {
+    const folder = join(root, folderOf(title, index));
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'app.js'), stub);
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+    cpSync(join(root, 'examples', 'nest-express', 'dist', 'app.module.js'), join(folder, 'app.module.js'));
+    writeFileSync(join(folder, 'main.js'), program.text.replace('8080', 'Number(process.env.PORT)'));
+  }
+}
+
+test('docs/migrate.md shows a program before and after the migration for each package', () => {
+  assert.deepEqual(
+    sections.map(({ title, programs }) => [title, programs.length]),
+    sections.map(({ title }) => [title, title === 'A preStop sleep' ? 0 : 2]),
+  );
+});
+
+void describe('the programs of docs/migrate.md', { concurrency: 4 }, () => {
+  for (const { title } of migrations) {
+    test(`${title} in docs/migrate.md: the old program closes its pool when it ends`, async (t) => {
+      const startable = { folder: folderOf(title, 0), args: ['main.js'] };
+      const program = disposed(t, await AdoptedProgram.start(root, startable, false));
+      await program.serving();
+      program.kill('SIGTERM');
+      assert.notEqual(await program.ended(), 'killed', program.output);
+      assert.equal(program.countOf('pool closed'), 1, program.output);
+    });
+
+    test(`${title} in docs/migrate.md: the migrated program loses no request, closes its pool and exits with 0`, async (t) => {
+      const startable = { folder: folderOf(title, 1), args: ['main.js'] };
+      const program = disposed(t, await AdoptedProgram.start(root, startable, false));
+      await program.serving();
+      await program.probed();
+      const load = await program.loaded();
+      const signaledAt = Date.now();
+      program.kill('SIGTERM');
+      assert.equal(await program.ended(), '0', program.output);
+      const clients = await load.ended(2_000);
+      assert.deepEqual(program.lost(clients), [], program.output);
+      assert.equal(failedOf(clients), 0, program.output);
+      assertRefusedOnlyAtTheEnd(clients, signaledAt, program.output);
+      assert.equal(program.countOf('pool closed'), 1, program.output);
+    });
+  }
+});
+
+function folderOf(title: string, index: number): string {
+  return join('migrate', title, index === 0 ? 'before' : 'after');
+}

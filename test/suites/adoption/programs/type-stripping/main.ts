@@ -1,0 +1,29 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { pool } from '../pool.mjs';
+
+interface Route {
+  readonly after: number;
+  readonly text: string;
+}
+
+const routes: Readonly<Record<string, Route>> = {
+  '/': { after: 0, text: 'hello' },
+  '/slow': { after: 200, text: 'slow' },
+};
+
+const server = createServer((request: IncomingMessage, response: ServerResponse): void => {
+  const route = routes[request.url ?? ''];
+  if (route === undefined) response.writeHead(404).end();
+  else if (route.after === 0) response.end(route.text);
+  else setTimeout(() => response.end(route.text), route.after);
+});
+
+server.listen(process.env.PORT ?? 3000);
+
+// The process ends when nothing is left to do, with its own exit code.
+process.once('SIGTERM', () => {
+  server.close((error?: Error) => {
+    process.exitCode = error === undefined ? 3 : 1;
+    void pool.end();
+  });
+});

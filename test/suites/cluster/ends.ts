@@ -1,0 +1,76 @@
+// Checks how each container has ended: its exit code, its final log line, and the results of scrapes and clients.
+import assert from 'node:assert/strict';
+import type { ShutdownRecord } from '../../../src/observer.ts';
+import type { Run } from './kubernetes.ts';
+import type { Load } from './load.ts';
+import type { Scraper } from './scraper.ts';
+
+/**
+ * Milliseconds that are added to each bound. The clients count per second, and a second of a busy machine may last
+ * longer.
+ */
+const slack = 1500;
+
+/**
+ * The longest time between two successful scrapes, in milliseconds. The probe thread waits up to 5.5 s for a busy main
+ * thread before it sends the last metrics. The scraper sends its next request after the response.
+ */
+const longestSilence = 6500;
+
+/** recordOf returns the final log line of a run that has ended. It fails if there is none. */
+export function recordOf({ pod, lines }: Run): ShutdownRecord {
+  const last = lines.at(-1) ?? 'nothing at all';
+  const record = (last.startsWith('{') ? JSON.parse(last) : {}) as Partial<ShutdownRecord>;
+  assert.equal(record.schema, 'lameduck/shutdown/v1', `${pod} has no final line, its log ends with: ${last}`);
+  return record as ShutdownRecord;
+}
+
+/** assertEndedWell fails unless the run ended by itself, within the shutdown budget, with no request unfinished. */
+export function assertEndedWell(run: Run): void {
+  const record = recordOf(run);
+  const { unfinished, hookFailures, heldBy, requests, durationMs, budgetMs } = record;
+  assert.equal(run.exitCode, 0, run.pod);
+  assert.deepEqual({ unfinished, hookFailures, heldBy }, { unfinished: [], hookFailures: [], heldBy: [] }, run.pod);
+  assert.deepEqual([requests.cut, requests.refused], [0, 0], run.pod);
+  assert.ok(durationMs < budgetMs, `${run.pod} took ${String(durationMs)} ms of ${String(budgetMs)}`);
+}
+
+/** assertToldAlike compares the number of requests in the final log line with the number that the clients counted. */
+export function assertToldAlike(run: Run, load: Load): void {
+  const { requests } = recordOf(run);
+  const [began, ended] = [timeOf(run, 'ShutdownInitiated'), timeOf(run)];
+  const answeredBetween = (from: number, to: number) =>
+    load.seconds
+      .filter(({ at }) => at > from && at <= to)
+      .reduce((sum, { pods }) => sum + (pods[run.pod]?.answered ?? 0), 0);
+  const most = answeredBetween(began, ended + 1000 + slack);
+  const least = answeredBetween(began + 1000 + slack, ended);
+  const told = `${run.pod} tells of ${String(requests.answered)} answers, the clients of ${String(least)} to ${String(most)}`;
+  assert.ok(requests.answered >= least && requests.answered <= most, told);
+}
+
+/**
+ * assertScraped fails unless scrapes succeeded from the start of a container to its end. It ignores a container that
+ * was never ready, because that may have ended before the first scrape.
+ */
+export function assertScraped(run: Run, scraper: Scraper): void {
+  if (!run.lines.some((line) => line.includes('"name":"HasBeenReady"'))) return;
+  const [began, ended] = [timeOf(run, 'MuxAndDiscoveryComplete'), timeOf(run)];
+  const its = (scraper.pods.get(run.pod) ?? []).filter(({ at }) => at > began && at < ended);
+  const last = its.at(-1);
+  assert.ok(last, `${run.pod} was never scraped`);
+  its.forEach(({ at }, index) => {
+    const silence = (its[index + 1]?.at ?? ended) - at;
+    const when = `${String(at - began)} ms behind its start, ${String(ended - at)} ms ahead of its end`;
+    assert.ok(silence < longestSilence, `${run.pod} was silent for ${String(silence)} ms, ${when}`);
+  });
+  assert.ok(last.isShuttingDown, `${run.pod} did not say that it shuts down`);
+  assert.ok(last.answered <= recordOf(run).requests.answered, run.pod);
+}
+
+/** timeOf returns the time at which a lifecycle signal was logged, or by default the time of the last log line. */
+export function timeOf({ pod, lines }: Run, name?: string): number {
+  const line = name === undefined ? lines.at(-1) : lines.find((text) => text.includes(`"name":"${name}"`));
+  assert.ok(line, `${pod} has no log line for ${String(name)}`);
+  return (JSON.parse(line) as { time: number }).time;
+}

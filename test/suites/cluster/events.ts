@@ -1,0 +1,137 @@
+// Events that happen to releases while clients send requests. Each event resolves when all pods have settled after it.
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { instanceLabel, type Namespace, type Pod } from './kubernetes.ts';
+import type { Load } from './load.ts';
+import type { Release } from './release.ts';
+
+const settleLimit = 120;
+const nameOf = (pod: Pod) => pod.metadata.name;
+
+/** The releases that an event changes, and the clients that send them requests. */
+export interface Scene {
+  readonly namespace: Namespace;
+  readonly releases: readonly Release[];
+  readonly load: Load;
+}
+
+/** settle resolves when all pods serve, no earlier pod is left, and the clients have reached each pod. */
+export async function settle({ namespace, releases, load }: Scene, more = 0): Promise<void> {
+  for (const release of releases) {
+    const count = release.replicas + more;
+    const what = `${String(count)} pods of ${release.name} serve, each asked by the clients, and no other is left`;
+    await namespace.until(what, settleLimit, () => {
+      const pods = release.pods();
+      return release.hasSettled(count) && pods.every((pod) => !release.isSpread || load.reaches(nameOf(pod)));
+    });
+  }
+}
+
+async function rollOut(scene: Scene): Promise<void> {
+  const old = scene.releases.flatMap((release) => release.pods().map(nameOf));
+  const podAnnotations = { revision: randomBytes(4).toString('hex') };
+  await Promise.all(scene.releases.map((release) => release.apply({ podAnnotations })));
+  await settle(scene);
+  assert.ok(scene.releases.every((release) => release.pods().every((pod) => !old.includes(nameOf(pod)))));
+}
+
+async function rollBack(scene: Scene): Promise<void> {
+  await Promise.all(scene.releases.map((release) => release.rollBack()));
+  await settle(scene);
+}
+
+/** The release's pod that has the most keep-alive connections. Ending it can lose the most requests. */
+function mostKept(release: Release, load: Load): string {
+  const [pod] = release.pods().sort((one, other) => load.keptTo(nameOf(other)) - load.keptTo(nameOf(one)));
+  assert.ok(pod && load.keptTo(nameOf(pod)) > 0, `${release.name} must have a pod with kept connections`);
+  return nameOf(pod);
+}
+
+async function deletePod(scene: Scene): Promise<void> {
+  const { namespace, releases, load } = scene;
+  await namespace.kubectl('delete', 'pod', ...releases.map((release) => mostKept(release, load)));
+  await settle(scene);
+}
+
+/** Drains the node with the most pods of the first release. The disruption budget allows fewer evictions at a time. */
+async function drainNode(scene: Scene): Promise<void> {
+  const { namespace, releases } = scene;
+  const byNode = Map.groupBy(releases[0]?.pods() ?? [], ({ spec }) => spec.nodeName ?? '');
+  const [node = '', pods = []] = [...byNode].sort(([, one], [, other]) => other.length - one.length)[0] ?? [];
+  assert.ok(pods.length > 1);
+  // Pods that do not belong to the tests must not be evicted.
+  const ours = `--pod-selector=${instanceLabel} in (${releases.map(({ name }) => name).join(', ')})`;
+  try {
+    const complaints = await namespace.complaintsOf('drain', node, ours, '--delete-emptydir-data', '--timeout=180s');
+    assert.match(
+      complaints,
+      /would violate the pod's disruption budget/,
+      'the disruption budget must have delayed an eviction',
+    );
+    await settle(scene);
+    assert.ok(releases.every((release) => release.pods().every(({ spec }) => spec.nodeName !== node)));
+  } finally {
+    await namespace.kubectl('uncordon', node);
+  }
+}
+
+async function scaleUp(scene: Scene): Promise<void> {
+  await Promise.all(scene.releases.map((release) => release.scale(release.replicas + 1)));
+  await settle(scene, 1);
+}
+
+/**
+ * Deletes a pod after its first log line: before Node has started, PID 1 ignores signals (K-100). Another pod replaces
+ * it.
+ */
+async function killStarting(scene: Scene): Promise<void> {
+  const { namespace, releases } = scene;
+  const kill = async (release: Release) => {
+    const known = new Set(release.runs());
+    const started = () => release.runs().find((run) => !known.has(run) && run.lines.length > 0);
+    await release.scale(release.replicas + 2);
+    await namespace.until('a new container says something', 60, () => started() !== undefined);
+    const pod = started()?.pod ?? '';
+    assert.ok(!namespace.isEndpoint(release.name, pod), 'the pod must still be starting');
+    await namespace.kubectl('delete', 'pod', pod);
+  };
+  await Promise.all(releases.map(kill));
+  await settle(scene, 2);
+}
+
+async function scaleDown(scene: Scene): Promise<void> {
+  await Promise.all(scene.releases.map((release) => release.scale(release.replicas)));
+  await settle(scene);
+}
+
+/** Sends SIGTERM inside a pod without deleting it. Only the readiness probe shows this to Kubernetes (P-122). */
+async function signalInside(scene: Scene): Promise<void> {
+  const { namespace, releases, load } = scene;
+  const signal = async (release: Release) => {
+    const pod = mostKept(release, load);
+    const before = release.runs().filter((run) => run.pod === pod);
+    await namespace.kubectl('exec', pod, '--', '/nodejs/bin/node', '--eval', 'process.kill(1)');
+    await namespace.until('the container has ended', settleLimit, () =>
+      before.every(({ exitCode }) => exitCode !== undefined),
+    );
+  };
+  await Promise.all(releases.map(signal));
+  await settle(scene);
+}
+
+/**
+ * The events in their order, by their names in the table. An event that adds pods precedes the event that removes them.
+ */
+export const events = {
+  'rolling update': rollOut,
+  rollback: rollBack,
+  'pod deletion': deletePod,
+  'node drain': drainNode,
+  'SIGTERM inside': signalInside,
+  'scale up': scaleUp,
+  'killed starting': killStarting,
+  'scale down': scaleDown,
+} satisfies Record<string, (scene: Scene) => Promise<void>>;
+
+export type EventName = keyof typeof events;
+export const eventNames = Object.keys(events) as EventName[];

@@ -1,0 +1,100 @@
+// The programs with which the injector is tested. None of them uses lameduck, and none shuts down gracefully on its
+// own.
+import { strangersImage } from './images.ts';
+
+/** The image of the same services with npm and a shell, and with its own NODE_OPTIONS. */
+export const launchedImage = 'localhost/lameduck-launched:dev';
+
+/** Program is a Deployment with two pods. */
+export interface Program {
+  readonly name: string;
+  readonly containers: readonly { readonly name: string; readonly [field: string]: unknown }[];
+  readonly annotations?: Readonly<Record<string, string>>;
+  /** The name of the container that is injected, or undefined if the pod is skipped. */
+  readonly injected: string | undefined;
+  /** Whether the program runs on Node. If so, lameduck runs in it, and no request may be lost. */
+  readonly isNode: boolean;
+}
+
+const node = '/nodejs/bin/node';
+const idle = `process.on('SIGTERM', () => process.exit()); setInterval(() => undefined, 1000)`;
+const container = (name: string, image: string, more: object) => ({
+  name,
+  image,
+  imagePullPolicy: 'IfNotPresent',
+  env: [{ name: 'PORT', value: '8080' }],
+  ...more,
+});
+const app = (image: string, more: object) => container('app', image, more);
+const beside = container('beside', strangersImage, { command: [node, '--eval', idle] });
+
+/** programs lists every program with which the injector is tested. */
+export const programs: readonly Program[] = [
+  { name: 'express', containers: [app(strangersImage, { args: ['express.js'] })], injected: 'app', isNode: true },
+  { name: 'koa', containers: [app(strangersImage, { args: ['koa.js'] })], injected: 'app', isNode: true },
+  { name: 'npm', containers: [app(launchedImage, { command: ['npm', 'start'] })], injected: 'app', isNode: true },
+  {
+    name: 'shell',
+    containers: [app(launchedImage, { command: ['sh', '-c', 'node koa.js; echo ended'] })],
+    injected: 'app',
+    isNode: true,
+  },
+  {
+    name: 'options',
+    containers: [app(launchedImage, { command: ['node', 'express.js'] })],
+    injected: 'app',
+    isNode: true,
+  },
+  {
+    name: 'named',
+    containers: [beside, app(strangersImage, { args: ['express.js'] })],
+    annotations: { 'lameduck/container': 'app' },
+    injected: 'app',
+    isNode: true,
+  },
+  {
+    name: 'unnamed',
+    containers: [beside, app(strangersImage, { args: ['express.js'] })],
+    injected: undefined,
+    isNode: false,
+  },
+  {
+    name: 'python',
+    containers: [
+      app('localhost/lameduck-clients:dev', {
+        command: ['/python3', '-m', 'http.server', '8080'],
+        readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 1 },
+      }),
+    ],
+    injected: 'app',
+    isNode: false,
+  },
+];
+
+/** objectsOf returns the Deployment and the Service of a program. */
+export function objectsOf({ name, containers, annotations = {} }: Program): object[] {
+  const labels = { 'app.kubernetes.io/instance': name };
+  return [
+    {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name },
+      spec: {
+        replicas: 2,
+        minReadySeconds: 2,
+        strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+        selector: { matchLabels: labels },
+        template: {
+          metadata: { labels: { ...labels, 'lameduck/inject': 'enabled' }, annotations },
+          spec: { containers },
+        },
+      },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name },
+      spec: { selector: labels, ports: [{ port: 80, targetPort: 8080 }] },
+    },
+  ];
+}

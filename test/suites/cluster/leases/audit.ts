@@ -1,0 +1,230 @@
+// Judges one Lease by the API server's audit log: who held it when, and which rules its writers broke. It has no side
+// effects.
+import { FencedStore } from '../../../support/fenced-store.ts';
+
+export interface LeaseName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Term is the period in which one identity held the Lease. Times are milliseconds of the API server's clock. */
+export interface Term {
+  readonly holder: string;
+  /** The user agent of the acquiring write. */
+  readonly agent: string;
+  /** The resourceVersion of the acquiring write. */
+  readonly token: string;
+  readonly transitions: number;
+  /** When the API server received the write that acquired the Lease. */
+  readonly acquiredAt: number;
+  /** When the API server received the release of the Lease; undefined if the term ended without a release. */
+  readonly releasedAt: number | undefined;
+}
+
+/** History is the content of the audit log about one Lease. */
+export interface History {
+  readonly terms: readonly Term[];
+  /** One sentence for each rule that a write has broken. */
+  readonly faults: readonly string[];
+}
+
+/** JobDone is a log line that the leader's work wrote. */
+export interface JobDone {
+  readonly time: number;
+  readonly token: string;
+}
+
+/** HandOver holds the milliseconds from the release of a Lease to two events of the next leader. */
+export interface HandOver {
+  /** Milliseconds from the release until the API server received the acquiring write. */
+  readonly untilAcquired: number;
+  /** Milliseconds from the release until the next leader's work wrote its first line. */
+  readonly untilJobDone: number;
+}
+
+interface Spec {
+  readonly holderIdentity?: string;
+  readonly leaseDurationSeconds?: number;
+  readonly leaseTransitions?: number;
+  readonly acquireTime?: string | null;
+  readonly renewTime?: string | null;
+}
+
+interface AuditedLease {
+  readonly metadata?: { readonly name?: string; readonly resourceVersion?: string };
+  readonly spec?: Spec;
+}
+
+interface AuditEvent {
+  readonly stage: string;
+  readonly verb: string;
+  readonly userAgent?: string;
+  readonly objectRef?: { readonly resource?: string; readonly namespace?: string; readonly name?: string };
+  readonly responseStatus?: { readonly code?: number };
+  readonly requestObject?: AuditedLease;
+  readonly responseObject?: AuditedLease;
+  readonly requestReceivedTimestamp: string;
+}
+
+interface Write {
+  readonly receivedAt: number;
+  readonly agent: string;
+  readonly isCreation: boolean;
+  /** The resourceVersion that the writer had read. */
+  readonly basedOn: string | undefined;
+  readonly version: string;
+  readonly spec: Spec;
+  readonly holder: string;
+  readonly duration: number;
+  readonly transitions: number;
+}
+
+const microTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
+
+/** historyOf reads the audit log, one JSON event per line. Leases must be audited at the level RequestResponse. */
+export function historyOf(log: string, lease: LeaseName): History {
+  const events = log
+    .split('\n')
+    .filter((line) => line.includes(`/namespaces/${lease.namespace}/leases`))
+    .map((line) => JSON.parse(line) as AuditEvent)
+    .filter((event) => event.stage === 'ResponseComplete' && isAbout(event, lease));
+  const faults: string[] = [];
+  const writes = writesIn(events, faults);
+  if (writes.length === 0) faults.push(`the audit log has no write of ${lease.namespace}/${lease.name}`);
+  const terms: Term[] = [];
+  writes.forEach((write, index) => {
+    judge(write, writes[index - 1], terms, faults);
+  });
+  return { terms, faults };
+}
+
+function isAbout({ objectRef, requestObject }: AuditEvent, { namespace, name }: LeaseName): boolean {
+  // The audit event of a creation has no name in its objectRef.
+  const named = objectRef?.name ?? requestObject?.metadata?.name;
+  return objectRef?.resource === 'leases' && objectRef.namespace === namespace && named === name;
+}
+
+/**
+ * Returns the accepted writes in the order in which etcd stored them. If a client is killed after it has sent a write, the log
+ * has a 504 for the write, and etcd may have stored it. It was stored if the next write is based on a version after it.
+ */
+function writesIn(events: readonly AuditEvent[], faults: string[]): Write[] {
+  const writes: Write[] = [];
+  const unanswered: Omit<Write, 'version'>[] = [];
+  for (const event of events) {
+    const { verb, userAgent: agent = '', responseStatus, requestObject, responseObject } = event;
+    const code = responseStatus?.code ?? 0;
+    if (['get', 'list', 'watch'].includes(verb)) continue;
+    if (code === 400 || code === 422) faults.push(`${agent}: ${verb} was rejected with ${String(code)}`);
+    if (code === 504 && verb === 'update' && requestObject !== undefined)
+      unanswered.push(writeOf(event, requestObject));
+    if (code >= 400) continue;
+    if (verb !== 'create' && verb !== 'update') {
+      faults.push(`${agent}: nobody may ${verb} a Lease`);
+      continue;
+    }
+    const [basedOn, version] = [requestObject?.metadata?.resourceVersion, responseObject?.metadata?.resourceVersion];
+    if (requestObject === undefined || responseObject?.spec === undefined || version === undefined) {
+      faults.push(`${agent}: the audit log has no objects for ${verb}`);
+      continue;
+    }
+    writes.push({ ...writeOf(event, responseObject), basedOn, version });
+  }
+  writes.sort((one, other) => (BigInt(one.version) < BigInt(other.version) ? -1 : 1));
+  return writes.flatMap((write, index) => {
+    const before = writes[index - 1]?.version;
+    if (before === undefined || write.basedOn === undefined || write.basedOn === before) return [write];
+    const stored = unanswered.find(({ basedOn }) => basedOn === before);
+    return stored === undefined ? [write] : [{ ...stored, version: write.basedOn }, write];
+  });
+}
+
+function writeOf(event: AuditEvent, { metadata, spec = {} }: AuditedLease): Omit<Write, 'version'> {
+  return {
+    agent: event.userAgent ?? '',
+    basedOn: metadata?.resourceVersion,
+    spec,
+    isCreation: event.verb === 'create',
+    receivedAt: Date.parse(event.requestReceivedTimestamp),
+    holder: spec.holderIdentity ?? '',
+    duration: (spec.leaseDurationSeconds ?? 0) * 1_000,
+    transitions: spec.leaseTransitions ?? 0,
+  };
+}
+
+// Each write names the version that it is based on. This shows that the log is complete, and pairs each write with its
+// predecessor.
+function judge(write: Write, before: Write | undefined, terms: Term[], faults: string[]): void {
+  const { agent, holder, receivedAt, transitions, version, spec } = write;
+  const found = (fault: string): unknown => faults.push(`version ${version} by ${agent}: ${fault}`);
+  const isFirst = before === undefined;
+  if (write.isCreation !== isFirst) found(isFirst ? 'the creation is not in the log' : 'the Lease was created again');
+  if (!isFirst && write.basedOn !== before.version) found(`writes after ${before.version} are not in the log`);
+  for (const field of ['acquireTime', 'renewTime'] as const) {
+    const time = spec[field];
+    // Some programs that do not contend create a Lease without all fields.
+    const isMissing = time === undefined || time === null;
+    if (isMissing ? !isFirst : !microTime.test(time)) found(`${field} is ${JSON.stringify(time)}`);
+  }
+  const isChange = holder !== '' && holder !== before?.holder;
+  const expected = isFirst ? 0 : before.transitions + (isChange ? 1 : 0);
+  if (transitions !== expected) found(`${String(transitions)} transitions instead of ${String(expected)}`);
+  if (isChange) {
+    const since = receivedAt - (before?.receivedAt ?? 0);
+    if (!isFirst && before.holder !== '' && since < before.duration) {
+      found(
+        `${holder} took the Lease ${String(since)} ms after a write of ${before.holder}, for ${String(before.duration)} ms`,
+      );
+    }
+    terms.push({ holder, agent, token: version, transitions, acquiredAt: receivedAt, releasedAt: undefined });
+  } else if (holder === '') {
+    const last = terms.at(-1);
+    if (last === undefined || last.releasedAt !== undefined) {
+      found('nobody held what was released');
+      return;
+    }
+    if (last.agent !== agent) found(`the Lease was released, and its holder ${last.holder} is of ${last.agent}`);
+    terms[terms.length - 1] = { ...last, releasedAt: receivedAt };
+  }
+}
+
+/**
+ * jobFaults compares the log lines of the leaders' work with the terms. Each line must be inside the term of its
+ * writer, so that no two leaders worked at once. The writers and the API server must share a clock.
+ */
+export function jobFaults(jobs: readonly JobDone[], terms: readonly Term[]): string[] {
+  if (jobs.length === 0) return ['no work was done'];
+  const indexes = new Map(terms.map(({ token }, index) => [token, index]));
+  const inOrder = [...jobs].sort((one, other) => one.time - other.time);
+  return inOrder.flatMap(({ time, token }, index) => {
+    const line = `a line at ${String(time)} with the token ${token}`;
+    const before = inOrder[index - 1]?.token ?? token;
+    const faults = BigInt(token) < BigInt(before) ? [`${line} follows one with the token ${before}`] : [];
+    const own = indexes.get(token);
+    if (own === undefined) return [...faults, `${line} belongs to no term`];
+    const { acquiredAt = Infinity, releasedAt = Infinity } = terms[own] ?? {};
+    const end = Math.min(releasedAt, terms[own + 1]?.acquiredAt ?? Infinity);
+    return time < acquiredAt || time > end ? [...faults, `${line} is outside its term`] : faults;
+  });
+}
+
+/**
+ * rejectedWrites returns the writes that a store rejects if it checks tokens. The leader of each term, on Node or in
+ * Go, writes to the store when it has acquired the Lease.
+ */
+export function rejectedWrites(writes: readonly JobDone[], terms: readonly Term[]): JobDone[] {
+  const store = new FencedStore();
+  const acquisitions = terms.map(({ acquiredAt, token }) => ({ time: acquiredAt, token }));
+  const inOrder = [...acquisitions, ...writes].sort((one, other) => one.time - other.time);
+  return inOrder.filter(({ token }) => !store.write(token));
+}
+
+/** handOversOf measures each release after which another term wrote a line of work. */
+export function handOversOf(terms: readonly Term[], jobs: readonly JobDone[]): HandOver[] {
+  return terms.flatMap(({ releasedAt }, index) => {
+    const next = terms[index + 1];
+    if (releasedAt === undefined || next === undefined) return [];
+    const times = jobs.filter(({ token }) => token === next.token).map(({ time }) => time);
+    return [{ untilAcquired: next.acquiredAt - releasedAt, untilJobDone: Math.min(...times) - releasedAt }];
+  });
+}

@@ -1,0 +1,24 @@
+// Writes the table in docs/leader-election.md from the hand-overs that were measured on a cluster.
+import { withPart } from '../../../../scripts/docs/part.ts';
+
+const place = {
+  page: 'docs/leader-election.md',
+  part: 'the hand-overs',
+  marker: '<!-- `npm run test:cluster -- --all` writes this table: do not edit it. -->',
+};
+
+/** withHandOvers returns the page with a table of these hand-overs, in milliseconds. It throws if the page has no place for it. */
+export function withHandOvers(page: string, rollouts: number, handOvers: readonly number[]): string {
+  const sorted = [...handOvers].sort((one, other) => one - other);
+  const median = sorted[Math.floor(sorted.length / 2)];
+  const cells = [String(rollouts), String(sorted.length), seconds(median), seconds(sorted.at(-1))];
+  return withPart(page, place, [
+    '| rolling updates | hand-overs | median | longest |',
+    '| --- | --- | --- | --- |',
+    `| ${cells.join(' | ')} |`,
+  ]);
+}
+
+function seconds(milliseconds = NaN): string {
+  return `${(milliseconds / 1000).toFixed(2)} s`;
+}

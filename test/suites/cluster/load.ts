@@ -1,0 +1,108 @@
+// Load starts the clients on Node, Go and Python, each in its own pod, and reads their reports from the logs of those
+// pods.
+import { referenceImage } from './images.ts';
+import type { Job, Line, PodSecond, Tally } from './programs/exchange.ts';
+import type { Namespace, Run } from './kubernetes.ts';
+import { programPod } from './program-pods.ts';
+
+type Failure = Extract<Line, { type: 'failure' }>;
+
+/** The counts of all clients of a load, row by row. */
+export type Tallies = Readonly<Record<string, Tally>>;
+
+const clientsImage = 'localhost/lameduck-clients:dev';
+
+const stacks = {
+  node: { image: referenceImage, command: ['/nodejs/bin/node', '/app/programs/client.ts'] },
+  go: { image: clientsImage, command: ['/client'] },
+  python: { image: clientsImage, command: ['/python3', '/client.py'] },
+} as const;
+
+/** The language in which the clients are written. */
+export type Stack = keyof typeof stacks;
+
+/** The report of one client pod for one second. */
+interface Second {
+  readonly at: number;
+  readonly pods: Readonly<Record<string, PodSecond>>;
+}
+
+/** Clients that send requests until the test ends them. */
+export class Load {
+  /** The failures that no test has examined yet. */
+  readonly failures: Failure[] = [];
+  /** Log lines that are not part of the report. If there are any, the counts of the load cannot be trusted. */
+  readonly warnings: string[] = [];
+  readonly seconds: Second[] = [];
+  readonly jobs: readonly Job[];
+  readonly #latest = new Map<string, Second & { readonly tallies: Tallies }>();
+  readonly #started = new Set<string>();
+  readonly #summaries = new Map<string, Tallies>();
+  readonly #namespace: Namespace;
+  readonly #pods: readonly string[];
+
+  /** Starts the clients for each language. Resolves when every client has a response from its service. */
+  static async start(namespace: Namespace, jobs: Readonly<Partial<Record<Stack, readonly Job[]>>>): Promise<Load> {
+    const all = Object.entries(jobs) as [Stack, readonly Job[]][];
+    const load = new Load(namespace, all);
+    namespace.on('line', load.#onLine);
+    await Promise.all(all.map(([stack, its]) => namespace.add(clientPod(stack, its))));
+    await namespace.until('the services answer the clients', 90, () => load.#started.size === load.#pods.length);
+    return load;
+  }
+
+  private constructor(namespace: Namespace, all: readonly [Stack, readonly Job[]][]) {
+    this.#namespace = namespace;
+    this.#pods = all.map(([stack]) => podOf(stack));
+    this.jobs = all.flatMap(([, its]) => its);
+  }
+
+  /** The counts so far, at most one second old. */
+  get tallies(): Tallies {
+    return Object.assign({}, ...[...this.#latest.values()].map(({ tallies }) => tallies)) as Tallies;
+  }
+
+  /** The number of connections that the clients keep open to a pod. */
+  keptTo(pod: string): number {
+    return [...this.#latest.values()].reduce((sum, { pods }) => sum + (pods[pod]?.kept ?? 0), 0);
+  }
+
+  /** Whether the pod has responded in the last seconds. */
+  reaches(pod: string): boolean {
+    return [...this.#latest.values()].some(({ pods }) => (pods[pod]?.answered ?? 0) > 0);
+  }
+
+  /** Stops the clients after their pending responses, and resolves with the final counts. */
+  async end(): Promise<Tallies> {
+    await this.#namespace.kubectl('delete', 'pod', ...this.#pods);
+    const isOver = () => this.#summaries.size === this.#pods.length;
+    await this.#namespace.until('the clients say what they have seen', 60, isOver);
+    this.#namespace.off('line', this.#onLine);
+    return Object.assign({}, ...this.#summaries.values()) as Tallies;
+  }
+
+  readonly #onLine = ({ pod }: Run, text: string): void => {
+    if (!this.#pods.includes(pod)) return;
+    if (!text.startsWith('{')) return void this.warnings.push(`${pod}: ${text}`);
+    const line = JSON.parse(text) as Line;
+    if (line.type === 'started') this.#started.add(pod);
+    else if (line.type === 'failure') this.failures.push(line);
+    else if (line.type === 'summary') this.#summaries.set(pod, line.tallies);
+    else {
+      this.seconds.push({ at: line.at, pods: line.pods });
+      this.#latest.set(pod, line);
+    }
+  };
+}
+
+function podOf(stack: Stack): string {
+  return `client-${stack}`;
+}
+
+function clientPod(stack: Stack, jobs: readonly Job[]): object {
+  const { image, command } = stacks[stack];
+  // The client requests twice the CPU that the chart requests for a server. With less, the clients would lack CPU on a
+  // busy node. With more, the servers would.
+  const client = { image, command: [...command, JSON.stringify(jobs)], cpu: '200m' };
+  return programPod(podOf(stack), client, { terminationGracePeriodSeconds: 60 });
+}

@@ -1,0 +1,41 @@
+// Stores the programs of the folder `programs` in a ConfigMap, and creates the pods that run them.
+import { fileURLToPath } from 'node:url';
+import type { Namespace } from './kubernetes.ts';
+
+const volumes = [{ name: 'programs', configMap: { name: 'programs' } }];
+const volumeMounts = [{ name: 'programs', mountPath: '/app/programs' }];
+
+/** addPrograms stores the programs in a ConfigMap of the namespace. */
+export async function addPrograms(namespace: Namespace): Promise<void> {
+  const folder = fileURLToPath(new URL('programs', import.meta.url));
+  await namespace.kubectl('create', 'configmap', 'programs', `--from-file=${folder}`);
+}
+
+/**
+ * Chart values for a release that runs one of the programs. Its folder lets the program import the package from the
+ * image.
+ */
+export const programs = { extraVolumes: volumes, extraVolumeMounts: volumeMounts };
+
+/** The command that a pod runs, and the part of a CPU that it requests. */
+export interface Program {
+  readonly image: string;
+  readonly command: readonly string[];
+  readonly cpu: string;
+}
+
+/** programPod returns a pod that runs one program once. */
+export function programPod(name: string, { image, command, cpu }: Program, spec: object): object {
+  const container = { name, image, imagePullPolicy: 'IfNotPresent', command, volumeMounts };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name },
+    spec: {
+      restartPolicy: 'Never',
+      volumes,
+      ...spec,
+      containers: [{ ...container, resources: { requests: { cpu } } }],
+    },
+  };
+}

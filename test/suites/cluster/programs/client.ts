@@ -1,0 +1,126 @@
+// The load's clients on Node: closed loops that never retry, and the counts of each kind of client. The file imports
+// only Node and the files beside it, so that a pod can run it from a ConfigMap. It writes one JSON object per line, as
+// the clients in Go and Python do.
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client, Exchange, Job, LastingKind, Line, PodSecond, Tally } from './exchange.ts';
+import { httpClient, type HttpKind } from './http-client.ts';
+import { http2Client } from './http2-client.ts';
+import { eventStreamClient, webSocketClient } from './stream-clients.ts';
+
+const startLimit = 60_000;
+
+const clients: Record<LastingKind, (target: URL) => Client> = {
+  'HTTP/2': http2Client,
+  'event stream': eventStreamClient,
+  WebSocket: webSocketClient,
+};
+
+/** Every third client sends slow requests, so that some requests are in flight whenever a pod is terminated. */
+function clientOf({ kind, url }: Job, index: number): Client {
+  const target = new URL(url);
+  return kind in clients ? clients[kind as LastingKind](target) : httpClient(target, kind as HttpKind, index % 3 === 2);
+}
+
+/** Account counts the results of one run and prints them. */
+class Account {
+  readonly tallies: Record<string, Tally> = {};
+  readonly #kept = new Map<object, string>();
+  #answered = new Map<string, number>();
+
+  /** Without a response, the pod is known only if the connection was kept from an earlier request. */
+  add(client: object, { name, kind }: Job, result: Exchange, milliseconds: number): void {
+    const { outcome, reason = '', pod, isNewConnection, toldToClose, isRequest } = result;
+    const tally = (this.tallies[name] ??= {
+      requests: 0,
+      answered: 0,
+      lost: 0,
+      refused: 0,
+      wrong: 0,
+      connections: 0,
+      toldToClose: 0,
+      slowestMilliseconds: 0,
+    });
+    tally.requests += 1;
+    tally[outcome] += 1;
+    if (isNewConnection) tally.connections += 1;
+    if (toldToClose) tally.toldToClose += 1;
+    tally.slowestMilliseconds = Math.max(tally.slowestMilliseconds, Math.round(milliseconds));
+    const keptTo = isNewConnection ? '' : (this.#kept.get(client) ?? '');
+    if (outcome !== 'answered') say({ type: 'failure', at: Date.now(), name, outcome, reason, pod: pod ?? keptTo });
+    if (pod && isRequest) this.#answered.set(pod, (this.#answered.get(pod) ?? 0) + 1);
+    if (pod && !toldToClose && !kind.startsWith('new')) this.#kept.set(client, pod);
+    else this.#kept.delete(client);
+  }
+
+  saySecond(): void {
+    const kept = [...this.#kept.values()];
+    const pods: Record<string, PodSecond> = {};
+    for (const name of new Set([...this.#answered.keys(), ...kept])) {
+      pods[name] = { answered: this.#answered.get(name) ?? 0, kept: kept.filter((pod) => pod === name).length };
+    }
+    this.#answered = new Map();
+    say({ type: 'second', at: Date.now(), tallies: this.tallies, pods });
+  }
+}
+
+function say(line: Line): void {
+  process.stdout.write(`${JSON.stringify(line)}\n`);
+}
+
+/** Sends one request after another. Each waits for the response to the one before. */
+async function askUntil(stop: AbortSignal, job: Job, index: number, account: Account): Promise<void> {
+  const client = clientOf(job, index);
+  stop.addEventListener('abort', () => {
+    client.end();
+  });
+  while (!stop.aborted) {
+    const began = performance.now();
+    const result = await client.ask();
+    account.add(client, job, result, performance.now() - began);
+    await pause(job.rest * (0.5 + Math.random())); // The rest keeps CPU free. Without it, a slow kube-proxy would become slower still.
+  }
+}
+
+/**
+ * Retries until the first response. Before every kube-proxy knows the Service, a refused connect says nothing about its
+ * pods.
+ */
+async function firstAnswer(job: Job): Promise<void> {
+  const deadline = performance.now() + startLimit;
+  const client = clientOf(job, 0);
+  const end = setInterval(() => {
+    client.end();
+  }, 1000); // A stream that has not failed within a second is established.
+  for (;;) {
+    const { outcome, reason } = await client.ask();
+    if (outcome === 'answered') break;
+    if (performance.now() > deadline) throw new Error(`no answer to ${job.name} from ${job.url}: ${String(reason)}`);
+    await pause(100);
+  }
+  clearInterval(end);
+  client.end();
+}
+
+async function main(argument: string | undefined): Promise<void> {
+  if (!argument) throw new Error('usage: node client.ts JOBS, as JSON; SIGTERM ends the load and prints its summary');
+  const jobs = JSON.parse(argument) as Job[];
+  const stop = new AbortController();
+  process.once('SIGTERM', () => {
+    stop.abort();
+  });
+  await Promise.all(jobs.filter(({ kind }) => kind !== 'slow').map(firstAnswer));
+  const account = new Account();
+  say({ type: 'started' });
+  const seconds = setInterval(() => {
+    account.saySecond();
+  }, 1000);
+  const all = jobs.flatMap((job) =>
+    Array.from({ length: job.clients }, (_, index) => askUntil(stop.signal, job, index, account)),
+  );
+  await Promise.all(all);
+  clearInterval(seconds);
+  account.saySecond();
+  say({ type: 'summary', tallies: account.tallies });
+}
+
+await main(process.argv[2]);

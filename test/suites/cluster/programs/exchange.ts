@@ -1,0 +1,63 @@
+// The types that all clients of the load share: their requests, their results, and their output.
+
+/** The kind of request that a client sends, and whether it keeps its connection. */
+export type Kind = 'kept GET' | 'kept POST' | 'new GET' | 'new POST' | 'upload' | 'slow' | LastingKind;
+export type LastingKind = 'HTTP/2' | 'event stream' | 'WebSocket';
+
+/**
+ * A number of clients of one kind. They share a row of the counts, and each rests for some milliseconds between
+ * requests.
+ */
+export interface Job {
+  readonly name: string;
+  readonly kind: Kind;
+  readonly url: string;
+  readonly clients: number;
+  readonly rest: number;
+}
+
+/**
+ * How an exchange ended. *Lost*: the request was sent on an accepted connection that had not announced its end, and it
+ * has no complete response. *Refused*: the connect failed, the complete response is a 429 or 503, or HTTP/2 lets the
+ * client retry. *Wrong*: any other response.
+ */
+export type Outcome = 'answered' | 'lost' | 'refused' | 'wrong';
+
+/** The counts of all clients in one row, and the duration of their longest exchange. */
+export type Tally = Record<Outcome | 'requests' | 'connections' | 'toldToClose' | 'slowestMilliseconds', number>;
+
+/** A line of a client's output. */
+export type Line =
+  | { type: 'started' }
+  | { type: 'second'; at: number; tallies: Record<string, Tally>; pods: Record<string, PodSecond> }
+  | { type: 'failure'; at: number; name: string; outcome: Outcome; reason: string; pod: string }
+  | { type: 'summary'; tallies: Record<string, Tally> };
+
+/** The number of responses from one pod in one second, and of the connections to that pod at the end of the second. */
+export interface PodSecond {
+  readonly answered: number;
+  readonly kept: number;
+}
+
+/** The result of one exchange, which is never repeated. */
+export interface Exchange {
+  outcome: Outcome;
+  reason?: string;
+  /** The pod that responded. It names itself in a header. */
+  pod?: string | undefined;
+  isNewConnection: boolean;
+  /** Whether the server announced the end of the connection, in the way of the protocol. */
+  toldToClose: boolean;
+  /** True for an ordinary request, false for a long-lived stream. */
+  isRequest: boolean;
+}
+
+/** One client. It sends a request only after the response to its previous request. */
+export interface Client {
+  ask(): Promise<Exchange>;
+  /** Ends connections and streams that would otherwise stay open. */
+  end(): void;
+}
+
+/** How long a client waits for a response, in milliseconds. */
+export const answerLimit = 30_000;

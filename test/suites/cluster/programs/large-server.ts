@@ -1,0 +1,10 @@
+// A server with large responses. If a client reads slowly, most of a response waits in the kernel. A pod runs it from a
+// ConfigMap, with the package of the image.
+import { createServer } from 'node:http';
+import { lameduck } from 'lameduck';
+
+const body = Buffer.alloc(1_500_000, 'x');
+
+const server = createServer((_, response) => response.end(body));
+lameduck(server);
+server.listen(Number(process.env['PORT']));

@@ -1,0 +1,57 @@
+// Reads large responses slowly: one on a connection that it keeps, and one on a connection on which it has sent a FIN.
+// It logs when it has begun to read all of them, and in the end how many bytes each of them lacks.
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** A line of the output. There is one for each response. */
+export interface Read {
+  readonly type: 'begun' | 'read';
+  readonly response: string;
+  readonly missing: number;
+}
+
+/**
+ * Bytes that are read per millisecond. A response then takes 19 seconds, and for the last twelve it is in the server's
+ * kernel.
+ */
+const bytesPerMillisecond = 80;
+
+// Milliseconds without a byte after which the rest counts as missing. It cannot arrive if the pod's network interface
+// is gone.
+const patience = 5_000;
+
+const [perHost = '', ...hosts] = process.argv.slice(2);
+
+async function read(host: string, isHalfClosed: boolean): Promise<void> {
+  const socket = connect({ host, port: 8080, allowHalfOpen: true });
+  await once(socket, 'connect');
+  socket.on('error', () => undefined).setTimeout(patience, () => socket.destroy());
+  socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
+  if (isHalfClosed) socket.end();
+  const response = `${host}, ${isHalfClosed ? 'half-closed' : 'kept'}`;
+  const say = (type: Read['type'], missing: number) => {
+    console.log(JSON.stringify({ type, response, missing } satisfies Read));
+  };
+  let missing = Infinity;
+  let head = '';
+  try {
+    for await (const chunk of socket as AsyncIterable<Buffer>) {
+      await pause(chunk.length / bytesPerMillisecond);
+      missing -= chunk.length;
+      if (missing < Infinity) continue;
+      head += chunk.toString('latin1');
+      const end = head.indexOf('\r\n\r\n') + 4;
+      if (end < 4) continue;
+      missing = end + Number(/content-length: (\d+)/i.exec(head)?.[1]) - head.length;
+      say('begun', missing);
+    }
+  } catch {
+    // The number of received bytes shows how the connection ended.
+  }
+  say('read', missing);
+}
+
+await Promise.all(
+  hosts.flatMap((host) => Array.from({ length: Number(perHost) }, (_, index) => read(host, index % 2 === 1))),
+);

@@ -1,0 +1,243 @@
+// Tests the chart on a real cluster. Releases are rolled, rolled back, drained, scaled and killed while clients on
+// Node, Go and Python send every kind of request. The clients never retry, and none may lose a request or be refused.
+//
+// Then the same rollout of a naive server shows that the clients would have noticed a loss.
+//
+//   CLUSTER_IMAGE_IMPORT  see images.ts
+//   CLUSTER_PROXY_LAG     optional: a command that makes every kube-proxy act only every S seconds for the next N, with
+//                         S and N appended; 0 0 ends it
+//   KUBECTL, HELM         see kubernetes.ts and release.ts
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { run } from '../../support/command-line.ts';
+import type { Job, Kind } from './programs/exchange.ts';
+import { assertEndedWell, assertScraped, assertToldAlike, recordOf } from './ends.ts';
+import { type EventName, eventNames, events, settle } from './events.ts';
+import { importImages } from './images.ts';
+import { Namespace } from './kubernetes.ts';
+import { Load, type Tallies } from './load.ts';
+import { addPrograms, programs } from './program-pods.ts';
+import { Release } from './release.ts';
+import { Scraper } from './scraper.ts';
+import { type Column, failed, sum, table } from './table.ts';
+
+const { CLUSTER_PROXY_LAG: proxyLag } = process.env;
+/** Whether every event happens to every release. `--all` of run.ts sets ALL. */
+const isWhole = process.env['ALL'] === '1';
+
+/** How late kube-proxy acts, in seconds, as in a large cluster. The chart's delay of 10 s must outlast this. */
+const proxyLagSeconds = 3;
+const leastRequests = 200_000;
+
+const namespace = new Namespace('rollout');
+const stranger = { image: { repository: 'localhost/lameduck-strangers', tag: 'dev' }, inject: { enabled: true } };
+const reference = new Release(namespace, 'reference', 3, {});
+const protocols = new Release(namespace, 'protocols', 2, { ...stranger, args: ['protocols.js'] }, false);
+const express = new Release(namespace, 'express', 2, { ...stranger, args: ['express.js'] });
+const naive = new Release(namespace, 'naive', 2, {
+  ...programs,
+  command: ['/nodejs/bin/node', 'programs/naive-server.ts'],
+  lameduck: { probePort: 'off' },
+});
+const releases = [reference, protocols, express];
+
+const job = (release: string, stack: string, kind: Kind, url: string, clients: number, rest: number): Job => ({
+  name: `${release}, ${stack}, ${kind}`,
+  kind,
+  url,
+  clients,
+  rest,
+});
+
+async function startLoad(): Promise<Load> {
+  const [ofReference, ofProtocols, ofWebSockets, ofExpress] = (
+    await Promise.all([reference.address(), protocols.address(), protocols.address('websockets'), express.address()])
+  ).map((ip) => (ip.includes(':') ? `http://[${ip}]` : `http://${ip}`)) as [string, string, string, string];
+  const node = (kind: Kind, clients = 3, rest = 100) => job('reference', 'Node', kind, ofReference, clients, rest);
+  return Load.start(namespace, {
+    node: [
+      node('kept GET'),
+      node('kept POST'),
+      node('new GET'),
+      node('new POST'),
+      node('upload', 1, 500),
+      node('slow', 2),
+      node('event stream', 6, 0),
+      job('protocols', 'Node', 'HTTP/2', ofProtocols, 4, 80),
+      job('protocols', 'Node', 'WebSocket', ofWebSockets, 6, 150),
+    ],
+    go: [
+      job('reference', 'Go', 'kept GET', ofReference, 8, 12),
+      job('reference', 'Go', 'kept POST', ofReference, 8, 12),
+      job('reference', 'Go', 'new GET', ofReference, 2, 100),
+      job('protocols', 'Go', 'HTTP/2', ofProtocols, 4, 60),
+      job('express', 'Go', 'kept POST', ofExpress, 3, 30),
+      job('express', 'Go', 'new GET', ofExpress, 2, 120),
+    ],
+    python: [
+      job('reference', 'Python', 'kept GET', ofReference, 2, 40),
+      job('reference', 'Python', 'new POST', ofReference, 2, 120),
+      job('express', 'Python', 'kept GET', ofExpress, 1, 40),
+    ],
+  });
+}
+
+/** Fails if a request has failed since the last call, so that each event is judged separately. */
+function assertNothingFailed(load: Load): void {
+  const failures = load.failures.splice(0);
+  const first = failures.slice(0, 5).map((failure) => JSON.stringify(failure));
+  assert.equal(failures.length, 0, `${String(failures.length)} requests failed, first:\n${first.join('\n')}`);
+}
+
+const update = ['rolling update'] as const;
+
+/**
+ * The events of each release: every event for the reference service, and for the other releases the events that concern
+ * them.
+ */
+const plan = new Map<Release, readonly EventName[]>([
+  [reference, eventNames],
+  [protocols, [...update, 'pod deletion', 'node drain', 'SIGTERM inside']],
+  [express, update],
+]);
+
+/** If kube-proxy can be slowed down, some events happen with both a prompt and a slow kube-proxy. */
+const proxies = proxyLag
+  ? [
+      {
+        proxy: 'prompt',
+        usual: new Map<Release, readonly EventName[]>([reference, protocols].map((release) => [release, update])),
+      },
+      { proxy: 'slow', usual: plan },
+    ]
+  : [{ proxy: 'prompt', usual: plan }];
+
+describe('rolling updates and other events on a real cluster', () => {
+  let load: Load;
+  let scraper: Scraper;
+  let tallies: Tallies = {};
+  const columns: Column[] = [];
+
+  before(async () => {
+    await importImages('../../../docker/build-archive.sh', 'clients/build-archive.sh', 'strangers/build-archive.sh');
+    await namespace.create();
+    await addPrograms(namespace);
+    scraper = await Scraper.start(
+      namespace,
+      releases.map(({ name }) => name),
+    );
+    await Promise.all(releases.map((release) => release.apply()));
+    await namespace.kubectl('expose', 'deployment/protocols', '--name=websockets', '--port=80', '--target-port=8082');
+    load = await startLoad();
+    await settle({ namespace, releases, load });
+  });
+
+  after(async () => {
+    try {
+      if (proxyLag) await run(proxyLag, '0', '0');
+    } finally {
+      await namespace.delete();
+    }
+  });
+
+  /** Plays one event. The failures become a column of the table, even if the event fails. */
+  async function play(event: EventName, proxy: string, casts: readonly Release[]): Promise<void> {
+    const was = structuredClone(load.tallies);
+    try {
+      await events[event]({ namespace, load, releases: casts });
+    } finally {
+      columns.push({ event: `${event}, ${proxy}`, before: was, after: structuredClone(load.tallies) });
+    }
+    assertNothingFailed(load);
+  }
+
+  for (const { proxy, usual } of proxies) {
+    const casts = (event: EventName) => releases.filter((release) => isWhole || usual.get(release)?.includes(event));
+    describe(`the releases with a ${proxy} kube-proxy`, () => {
+      before(async () => {
+        if (proxyLag) await run(proxyLag, ...(proxy === 'slow' ? [String(proxyLagSeconds), '1800'] : ['0', '0']));
+      });
+
+      for (const event of eventNames.filter((name) => casts(name).length > 0)) {
+        it(`HC-33 no request is lost or refused, with a ${proxy} kube-proxy: ${event}`, () =>
+          play(event, proxy, casts(event)));
+      }
+    });
+  }
+
+  describe('the end of the load', () => {
+    const ended = () => releases.flatMap((release) => release.runs()).filter(({ exitCode }) => exitCode !== undefined);
+
+    before(async () => {
+      const asked = () => sum(load.tallies, ({ requests }) => requests);
+      await namespace.until('the clients have asked often enough', 180, () => asked() >= leastRequests);
+      tallies = await load.end();
+      await namespace.until('every log is read to its end', 30, () => ended().every((one) => one.isLogComplete));
+    });
+
+    it('HC-33 no client loses a request or is refused, in at least 200 000 requests', (t) => {
+      for (const line of table(columns, tallies)) t.diagnostic(line);
+      assert.deepEqual(load.warnings, []);
+      assertNothingFailed(load);
+      assert.equal(sum(tallies, failed), 0);
+      assert.ok(sum(tallies, ({ requests }) => requests) >= leastRequests);
+    });
+
+    it('no kept connection of a client ends without an announcement', () => {
+      // The HTTP/2 client of Go does not report the GOAWAYs that it receives.
+      const isKept = ({ name, kind }: Job) =>
+        /kept|WebSocket/.test(kind) || (kind === 'HTTP/2' && name.includes('Node'));
+      for (const { name, clients } of load.jobs.filter(isKept)) {
+        const { connections = 0, toldToClose = 0 } = tallies[name] ?? {};
+        const told = `${name}: ${String(connections)} connections, ${String(toldToClose)} of them told to close`;
+        assert.ok(toldToClose > 0 && connections - toldToClose <= clients, told);
+      }
+    });
+
+    it('every container ends by itself, within its shutdown budget, and its last log line is the final line', (t) => {
+      const runs = ended();
+      assert.ok(runs.length >= 20, `${String(runs.length)} containers have ended`);
+      t.diagnostic(`${String(runs.length)} containers have ended`);
+      for (const one of runs) assertEndedWell(one);
+      assert.deepEqual(namespace.killsByProbe(), []);
+    });
+
+    it('the numbers in the final log lines match those of the clients', () => {
+      for (const one of ended()) assertToldAlike(one, load);
+      const told = (release: Release) =>
+        release.runs().reduce((count, one) => count + (one.exitCode === 0 ? recordOf(one).longRunningEnded : 0), 0);
+      const seen = (name: string) => tallies[name]?.toldToClose;
+      assert.equal(told(reference), seen('reference, Node, event stream'));
+      assert.equal(told(protocols), seen('protocols, Node, WebSocket'));
+    });
+
+    it('every container can be scraped until its end', () => {
+      assert.deepEqual(scraper.warnings, []);
+      for (const one of ended()) assertScraped(one, scraper);
+    });
+
+    it('P-121 no container logs an error, or a warning about a variable', () => {
+      const complaints = releases
+        .flatMap((release) => release.runs())
+        .flatMap(({ pod, lines }) =>
+          lines.filter((line) => /"level":[56]0|"level":40.*LAMEDUCK_/.test(line)).map((line) => `${pod}: ${line}`),
+        );
+      assert.deepEqual(complaints, []);
+    });
+
+    it('a naive server loses or refuses requests during a rollout, and the clients see this', async (t) => {
+      await naive.apply();
+      const url = `http://${await naive.address()}`;
+      const naiveLoad = await Load.start(namespace, {
+        go: [job('naive', 'Go', 'kept POST', url, 4, 15), job('naive', 'Go', 'new GET', url, 4, 15)],
+        python: [job('naive', 'Python', 'kept GET', url, 2, 15)],
+      });
+      await settle({ namespace, releases: [naive], load: naiveLoad });
+      await naive.apply({ podAnnotations: { revision: 'second' } });
+      await namespace.until('a client sees what is lost', 60, () => naiveLoad.failures.length > 0);
+      const seen = await naiveLoad.end();
+      for (const line of table([], seen)) t.diagnostic(line);
+      assert.ok(sum(seen, failed) > 0);
+    });
+  });
+});

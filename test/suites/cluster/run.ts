@@ -1,0 +1,41 @@
+// The program that `npm run test:cluster` runs: every suite of this folder. With --all, every event happens to every
+// release, with a prompt kube-proxy and with a slow one, and leadership changes more often.
+import { spawnSync } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { importImages } from './images.ts';
+
+/** These suites wait for pods most of the time, so two of them run at once. Each other suite runs alone. */
+const waiting = ['hand-over', 'leader-election', 'restarts', 'slow-readers'].map((name) => `${name}.test.ts`);
+
+const { values } = parseArgs({ options: { all: { type: 'boolean', default: false } } });
+const suites = readdirSync(import.meta.dirname).filter((file) => file.endsWith('.test.ts'));
+
+const own = ['clients', 'proxies', 'strangers'].map((folder) => `${folder}/build-archive.sh`);
+const images = ['../../../docker/build-archive.sh', ...own];
+await importImages(...images);
+const env = { ...process.env, ALL: values.all ? '1' : undefined, IMPORTED_IMAGES: images.join() };
+
+/** Runs the suites, and returns whether all have passed. */
+function run(files: readonly string[], concurrency: number): boolean {
+  const { status } = spawnSync(
+    process.execPath,
+    [
+      '--test',
+      '--test-reporter=spec',
+      '--test-timeout=1800000',
+      `--test-concurrency=${String(concurrency)}`,
+      ...files.map((file) => join(import.meta.dirname, file)),
+    ],
+    { stdio: 'inherit', env },
+  );
+  return status === 0;
+}
+
+const haveWaitingPassed = run(waiting, 2);
+const haveOthersPassed = run(
+  suites.filter((file) => !waiting.includes(file)),
+  1,
+);
+process.exitCode = haveWaitingPassed && haveOthersPassed ? 0 : 1;

@@ -1,0 +1,304 @@
+// Lists everything that happened to a pod, from its own log and from the reports of the kubelet or the rehearsal.
+// Compares two such lists, called accounts. It has no side effects.
+import type { Line } from '../programs/told-server.ts';
+
+/** Exit is the reported end of one run of a container. */
+export interface Exit {
+  readonly container: string;
+  readonly code: number | undefined;
+  readonly reason: string | undefined;
+}
+
+/** Account is everything that happened to one pod. All times are milliseconds of one clock. */
+export interface Account {
+  readonly lines: readonly Line[];
+  /** The exits in the order of the runs of each container. */
+  readonly exits: readonly Exit[];
+  /** The texts of all reports, without duplicates. */
+  readonly reports: ReadonlySet<string>;
+  readonly readiness: readonly { readonly at: number; readonly isReady: boolean }[];
+  /** When the pod was deleted. Undefined if it was evicted. */
+  readonly deletedAt: number | undefined;
+}
+
+/** Row is one compared property, with both values. */
+export interface Row {
+  readonly what: string;
+  readonly onCluster: string;
+  readonly inRehearsal: string;
+  readonly agrees: boolean;
+}
+
+// How far two times may differ, in milliseconds: for times since SIGTERM, and for all other steps.
+const afterSignal = 100;
+const otherSteps = 1_500;
+
+// A wait longer than this is a back-off, in milliseconds.
+const backOff = 4_000;
+
+// The kubelet extends a back-off by up to half of it.
+const jitter = 1.5;
+
+interface Answers {
+  readonly answer: string;
+  readonly count: number;
+  /** The time of the first of these responses, in milliseconds from the start of the run. */
+  readonly since: number;
+}
+
+/** Run is one run of a container. */
+interface Run {
+  readonly container: string;
+  readonly startedAt: number;
+  readonly probes: ReadonlyMap<string, readonly Answers[]>;
+  readonly signaledAt: number | undefined;
+  /** The time of the last log line: the line of the exit, or one shortly before SIGKILL. */
+  readonly endedAt: number;
+  readonly exit: string;
+}
+
+/** compare returns a row for each property that it compares. */
+export function compare(cluster: Account, rehearsal: Account): Row[] {
+  const [here, there] = [runsOf(cluster), runsOf(rehearsal)];
+  const names = [...new Set([...here, ...there].map(({ container }) => container))];
+  const rows = names.flatMap((name) => {
+    const [ours, theirs] = [here, there].map((runs) => runs.filter(({ container }) => container === name));
+    return compareRuns(name, ours ?? [], theirs ?? [], cluster, rehearsal);
+  });
+  if (names.length > 1) rows.push(compareOrder(momentsOf(cluster, here), momentsOf(rehearsal, there)));
+  return [...rows, compareReadiness(cluster, rehearsal), compareReports(cluster, rehearsal)];
+}
+
+function compareRuns(
+  name: string,
+  ours: readonly Run[],
+  theirs: readonly Run[],
+  cluster: Account,
+  rehearsal: Account,
+): Row[] {
+  const rows = [same(`${name}: runs`, String(ours.length), String(theirs.length))];
+  ours.forEach((one, index) => {
+    const other = theirs[index];
+    if (other === undefined) return;
+    const label = ours.length > 1 ? `${name}, run ${String(index + 1)}` : name;
+    const [previous, theirPrevious] = [ours[index - 1], theirs[index - 1]];
+    const start = startOf(one, previous, cluster);
+    const theirStart = startOf(other, theirPrevious, rehearsal);
+    if (previous !== undefined) rows.push(compareWaits(`${label}: starts after`, start, theirStart));
+    else if (start > 0 || theirStart > 0) rows.push(near(`${label}: starts after`, start, theirStart, otherSteps));
+    rows.push(...compareProbes(label, one, other));
+    rows.push(...compareEnds(label, one, other, cluster, rehearsal));
+  });
+  return rows;
+}
+
+function compareProbes(label: string, one: Run, other: Run): Row[] {
+  return [...new Set([...one.probes.keys(), ...other.probes.keys()])].map((probe) => {
+    const [ours, theirs] = [one, other].map(({ probes }) => probes.get(probe) ?? []);
+    const agrees =
+      ours?.length === theirs?.length &&
+      ours?.every(({ answer, count, since }, index) => {
+        const counterpart = theirs?.[index];
+        return (
+          answer === counterpart?.answer &&
+          Math.abs(count - counterpart.count) <= 1 &&
+          Math.abs(since - counterpart.since) <= otherSteps
+        );
+      });
+    const [onCluster, inRehearsal] = [ours, theirs].map((all) =>
+      (all ?? []).map(({ answer, count, since }) => `${answer} × ${String(count)} from ${seconds(since)}`).join(', '),
+    );
+    return {
+      what: `${label}: /${probe}`,
+      onCluster: onCluster ?? '',
+      inRehearsal: inRehearsal ?? '',
+      agrees: agrees === true,
+    };
+  });
+}
+
+function compareEnds(label: string, one: Run, other: Run, cluster: Account, rehearsal: Account): Row[] {
+  const rows: Row[] = [];
+  if (one.signaledAt !== undefined && other.signaledAt !== undefined) {
+    const isDeleted = [one, other].map((run, index) => isAfterDeletion(run, [cluster, rehearsal][index]));
+    if (isDeleted[0] !== isDeleted[1]) {
+      rows.push(same(`${label}: SIGTERM comes after the deletion`, String(isDeleted[0]), String(isDeleted[1])));
+    } else if (cluster.deletedAt !== undefined) {
+      const [from, theirs] = isDeleted[0] === true ? [cluster.deletedAt, rehearsal.deletedAt] : [undefined, undefined];
+      const what = isDeleted[0] === true ? 'SIGTERM after the deletion' : 'SIGTERM after its start';
+      const ours = one.signaledAt - (from ?? one.startedAt);
+      rows.push(near(`${label}: ${what}`, ours, other.signaledAt - (theirs ?? other.startedAt), otherSteps));
+    }
+    const [first, theirFirst] = [cluster, rehearsal].map(({ lines }) => lines.find(({ what }) => what === 'SIGTERM'));
+    if (first !== undefined && theirFirst !== undefined && first.container !== one.container) {
+      rows.push(
+        near(
+          `${label}: SIGTERM after that of ${first.container}`,
+          one.signaledAt - first.at,
+          other.signaledAt - theirFirst.at,
+          otherSteps,
+        ),
+      );
+    }
+    rows.push(
+      near(`${label}: ends after SIGTERM`, one.endedAt - one.signaledAt, other.endedAt - other.signaledAt, afterSignal),
+    );
+  } else if (one.signaledAt === undefined && other.signaledAt === undefined) {
+    const isDeleted = isAfterDeletion(one, cluster) && isAfterDeletion(other, rehearsal);
+    const [ours, theirs] = isDeleted
+      ? [cluster.deletedAt ?? 0, rehearsal.deletedAt ?? 0]
+      : [one.startedAt, other.startedAt];
+    const what = isDeleted ? 'ends after the deletion' : 'ends after its start';
+    rows.push(near(`${label}: ${what}`, one.endedAt - ours, other.endedAt - theirs, otherSteps));
+  } else {
+    rows.push(same(`${label}: SIGTERM`, told(one.signaledAt), told(other.signaledAt)));
+  }
+  rows.push(same(`${label}: exit code and reason`, one.exit, other.exit));
+  return rows;
+}
+
+function told(at: number | undefined): string {
+  return at === undefined ? 'none' : 'seen';
+}
+
+function isAfterDeletion({ endedAt }: Run, account: Account | undefined): boolean {
+  return account?.deletedAt !== undefined && endedAt > account.deletedAt;
+}
+
+// The start of a run, in milliseconds from the end of the previous run or from the start of the pod.
+function startOf(run: Run, previous: Run | undefined, { lines }: Account): number {
+  return run.startedAt - (previous?.endedAt ?? Math.min(...lines.map(({ startedAt }) => startedAt)));
+}
+
+function compareWaits(what: string, ours: number, theirs: number): Row {
+  if (Math.min(ours, theirs) < backOff) return near(what, ours, theirs, otherSteps);
+  const agrees = ours >= theirs - otherSteps && ours <= theirs * jitter + otherSteps;
+  return { what, onCluster: seconds(ours), inRehearsal: `${seconds(theirs)} to ${seconds(theirs * jitter)}`, agrees };
+}
+
+function compareReadiness(cluster: Account, rehearsal: Account): Row {
+  const [ours, theirs] = [cluster, rehearsal].map(transitionsOf);
+  const agrees =
+    ours?.length === theirs?.length &&
+    ours?.every(({ isReady, since, isExact }, index) => {
+      const counterpart = theirs?.[index];
+      return isReady === counterpart?.isReady && (!isExact || Math.abs(since - counterpart.since) <= otherSteps);
+    });
+  const [onCluster, inRehearsal] = [ours, theirs].map((all) =>
+    (all ?? []).map(({ isReady, since }) => `${isReady ? 'ready' : 'not ready'} at ${seconds(since)}`).join(', '),
+  );
+  return {
+    what: 'pod',
+    onCluster: onCluster ?? '',
+    inRehearsal: inRehearsal ?? '',
+    agrees: agrees === true,
+  };
+}
+
+// Only transitions before the deletion, because later ones depend on the endpoint controller. The time of a transition
+// after a back-off differs from run to run.
+function transitionsOf(account: Account): { isReady: boolean; since: number; isExact: boolean }[] {
+  const from = Math.min(...account.lines.map(({ startedAt }) => startedAt));
+  const runs = runsOf(account);
+  const isWaiting = (at: number) =>
+    runs.some((run, index) => at >= run.startedAt - otherSteps && startOf(run, runs[index - 1], account) >= backOff);
+  const all = account.readiness.filter(({ at }) => at < (account.deletedAt ?? Infinity));
+  return all
+    .filter(({ isReady }, index) => isReady !== (all[index - 1]?.isReady ?? false))
+    .map(({ at, isReady }) => ({ isReady, since: at - from, isExact: !isWaiting(at) }));
+}
+
+function compareReports(cluster: Account, rehearsal: Account): Row {
+  const [ours, theirs] = [cluster, rehearsal].map(({ reports }) => [...reports].sort().join('; '));
+  return same('reported', ours ?? '', theirs ?? '');
+}
+
+interface Moment {
+  readonly at: number;
+  readonly text: string;
+}
+
+// Two moments that are close together in either account have no order.
+function compareOrder(ours: readonly Moment[], theirs: readonly Moment[]): Row {
+  const gap = (all: readonly Moment[], from: string, to: string): number => {
+    const at = (text: string) => all.find((one) => one.text === text)?.at ?? NaN;
+    return at(to) - at(from);
+  };
+  const isSame = (from: string, to: string): boolean => {
+    const [one, other] = [gap(ours, from, to), gap(theirs, from, to)];
+    if (Math.abs(one) <= afterSignal || Math.abs(other) <= afterSignal) return true;
+    return Math.sign(one) === Math.sign(other);
+  };
+  const [onCluster, inRehearsal] = [ours, theirs].map((all) => all.map(({ text }) => text));
+  const agrees = ours.every(({ text: from }) => ours.every(({ text: to }) => isSame(from, to)));
+  return {
+    what: 'order of the ends',
+    onCluster: onCluster?.join(', ') ?? '',
+    inRehearsal: inRehearsal?.join(', ') ?? '',
+    agrees: agrees && ours.length === theirs.length,
+  };
+}
+
+function momentsOf({ deletedAt = 0 }: Account, runs: readonly Run[]): Moment[] {
+  return runs
+    .flatMap(({ container, signaledAt, endedAt }) => [
+      ...(signaledAt === undefined ? [] : [{ at: signaledAt, text: `SIGTERM ${container}` }]),
+      { at: endedAt, text: `end ${container}` },
+    ])
+    .filter(({ at }) => at >= deletedAt)
+    .sort((a, b) => a.at - b.at);
+}
+
+function runsOf({ lines, exits }: Account): Run[] {
+  const groups = new Map<string, Line[]>();
+  for (const line of lines.toSorted((a, b) => a.at - b.at)) {
+    const key = `${line.container} ${String(line.startedAt)}`;
+    groups.set(key, [...(groups.get(key) ?? []), line]);
+  }
+  const seen = new Map<string, number>();
+  return [...groups.values()].flatMap((own): Run[] => {
+    const [first, last] = [own[0], own.at(-1)];
+    if (first === undefined || last === undefined) return [];
+    const { container, startedAt } = first;
+    const index = seen.get(container) ?? 0;
+    seen.set(container, index + 1);
+    const exit = exits.filter((one) => one.container === container)[index];
+    return [
+      {
+        container,
+        startedAt,
+        probes: probesOf(own, startedAt),
+        endedAt: last.at,
+        signaledAt: own.find(({ what }) => what === 'SIGTERM')?.at,
+        exit: exit === undefined ? 'unknown' : `${String(exit.code)} ${exit.reason ?? ''}`,
+      },
+    ];
+  });
+}
+
+function probesOf(lines: readonly Line[], startedAt: number): Map<string, Answers[]> {
+  const probes = new Map<string, Answers[]>();
+  for (const { what, at, probe = '', answer = '' } of lines) {
+    if (what !== 'probe') continue;
+    const all = probes.get(probe) ?? [];
+    const last = all.at(-1);
+    if (last?.answer === answer) all[all.length - 1] = { ...last, count: last.count + 1 };
+    else all.push({ answer, count: 1, since: at - startedAt });
+    probes.set(probe, all);
+  }
+  return probes;
+}
+
+function near(what: string, ours: number, theirs: number, tolerance: number): Row {
+  const digits = tolerance === afterSignal ? 2 : 1;
+  const agrees = Math.abs(ours - theirs) <= tolerance;
+  return { what, onCluster: seconds(ours, digits), inRehearsal: seconds(theirs, digits), agrees };
+}
+
+function same(what: string, ours: string, theirs: string): Row {
+  return { what, onCluster: ours, inRehearsal: theirs, agrees: ours === theirs };
+}
+
+function seconds(milliseconds: number, digits = 1): string {
+  return `${(milliseconds / 1_000).toFixed(digits)} s`;
+}

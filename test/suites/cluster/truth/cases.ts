@@ -1,0 +1,288 @@
+// The servers and manifests that a kubelet and a rehearsal both run. Each pod is deleted at a given time after its start.
+import { alone, commandOf, everySecond, withSidecars, type Case } from './pods.ts';
+
+/** cases lists the cases in the order of the page. */
+export const cases: readonly Case[] = [
+  {
+    name: 'good',
+    title: 'passes readiness and liveness probes, and exits 2.5 s after SIGTERM',
+    endsAfter: 8,
+    spec: alone({
+      env: { ON_SIGTERM: 2500 },
+      rest: ({ get }) => ({
+        readinessProbe: get('/ready', everySecond),
+        livenessProbe: get('/live', { periodSeconds: 2 }),
+      }),
+    }),
+  },
+  {
+    name: 'bad',
+    title: 'has no handler of SIGTERM, which PID 1 then ignores; grace period 4 s',
+    endsAfter: 6,
+    spec: alone(
+      { rest: ({ get }) => ({ readinessProbe: get('/ready', everySecond) }) },
+      { terminationGracePeriodSeconds: 4 },
+    ),
+  },
+  {
+    name: 'slow',
+    title: 'exits 6 s after SIGTERM, within its grace period of 10 s',
+    endsAfter: 6,
+    spec: alone({ env: { ON_SIGTERM: 6000 }, rest: ({ get }) => ({ readinessProbe: get('/ready', everySecond) }) }),
+  },
+  {
+    name: 'deaf',
+    title: 'receives SIGTERM and goes on; grace period 3 s',
+    endsAfter: 6,
+    spec: alone({ env: { ON_SIGTERM: 'ignore' } }, { terminationGracePeriodSeconds: 3 }),
+  },
+  {
+    name: 'short-grace',
+    title: 'keeps running after SIGTERM, and is deleted with a grace period of 1 s',
+    endsAfter: 6,
+    gracePeriodSeconds: 1,
+    spec: alone({ env: { ON_SIGTERM: 'ignore' } }, { terminationGracePeriodSeconds: 30 }),
+  },
+  {
+    name: 'crashing',
+    title: 'exits with code 3 after 2 s, again and again; deleted in its back-off',
+    endsAfter: 28,
+    spec: alone({ env: { EXIT: '2000:3', ON_SIGTERM: 0 } }),
+  },
+  {
+    name: 'completed',
+    title: 'exits with code 0 after 3 s, under the restart policy OnFailure',
+    endsAfter: 8,
+    spec: alone({ env: { EXIT: '3000:0', ON_SIGTERM: 0 } }, { restartPolicy: 'OnFailure' }),
+  },
+  {
+    name: 'pre-stop-sleep',
+    title: 'has a preStop hook that sleeps for 3 s',
+    endsAfter: 6,
+    spec: alone({ env: { ON_SIGTERM: 500 }, rest: () => ({ lifecycle: { preStop: { sleep: { seconds: 3 } } } }) }),
+  },
+  {
+    name: 'pre-stop-http',
+    endsAfter: 6,
+    title: 'keeps running after SIGTERM, and has a preStop hook over HTTP that takes 1.7 s; grace period 4 s',
+    spec: alone(
+      {
+        env: { ON_SIGTERM: 'ignore', ANSWERS: '/hook=0:200/1700' },
+        rest: ({ get }) => ({ lifecycle: { preStop: get('/hook') } }),
+      },
+      { terminationGracePeriodSeconds: 4 },
+    ),
+  },
+  {
+    name: 'pre-stop-abandoned',
+    endsAfter: 6,
+    title: 'keeps running after SIGTERM, and has a preStop command that takes 20 s; grace period 3 s',
+    spec: alone(
+      {
+        env: { ON_SIGTERM: 'ignore', ANSWERS: '/hook=0:200/20000' },
+        rest: ({ exec }) => ({ lifecycle: { preStop: commandOf(exec('/hook')) } }),
+      },
+      { terminationGracePeriodSeconds: 3 },
+    ),
+  },
+  {
+    name: 'pre-stop-failing',
+    title: 'has a preStop command that fails at once',
+    endsAfter: 6,
+    spec: alone({
+      env: { ON_SIGTERM: 500, ANSWERS: '/hook=0:500' },
+      rest: ({ exec }) => ({ lifecycle: { preStop: commandOf(exec('/hook')) } }),
+    }),
+  },
+  {
+    name: 'exec-probe',
+    endsAfter: 18,
+    title: 'is probed by commands, and its liveness fails from 8 s on: two failures restart it',
+    spec: alone({
+      env: { ON_SIGTERM: 300, ANSWERS: '/live=0:200,8000:500' },
+      rest: ({ exec }) => ({
+        readinessProbe: exec('/ready', { periodSeconds: 2 }),
+        livenessProbe: exec('/live', { periodSeconds: 3, failureThreshold: 2 }),
+      }),
+    }),
+  },
+  {
+    name: 'exec-error',
+    title: 'has a liveness command that does not exist',
+    endsAfter: 9,
+    spec: alone({
+      env: { ON_SIGTERM: 300 },
+      rest: () => ({ livenessProbe: { exec: { command: ['/absent'] }, ...everySecond } }),
+    }),
+  },
+  {
+    name: 'grpc-probe',
+    title: 'is probed over gRPC, and is SERVING from 4 s on',
+    endsAfter: 9,
+    spec: alone({
+      env: { KIND: 'grpc', ON_SIGTERM: 1000, ANSWERS: '/ready=0:503,4000:200' },
+      rest: ({ port }) => ({
+        readinessProbe: { grpc: { port, service: 'ready' }, ...everySecond },
+        livenessProbe: { grpc: { port, service: 'live' }, periodSeconds: 2 },
+      }),
+    }),
+  },
+  {
+    name: 'tcp-probe',
+    title: 'is probed over TCP, and listens from 3 s on',
+    endsAfter: 9,
+    spec: alone({
+      env: { KIND: 'tcp', ON_SIGTERM: 500, LISTEN_AFTER: 3000 },
+      rest: ({ port }) => ({ readinessProbe: { tcpSocket: { port }, ...everySecond } }),
+    }),
+  },
+  {
+    name: 'startup-probe',
+    endsAfter: 11,
+    title: 'has a startup probe that succeeds from 5 s on, before which there is no other probe',
+    spec: alone({
+      env: { ON_SIGTERM: 500, ANSWERS: '/startup=0:503,5000:200' },
+      rest: ({ get }) => ({
+        startupProbe: get('/startup', { periodSeconds: 1, failureThreshold: 30 }),
+        readinessProbe: get('/ready', everySecond),
+        livenessProbe: get('/live', { periodSeconds: 2 }),
+      }),
+    }),
+  },
+  {
+    name: 'startup-failing',
+    endsAfter: 20,
+    title: 'has a startup probe that always fails: three failures restart it; deleted in its back-off',
+    spec: alone({
+      env: { ON_SIGTERM: 200, ANSWERS: '/startup=0:503' },
+      rest: ({ get }) => ({
+        startupProbe: get('/startup', { periodSeconds: 1, failureThreshold: 3, initialDelaySeconds: 3 }),
+      }),
+    }),
+  },
+  {
+    name: 'deleted-while-starting',
+    endsAfter: 4,
+    title: 'is deleted before it listens, while its startup probe fails',
+    spec: alone({
+      env: { ON_SIGTERM: 500, LISTEN_AFTER: 20_000 },
+      rest: ({ get }) => ({
+        startupProbe: get('/startup', { periodSeconds: 1, failureThreshold: 30 }),
+        livenessProbe: get('/live', everySecond),
+      }),
+    }),
+  },
+  {
+    name: 'sidecars',
+    title: 'has two sidecars; the app exits 2 s after SIGTERM',
+    endsAfter: 8,
+    spec: withSidecars(
+      15,
+      { name: 'first', env: { ON_SIGTERM: 300 } },
+      { name: 'second', env: { ON_SIGTERM: 300 } },
+      { env: { ON_SIGTERM: 2000 } },
+    ),
+  },
+  {
+    name: 'sidecar-of-deaf',
+    endsAfter: 7,
+    title: 'has a sidecar, and both go on after SIGTERM; grace period 3 s',
+    spec: withSidecars(3, { name: 'first', env: { ON_SIGTERM: 'ignore' } }, { env: { ON_SIGTERM: 'ignore' } }),
+  },
+  {
+    name: 'liveness-grace',
+    endsAfter: 10.5,
+    gracePeriodSeconds: 1,
+    title: 'fails liveness from 4 s on and ignores SIGTERM; the grace period of the probe is 2 s, of the pod 30 s',
+    spec: alone(
+      {
+        env: { ON_SIGTERM: 'ignore', ANSWERS: '/live=0:200,4000:500' },
+        rest: ({ get }) => ({
+          livenessProbe: get('/live', { periodSeconds: 1, failureThreshold: 2, terminationGracePeriodSeconds: 2 }),
+        }),
+      },
+      { terminationGracePeriodSeconds: 30 },
+    ),
+  },
+  {
+    name: 'liveness-hanging',
+    endsAfter: 11,
+    title: 'does not answer its liveness probe from 4 s on: two timeouts of 1 s restart it',
+    spec: alone({
+      env: { ON_SIGTERM: 300, ANSWERS: '/live=0:200,4000:hang' },
+      rest: ({ get }) => ({ livenessProbe: get('/live', { periodSeconds: 2, failureThreshold: 2 }) }),
+    }),
+  },
+  {
+    name: 'liveness-stalled',
+    endsAfter: 13.4,
+    title:
+      'sends headers to its liveness probe, but no whole body: every probe is tried three times and then discarded',
+    spec: alone({
+      env: { ON_SIGTERM: 300, ANSWERS: '/live=0:stall' },
+      rest: ({ get }) => ({ livenessProbe: get('/live', { periodSeconds: 5, failureThreshold: 1 }) }),
+    }),
+  },
+  {
+    name: 'liveness-never',
+    endsAfter: 12,
+    title: 'fails liveness from 5 s on, under the restart policy Never',
+    spec: alone(
+      {
+        env: { ON_SIGTERM: 300, ANSWERS: '/live=0:200,5000:500' },
+        rest: ({ get }) => ({
+          livenessProbe: get('/live', { periodSeconds: 1, failureThreshold: 2, initialDelaySeconds: 3 }),
+        }),
+      },
+      { restartPolicy: 'Never' },
+    ),
+  },
+  {
+    name: 'initial-delay',
+    title: 'has a liveness probe with an initial delay of 5 s',
+    endsAfter: 11,
+    spec: alone({
+      env: { ON_SIGTERM: 300 },
+      rest: ({ get }) => ({ livenessProbe: get('/live', { periodSeconds: 1, initialDelaySeconds: 5 }) }),
+    }),
+  },
+  {
+    name: 'redirect',
+    title: 'redirects its readiness probe to another host, which is a success',
+    endsAfter: 6,
+    spec: alone({
+      env: { ON_SIGTERM: 300, ANSWERS: '/ready=0:redirect' },
+      rest: ({ get }) => ({ readinessProbe: get('/ready', everySecond) }),
+    }),
+  },
+  {
+    name: 'late-readiness',
+    endsAfter: 16,
+    title: 'is ready from 6 s on, with a probe every 4 s: the kubelet also probes whenever it computes the status',
+    spec: alone({
+      env: { ON_SIGTERM: 300, ANSWERS: '/ready=0:503,6000:200' },
+      rest: ({ get }) => ({ readinessProbe: get('/ready', { periodSeconds: 4 }) }),
+    }),
+  },
+  {
+    name: 'thresholds',
+    endsAfter: 14,
+    title: 'is not ready from 4 to 8 s; two failures and three successes count',
+    spec: alone({
+      env: { ON_SIGTERM: 300, ANSWERS: '/ready=0:200,4000:503,8000:200' },
+      rest: ({ get }) => ({
+        readinessProbe: get('/ready', { periodSeconds: 1, failureThreshold: 2, successThreshold: 3 }),
+      }),
+    }),
+  },
+  {
+    name: 'eviction',
+    endsAfter: 15,
+    isEvicted: true,
+    title: 'keeps running after SIGTERM, and is evicted because its emptyDir is too large; grace period 30 s',
+    spec: alone(
+      { env: { ON_SIGTERM: 'ignore' }, rest: ({ get }) => ({ readinessProbe: get('/ready', everySecond) }) },
+      { terminationGracePeriodSeconds: 30 },
+    ),
+  },
+];

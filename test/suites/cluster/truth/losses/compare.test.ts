@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hasAgreed, failuresToServe, type ComparedLoss } from './compare.ts';
+
+const cause = (name: string) => ({ name, text: '', remedy: '' });
+
+const losing: ComparedLoss = {
+  server: { name: 'x', title: 'x', port: 1, manifest: () => Promise.resolve(''), command: () => [] },
+  cluster: { requests: 100, lost: 1, refused: 0, exitCode: 0 },
+  rehearsal: {
+    requests: 100,
+    lost: 0,
+    refused: 1,
+    exitCode: 0,
+    verdict: 'lost',
+    causes: [cause('listenerClosedTooEarly')],
+  },
+};
+
+const lossless: ComparedLoss = {
+  server: { ...losing.server, hasLameduck: true },
+  cluster: { ...losing.cluster, lost: 0 },
+  rehearsal: { ...losing.rehearsal, refused: 0, verdict: 'clean', causes: [] },
+};
+
+test('a server that loses requests both on the cluster and in the rehearsal counts as agreement', () => {
+  assert.ok(hasAgreed(losing));
+  assert.ok(!hasAgreed({ ...losing, cluster: lossless.cluster }));
+  assert.ok(!hasAgreed({ ...losing, rehearsal: { ...losing.rehearsal, refused: 0 } }));
+  assert.ok(!hasAgreed({ ...lossless, server: losing.server }));
+});
+
+for (const name of failuresToServe) {
+  test(`a server that never served, with the cause ${name}, does not count as agreement`, () => {
+    const causes = [...losing.rehearsal.causes, cause(name)];
+    assert.ok(!hasAgreed({ ...losing, rehearsal: { ...losing.rehearsal, causes } }));
+  });
+}
+
+test('a server with lameduck counts as agreement if both runs sent requests and lost none', () => {
+  const { server, cluster, rehearsal } = lossless;
+  assert.ok(hasAgreed(lossless));
+  for (const failed of [
+    { cluster: { ...cluster, requests: 0 } },
+    { cluster: { ...cluster, refused: 1 } },
+    { rehearsal: { ...rehearsal, requests: 0 } },
+    { rehearsal: { ...rehearsal, lost: 1 } },
+    { rehearsal: { ...rehearsal, verdict: 'withheld' } },
+  ] as const) {
+    assert.ok(!hasAgreed({ ...lossless, ...failed }), JSON.stringify(failed));
+  }
+  assert.ok(!hasAgreed({ ...losing, server }));
+});

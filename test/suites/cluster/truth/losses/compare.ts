@@ -1,0 +1,70 @@
+// Rolls every server on the cluster, rehearses it, and compares the losses.
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { run } from '../../../../support/command-line.ts';
+import { importImages } from '../../images.ts';
+import { inRehearsal, type Rehearsed } from './in-rehearsal.ts';
+import { onCluster, type Loss } from './on-cluster.ts';
+import { servers, type Server } from './servers.ts';
+
+const { CLUSTER_PROXY_LAG: proxyLag } = process.env;
+/**
+ * The seconds that a node takes to learn of a changed endpoint. The rehearsal always uses this time. On a cluster, the
+ * command in CLUSTER_PROXY_LAG slows the kube-proxies to it.
+ */
+export const propagationSeconds = 2;
+const longestRun = 1_800;
+
+/** ComparedLoss is one server with its results from the cluster and from the rehearsal. */
+export interface ComparedLoss {
+  readonly server: Server;
+  readonly cluster: Loss;
+  readonly rehearsal: Rehearsed;
+}
+
+/**
+ * failuresToServe lists the causes that a rehearsal reports for a server that did not serve before its pod was deleted.
+ */
+export const failuresToServe = ['crashed', 'neverReady', 'commandNotStarted'];
+
+/** hasAgreed returns whether both runs had the expected result: losses without lameduck, and none with it. */
+export function hasAgreed({ server, cluster, rehearsal }: ComparedLoss): boolean {
+  const losses = [cluster, rehearsal].map(({ lost, refused }) => lost + refused);
+  if (server.hasLameduck !== true) {
+    return losses.every((count) => count > 0) && !rehearsal.causes.some(({ name }) => failuresToServe.includes(name));
+  }
+  const isTried = cluster.requests > 0 && rehearsal.requests > 0;
+  return isTried && losses.every((count) => count === 0) && rehearsal.verdict === 'clean';
+}
+
+/**
+ * compareLosses compares the servers with these names, or all. They run one after another, because each needs the whole
+ * machine.
+ */
+export async function compareLosses(names: readonly string[]): Promise<ComparedLoss[]> {
+  const chosen = servers.filter(({ name }) => names.length === 0 || names.includes(name));
+  if (chosen.length === 0) return [];
+  const folder = mkdtempSync(join(tmpdir(), 'servers-'));
+  const compared: ComparedLoss[] = [];
+  try {
+    const build = fileURLToPath(new URL('servers/build.sh', import.meta.url));
+    const { status } = spawnSync('bash', [build, folder], { stdio: 'inherit' });
+    if (status !== 0) throw new Error(`${build} ended with ${String(status)}`);
+    const archive = 'truth/losses/servers/build-archive.sh';
+    await importImages('clients/build-archive.sh', [archive, folder, 'node'], [archive, folder, 'python']);
+    if (proxyLag) await run(proxyLag, String(propagationSeconds), String(longestRun));
+    for (const server of chosen) {
+      const cluster = await onCluster(server);
+      const rehearsal = await inRehearsal(server, folder, `${String(propagationSeconds)}s`);
+      compared.push({ server, cluster, rehearsal });
+      console.log(server.name, JSON.stringify({ cluster, rehearsal }));
+    }
+    return compared;
+  } finally {
+    if (proxyLag) await run(proxyLag, '0', '0');
+    rmSync(folder, { recursive: true });
+  }
+}

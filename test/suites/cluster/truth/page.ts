@@ -1,0 +1,139 @@
+// Renders docs/rehearsal-truth.md, which compares cluster and rehearsal case by case. It has no side effects.
+import type { Row } from './account.ts';
+import { hasAgreed, type ComparedLoss } from './losses/compare.ts';
+import type { Loss } from './losses/on-cluster.ts';
+
+/** Comparison is one case with its compared rows. */
+export interface Comparison {
+  readonly name: string;
+  readonly title: string;
+  readonly rows: readonly Row[];
+  /** The rows that differed in earlier attempts. */
+  readonly earlier: readonly Row[];
+}
+
+// Parts of a rehearsal that follow the kubelet's source code, because this cluster did not show them.
+const fromSource: readonly (readonly [what: string, why: string])[] = [
+  ['graceful node shutdown', 'the nodes have no systemd, whose inhibitor lock the kubelet needs'],
+  ['soft eviction, and eviction for memory', 'the nodes share the memory of one machine'],
+  ['`lifecycle.stopSignal`', 'the feature gate `ContainerStopSignals` is off by default'],
+  ['`OOMKilled`', 'a rehearsal limits no memory'],
+  [
+    'a back-off beyond 20 s, and its reset after 600 s',
+    'the script ends within minutes; unit tests have the arithmetic',
+  ],
+];
+
+/** page returns the text of docs/rehearsal-truth.md. */
+export function page(comparisons: readonly Comparison[], losses: readonly ComparedLoss[], versions: string): string {
+  const agreeing = comparisons.filter(({ rows }) => rows.every(({ agrees }) => agrees)).length;
+  const atOnce = comparisons.filter(
+    ({ rows, earlier }) => rows.every(({ agrees }) => agrees) && earlier.length === 0,
+  ).length;
+  return [
+    '# The rehearsal beside a real kubelet',
+    '',
+    `\`lameduck rehearse\` predicts what a kubelet does. This page compares both: ${String(comparisons.length)} pods ran under a real`,
+    `kubelet, and the same program and manifest ran in a rehearsal. In ${String(agreeing)} of them both agree,`,
+    `${String(atOnce)} of them at the first attempt.`,
+    '',
+    `The kubelet was ${versions}. \`npm run truth\` writes this page; it needs a cluster.`,
+    '',
+    '## How it is compared',
+    '',
+    '- The answers to probes are read from the log of the server, because the kubelet logs no successful probe.',
+    '- Times after SIGTERM agree if they differ by at most 0.1 s. All other times agree within 1.5 s, and counts within 1.',
+    '- Exit codes, reasons, the order of events and the reported events must be equal.',
+    '- The signal of a sidecar is another step: containerd takes up to half a second to report the end of a container.',
+    '- Each pod is deleted at the same time after its start. The rehearsal runs the engine of the command without clients.',
+    '- The end of a process that was killed is the time of its last line. It writes one every 20 ms.',
+    '- The kubelet adds a random part of up to half to each wait of a back-off. The rehearsal waits without it. Its table shows',
+    '  the range.',
+    '- A pod that differs is compared again, up to three times, because a busy machine starts and ends processes late. Its',
+    '  earlier differences are listed below the table.',
+    '- Failed probes that found no listener are left out of the reported events. They depend on milliseconds.',
+    '',
+    ...lossesSection(losses),
+    ...comparisons.flatMap(section),
+    '## From source',
+    '',
+    'These parts of a rehearsal follow the source of the kubelet. No pod of this page shows them.',
+    '',
+    ...table([['part', 'why it is not shown'], ...fromSource]),
+    '',
+  ].join('\n');
+}
+
+const lossesHeading = '## What a rolling update loses';
+
+/** withLosses returns the page with its comparison of the servers replaced by this one. */
+export function withLosses(text: string, losses: readonly ComparedLoss[]): string {
+  const [head = '', ...sections] = text.split(/^(?=## )/m);
+  const isHowTo = (one: string): boolean => one.startsWith('## How it is compared');
+  const others = sections.filter((one) => !one.startsWith(lossesHeading));
+  const own = `${lossesSection(losses).join('\n')}\n`;
+  return [head, ...others.filter(isHowTo), own, ...others.filter((one) => !isHowTo(one))].join('');
+}
+
+function lossesSection(losses: readonly ComparedLoss[]): string[] {
+  return [
+    lossesHeading,
+    '',
+    'Each server ran as a Deployment of two pods behind a Service. Each Deployment was rolled once, while sixteen clients sent',
+    'requests through kube-proxy. Ten of them kept their connection, and none retried. Each kube-proxy learned of a change up to',
+    '2 s late.',
+    '`lameduck rehearse --manifest` then rehearsed the same Deployment with `--propagation 2s`. Both send different numbers of',
+    'requests, so the counts differ. Both agree if both lost or refused something, and the server had served before. With lameduck',
+    'both have to send requests, and neither may lose or refuse one.',
+    '',
+    'Exit codes may differ: a server that waits for its kept connections ends only when its clients happen to be idle. A server',
+    'that ignores SIGTERM as PID 1 is killed, and its requests in flight are lost.',
+    '',
+    ...table([
+      ['server', 'cluster', 'rehearsal', 'first cause that the rehearsal names', 'agrees'],
+      ...losses.map((one) => [
+        one.server.title,
+        countsOf(one.cluster),
+        countsOf(one.rehearsal),
+        one.rehearsal.causes[0]?.text ?? '',
+        hasAgreed(one) ? 'yes' : '**no**',
+      ]),
+    ]),
+    '',
+  ];
+}
+
+function countsOf({ requests, lost, refused, exitCode }: Loss): string {
+  return `${String(lost)} lost, ${String(refused)} refused of ${String(requests)}, exit code ${String(exitCode)}`;
+}
+
+function section({ name, title, rows, earlier }: Comparison): string[] {
+  return [
+    `## ${name}`,
+    '',
+    `A server that ${title}.`,
+    '',
+    ...table([
+      ['', 'kubelet', 'rehearsal', 'agrees'],
+      ...rows.map((row) => [row.what, row.onCluster, row.inRehearsal, row.agrees ? 'yes' : '**no**']),
+    ]),
+    '',
+    ...(earlier.length === 0 ? [] : ['Different in an earlier attempt:', '', ...earlier.map(differenceOf), '']),
+  ];
+}
+
+function differenceOf({ what, onCluster, inRehearsal }: Row): string {
+  return `- ${what}: ${onCluster || 'none'} under the kubelet, ${inRehearsal || 'none'} in the rehearsal`;
+}
+
+// Formats a table as the formatter does.
+function table(rows: readonly (readonly string[])[]): string[] {
+  const columns = rows[0]?.length ?? 0;
+  const widths = Array.from({ length: columns }, (_, index) =>
+    Math.max(3, ...rows.map((row) => row[index]?.length ?? 0)),
+  );
+  const line = (row: readonly string[]): string =>
+    `| ${row.map((text, index) => text.padEnd(widths[index] ?? 0)).join(' | ')} |`;
+  const [head = [], ...body] = rows;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)];
+}

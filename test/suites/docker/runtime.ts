@@ -1,0 +1,146 @@
+// Calls the container runtime with the command line that podman and docker share. It loads built images, and removes
+// each container at the end of its test.
+import assert from 'node:assert/strict';
+import { execFile, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { CommandUnderTest } from '../../support/command-under-test.ts';
+import { root } from '../../support/markdown.ts';
+
+const execute = promisify(execFile);
+const has = (name: string): boolean => spawnSync('sh', ['-c', `command -v ${name}`]).status === 0;
+
+// buildah builds images for podman. docker builds its own images.
+const isPodman = has('buildah');
+const runtime = isPodman ? 'podman' : 'docker';
+// podman's default runtime crun fails where both versions of cgroups are mounted.
+const always = isPodman && has('runc') ? ['--runtime', 'runc'] : [];
+// podman's default limits may exceed the limits of the user who runs the tests.
+const limits = isPodman ? ['--ulimit', 'nofile=1024:1024', '--ulimit', 'nproc=1024:1024'] : [];
+
+// docker kills a container to remove it. podman stops it first, unless the time is 0.
+const atOnce = isPodman ? ['--time', '0'] : [];
+
+/** Options for a read-only root file system without a writable mount. */
+export const readOnly = isPodman ? ['--read-only', '--read-only-tmpfs=false'] : ['--read-only'];
+
+/** The image that `npm run test:image` has built. */
+export const image = 'localhost/lameduck-reference-service:test';
+
+/** ImageConfig is the configuration of an image, as both runtimes print it. */
+export interface ImageConfig {
+  readonly User: string;
+  readonly WorkingDir: string;
+  readonly Env: readonly string[];
+  readonly Entrypoint: readonly string[];
+  readonly Cmd: readonly string[] | null;
+  readonly ExposedPorts: Readonly<Record<string, object>>;
+  readonly StopSignal: string;
+  readonly Labels: Readonly<Record<string, string>>;
+}
+
+export interface Image {
+  readonly Id: string;
+  readonly Created: string;
+  readonly Config: ImageConfig;
+  readonly RootFS: { readonly Layers: readonly string[] };
+}
+
+/** ask runs a command of the runtime to its end, and rejects with the command's output if the command fails. */
+export async function ask(...args: readonly string[]): Promise<string> {
+  const { stdout } = await execute(runtime, [...always, ...args], { maxBuffer: 2 ** 26 });
+  return stdout;
+}
+
+/**
+ * pipe pipes the output of a runtime command into a shell command, and resolves with the output of the shell command.
+ */
+export async function pipe(args: readonly string[], reader: string): Promise<string> {
+  const script = `set -o pipefail; "$@" | ${reader}`;
+  const { stdout } = await execute('bash', ['-c', script, 'bash', runtime, ...always, ...args], { maxBuffer: 2 ** 26 });
+  return stdout;
+}
+
+export async function inspectImage(name: string): Promise<Image> {
+  const [found] = JSON.parse(await ask('image', 'inspect', name)) as [Image];
+  return found;
+}
+
+/** Healthcheck is the HEALTHCHECK of an image. Its times are in nanoseconds. */
+export interface Healthcheck {
+  readonly Test: readonly string[];
+  readonly Interval: number;
+  readonly Timeout: number;
+  readonly StartPeriod: number;
+  readonly Retries: number;
+}
+
+/**
+ * healthcheckOf returns the health check of an image. Only the Docker image format has one, and each runtime stores it
+ * elsewhere.
+ */
+export async function healthcheckOf(name: string): Promise<Healthcheck | undefined> {
+  const [found] = JSON.parse(await ask('image', 'inspect', name)) as [
+    { Healthcheck?: Healthcheck; Config: { Healthcheck?: Healthcheck } },
+  ];
+  return found.Healthcheck ?? found.Config.Healthcheck;
+}
+
+/** build builds an image with the script that builds the project's own image. */
+export async function build(
+  name: string,
+  dockerfile: string,
+  context: string,
+  ...options: readonly string[]
+): Promise<void> {
+  await execute('bash', ['docker/build.sh', name, dockerfile, context, ...options], { cwd: root, maxBuffer: 2 ** 26 });
+}
+
+/** uniqueName returns a name for an image or a container that is used nowhere else. */
+export function uniqueName(): string {
+  return `lameduck-test-${randomBytes(4).toString('hex')}`;
+}
+
+/** Container is a container on the host's network. Its output streams are those of the command that runs it. */
+export class Container extends CommandUnderTest {
+  readonly name: string;
+
+  constructor(options: readonly string[], of = image, args: readonly string[] = []) {
+    const name = uniqueName();
+    super(runtime, [...always, 'run', '--name', name, '--network', 'host', ...limits, ...options, of, ...args]);
+    this.name = name;
+  }
+
+  /**
+   * stop ends the container as `compose down` does: with the image's stop signal, and with SIGKILL after these seconds.
+   */
+  async stop(seconds: number): Promise<void> {
+    await ask('stop', '--time', String(seconds), this.name);
+  }
+
+  /** node runs a script in the container, and resolves with what it prints. */
+  node(script: string): Promise<string> {
+    return ask('exec', this.name, '/nodejs/bin/node', '--eval', script);
+  }
+
+  /** becomes waits until the health check has this state, at most 60 seconds. The start period and three checks fit into that. */
+  async becomes(state: string): Promise<void> {
+    const limit = Date.now() + 60_000;
+    for (let health = ''; health !== state; health = await this.#health()) {
+      assert.ok(Date.now() < limit, `${health} and not ${state}`);
+      await pause(500);
+    }
+  }
+
+  // Runs one health check, where the runtime does not run it on its own.
+  async #health(): Promise<string> {
+    if (isPodman) await ask('healthcheck', 'run', this.name).catch(() => undefined);
+    return (await ask('inspect', '--format', '{{.State.Health.Status}}', this.name)).trim();
+  }
+
+  override async [Symbol.asyncDispose](): Promise<void> {
+    await ask('rm', '--force', ...atOnce, this.name).catch(() => undefined);
+    await super[Symbol.asyncDispose]();
+  }
+}

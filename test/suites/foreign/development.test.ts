@@ -1,0 +1,51 @@
+// Tests a server under watchers and test runners: no restart waits, and no test leaves a handle or a log line.
+// `.ci/development` runs this file. PROGRAMS is the folder in which the tools and the packed package are installed.
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { CommandUnderTest } from '../../support/command-under-test.ts';
+import { disposed } from '../../support/disposed.ts';
+import { assertRestartsAtOnce, Restarted } from '../../support/restarted.ts';
+
+const root = process.env['PROGRAMS'] ?? '';
+const bin = (name: string): string => join(root, 'node_modules', '.bin', name);
+
+for (const [title, command, args] of [
+  ['tsx watch', 'tsx', ['watch', 'main.ts']],
+  // By default nodemon sends SIGUSR2, which lameduck does not handle.
+  ['nodemon', 'nodemon', ['--signal', 'SIGTERM', '--watch', 'main.ts', 'main.mjs']],
+  [
+    'nodemon and tsx',
+    'nodemon',
+    ['--signal', 'SIGTERM', '--exec', 'node --import tsx', '--watch', 'main.ts', 'main.ts'],
+  ],
+] as const) {
+  test(`P-107 under ${title} a restart waits for neither the delay nor idle connections`, async (t) => {
+    const file = join(root, 'main.ts');
+    const restarted = new Restarted(t, bin(command), [...args], { cwd: root });
+    await assertRestartsAtOnce(t, () =>
+      restarted.restart(() => {
+        writeFileSync(file, `${readFileSync(file, 'utf8')}\n`);
+      }),
+    );
+  });
+}
+
+for (const [runner, args, env] of [
+  // Jest loads ECMAScript modules only with this option.
+  [
+    'jest',
+    ['--detectOpenHandles', 'jest.test.mjs', '--testMatch=**/jest.test.mjs'],
+    { NODE_OPTIONS: '--experimental-vm-modules' },
+  ],
+  ['vitest', ['run', 'vitest.test.mjs', '--reporter=default', '--reporter=hanging-process'], {}],
+  ['mocha', ['mocha.test.mjs'], {}],
+] as const) {
+  test(`under ${runner} a server that a test closes leaves no handle open and no log line`, async (t) => {
+    const command = disposed(t, new CommandUnderTest(bin(runner), args, { cwd: root, env }));
+    assert.deepEqual(await command.exit, { code: 0, signal: null }, command.output);
+    assert.match(command.output, /1 pass/);
+    assert.doesNotMatch(command.output, /lifecycle|shutdown|open handle|did not exit|hanging/i);
+  });
+}

@@ -1,0 +1,85 @@
+// Tests HTTP/2 clients in Go (net/http) and curl, under load while their server shuts down. `.ci/http2-clients` runs
+// this file. HTTP2_CLIENT is the client in Go, CURL is curl, and ROUNDS is the number of shutdowns of each kind of
+// server.
+import assert from 'node:assert/strict';
+import { describe, test, type TestContext } from 'node:test';
+import { disposed } from '../../support/disposed.ts';
+import { ProcessUnderTest } from '../../support/process-under-test.ts';
+import { until } from '../../support/until.ts';
+import { curl, goClient, type Asked, type ForeignClient } from './http2-account.ts';
+
+const delay = 1_000;
+const rounds = Number(process.env['ROUNDS'] ?? 1);
+
+// The number of responses after which the shutdown begins. Each session has then carried many requests.
+const loaded = 300;
+
+for (const [name, SECURE] of [
+  ['in clear text', '0'],
+  ['over TLS', '1'],
+] as const) {
+  for (const [how, sendRetryAfter] of [
+    ['which closes its listener first', 'false'],
+    ['which sends retry-after', 'true'],
+  ] as const) {
+    describe(`${name}, from a server ${how}`, () => {
+      for (let round = 1; round <= rounds; round++) {
+        test(`P-003, P-043 Go and curl lose no request while their sessions move to another server, round ${String(round)}`, async (t) => {
+          await goAway(t, {
+            SECURE,
+            LAMEDUCK_SHUTDOWN_DELAY_DURATION: `${String(delay)}ms`,
+            LAMEDUCK_SHUTDOWN_SEND_RETRY_AFTER: sendRetryAfter,
+          });
+        });
+      }
+    });
+  }
+}
+
+async function goAway(t: TestContext, environment: Readonly<Record<string, string>>): Promise<void> {
+  const program = disposed(t, new ProcessUnderTest('tells-what-it-executed.ts', environment));
+  const port = await program.ready();
+  const url = `${environment['SECURE'] === '1' ? 'https' : 'http'}://127.0.0.1:${String(port)}`;
+  const clients = [goClient(url), curl('get', url), curl('post', url), curl('download', url)];
+  for (const client of clients) disposed(t, client);
+  await until(() => clients.every(({ asked }) => asked.length > loaded / clients.length));
+  const before = clients.map(({ asked }) => asked.length);
+  program.kill('SIGTERM');
+  assert.deepEqual(await program.exit, { code: 0, signal: null }, program.output);
+  await Promise.all(clients.map(({ exit }) => exit));
+
+  const stopped = (await program.signaled('NotAcceptingNewRequest'))['time'] as number;
+  const accepted = new Set(await program.acceptedPorts(port));
+  const executed = (await program.line('what was executed', ({ msg }) => msg === 'executed'))['executed'] as string[];
+  for (const [index, client] of clients.entries()) {
+    const { name, asked, resent } = client;
+    assert.deepEqual(lost(client, accepted), [], `${name} lost`);
+    const early = asked.filter((one) => one.outcome === 'refused' && one.at < stopped);
+    assert.deepEqual(early, [], `${name} was refused before NotAcceptingNewRequest`);
+    const { answered, refused, unsent } = counted(asked);
+    assert.ok(
+      answered > Number(before[index]) + 10 && refused > 0,
+      `${name} must send requests from before the signal to the end`,
+    );
+    const said = `${String(answered)} answered, ${String(refused)} refused, ${String(unsent)} never sent`;
+    t.diagnostic(`${name}: ${said}, ${String(resent)} sent once more`);
+  }
+  const answered = clients.flatMap(({ asked }) => asked.filter(({ outcome }) => outcome === 'answered'));
+  assert.deepEqual(
+    executed.sort(),
+    answered.map(({ id }) => id).sort(),
+    'each request must be executed once or refused',
+  );
+  assert.deepEqual((await program.finalLine())['unfinished'], []);
+}
+
+// When the listener closes, the kernel resets connections that the program has not accepted. These count as refused.
+function lost({ asked, died }: ForeignClient, accepted: ReadonlySet<number>): readonly unknown[] {
+  return [...asked.filter(({ outcome, port }) => outcome === 'lost' && (port === 0 || accepted.has(port))), ...died];
+}
+
+function counted(asked: readonly Asked[]): Readonly<Record<Asked['outcome'], number>> {
+  const counts = { answered: 0, refused: 0, unsent: 0, lost: 0 };
+  for (const { outcome } of asked) counts[outcome]++;
+  return counts;
+}

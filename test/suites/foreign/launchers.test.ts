@@ -1,0 +1,133 @@
+// Tests PM2, throng, Bun and Deno: requests in flight finish, and no runtime throws. `.ci/launchers` runs this file.
+// PROGRAMS is the folder in which the tools and the packed package are installed.
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test, type TestContext } from 'node:test';
+import { get, newAccount, post, runClient } from '../../support/closed-loop-client.ts';
+import { CommandUnderTest } from '../../support/command-under-test.ts';
+import { disposed } from '../../support/disposed.ts';
+import { HeldRequest } from '../../support/held-request.ts';
+import { blocksIn, readPage } from '../../support/markdown.ts';
+import { reservePort } from '../../support/reserved-port.ts';
+import { until } from '../../support/until.ts';
+
+const cwd = process.env['PROGRAMS'] ?? '';
+const bin = (name: string): string => join(cwd, 'node_modules', '.bin', name);
+const home = mkdtempSync(join(tmpdir(), 'lameduck-pm2-'));
+after(() => {
+  rmSync(home, { recursive: true, force: true });
+});
+
+const start = (t: TestContext, command: string, args: readonly string[], env = {}): CommandUnderTest =>
+  disposed(t, new CommandUnderTest(command, args, { cwd, env }));
+
+async function portOf(command: CommandUnderTest): Promise<number> {
+  const [, port = ''] = await command.printed(/"msg":"listening","port":(\d+)/);
+  await command.printed(/"name":"HasBeenReady"/);
+  return Number(port);
+}
+
+// The configuration of the page, with any free port. It names server.js, too.
+const [, , , , { text: ecosystem = '' } = {}] = blocksIn(readPage('docs/outside-kubernetes.md'));
+writeFileSync(join(cwd, 'ecosystem.config.cjs'), ecosystem.replace("'8080'", "'0'"));
+
+for (const [how, options, reason, isWarned] of [
+  ['SIGINT', ['server.js', '--name', 'shop'], 'SIGINT', true],
+  [
+    'its message shutdown',
+    ['server.js', '--name', 'shop', '--shutdown-with-message', '--kill-timeout', '30000'],
+    'shutdown message',
+    false,
+  ],
+  ['SIGINT, with the configuration of docs/outside-kubernetes.md', ['ecosystem.config.cjs'], 'SIGINT', false],
+] as const) {
+  test(`P-068 PM2 stops a program by ${how}, and the request in flight gets its response`, async (t) => {
+    const env = { PM2_HOME: mkdtempSync(join(home, 'pm2-')) };
+    const pm2 = (...args: string[]): CommandUnderTest => start(t, bin('pm2'), args, env);
+    t.after(() => pm2('kill').exit);
+    await pm2('start', ...options).exit;
+    const logs = start(t, bin('pm2'), ['logs', '--raw', '--lines', '50'], env);
+    const request = await HeldRequest.open(t, await portOf(logs));
+    const stopped = pm2('stop', 'shop');
+    await logs.printed(/"name":"HTTPServerStoppedListening"/);
+    assert.equal(await request.release(), 'served');
+    await stopped.exit;
+    await logs.printed(new RegExp(`"reason":"${reason}","exitCode":0`));
+    assert.equal(logs.output.includes('PM2 sends SIGKILL 1.6s after'), isWarned);
+  });
+}
+
+test("P-068 in PM2's cluster mode, a reload loses and refuses no request, and the shutdown message stops every worker", async (t) => {
+  const port = await reservePort();
+  const env = { PM2_HOME: mkdtempSync(join(home, 'pm2-')), PORT: String(port) };
+  const pm2 = (...args: string[]): CommandUnderTest => start(t, bin('pm2'), args, env);
+  t.after(() => pm2('kill').exit);
+  const options = ['--instances', '2', '--shutdown-with-message', '--kill-timeout', '30000'];
+  await pm2('start', 'server.js', '--name', 'shop', ...options).exit;
+  // The standard output of a worker, to which lameduck logs, goes to the log of PM2's daemon.
+  const count = (pattern: RegExp): number =>
+    readFileSync(join(env.PM2_HOME, 'pm2.log'), 'utf8').match(pattern)?.length ?? 0;
+  await until(() => count(/"name":"HasBeenReady"/g) === 2);
+
+  const account = newAccount();
+  const stop = new AbortController();
+  const clients = Array.from({ length: 30 }, async (_, index) =>
+    runClient({ port, request: index % 2 === 0 ? get : post, account, stop: stop.signal }),
+  );
+  await until(() => account.answered >= 300);
+  // PM2 starts each new worker before it sends SIGINT to the old one.
+  await pm2('reload', 'shop').exit;
+  await until(() => count(/"reason":"SIGINT","exitCode":0/g) === 2);
+  const { answered } = account;
+  await until(() => account.answered >= answered + 300);
+  stop.abort();
+  await Promise.all(clients);
+  const { lost, refused, failed } = account;
+  assert.deepEqual({ lost, refused, failed }, { lost: [], refused: [], failed: 0 });
+
+  // Node gives one request to each worker, and PM2 stops one worker after another.
+  const requests = [await HeldRequest.open(t, port), await HeldRequest.open(t, port)];
+  const stopped = pm2('stop', 'shop');
+  await until(() => count(/"name":"HTTPServerStoppedListening"/g) === 3);
+  for (const request of requests) assert.equal(await request.release(), 'served');
+  await stopped.exit;
+  assert.equal(count(/"reason":"shutdown message","exitCode":0/g), 2);
+});
+
+test('P-071 a worker of throng disconnects after its requests in flight have their responses', async (t) => {
+  const throng = start(t, process.execPath, ['throng.js']);
+  const request = await HeldRequest.open(t, await portOf(throng));
+  throng.kill('SIGTERM');
+  await throng.printed(/"name":"HTTPServerStoppedListening"/);
+  assert.doesNotMatch(throng.output, /disconnecting/);
+  assert.equal(await request.release(), 'served');
+  assert.deepEqual(await throng.exit, { code: 0, signal: null });
+  assert.match(throng.output, /"reason":"SIGTERM","exitCode":0[^]*"msg":"disconnecting"/);
+});
+
+for (const [runtime, run, preload] of [
+  ['Bun', [], ['--preload']],
+  ['Deno', ['run', '--allow-all'], ['run', '--allow-all', '--preload']],
+] as const) {
+  const command = bin(runtime.toLowerCase());
+
+  test(`on ${runtime} lameduck() and a whole shutdown do not throw, and the log has a warning`, async (t) => {
+    const program = start(t, command, [...run, 'shuts-down.js']);
+    assert.deepEqual(await program.exit, { code: 0, signal: null }, program.output);
+    assert.match(program.output, /^ended with 0$/m);
+    assert.match(program.output, new RegExp(`"msg":"${runtime} .* runs this program: .* can lose requests"`));
+  });
+
+  test(`on ${runtime} lameduck/register prints one line and does nothing else`, async (t) => {
+    const file = join(cwd, 'node_modules', 'lameduck', 'dist', 'register.cjs');
+    const program = start(t, command, [...preload, file, 'prints.js']);
+    assert.deepEqual(await program.exit, { code: 0, signal: null }, program.output);
+    const lines = program.output.trim().split('\n').toSorted();
+    assert.deepEqual(lines, [
+      `lameduck/register: disabled: ${runtime} runs this program, and only Node is supported`,
+      'the program',
+    ]);
+  });
+}

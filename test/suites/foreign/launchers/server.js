@@ -1,0 +1,11 @@
+// A server for any launcher. A request to /held gets its response when its body is complete.
+import { createServer } from 'node:http';
+import { lameduck } from 'lameduck';
+
+const server = createServer((request, response) => {
+  request.resume().on('end', () => response.end('served'));
+});
+lameduck(server, { shutdownDelayDuration: '0s' });
+server.listen(Number(process.env.PORT ?? 0), '127.0.0.1', () => {
+  console.log(JSON.stringify({ msg: 'listening', port: server.address().port }));
+});

@@ -1,0 +1,12 @@
+// A store that checks fencing tokens, as a program’s database should.
+
+/** FencedStore accepts a write unless its token is smaller than the last one that it has accepted. */
+export class FencedStore {
+  #fence = 0n;
+
+  write(token: string): boolean {
+    const isAccepted = BigInt(token) >= this.#fence;
+    if (isAccepted) this.#fence = BigInt(token);
+    return isAccepted;
+  }
+}

@@ -1,0 +1,39 @@
+// Ports for programs that need a port number before they start, and so cannot listen on port 0.
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+
+// The kernel gives no port of this range to connect() or to listen(0): its own range begins above, on Linux at 32768.
+// Kubernetes' NodePorts begin at 30000.
+const [from, to] = [20_000, 29_999];
+
+/**
+ * reservePort returns a TCP port that no other test gets while this process runs. A UDP socket of the same number is the
+ * lock: only one process can bind it, and the kernel releases it when that process ends. The TCP port itself stays free
+ * for the program under test.
+ */
+export async function reservePort(): Promise<number> {
+  const first = from + Math.floor(Math.random() * (to - from + 1));
+  for (let port = first; port <= to; port++) if ((await lock(port)) && (await isFree(port))) return port;
+  return reservePort();
+}
+
+/** Locks the port for this process, and returns whether that succeeded. The lock does not keep the process alive. */
+async function lock(port: number): Promise<boolean> {
+  const socket = createSocket('udp4').unref();
+  return succeeds(once(socket.bind({ port, exclusive: true }), 'listening'));
+}
+
+/** Whether no service of this machine listens on the TCP port. */
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer().listen({ port, exclusive: true });
+  if (!(await succeeds(once(server, 'listening')))) return false;
+  await once(server.close(), 'close');
+  return true;
+}
+
+const succeeds = async (promise: Promise<unknown>): Promise<boolean> =>
+  promise.then(
+    () => true,
+    () => false,
+  );

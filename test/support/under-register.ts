@@ -1,0 +1,22 @@
+// Starts a program without lameduck in its code, with `lameduck/register` loaded before it.
+import { ProcessUnderTest, type Line } from './process-under-test.ts';
+
+export const register = new URL('register.mjs', import.meta.url).href;
+
+/**
+ * registered returns the variables with which Node loads `lameduck/register`. By default they switch the probe port
+ * off.
+ */
+export function registered(env: Readonly<Record<string, string>> = {}): Record<string, string> {
+  return { NODE_OPTIONS: `--import=${register}`, LAMEDUCK_PROBE_PORT: 'off', ...env };
+}
+
+/** startUnderRegister starts a fixture with `lameduck/register`. */
+export function startUnderRegister(fixture: string, env: Readonly<Record<string, string>> = {}): ProcessUnderTest {
+  return new ProcessUnderTest(fixture, registered(env));
+}
+
+/** messages returns the messages of the program and of lameduck, in the order of the output. */
+export function messages(lines: readonly Line[]): unknown[] {
+  return lines.map(({ msg }) => msg);
+}
