@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds docker/Dockerfile into one image archive, or another image out of a folder with a Dockerfile of its own. Options go
-# to the builder; an empty FOLDER is that of docker/Dockerfile.
+# Builds an image into an archive: docker/Dockerfile by default, or the Dockerfile in FOLDER. Options go to the builder.
+# An empty FOLDER means docker/Dockerfile.
 #
 #   docker/build-archive.sh ARCHIVE [IMAGE FOLDER [OPTION...]]
 set -euo pipefail

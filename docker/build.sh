@@ -3,11 +3,11 @@
 #
 #   docker/build.sh IMAGE DOCKERFILE CONTEXT [OPTION...]
 #
-# Options go to the builder. The registry and the certificates that npm or Node is configured with on this machine reach
-# the build as the secrets `npmrc` and `ca`.
+# Options go to the builder. If npm or Node is configured with a registry or certificates on this machine, the build
+# gets them as the secrets `npmrc` and `ca`.
 #
-# All files and the image have the same time, so that equal sources make an equal image. The time is SOURCE_DATE_EPOCH
-# if it is set, and otherwise the time of the last commit.
+# All files and the image get one timestamp, so that equal sources make an equal image. The timestamp is
+# SOURCE_DATE_EPOCH if it is set, and otherwise the time of the last commit.
 set -euo pipefail
 
 image=${1:?the name of the image} dockerfile=${2:?the Dockerfile} context=${3:?the folder that is built from}
@@ -16,14 +16,14 @@ shift 3
 repository() { git -C "$context" "$@" 2>/dev/null; }
 epoch=${SOURCE_DATE_EPOCH:-$(repository log -1 --pretty=%ct || echo 1700000000)}
 revision=$(repository rev-parse HEAD || true)
-# A tree that was changed is not that revision.
+# If the tree has uncommitted changes, the image gets no label with a revision.
 [ -z "$(repository status --porcelain -- . || true)" ] || revision=''
 label() { arguments+=(--label "org.opencontainers.image.$1=$2"); }
 
 secrets=$(mktemp -d)
 trap 'rm -r "$secrets"' EXIT
 chmod 700 "$secrets"
-# Where there is no npm, the builder's own knows a registry.
+# If npm is not installed here, the npm of the build image uses its own registry.
 npm_setting() { npm config get "$1" 2>/dev/null || true; }
 authorities=$(npm_setting cafile)
 [ -f "$authorities" ] || authorities=${NODE_EXTRA_CA_CERTS:-}
@@ -40,7 +40,8 @@ version=$(node --print "JSON.parse(fs.readFileSync(process.argv[1])).version ?? 
 [ -z "$revision" ] || label revision "$revision"
 
 if command -v buildah >/dev/null; then
-  # Chroot isolation works where no container can be started; the OCI format has no health check.
+  # Chroot isolation also works where no container can be started. The Docker format is needed, because the OCI format
+  # has no health check.
   buildah build --isolation chroot --layers --format docker --timestamp "$epoch" "${arguments[@]}" "$@" "$context"
 else
   docker build --build-arg "SOURCE_DATE_EPOCH=$epoch" "${arguments[@]}" "$@" "$context"

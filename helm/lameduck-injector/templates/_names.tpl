@@ -1,4 +1,4 @@
-{{/* The names and labels of the objects. Both are cluster-wide, so their name is that of the release. */}}
+{{/* The names and labels of the objects. Both objects exist once in a cluster, so each has the name of the release. */}}
 
 {{- define "injector.name" -}}
 {{- regexReplaceAll "[^a-z0-9.-]" (lower .Release.Name) "-" | trimAll "-." -}}
@@ -24,13 +24,13 @@ admissionregistration.k8s.io/{{ ternary "v1" "v1beta1" (eq (include "injector.is
 {{- .Values.delivery | default (ternary "imageVolume" "initContainer" (eq (include "injector.isNew" .) "yes")) -}}
 {{- end -}}
 
-{{/* A value as its text: Helm reads numbers from files as floats. */}}
+{{/* Returns a value as text. Helm reads numbers from files as floats, so a whole number needs a conversion. */}}
 {{- define "injector.text" -}}
 {{- if kindIs "float64" . -}}{{- ternary (int64 .) . (eq (floor .) .) | toString -}}
 {{- else if not (kindIs "invalid" .) -}}{{- toString . -}}{{- end -}}
 {{- end -}}
 
-{{/* A string of CEL. */}}
+{{/* Quotes a text as a string of CEL. */}}
 {{- define "injector.string" -}}
 '{{ . | replace "\\" "\\\\" | replace "'" "\\'" }}'
 {{- end -}}

@@ -1,5 +1,6 @@
-{{/* The JSON patch of a pod, in CEL: a list for each thing that injection adds. docs/injector.md describes the result. JSON
-Patch, because an apply configuration can remove nothing and merges lists by its own rules. */}}
+{{/* The JSON patch of a pod, in CEL, as the sum of one list for each field that injection adds. docs/injector.md describes
+the result. An apply configuration is not sufficient, because it cannot remove fields, and merges lists by its own
+rules. */}}
 
 {{- define "injector.patch" -}}
 (has(object.metadata.annotations) ? [] : [JSONPatch{op: 'add', path: '/metadata/annotations', value: {}}])
@@ -22,8 +23,9 @@ JSONPatch{op: 'add', path: '/spec/terminationGracePeriodSeconds', value: variabl
   image: Object.spec.volumes.image{reference: {{ include "injector.string" .Values.image }}, pullPolicy: 'IfNotPresent'}}}]
 {{- end -}}
 
-{{/* The init container has the resources of the container, so that the quality of service of the pod stays as it is, and what
-pod security `restricted` demands. It does not share claims, which are for one container. */}}
+{{/* The init container copies the resources of the container, so that the quality-of-service class of the pod does not change.
+It does not copy resource claims, because a claim may be for one container only. Its security context meets the pod security
+standard `restricted`. */}}
 {{- define "injector.initContainer" -}}
 (has(object.spec.volumes) ? [] : [JSONPatch{op: 'add', path: '/spec/volumes', value: []}])
 + [JSONPatch{op: 'add', path: '/spec/volumes/-', value: Object.spec.volumes{
@@ -46,7 +48,8 @@ pod security `restricted` demands. It does not share claims, which are for one c
 + (variables.container.?resources.?claims.hasValue() ? [JSONPatch{op: 'remove', path: '/spec/initContainers/0/resources/claims'}] : [])
 {{- end -}}
 
-{{/* As in the application chart: the copy is renamed when it is complete, and a second run changes nothing. */}}
+{{/* Copies the package into a temporary folder, and renames the folder when the copy is complete. A second run changes nothing.
+The application chart does the same. */}}
 {{- define "injector.copy" -}}
 const { chmodSync, cpSync, existsSync, mkdtempSync, renameSync } = require('node:fs');
 const [from, to] = process.argv.slice(1);
@@ -73,8 +76,8 @@ if (!existsSync(`${to}/package`)) {
   readOnly: true}}]
 {{- end -}}
 
-{{/* NODE_OPTIONS of the pod stays, and what it loads is loaded first. A reference that Kubernetes cannot resolve stays as it
-is, and Node reads no option after it: a reference therefore comes last. */}}
+{{/* Keeps the pod's own NODE_OPTIONS, whose modules are loaded before lameduck. But if the value has a reference `$(NAME)`,
+lameduck comes before it. Kubernetes does not replace an unknown reference, and Node would ignore every option after it. */}}
 {{- define "injector.environment" -}}
 {{- $load := printf "'--import=%s/package/dist/register.cjs'" (include "injector.folder" .) -}}
 (has(variables.container.env) ? [] : [JSONPatch{op: 'add', path: variables.path + '/env', value: []}])
@@ -89,7 +92,8 @@ is, and Node reads no option after it: a reference therefore comes last. */}}
 + variables.settings.map(e, JSONPatch{op: 'add', path: variables.path + '/env/-', value: e})
 {{- end -}}
 
-{{/* Only where the pod itself asks for injection: a program in another language would never become ready. */}}
+{{/* Adds a readiness probe only if the pod itself has the label for injection. With `allPods`, the program may be in another
+language and would fail a probe of /readyz forever. */}}
 {{- define "injector.readinessProbe" -}}
 (has(variables.container.readinessProbe) || variables.probePort == 0 || object.metadata.?labels[?'lameduck/inject'].orValue('') != 'enabled' ? [] :
   [JSONPatch{op: 'add', path: variables.path + '/readinessProbe', value: Object.spec.containers.readinessProbe{

@@ -1,5 +1,5 @@
-{{/* Every value that is invalid is refused here, all in one message, because the API server would ignore the error, or say it
-later and in other words. */}}
+{{/* Rejects all invalid values in one error. The API server would ignore some of them, and report others later and less
+clearly. */}}
 
 {{- define "injector.refuse" -}}
 {{- $problems := index . 0 -}}
@@ -29,12 +29,12 @@ later and in other words. */}}
 {{- $path := "([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*" -}}
 {{- $tag := ":[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}" -}}
 {{- if or (hasSuffix ":latest" $image) (not (regexMatch (printf "^%s(%s|(%s)?@sha256:[0-9a-f]{64})$" $path $tag $tag) $image)) -}}
-{{- include "injector.refuse" (list (index . 1) "image" $.Values.image "must be a whole image reference with a digest, or with a tag other than latest: the pods of one rollout could load different versions" "write it as registry.example/lameduck:1.2.3") -}}
+{{- include "injector.refuse" (list (index . 1) "image" $.Values.image "must be a complete image reference with a digest, or with a tag other than latest, because the pods of one rollout could otherwise load different versions" "write it as registry.example/lameduck:1.2.3") -}}
 {{- end -}}
 {{- end -}}
 
-{{/* The sum is the package's own: the greater of the delay and the 5 s of pre-shutdown hooks, at least 1 s for requests, 3 s
-for destroy hooks, and 2 s before SIGKILL. */}}
+{{/* Computes the shortest grace period as the package does. The first term is the longer one of the delay and the 5 s for
+pre-shutdown hooks. The others are 1 s for requests, 3 s for destroy hooks, and 2 s before SIGKILL. */}}
 {{- define "injector.refuseTimes" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $delay := include "injector.text" $.Values.shutdownDelayDuration -}}
@@ -50,7 +50,7 @@ for destroy hooks, and 2 s before SIGKILL. */}}
 {{- include "injector.refuse" (list $problems "minTerminationGracePeriodSeconds" $.Values.minTerminationGracePeriodSeconds "must be a whole number of seconds from 1 to 2000000, without a unit" "correct it, or leave it out for 30") -}}
 {{- end -}}
 {{- if and $isDelay $isGrace -}}
-{{- /* Helm 3 has no function that reads a duration, so the delay is added to a date. */ -}}
+{{- /* Helm 3 has no function that parses a duration, so add the delay to a date and subtract the date. */ -}}
 {{- $date := toDate "2006-01-02" "2000-01-01" -}}
 {{- $seconds := sub ($date | dateModify $delay | unixEpoch) ($date | unixEpoch) -}}
 {{- $least := add (max $seconds 5) 1 3 2 -}}
@@ -72,6 +72,6 @@ for destroy hooks, and 2 s before SIGKILL. */}}
 {{- if not (has $delivery (list "" "imageVolume" "initContainer")) -}}
 {{- include "injector.refuse" (list $problems "delivery" $.Values.delivery "must be imageVolume or initContainer" "correct it, or leave it out") -}}
 {{- else if and (eq $delivery "imageVolume") (ne (include "injector.isNew" $) "yes") -}}
-{{- include "injector.refuse" (list $problems "delivery" $delivery (printf "an image volume needs Kubernetes 1.36, and this is %s: an older one may drop the volume and leave NODE_OPTIONS, and no pod would start" $.Capabilities.KubeVersion.Version) "set initContainer, or leave it out") -}}
+{{- include "injector.refuse" (list $problems "delivery" $delivery (printf "an image volume needs Kubernetes 1.36, and this is %s. An older version may drop the volume and keep NODE_OPTIONS, and then no pod would start" $.Capabilities.KubeVersion.Version) "set initContainer, or leave it out") -}}
 {{- end -}}
 {{- end -}}

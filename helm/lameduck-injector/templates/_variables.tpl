@@ -1,4 +1,4 @@
-{{/* What the policy computes of a pod, in CEL. Each variable is computed when it is first used. */}}
+{{/* The variables that the policy computes from a pod, in CEL. The API server computes each variable at its first use. */}}
 
 {{- define "injector.folder" -}}/opt/lameduck{{- end -}}
 
@@ -17,7 +17,7 @@
   expression: "variables.container.?env.orValue([])"
 - name: names
   expression: "variables.env.map(e, e.name)"
-# If a name is there twice, the last one counts. -1 means that there is none.
+# The index of NODE_OPTIONS in env, or -1. If the name occurs twice, the last one counts.
 - name: optionsAt
   expression: "variables.names.lastIndexOf('NODE_OPTIONS')"
 - name: optionsGiven
@@ -28,30 +28,32 @@
   expression: "object.spec.containers + object.spec.?initContainers.orValue([])"
 - name: grace
   expression: "int(object.spec.?terminationGracePeriodSeconds.orValue(30))"
-# A number beyond 2^53 would reach the pod as a string, and the API server would reject the pod.
+# Why the pod is skipped, or an empty text. The limit of terminationGracePeriodSeconds keeps numbers above 2^53 out: they
+# would reach the pod as strings, and the API server would reject the pod.
 - name: reason
   expression: >-
     object.spec.?os.name.orValue('linux') != 'linux' || object.spec.?nodeSelector[?'kubernetes.io/os'].orValue('linux') != 'linux' ? 'the pod is not for Linux'
-    : object.spec.?hostNetwork.orValue(false) ? 'the pod has hostNetwork, where the probe port would be a port of the node'
+    : object.spec.?hostNetwork.orValue(false) ? 'the pod has hostNetwork, so the probe port would occupy a port of the node'
     : object.spec.restartPolicy != 'Always' ? 'the pod has restartPolicy ' + object.spec.restartPolicy
     : size(variables.chosen) != 1 ? (variables.wanted == '' ? 'the pod has several containers: name the one to inject in the annotation lameduck/container' : 'the pod has no container with the name in the annotation lameduck/container or kubectl.kubernetes.io/default-container')
     : variables.grace > 2000000 ? 'terminationGracePeriodSeconds is more than 2000000'
     : variables.everyContainer.exists(c, c.name == 'lameduck') ? 'a container of the pod is named lameduck'
     : 'LAMEDUCK_DISABLED' in variables.names ? 'LAMEDUCK_DISABLED is set'
-    : variables.optionsGiven.contains('lameduck') ? 'NODE_OPTIONS loads lameduck already'
+    : variables.optionsGiven.contains('lameduck') ? 'NODE_OPTIONS already loads lameduck'
     : variables.mounts.exists(m, m == '/' || m.matches('^/opt(/lameduck.*)?/?$')) ? 'the container mounts a volume at /opt or {{ include "injector.folder" . }}'
     : ''
 - name: portAt
   expression: "variables.names.lastIndexOf('LAMEDUCK_PROBE_PORT')"
 - name: portGiven
   expression: "variables.portAt < 0 ? '' : variables.env[variables.portAt].?value.orValue('')"
-# 0 means no probe port: the value is not a port or is unknown here, or a container of the pod already uses port 8081.
+# The probe port, or 0 for none. It is 0 if LAMEDUCK_PROBE_PORT is not a port number, or if its value comes from a
+# reference. It is also 0 if a container of the pod already uses port 8081.
 - name: probePort
   expression: >-
     variables.portAt >= 0 ? (variables.portGiven.matches('^[1-9][0-9]{0,4}$') && int(variables.portGiven) < 65536 ? int(variables.portGiven) : 0)
     : variables.everyContainer.exists(c, c.?ports.orValue([]).exists(p, p.containerPort == 8081)) ? 0
     : 8081
-# A sleep tells its seconds. Any other hook was meant to fit into the grace period of the pod.
+# The seconds of the preStop hook. Only a sleep states them. Any other hook may take the whole grace period of the pod.
 - name: preStop
   expression: "!variables.container.?lifecycle.?preStop.hasValue() ? 0 : int(variables.container.lifecycle.preStop.?sleep.seconds.orValue(variables.grace))"
 - name: newGrace

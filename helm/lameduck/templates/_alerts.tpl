@@ -1,4 +1,4 @@
-{{/* What all alerts share: their defaults, their labels, and how their series are selected. */}}
+{{/* The parts that all alerts share: defaults, labels, and the selectors of their series. */}}
 
 {{/* The default of each alert. `alerts.rules` overrides them. The unit of each threshold is in docs/alerts.md. */}}
 {{- define "lameduck.alertDefaults" -}}
@@ -19,7 +19,7 @@ LameduckShutdownCutRequests: { severity: critical, for: 0s, threshold: 0 }
 LameduckShutdownFailed: { severity: warning, for: 0s, threshold: 0 }
 {{- end -}}
 
-{{/* The settings of one alert, as JSON: (list $ name). */}}
+{{/* Returns the settings of one alert, as JSON: (list $ name). */}}
 {{- define "lameduck.alertSettings" -}}
 {{- $ := index . 0 -}}{{- $name := index . 1 -}}
 {{- $defaults := get (include "lameduck.alertDefaults" $ | fromYaml) $name -}}
@@ -31,8 +31,8 @@ LameduckShutdownFailed: { severity: warning, for: 0s, threshold: 0 }
 {{- include "lameduck.text" (include "lameduck.alertSettings" . | fromJson).threshold -}}
 {{- end -}}
 
-{{/* One alert: (list $ scope name expression summary description). The rules of one release set the labels that name the
-release. The rules of a cluster take these labels from the series. */}}
+{{/* Returns one alert: (list $ scope name expression summary description). The rules of one release set the labels that
+name the release. The rules of a cluster take these labels from the series. */}}
 {{- define "lameduck.alert" -}}
 {{- $ := index . 0 -}}
 {{- $name := index . 2 -}}
@@ -60,19 +60,20 @@ release. The rules of a cluster take these labels from the series. */}}
 {{- end }}
 {{- end -}}
 
-{{/* The pods of this release, as Prometheus and kube-state-metrics name them. If the name of a Deployment is longer than 46
-characters, Kubernetes cuts the hash of the pod template and the hyphen after it, because a pod's name has at most 63. */}}
+{{/* The pods of this release, as Prometheus and kube-state-metrics name them. A pod's name has at most 63 characters. If a
+Deployment's name is longer than 46 characters, Kubernetes shortens the hash of the pod template and omits the hyphen
+after it. */}}
 {{- define "lameduck.podsOf" -}}
 {{- $name := include "lameduck.fullname" . -}}
 namespace="{{ .Release.Namespace }}",pod=~"{{ $name }}-[a-z0-9]+{{ ternary "-?" "-" (gt (len $name) 46) }}[a-z0-9]+"
 {{- end -}}
 
-{{/* The selector of the pods in a scope: (list $ scope). */}}
+{{/* Returns the selector of the pods in a scope: (list $ scope). */}}
 {{- define "lameduck.podsIn" -}}
 {{- if ne (index . 1) "cluster" -}}{{- include "lameduck.podsOf" (index . 0) -}}{{- end -}}
 {{- end -}}
 
-{{/* The selector of one object of the release, whose name is in a label: (list $ scope label). */}}
+{{/* Returns the selector of one object of the release: (list $ scope label). The label has the name of the object. */}}
 {{- define "lameduck.objectIn" -}}
 {{- $ := index . 0 -}}
 {{- if ne (index . 1) "cluster" -}}
@@ -80,8 +81,8 @@ namespace="{{ .Release.Namespace }}",pod=~"{{ $name }}-[a-z0-9]+{{ ternary "-?" 
 {{- end -}}
 {{- end -}}
 
-{{/* The series of kube-state-metrics do not name the release. In the scope of a cluster, this selects those of pods that
-Prometheus scrapes through the chart, and adds their labels: (list scope expression labels). */}}
+{{/* Selects series of kube-state-metrics, which do not name the release: (list scope expression labels). With the scope
+`cluster`, the query selects the pods that Prometheus scrapes through the chart. It also adds the labels of these pods. */}}
 {{- define "lameduck.ofScrapedPods" -}}
 {{- if ne (index . 0) "cluster" -}}
 {{- index . 1 -}}
@@ -91,7 +92,7 @@ Prometheus scrapes through the chart, and adds their labels: (list scope express
 {{- end -}}
 {{- end -}}
 
-{{/* The same for an object that has the name of its workload: (list scope expression label). */}}
+{{/* Does what lameduck.ofScrapedPods does, for an object with the name of its workload: (list scope expression label). */}}
 {{- define "lameduck.ofScrapedWorkloads" -}}
 {{- if ne (index . 0) "cluster" -}}
 {{- index . 1 -}}
@@ -100,8 +101,8 @@ Prometheus scrapes through the chart, and adds their labels: (list scope express
 {{- end -}}
 {{- end -}}
 
-{{/* How far a counter has risen in 15 minutes, for each pod: (list metric selector more-labels). increase() does not see the
-first sample of a counter, so a counter that starts above 0 counts with its value. */}}
+{{/* Returns a query for the increase of a counter in 15 minutes, for each pod: (list metric selector more-labels).
+increase() does not see the first sample of a counter, so a counter that starts above 0 counts with its value. */}}
 {{- define "lameduck.risen" -}}
 {{- $series := printf "%s{%s}" (index . 0) (index . 1) -}}
 {{- printf "max by (release, namespace, workload, pod%s) (increase(%s[15m]) > 0 or (max_over_time(%s[15m]) unless max_over_time(%s[15m] offset 15m)))" (index . 2) $series $series $series -}}

@@ -1,6 +1,6 @@
-{{/* The environment of the container. */}}
+{{/* The environment variables of the container. */}}
 
-{{/* Each setting of an elector and its kind. `leaseName` is none: the program gets it as LEASE_NAME. */}}
+{{/* The settings of an elector, each with its kind. `leaseName` is not a setting: the program gets it as LEASE_NAME. */}}
 {{- define "lameduck.electionKinds" -}}
 leaseNamespace: namespace
 leaseDuration: whole seconds
@@ -17,7 +17,7 @@ stopTimeout: limit
 {{- default .Release.Namespace .Values.leaderElection.leaseNamespace -}}
 {{- end -}}
 
-{{/* The hook's limit is a term of the sum, so it is passed in any case. */}}
+{{/* Always pass the limit of the hook, because it is a term of the sum. */}}
 {{- define "lameduck.electionSettings" -}}
 - name: LEASE_NAME
   value: {{ include "lameduck.leaseName" . | quote }}
@@ -32,7 +32,8 @@ stopTimeout: limit
 {{- end -}}
 {{- end -}}
 
-{{/* The settings that the chart gives if the values do not. An injected program may be probed on its own port. */}}
+{{/* Returns the chart's own values of settings that the values do not set. The probes of an injected program may use its own
+port. */}}
 {{- define "lameduck.ownSettings" -}}
 {{- $own := ternary dict (include "lameduck.defaultSettings" . | fromJson) (eq (include "lameduck.injects" .) "yes") -}}
 {{- if .Values.runFolder.enabled -}}
@@ -43,7 +44,7 @@ stopTimeout: limit
 {{- toJson $own -}}
 {{- end -}}
 
-{{/* Settings, and then the variables of the pod. */}}
+{{/* Returns the settings as variables, and then the variables of the values. */}}
 {{- define "lameduck.environment" -}}
 {{- include "lameduck.settings" (list . (include "lameduck.ownSettings" . | fromJson)) | trim }}
 {{- if .Values.leaderElection.enabled }}
@@ -64,7 +65,11 @@ stopTimeout: limit
 {{- range $name, $value := ternary (omit (default dict .Values.env) "NODE_OPTIONS") .Values.env (eq (include "lameduck.injects" .) "yes") }}
 {{- if not (kindIs "invalid" $value) }}
 - name: {{ $name | quote }}
+  {{- if kindIs "map" $value }}
+  {{- include "lameduck.yaml" (list $ $value) | nindent 2 }}
+  {{- else }}
   value: {{ tpl (include "lameduck.text" $value) $ | quote }}
+  {{- end }}
 {{- end }}
 {{- end }}
 {{- with .Values.extraEnv }}

@@ -1,17 +1,18 @@
-{{/* What load balancers are told by annotations: how to ask for readiness, and how long they let requests of a pod that has
-left finish. Whatever the values give themselves wins. */}}
+{{/* Annotations for load balancers: how to probe for readiness, and how long requests of a removed pod may take to finish.
+Annotations in the values override them. */}}
 
-{{/* The port that a load balancer asks for readiness. */}}
+{{/* The port that a load balancer probes for readiness. */}}
 {{- define "lameduck.healthCheckPort" -}}
 {{- include "lameduck.probePort" . | default (.Values.containerPort | int64 | toString) -}}
 {{- end -}}
 
-{{/* If lameduck is off, nothing answers the path of the probe: any response of the program is enough. */}}
+{{/* If lameduck is off, no process answers the path of the probe. Any response of the program then counts as healthy. */}}
 {{- define "lameduck.healthCheckPath" -}}
 {{- ternary .Values.probes.readiness.path "/" (eq (include "lameduck.isOn" .) "yes") -}}
 {{- end -}}
 
-{{/* The attributes of an annotation, with one of the chart's unless they have its key: (list annotations name key value). */}}
+{{/* Returns the value of an annotation that lists attributes. Adds an attribute of the chart unless the values already set
+it: (list annotations name key value). */}}
 {{- define "lameduck.attributes" -}}
 {{- $given := get (default dict (index . 0)) (index . 1) -}}
 {{- $own := printf "%s=%d" (index . 2) (int64 (index . 3)) -}}
@@ -22,16 +23,18 @@ left finish. Whatever the values give themselves wins. */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Of the chart's annotations, those that already contain the attributes of the values: (list annotations). */}}
-{{- define "lameduck.mergedAttributes" -}}
-{{- range $name, $value := index . 0 }}
-{{- if hasSuffix "-attributes" $name }}
-{{ $name }}: {{ $value | quote }}
-{{- end }}
-{{- end }}
+{{/* Returns the annotations of the chart, overridden by those of the values, as JSON: (list own given). An empty text also
+overrides. Annotations of the chart that list attributes already contain the attributes of the values. */}}
+{{- define "lameduck.annotations" -}}
+{{- $all := index . 0 -}}
+{{- range $name, $value := default dict (index . 1) -}}
+{{- if not (and (hasSuffix "-attributes" $name) (hasKey $all $name)) -}}{{- $_ := set $all $name $value -}}{{- end -}}
+{{- end -}}
+{{- toJson $all -}}
 {{- end -}}
 
-{{/* The health check of a load balancer: every 5 s, out after two failures, all in less than the least delay behind one. */}}
+{{/* The health check of a load balancer: every 5 s, with two failures to remove a pod. It removes a pod in less time than
+the shortest accepted delay. */}}
 {{- define "lameduck.serviceAnnotations" -}}
 {{- $b := include "lameduck.times" . | fromJson -}}
 {{- $l := .Values.lameduck -}}
@@ -57,7 +60,7 @@ cloud.google.com/backend-config: '{"default": "{{ include "lameduck.fullname" . 
 {{- if eq .Values.lameduck.front "aws" }}
 alb.ingress.kubernetes.io/target-type: ip
 alb.ingress.kubernetes.io/target-group-attributes: {{ include "lameduck.attributes" (list .Values.ingress.annotations "alb.ingress.kubernetes.io/target-group-attributes" "deregistration_delay.timeout_seconds" $b.frontDrainSeconds) | quote }}
-{{- /* The Ingresses of a group share one ALB, so that only one of them may set its attributes. */}}
+{{- /* The Ingresses of a group share one ALB, so only one of them may set its attributes. */}}
 {{- if include "lameduck.isGiven" .Values.lameduck.frontIdleTimeout }}
 alb.ingress.kubernetes.io/load-balancer-attributes: {{ include "lameduck.attributes" (list .Values.ingress.annotations "alb.ingress.kubernetes.io/load-balancer-attributes" "idle_timeout.timeout_seconds" (div (add (int64 $b.idle) 999) 1000)) | quote }}
 {{- end }}
@@ -73,8 +76,8 @@ alb.ingress.kubernetes.io/unhealthy-threshold-count: "2"
 {{- end }}
 {{- end -}}
 
-{{/* What makes the sidecar of a mesh exit after the server: a native sidecar, and for Istio a proxy that waits until no connection
-is open. Linkerd has read the name with `beta` since 2.19. */}}
+{{/* Annotations that make the sidecar of a mesh exit after the server. They request a native sidecar, and for Istio also a
+proxy that waits until no connection is open. Linkerd reads the annotation with `beta` since 2.19. */}}
 {{- define "lameduck.meshAnnotations" -}}
 {{- if eq .Values.lameduck.front "istio" }}
 sidecar.istio.io/nativeSidecar: "true"

@@ -2,13 +2,43 @@
 {{- if and .Values.inject.enabled (include "lameduck.isOn" .) -}}yes{{- end -}}
 {{- end -}}
 
-{{/* Injection: an init container brings the package into a volume, from where Node loads it into a program that has never
-heard of it. */}}
+{{/* Injection: an init container copies the package into a volume. Node loads it from there into a program that does not use
+lameduck in its code. */}}
 
 {{- define "lameduck.injectedFolder" -}}/opt/lameduck{{- end -}}
 
-{{/* The copy gets its name only when it is whole, and is kept when the pod's init containers run again. Every user can read
-it: the server may run as another one. */}}
+{{/* Returns `yes` if the image itself is the volume. Nothing is then copied, and the image needs no Node. */}}
+{{- define "lameduck.injectsImage" -}}
+{{- if and (include "lameduck.injects" .) (eq .Values.inject.delivery "imageVolume") -}}yes{{- end -}}
+{{- end -}}
+
+{{- define "lameduck.injectedVolume" -}}
+name: lameduck
+{{- if include "lameduck.injectsImage" . }}
+image:
+  reference: {{ include "lameduck.inRegistry" (list . .Values.inject.image) | quote }}
+  pullPolicy: {{ .Values.image.pullPolicy }}
+{{- else }}
+emptyDir:
+  sizeLimit: 256Mi
+{{- end }}
+{{- end -}}
+
+{{- define "lameduck.injectedMount" -}}
+name: lameduck
+{{- if include "lameduck.injectsImage" . }}
+mountPath: {{ include "lameduck.injectedFolder" . }}/package
+{{- with trimAll "/" .Values.inject.from }}
+subPath: {{ . | quote }}
+{{- end }}
+{{- else }}
+mountPath: {{ include "lameduck.injectedFolder" . }}
+{{- end }}
+readOnly: true
+{{- end -}}
+
+{{/* The init container renames the copy when it is complete, and keeps a copy that exists when it runs again. Every user can
+read the copy, because the server may run as another user. */}}
 {{- define "lameduck.injector" -}}
 name: lameduck
 image: {{ include "lameduck.inRegistry" (list . .Values.inject.image) | quote }}
@@ -45,7 +75,7 @@ volumeMounts:
     mountPath: {{ include "lameduck.injectedFolder" . }}
 {{- end -}}
 
-{{/* Behind what is there already, so that a tracer is loaded first. */}}
+{{/* Adds lameduck after the existing options, so that a tracer is loaded first. */}}
 {{- define "lameduck.nodeOptions" -}}
 {{- $given := get (default dict .Values.env) "NODE_OPTIONS" | default "" -}}
 {{- printf "%s --%s=%s/package/dist/register.cjs" $given .Values.inject.nodeOption (include "lameduck.injectedFolder" .) | trim -}}
@@ -56,26 +86,34 @@ volumeMounts:
 {{- $v := $.Values -}}
 {{- if $v.inject.enabled -}}
 {{- if and (include "lameduck.isOn" $) (not (include "lameduck.probePort" $)) -}}
-{{- include "lameduck.refuse" (list $problems "lameduck.probePort" $v.lameduck.probePort "a program that knows nothing of lameduck answers no probes on its own port" "set it to a port, such as 8081") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.probePort" $v.lameduck.probePort "a program that does not use lameduck in its code answers no probes on its own port" "set it to a port, such as 8081") -}}
 {{- end -}}
 {{- if or (regexMatch ":latest$" $v.inject.image) (not (regexMatch "^[^@]+(:[^/:@]+|@sha256:[0-9a-f]{64})$" $v.inject.image)) -}}
 {{- include "lameduck.refuse" (list $problems "inject.image" $v.inject.image "its tag or digest must say which package is injected" "name one that does not move") -}}
 {{- end -}}
+{{- if and (eq $v.inject.delivery "imageVolume") (semverCompare "<1.35.0-0" $.Capabilities.KubeVersion.Version) -}}
+{{- include "lameduck.refuse" (list $problems "inject.delivery" $v.inject.delivery (printf "an image volume needs Kubernetes 1.35, and this is %s: an older one may drop the volume and keep NODE_OPTIONS, and no pod would start" $.Capabilities.KubeVersion.Version) "leave it out") -}}
+{{- end -}}
+{{- $options := get (default dict $v.env) "NODE_OPTIONS" -}}
+{{- if kindIs "map" $options -}}
+{{- include "lameduck.refuse" (list $problems "env.NODE_OPTIONS" $options "injection appends options to it, so it must be a text" "write it as a text") -}}
+{{- end -}}
 {{- range $v.extraEnv -}}
 {{- if eq .name "NODE_OPTIONS" -}}
-{{- include "lameduck.refuse" (list $problems "extraEnv" .name "injection adds to it, and can only add to a text" "put it into env") -}}
+{{- include "lameduck.refuse" (list $problems "extraEnv" .name "injection appends options to its text in env" "put it into env") -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
-{{/* Whether npm or a shell starts the program. It gets SIGTERM, and may not forward it. */}}
+{{/* Returns `yes` if npm or a shell starts the program. Such a parent process gets SIGTERM and may not forward it. */}}
 {{- define "lameduck.isLaunched" -}}
 {{- $words := .Values.command | default .Values.args | default (list "") -}}
 {{- if regexMatch "^(.*/)?(npm|npx|yarn|yarnpkg|pnpm|pnpx|sh|ash|bash|dash)$" (first $words) -}}yes{{- end -}}
 {{- end -}}
 
-{{/* The hook `lameduck stop`, as the JSON of a lifecycle, or nothing. It finds the process by the probe port. */}}
+{{/* Returns the hook `lameduck stop` as the JSON of a lifecycle, or an empty text. The hook finds the process by its probe
+port. */}}
 {{- define "lameduck.stopHook" -}}
 {{- $hook := .Values.preStopHook -}}
 {{- if and (include "lameduck.probePort" .) (or (eq $hook "always") (and (eq $hook "auto") (include "lameduck.isLaunched" .))) -}}
@@ -85,7 +123,7 @@ volumeMounts:
 {{- end -}}
 {{- end -}}
 
-{{/* The lifecycle of the values. A preStop in it replaces that of the chart, because a hook has only one handler. */}}
+{{/* Returns the lifecycle of the values. Its preStop hook replaces that of the chart, because a container has only one. */}}
 {{- define "lameduck.lifecycleOf" -}}
 {{- $given := default dict .Values.lifecycle -}}
 {{- if hasKey $given "preStop" -}}
@@ -103,7 +141,7 @@ volumeMounts:
 {{- if and $preStop (eq $seconds 0) -}}
 {{- include "lameduck.refuse" (list $problems "lifecycle.preStop" $preStop "takes time from the grace period before the process signal" "set lameduck.preStopSeconds to the most seconds that it takes") -}}
 {{- else if and (include "lameduck.stopHook" $) (not $preStop) (gt $seconds 0) -}}
-{{- include "lameduck.refuse" (list $problems "lameduck.preStopSeconds" $v.lameduck.preStopSeconds "must be 0, because the hook lameduck stop begins the shutdown at once" "leave it out, or set preStopHook to never") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.preStopSeconds" $v.lameduck.preStopSeconds "must be 0, because the preStop hook `lameduck stop` begins the shutdown at once" "leave it out, or set preStopHook to never") -}}
 {{- else if and (include "lameduck.isOn" $) (include "lameduck.isLaunched" $) (eq $v.preStopHook "auto") (not (include "lameduck.probePort" $)) (not $preStop) -}}
 {{- include "lameduck.refuse" (list $problems "command" ($v.command | default $v.args | first) "does not reliably forward SIGTERM, and the hook lameduck stop needs a probe port" "start node itself, set lameduck.probePort, or set preStopHook to never") -}}
 {{- end -}}

@@ -1,7 +1,8 @@
-{{/* The alerts on the log: (list $ scope). Prometheus rarely scrapes the last values of a pod. They are in the final line of
-its log. */}}
+{{/* The alerts on the log: (list $ scope). Prometheus rarely scrapes the last values of a pod. The final line of its log has
+them. */}}
 
-{{/* A query of one number for each pod. In the scope of a cluster, the name of the workload comes from that of the pod. */}}
+{{/* Returns a query with one number for each pod. With the scope `cluster`, it derives the name of the workload from the name of
+the pod. */}}
 {{- define "lameduck.ofLoggedPods" -}}
 {{- if ne (index . 0) "cluster" -}}
 {{- index . 1 -}}
@@ -17,9 +18,9 @@ its log. */}}
 {{- include "lameduck.alert" (list $ $scope "LameduckShutdownCutRequests"
   (printf "%s > %s" (include "lameduck.ofLoggedPods" (list $scope (printf "sum by (namespace, pod) (sum_over_time(%s | unwrap requests_cut [15m]))" $lines))) (include "lameduck.threshold" (list $ "LameduckShutdownCutRequests")))
   "{{ $labels.pod }} cut {{ $value }} requests at the end of its shutdown budget."
-  "The final line of its log names them in `unfinished`. They take longer than lameduck.longestRequestDuration.") }}
+  "The final line of the log names the cut requests in `unfinished`. These requests take longer than lameduck.longestRequestDuration.") }}
 {{- include "lameduck.alert" (list $ $scope "LameduckShutdownFailed"
   (printf "%s > %s" (include "lameduck.ofLoggedPods" (list $scope (printf "sum by (namespace, pod, exitCode) (count_over_time(%s | exitCode != `0` [15m]))" $lines))) (include "lameduck.threshold" (list $ "LameduckShutdownFailed")))
   "{{ $labels.pod }} exited with code {{ $labels.exitCode }}."
-  "1 is a second process signal, 80 requests that were cut, 81 a hook that failed, 82 an uncaught error, 83 leadership lost. A container with exit code 137 was killed by SIGKILL and writes no final line.") }}
+  "Exit codes: 1 is a second process signal, 80 requests that were cut, 81 a hook that failed, 82 an uncaught error, 83 leadership lost. 137 is SIGKILL: a final line with this code means that the event loop was blocked.") }}
 {{- end -}}

@@ -1,12 +1,13 @@
-{{/* Names and labels. The selector is immutable, so it has only what never changes; nothing of the chart's or the
-application's version stands in it, nor on the pods. */}}
+{{/* Names and labels. A selector is immutable, so it contains only labels that never change. Neither the selector nor the
+pods have a label with the version of the chart or of the application. */}}
 
 {{- define "lameduck.name" -}}
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* The longest suffix is `-metrics`: the base is cut so that every name with one fits in 63 characters. A Service's name
-begins with a letter, and has no dot and no capital, as a release or the alias of a dependency may. */}}
+{{/* The longest suffix is `-metrics`, so cut the base name until each name with a suffix has at most 63 characters. The name
+of a Service begins with a letter, and has no dots and no capital letters. The name of a release, or the alias of a
+dependency, may have them. */}}
 {{- define "lameduck.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- $full := .Values.fullnameOverride -}}
@@ -23,7 +24,7 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/component: server
 {{- end -}}
 
-{{/* What the chart itself labels every object with but the pods. */}}
+{{/* The labels that the chart itself adds to every object except the pods. */}}
 {{- define "lameduck.ownLabels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{ include "lameduck.selectorLabels" . }}
@@ -31,12 +32,12 @@ app.kubernetes.io/version: {{ include "lameduck.version" . | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 
-{{/* The labels of every object but the pods. */}}
+{{/* All labels of every object except the pods. */}}
 {{- define "lameduck.labels" -}}
 {{- include "lameduck.labelsWith" (list . dict) -}}
 {{- end -}}
 
-{{/* The labels of an object that has labels of its own, which win over those of all objects: (list $ labels). */}}
+{{/* Returns the labels of an object with labels of its own. These override the common labels: (list $ labels). */}}
 {{- define "lameduck.labelsWith" -}}
 {{- $ := index . 0 -}}
 {{- include "lameduck.ownLabels" $ }}
@@ -53,13 +54,13 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- end -}}
 {{- end -}}
 
-{{/* The version of the application: the tag of the image, or else the beginning of its digest. */}}
+{{/* Returns the version of the application: the tag of the image, or else the beginning of its digest. */}}
 {{- define "lameduck.version" -}}
 {{- $digest := default "" .Values.image.digest | trimPrefix "sha256:" | trunc 12 -}}
 {{- include "lameduck.text" .Values.image.tag | default $digest | default .Chart.AppVersion | trunc 63 | trimAll "-_." -}}
 {{- end -}}
 
-{{/* An image with the registry of the values instead of its own: (list $ image). */}}
+{{/* Returns an image, with the registry of the values in place of its own: (list $ image). */}}
 {{- define "lameduck.inRegistry" -}}
 {{- $ := index . 0 -}}
 {{- $registry := $.Values.image.registry | default (default dict $.Values.global).imageRegistry -}}
@@ -67,7 +68,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if $registry -}}{{- printf "%s/%s" (trimSuffix "/" $registry) (trimPrefix $own (index . 1)) -}}{{- else -}}{{- index . 1 -}}{{- end -}}
 {{- end -}}
 
-{{/* With a digest the tag only informs. */}}
+{{/* With a digest, the kubelet ignores the tag. */}}
 {{- define "lameduck.image" -}}
 {{- $image := .Values.image -}}
 {{- include "lameduck.inRegistry" (list . $image.repository) -}}
@@ -75,7 +76,17 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- with $image.digest }}@{{ . }}{{ end -}}
 {{- end -}}
 
-{{/* A name for files and groups that are unique in a cluster. The fullname is unique in a namespace. */}}
+{{/* Returns the secrets for the registry as JSON: those of the values, and then those that all charts of a release share. */}}
+{{- define "lameduck.pullSecrets" -}}
+{{- $secrets := list -}}
+{{- range concat (default list .Values.imagePullSecrets) (default list (default dict .Values.global).imagePullSecrets) -}}
+{{- $secret := kindIs "string" . | ternary (dict "name" .) . -}}
+{{- if not (has $secret $secrets) -}}{{- $secrets = append $secrets $secret -}}{{- end -}}
+{{- end -}}
+{{- toJson $secrets -}}
+{{- end -}}
+
+{{/* A name for files and rule groups that must be unique in the cluster. The fullname is unique only in its namespace. */}}
 {{- define "lameduck.groupName" -}}
 {{- printf "%s-%s" .Release.Namespace (include "lameduck.fullname" .) -}}
 {{- end -}}

@@ -1,5 +1,5 @@
-{{/* The pod template. What stands here decides over restarts: nothing in it depends on the release's revision, on the
-versions of the chart, or on what is beside the Deployment. */}}
+{{/* The pod template. Every change of it restarts the pods. So it does not depend on the revision of the release, on the
+version of the chart, or on the optional objects. */}}
 
 {{- define "lameduck.podTemplate" -}}
 metadata:
@@ -8,7 +8,7 @@ metadata:
     {{- with .Values.podLabels }}
     {{- include "lameduck.yaml" (list $ .) | nindent 4 }}
     {{- end }}
-  {{- with merge dict (default dict .Values.podAnnotations) (include "lameduck.meshAnnotations" . | fromYaml) }}
+  {{- with include "lameduck.annotations" (list (include "lameduck.meshAnnotations" . | fromYaml) .Values.podAnnotations) | fromJson }}
   annotations:
     {{- include "lameduck.yaml" (list $ .) | nindent 4 }}
   {{- end }}
@@ -16,9 +16,9 @@ spec:
   terminationGracePeriodSeconds: {{ (include "lameduck.times" . | fromJson).grace | int64 }}
   serviceAccountName: {{ include "lameduck.serviceAccountName" . | quote }}
   automountServiceAccountToken: {{ or .Values.serviceAccount.automount .Values.leaderElection.enabled }}
-  # A Service called lameduck would put variables into the pods that look like settings.
+  # Kubernetes would set variables for a Service called lameduck. These variables look like settings.
   enableServiceLinks: false
-  {{- with .Values.imagePullSecrets }}
+  {{- with include "lameduck.pullSecrets" . | fromJsonArray }}
   imagePullSecrets:
     {{- include "lameduck.yaml" (list $ .) | nindent 4 }}
   {{- end }}
@@ -45,6 +45,13 @@ spec:
   dnsConfig:
     {{- include "lameduck.yaml" (list $ .) | nindent 4 }}
   {{- end }}
+  {{- with .Values.hostAliases }}
+  hostAliases:
+    {{- include "lameduck.yaml" (list $ .) | nindent 4 }}
+  {{- end }}
+  {{- with .Values.extraPodSpec }}
+  {{- include "lameduck.yaml" (list $ .) | nindent 2 }}
+  {{- end }}
   {{- with .Values.readinessGates }}
   readinessGates:
     {{- include "lameduck.yaml" (list $ .) | nindent 4 }}
@@ -52,9 +59,10 @@ spec:
   {{- with include "lameduck.placement" . | trim }}
   {{- . | nindent 2 }}
   {{- end }}
-  {{- if or (include "lameduck.injects" .) .Values.initContainers }}
+  {{- $copies := and (include "lameduck.injects" .) (not (include "lameduck.injectsImage" .)) }}
+  {{- if or $copies .Values.initContainers }}
   initContainers:
-    {{- if include "lameduck.injects" . }}
+    {{- if $copies }}
     - {{ include "lameduck.injector" . | indent 6 | trim }}
     {{- end }}
     {{- with .Values.initContainers }}
@@ -71,9 +79,7 @@ spec:
       emptyDir:
         {{- toYaml (default dict .Values.tmp) | nindent 8 }}
     {{- if include "lameduck.injects" . }}
-    - name: lameduck
-      emptyDir:
-        sizeLimit: 256Mi
+    - {{ include "lameduck.injectedVolume" . | indent 6 | trim }}
     {{- end }}
     {{- if .Values.runFolder.enabled }}
     - name: run-lameduck
@@ -144,9 +150,18 @@ ports:
   {{- range .Values.extraPorts }}
   - name: {{ .name }}
     containerPort: {{ .containerPort | int64 }}
+    {{- with .hostPort }}
+    hostPort: {{ . | int64 }}
+    {{- end }}
+    {{- with .protocol }}
+    protocol: {{ . }}
+    {{- end }}
   {{- end }}
 {{ include "lameduck.probesOn" (list . (ternary "probes" "http" (ne (include "lameduck.probePort" .) ""))) | trim }}
 {{ include "lameduck.ending" (list . (include "lameduck.lifecycleOf" . | fromJson)) | trim }}
+{{- with .Values.extraContainerSpec }}
+{{ include "lameduck.yaml" (list $ .) }}
+{{- end }}
 {{- with .Values.resources }}
 resources:
   {{- include "lameduck.yaml" (list $ .) | nindent 2 }}
@@ -159,9 +174,7 @@ volumeMounts:
   - name: tmp
     mountPath: /tmp
   {{- if include "lameduck.injects" . }}
-  - name: lameduck
-    mountPath: {{ include "lameduck.injectedFolder" . }}
-    readOnly: true
+  - {{ include "lameduck.injectedMount" . | indent 4 | trim }}
   {{- end }}
   {{- if .Values.runFolder.enabled }}
   - name: run-lameduck

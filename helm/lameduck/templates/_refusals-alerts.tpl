@@ -38,7 +38,7 @@
 {{- range $name := list "prometheusRule" "logRules" -}}
 {{- $scope := (get $v $name).scope -}}
 {{- if and (get $v $name).enabled $v.rulesOnly (ne $scope "cluster") -}}
-{{- include "lameduck.refuse" (list $problems (printf "%s.scope" $name) $scope "must be cluster with rulesOnly, because this release has no pods" "set it to cluster, or remove rulesOnly") -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.scope" $name) $scope "must be cluster if rulesOnly is set, because this release has no pods" "set it to cluster, or remove rulesOnly") -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

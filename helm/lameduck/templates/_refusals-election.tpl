@@ -7,7 +7,7 @@
 {{- $value := get $e $name -}}
 {{- if include "lameduck.isGiven" $value -}}
 {{- with include "lameduck.allowed" (list $kind $value) | trim -}}
-{{- include "lameduck.refuse" (list $problems (printf "leaderElection.%s" $name) $value (printf "allowed is %s" .) "correct it, or leave it out for the default") -}}
+{{- include "lameduck.refuse" (list $problems (printf "leaderElection.%s" $name) $value (printf "must be %s" .) "correct it, or leave it out for the default") -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -22,10 +22,10 @@
 {{- end -}}
 {{- if $e.enabled -}}
 {{- if eq (include "lameduck.serviceAccountName" $) "default" -}}
-{{- include "lameduck.refuse" (list $problems "serviceAccount.name" $v.serviceAccount.name "every pod without a ServiceAccount of its own has default, and would be allowed to take the Lease" "name another one, or set serviceAccount.create") -}}
+{{- include "lameduck.refuse" (list $problems "serviceAccount.name" $v.serviceAccount.name "every pod without its own ServiceAccount uses default, and would be allowed to take the Lease" "name another one, or set serviceAccount.create") -}}
 {{- end -}}
 {{- if and $v.networkPolicy.enabled (not $v.networkPolicy.egress) -}}
-{{- include "lameduck.refuse" (list $problems "networkPolicy.egress" $v.networkPolicy.egress "must name the API server: without it, no pod ever leads" "add the addresses and the port of its endpoints") -}}
+{{- include "lameduck.refuse" (list $problems "networkPolicy.egress" $v.networkPolicy.egress "must name the API server: without this connection, no pod ever leads" "add the addresses and the port of its endpoints") -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -1,6 +1,6 @@
-{{/* What is refused of names, images, routes and monitors. */}}
+{{/* Rejects invalid names, images, routes and monitors. */}}
 
-{{/* Refuses each name that a list has twice: (list problems path names rule). */}}
+{{/* Rejects each name that occurs twice in a list: (list problems path names rule). */}}
 {{- define "lameduck.refuseDuplicates" -}}
 {{- $problems := index . 0 -}}{{- $path := index . 1 -}}{{- $names := index . 2 -}}{{- $rule := index . 3 -}}
 {{- $seen := dict -}}
@@ -22,7 +22,7 @@
 {{- range $v.extraEnv -}}{{- $given = append $given .name -}}{{- end -}}
 {{- range $name := $given -}}
 {{- if hasPrefix "LAMEDUCK_" $name -}}
-{{- include "lameduck.refuse" (list $problems "env, extraEnv" $name "the settings come from the block lameduck alone, where they are part of one sum" "set lameduck.<option> instead") -}}
+{{- include "lameduck.refuse" (list $problems "env, extraEnv" $name "settings belong in the block lameduck, because the chart computes the grace period from them" "set lameduck.<option> instead") -}}
 {{- end -}}
 {{- end -}}
 {{- include "lameduck.refuseDuplicates" (list $problems "env, extraEnv" (concat $own $given) "the container would have this variable twice") -}}
@@ -35,24 +35,24 @@
 {{- range $v.extraVolumeMounts -}}{{- $mounts = append $mounts .mountPath -}}{{- end -}}
 {{- include "lameduck.refuseDuplicates" (list $problems "extraVolumeMounts" $mounts "the container would have two volumes at this path") -}}
 {{- if eq (include "lameduck.probePort" $) (toString (int64 $v.containerPort)) -}}
-{{- include "lameduck.refuse" (list $problems "lameduck.probePort" $v.lameduck.probePort "must not be containerPort: a thread of its own listens on it" "choose another one") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.probePort" $v.lameduck.probePort "must not be containerPort, because a separate thread listens on the probe port" "choose another one") -}}
 {{- end -}}
 {{- $ports := list "http" "probes" -}}{{- range $v.extraPorts -}}{{- $ports = append $ports .name -}}{{- end -}}
 {{- include "lameduck.refuseDuplicates" (list $problems "extraPorts" $ports "the container would have this port twice") -}}
 {{- include "lameduck.refuseLabels" . -}}
 {{- if $v.service.publishNotReadyAddresses -}}
-{{- include "lameduck.refuse" (list $problems "service.publishNotReadyAddresses" true "pods that end would stay in the Service" "leave it out") -}}
+{{- include "lameduck.refuse" (list $problems "service.publishNotReadyAddresses" true "terminating pods would stay in the Service" "leave it out") -}}
 {{- end -}}
 {{- end -}}
 
-{{/* The pods have only the labels of the selector from the chart, every other object has all of them. */}}
+{{/* From the chart, the pods get only the labels of the selector. Every other object gets all labels. */}}
 {{- define "lameduck.refuseLabels" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $v := $.Values -}}
 {{- $selector := include "lameduck.selectorLabels" $ | fromYaml -}}
 {{- $own := include "lameduck.ownLabels" $ | fromYaml -}}
 {{- $given := dict "podLabels" $v.podLabels "commonLabels" $v.commonLabels -}}
-{{- range list "service" "podMonitor" "serviceMonitor" "prometheusRule" "logRules" "dashboard" -}}
+{{- range list "serviceAccount" "service" "ingress" "httpRoute" "grpcRoute" "podMonitor" "serviceMonitor" "prometheusRule" "logRules" "dashboard" -}}
 {{- $_ := set $given (printf "%s.labels" .) (get $v .).labels -}}
 {{- end -}}
 {{- range $path, $labels := $given -}}
@@ -60,13 +60,18 @@
 {{- if hasKey $selector $label -}}
 {{- include "lameduck.refuse" (list $problems (printf "%s.%s" $path $label) $value "the selector has this label" "choose another one, or set nameOverride") -}}
 {{- else if and (ne $path "podLabels") (hasKey $own $label) -}}
-{{- include "lameduck.refuse" (list $problems (printf "%s.%s" $path $label) $value "every object has this label from the chart" "choose another one") -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.%s" $path $label) $value "the chart itself sets this label on every object" "choose another one") -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
 
-{{/* Containers of a pod share their ports; init containers only where they go on running beside the others. */}}
+{{/* Returns a port of a container, with its protocol unless that is TCP. Two protocols can have the same port number. */}}
+{{- define "lameduck.portOf" -}}
+{{- include "lameduck.text" .containerPort -}}{{- with .protocol -}}{{- if ne . "TCP" -}}/{{ . }}{{- end -}}{{- end -}}
+{{- end -}}
+
+{{/* The containers of a pod share its ports. An init container shares them only if it runs beside the other containers. */}}
 {{- define "lameduck.refuseContainers" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $v := $.Values -}}
@@ -74,13 +79,11 @@
 {{- range concat (default list $v.initContainers) (default list $v.extraContainers) -}}{{- $names = append $names .name -}}{{- end -}}
 {{- include "lameduck.refuseDuplicates" (list $problems "initContainers, extraContainers" $names "the pod would have this container twice") -}}
 {{- $ports := list (toString (int64 $v.containerPort)) (include "lameduck.probePort" $) | compact | uniq -}}
-{{- range $v.extraPorts -}}{{- $ports = append $ports (include "lameduck.text" .containerPort) -}}{{- end -}}
+{{- range $v.extraPorts -}}{{- $ports = append $ports (include "lameduck.portOf" .) -}}{{- end -}}
 {{- $others := default list $v.extraContainers -}}
 {{- range $v.initContainers -}}{{- if eq (toString .restartPolicy) "Always" -}}{{- $others = append $others . -}}{{- end -}}{{- end -}}
 {{- range $others -}}
-{{- range .ports -}}
-{{- if eq (default "TCP" .protocol) "TCP" -}}{{- $ports = append $ports (include "lameduck.text" .containerPort) -}}{{- end -}}
-{{- end -}}
+{{- range .ports -}}{{- $ports = append $ports (include "lameduck.portOf" .) -}}{{- end -}}
 {{- end -}}
 {{- include "lameduck.refuseDuplicates" (list $problems "extraPorts, initContainers, extraContainers" $ports "two containers of the pod would listen on this port") -}}
 {{- end -}}
@@ -93,7 +96,7 @@
 {{- include "lameduck.refuse" (list $problems "image.digest" $image.digest "must be sha256: and 64 hexadecimal digits" "copy it from the registry") -}}
 {{- end -}}
 {{- else if has (include "lameduck.text" $image.tag) (list "" "latest") -}}
-{{- include "lameduck.refuse" (list $problems "image.tag" $image.tag "without a digest the tag must say which image: the pods of one rollout could run different ones" "set image.digest, or a tag that never moves") -}}
+{{- include "lameduck.refuse" (list $problems "image.tag" $image.tag "must name one image if there is no digest: with an empty or moving tag, the pods of one rollout could run different images" "set image.digest, or a tag that always names the same image") -}}
 {{- end -}}
 {{- end -}}
 
@@ -102,11 +105,11 @@
 {{- $v := $.Values -}}
 {{- range $name := list "ingress" "httpRoute" "grpcRoute" -}}
 {{- if and (get $v $name).enabled (not $v.service.enabled) -}}
-{{- include "lameduck.refuse" (list $problems (printf "%s.enabled" $name) true "it routes to the Service, which is switched off" "set service.enabled") -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.enabled" $name) true "the route leads to the Service, but service.enabled is false" "set service.enabled") -}}
 {{- end -}}
 {{- end -}}
 {{- if and $v.service.externalTrafficPolicy (eq $v.service.type "ClusterIP") -}}
-{{- include "lameduck.refuse" (list $problems "service.externalTrafficPolicy" $v.service.externalTrafficPolicy "no traffic comes from outside to a Service of type ClusterIP" "leave it out, or set service.type") -}}
+{{- include "lameduck.refuse" (list $problems "service.externalTrafficPolicy" $v.service.externalTrafficPolicy "a Service of type ClusterIP gets no traffic from outside the cluster" "leave it out, or set service.type") -}}
 {{- end -}}
 {{- $l := $v.lameduck -}}
 {{- $b := include "lameduck.times" $ | fromJson -}}
@@ -114,19 +117,12 @@
 {{- include "lameduck.refuse" (list $problems "lameduck.frontIdleTimeout" $l.frontIdleTimeout "must be from 1s to 4000s: the controller cannot set up an ALB with it" "correct it, or leave it out for 60s") -}}
 {{- end -}}
 {{- if and $v.ingress.enabled (not $v.ingress.hosts) -}}
-{{- include "lameduck.refuse" (list $problems "ingress.hosts" $v.ingress.hosts "must name at least one host: nothing would be routed" "add one") -}}
-{{- end -}}
-{{- if $v.ingress.enabled -}}
-{{- range $v.ingress.tls -}}
-{{- if not .hosts -}}
-{{- include "lameduck.refuse" (list $problems "ingress.tls" . "must name its hosts" "add them") -}}
-{{- end -}}
-{{- end -}}
+{{- include "lameduck.refuse" (list $problems "ingress.hosts" $v.ingress.hosts "must name at least one host, because an Ingress without one routes no request" "add one") -}}
 {{- end -}}
 {{- range $name := list "httpRoute" "grpcRoute" -}}
 {{- $route := get $v $name -}}
 {{- if and $route.enabled (not $route.parentRefs) -}}
-{{- include "lameduck.refuse" (list $problems (printf "%s.parentRefs" $name) $route.parentRefs "must name a Gateway: no Gateway would take the route" "add one") -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.parentRefs" $name) $route.parentRefs "must name a Gateway, because a route without one serves no request" "add one") -}}
 {{- end -}}
 {{- end -}}
 {{- if and $v.httpRoute.enabled (not $v.httpRoute.allowLongTimeout) -}}
@@ -140,11 +136,11 @@
 {{- if and (eq $l.front "none") (not $l.allowUnknownFront) -}}
 {{- range $name := list "ingress" "httpRoute" "grpcRoute" -}}
 {{- if (get $v $name).enabled -}}
-{{- include "lameduck.refuse" (list $problems (printf "%s.enabled" $name) true "requests come through a load balancer or proxy, but lameduck.front is none" "name it in lameduck.front, or set lameduck.allowUnknownFront") -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.enabled" $name) true "requests come through a load balancer or proxy, but lameduck.front is none" "name the load balancer or proxy in lameduck.front, or set lameduck.allowUnknownFront") -}}
 {{- end -}}
 {{- end -}}
 {{- if and (eq (toString $v.service.externalTrafficPolicy) "Local") (ne $v.service.type "ClusterIP") -}}
-{{- include "lameduck.refuse" (list $problems "service.externalTrafficPolicy" "Local" "the load balancer finds out by its own health check that a node has no pod left, but lameduck.front is none" "name it in lameduck.front, or set lameduck.allowUnknownFront and a lameduck.shutdownDelayDuration that is longer") -}}
+{{- include "lameduck.refuse" (list $problems "service.externalTrafficPolicy" "Local" "with Local, a load balancer needs time to notice that a node has no pod left, but lameduck.front is none" "name the load balancer or proxy in lameduck.front, or set lameduck.allowUnknownFront and a lameduck.shutdownDelayDuration that is longer") -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -153,7 +149,7 @@
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $v := $.Values -}}
 {{- if and $v.podMonitor.enabled $v.serviceMonitor.enabled -}}
-{{- include "lameduck.refuse" (list $problems "serviceMonitor.enabled" true "podMonitor is on as well, and every pod would be scraped twice" "switch one of them off") -}}
+{{- include "lameduck.refuse" (list $problems "serviceMonitor.enabled" true "podMonitor is enabled too, and every pod would be scraped twice" "switch one of them off") -}}
 {{- end -}}
 {{- $b := include "lameduck.times" $ | fromJson -}}
 {{- range $name := list "podMonitor" "serviceMonitor" -}}
@@ -166,7 +162,7 @@
 {{- range $field := list "interval" "scrapeTimeout" -}}
 {{- if not (regexMatch "^([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$" (get $monitor $field | default "none")) -}}
 {{- $unread = append $unread $field -}}
-{{- include "lameduck.refuse" (list $problems (printf "%s.%s" $name $field) (get $monitor $field) "Prometheus takes durations of whole numbers, in the order of their units" "write it as 15s or 1m30s") -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.%s" $name $field) (get $monitor $field) "Prometheus accepts a duration of whole numbers with the units h, m, s and ms, in this order" "write it as 15s or 1m30s") -}}
 {{- end -}}
 {{- end -}}
 {{- if not $unread -}}
@@ -174,7 +170,7 @@
 {{- $timeout := include "lameduck.milliseconds" $monitor.scrapeTimeout | default "0" | int64 -}}
 {{- $most := add (int64 $b.delay) (int64 $b.longest) -}}
 {{- if or (lt $interval 1000) (gt $interval $most) -}}
-{{- include "lameduck.refuse" (list $problems (printf "%s.interval" $name) $monitor.interval (printf "must be a duration from 1s to shutdownDelayDuration + longestRequestDuration (%s), or a drain ends unseen" (include "lameduck.duration" $most)) (ternary "raise it" "shorten it" (lt $interval 1000))) -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.interval" $name) $monitor.interval (printf "must be a duration from 1s to shutdownDelayDuration + longestRequestDuration (%s), because Prometheus may not see a drain that is shorter than the interval" (include "lameduck.duration" $most)) (ternary "raise it" "shorten it" (lt $interval 1000))) -}}
 {{- end -}}
 {{- if or (lt $timeout 1) (gt $timeout $interval) -}}
 {{- include "lameduck.refuse" (list $problems (printf "%s.scrapeTimeout" $name) $monitor.scrapeTimeout (printf "must be a duration of at most interval (%s)" $monitor.interval) (ternary "raise it" "shorten it" (lt $timeout 1))) -}}

@@ -1,11 +1,11 @@
-{{/* What is refused of rollouts, replicas and disruptions. */}}
+{{/* Rejects invalid rollouts, replicas and disruption budgets. */}}
 
-{{/* Whether a number or a percentage is nothing. */}}
+{{/* Returns `yes` if a number or a percentage is zero. */}}
 {{- define "lameduck.isNone" -}}
 {{- if regexMatch "^0+%?$" (include "lameduck.text" .) -}}yes{{- end -}}
 {{- end -}}
 
-{{/* How many replicas there are at least. */}}
+{{/* Returns the smallest number of replicas. */}}
 {{- define "lameduck.leastReplicas" -}}
 {{- if .Values.autoscaling.enabled -}}
 {{- int64 .Values.autoscaling.minReplicas -}}
@@ -25,15 +25,15 @@
 {{- include "lameduck.refuse" (list $problems "strategy.type" $v.strategy.type "must be RollingUpdate: every other strategy ends the old pods before new ones serve" "leave it out, or set strategy.allowDowntime") -}}
 {{- end -}}
 {{- if and $isRolling $mayLack (not $v.strategy.allowDowntime) -}}
-{{- include "lameduck.refuse" (list $problems "strategy.maxUnavailable" $v.strategy.maxUnavailable "must be 0: a rollout would take pods away before their successors are ready" "leave it out and raise strategy.maxSurge for faster rollouts, or set strategy.allowDowntime") -}}
+{{- include "lameduck.refuse" (list $problems "strategy.maxUnavailable" $v.strategy.maxUnavailable "must be 0: a rollout would otherwise remove pods before their replacements are ready" "leave it out and raise strategy.maxSurge for faster rollouts, or set strategy.allowDowntime") -}}
 {{- end -}}
 {{- if and $isRolling (not $mayLack) (include "lameduck.isNone" $v.strategy.maxSurge) -}}
-{{- include "lameduck.refuse" (list $problems "strategy.maxSurge" $v.strategy.maxSurge "must not be 0 when maxUnavailable is 0: a rollout could not do anything" "set it to 1 or more") -}}
+{{- include "lameduck.refuse" (list $problems "strategy.maxSurge" $v.strategy.maxSurge "must not be 0 when maxUnavailable is 0: a rollout could neither add nor remove a pod" "set it to 1 or more") -}}
 {{- end -}}
-{{- $startup := mul (int64 $v.probes.startup.periodSeconds) (int64 $v.probes.startup.failureThreshold) -}}
+{{- $startup := add (int64 $v.probes.startup.initialDelaySeconds) (mul (int64 $v.probes.startup.periodSeconds) (int64 $v.probes.startup.failureThreshold)) -}}
 {{- $least := add $startup (int64 $v.minReadySeconds) 60 -}}
 {{- if lt (int64 $v.progressDeadlineSeconds) $least -}}
-{{- include "lameduck.refuse" (list $problems "progressDeadlineSeconds" $v.progressDeadlineSeconds (printf "must be at least the startup probe's periodSeconds x failureThreshold + minReadySeconds + 60 (%d), or a slow start is reported as a failed rollout" $least) "raise it, or shorten the startup probe") -}}
+{{- include "lameduck.refuse" (list $problems "progressDeadlineSeconds" $v.progressDeadlineSeconds (printf "must be at least the startup probe's initialDelaySeconds + periodSeconds x failureThreshold + minReadySeconds + 60 (%d), or a slow start is reported as a failed rollout" $least) "raise it, or shorten the startup probe") -}}
 {{- end -}}
 {{- end -}}
 
@@ -43,9 +43,9 @@
 {{- $least := include "lameduck.leastReplicas" $ | int64 -}}
 {{- $path := ternary "autoscaling.minReplicas" "replicaCount" $v.autoscaling.enabled -}}
 {{- if lt $least 1 -}}
-{{- include "lameduck.refuse" (list $problems $path $least "must be at least 1: without a pod nobody answers" "set it to 2 or more") -}}
+{{- include "lameduck.refuse" (list $problems $path $least "must be at least 1: without a pod, no request is answered" "set it to 2 or more") -}}
 {{- else if and (lt $least 2) (not $v.allowSingleReplica) -}}
-{{- include "lameduck.refuse" (list $problems $path $least "must be at least 2: whatever ends a single pod is an outage" "raise it, or set allowSingleReplica") -}}
+{{- include "lameduck.refuse" (list $problems $path $least "must be at least 2: a single pod causes an outage whenever it ends" "raise it, or set allowSingleReplica") -}}
 {{- end -}}
 {{- if and $v.autoscaling.enabled (gt $least (int64 $v.autoscaling.maxReplicas)) -}}
 {{- include "lameduck.refuse" (list $problems "autoscaling.maxReplicas" $v.autoscaling.maxReplicas (printf "must not be below autoscaling.minReplicas (%d)" $least) "raise it") -}}
@@ -56,7 +56,7 @@
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $pdb := $.Values.podDisruptionBudget -}}
 {{- if not (or $pdb.enabled $pdb.allowNone) -}}
-{{- include "lameduck.refuse" (list $problems "podDisruptionBudget.enabled" false "draining nodes may remove all pods at once" "leave it out, or set podDisruptionBudget.allowNone") -}}
+{{- include "lameduck.refuse" (list $problems "podDisruptionBudget.enabled" false "without it, draining nodes may remove all pods at once" "leave it out, or set podDisruptionBudget.allowNone") -}}
 {{- end -}}
 {{- if $pdb.enabled -}}
 {{- $hasLeast := eq (include "lameduck.isGiven" $pdb.minAvailable) "yes" -}}
@@ -65,19 +65,19 @@
 {{- include "lameduck.refuse" (list $problems "podDisruptionBudget" (dict "maxUnavailable" $pdb.maxUnavailable "minAvailable" $pdb.minAvailable) "must have one of maxUnavailable and minAvailable" "set the other one to null") -}}
 {{- else if $hasMost -}}
 {{- if include "lameduck.isNone" $pdb.maxUnavailable -}}
-{{- include "lameduck.refuse" (list $problems "podDisruptionBudget.maxUnavailable" $pdb.maxUnavailable "must not be 0: no node could ever be drained" "set it to 1 or more") -}}
+{{- include "lameduck.refuse" (list $problems "podDisruptionBudget.maxUnavailable" $pdb.maxUnavailable "must not be 0: a node with such a pod could never be drained" "set it to 1 or more") -}}
 {{- end -}}
 {{- else -}}
 {{- $text := include "lameduck.text" $pdb.minAvailable -}}
 {{- $least := include "lameduck.leastReplicas" $ | int64 -}}
 {{- $kept := regexReplaceAll "^0+([0-9])" (trimSuffix "%" $text) "${1}" | int64 -}}
-{{- /* A percentage is rounded up; of how many is unknown where somebody else scales. */ -}}
+{{- /* Kubernetes rounds a percentage up to whole pods. The number of pods is unknown if the chart does not set it. */ -}}
 {{- $isShare := hasSuffix "%" $text -}}
 {{- $isScaled := and (kindIs "invalid" $.Values.replicaCount) (not $.Values.autoscaling.enabled) -}}
 {{- $of := ternary 100 $least (and $isShare $isScaled) | int64 -}}
 {{- if $isShare -}}{{- $kept = div (add (mul $kept $of) 99) 100 -}}{{- end -}}
 {{- if ge $kept $of -}}
-{{- include "lameduck.refuse" (list $problems "podDisruptionBudget.minAvailable" $pdb.minAvailable (printf "must be below the least number of replicas (%d): no node could ever be drained" $least) "lower it, or set maxUnavailable instead") -}}
+{{- include "lameduck.refuse" (list $problems "podDisruptionBudget.minAvailable" $pdb.minAvailable (printf "must be below the least number of replicas (%d): a node with such a pod could never be drained" $least) "lower it, or set maxUnavailable instead") -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

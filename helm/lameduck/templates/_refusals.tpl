@@ -1,5 +1,5 @@
-{{/* Everything that would lose requests or that no API server takes is refused here, all of it in one message. `helm lint`
-keeps silent about it: only rendering tells. */}}
+{{/* Rejects all values that would lose requests, and those that the API server would not accept, in one error. `helm lint`
+does not report them. Only rendering the chart does. */}}
 
 {{- define "lameduck.validate" -}}
 {{- $problems := dict "lines" list -}}
@@ -18,6 +18,8 @@ keeps silent about it: only rendering tells. */}}
 {{- include "lameduck.refuseImage" $arguments -}}
 {{- include "lameduck.refuseInjection" $arguments -}}
 {{- include "lameduck.refuseLifecycle" $arguments -}}
+{{- include "lameduck.refuseFields" $arguments -}}
+{{- include "lameduck.refuseService" $arguments -}}
 {{- include "lameduck.refuseRoutes" $arguments -}}
 {{- include "lameduck.refuseMonitors" $arguments -}}
 {{- include "lameduck.refuseAlerts" $arguments -}}

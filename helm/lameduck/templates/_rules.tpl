@@ -1,5 +1,5 @@
 {{/* The alerts on metrics: (list $ scope). Alerts on the package's own metrics report shutdowns. Alerts on kube-state-metrics
-report what no process can say about itself. */}}
+report restarts, rollouts and other facts that a process cannot measure itself. */}}
 
 {{- define "lameduck.shutdownAlerts" -}}
 {{- $ := index . 0 -}}{{- $scope := index . 1 -}}
@@ -7,9 +7,9 @@ report what no process can say about itself. */}}
 {{- $by := "by (release, namespace, workload, pod)" -}}
 {{- include "lameduck.alert" (list $ $scope "LameduckShutdownWouldCutRequests"
   (printf "max %s (lameduck_shutdown_overrun_predicted{%s}) == 1" $by $pods)
-  "{{ $labels.pod }} could not drain within its shutdown budget now."
+  "{{ $labels.pod }} could not drain within its shutdown budget if it received SIGTERM now."
   "A rollout would cut requests. Raise lameduck.longestRequestDuration, or find the slow route.") }}
-{{- /* A drain may last for only one or two scrapes. The subquery keeps it visible after the pod has gone. */ -}}
+{{- /* A drain may last for only one or two scrapes. The subquery keeps its values visible after the pod has been deleted. */ -}}
 {{- include "lameduck.alert" (list $ $scope "LameduckShutdownRunsOutOfTime"
   (printf "min %s (min_over_time((lameduck_shutdown_remaining_seconds{%s} and lameduck_shutdown_overrun_predicted{%s} == 1)[5m:5s])) < %s" $by $pods $pods (include "lameduck.threshold" (list $ "LameduckShutdownRunsOutOfTime")))
   "{{ $labels.pod }} is shutting down and will cut requests: {{ $value | humanizeDuration }} left at the last scrape."
@@ -17,26 +17,27 @@ report what no process can say about itself. */}}
 {{- include "lameduck.alert" (list $ $scope "LameduckRequestsCut"
   (printf "max %s (max_over_time(lameduck_shutdown_requests_total{outcome=\"cut\",%s}[15m])) > %s" $by $pods (include "lameduck.threshold" (list $ "LameduckRequestsCut")))
   "{{ $labels.pod }} cut {{ $value }} requests at the end of its shutdown budget."
-  "These requests take longer than lameduck.longestRequestDuration.") }}
+  "The cut requests take longer than lameduck.longestRequestDuration.") }}
 {{- include "lameduck.alert" (list $ $scope "LameduckHookFails"
   (printf "%s > %s" (include "lameduck.risen" (list "lameduck_hook_failures_total" $pods ", kind")) (include "lameduck.threshold" (list $ "LameduckHookFails")))
   "A {{ $labels.kind }} hook of {{ $labels.pod }} has failed."
-  "The log has its error, in the line `hook failed`.") }}
+  "The log line `hook failed` has the error of the hook.") }}
 {{- include "lameduck.alert" (list $ $scope "LameduckEventLoopBlocked"
   (printf "%s > %s" (include "lameduck.risen" (list "lameduck_event_loop_stalls_total" $pods "")) (include "lameduck.threshold" (list $ "LameduckEventLoopBlocked")))
   "The event loop of {{ $labels.pod }} was blocked for longer than readyzEventLoopStallLimit."
   "While the event loop is blocked, only the probe port responds.") }}
-{{- /* A release knows that it has pods. In a cluster, a workload counts if it was scraped in the last hour and still has pods. */ -}}
+{{- /* A release always has pods. With the scope `cluster`, expect only workloads that were scraped in the last hour and still have
+replicas. */ -}}
 {{- $absent := printf "absent(lameduck_build_info{%s})" $pods -}}
 {{- if eq $scope "cluster" -}}
 {{- $absent = "(max by (release, namespace, workload) (max_over_time(lameduck_build_info{workload!=\"\"}[1h])) unless max by (release, namespace, workload) (lameduck_build_info)) and on (namespace, workload) label_replace(kube_deployment_status_replicas > 0, \"workload\", \"$1\", \"deployment\", \"(.+)\")" -}}
 {{- end -}}
 {{- include "lameduck.alert" (list $ $scope "LameduckIsNotScraped" $absent
   "Prometheus scrapes no pod of this release."
-  "No Prometheus selects its monitor, or the probe port is unreachable.") }}
+  "No Prometheus selects the PodMonitor or ServiceMonitor of the release, or the probe port is unreachable.") }}
 {{- end -}}
 
-{{/* The labels that only some alerts of a workload have: restarts of a container are counted by its name. */}}
+{{/* The alerts on kube-state-metrics. Restarts are counted per container, by its name. */}}
 {{- define "lameduck.workloadAlerts" -}}
 {{- $ := index . 0 -}}{{- $scope := index . 1 -}}
 {{- $pods := include "lameduck.podsIn" . -}}
@@ -45,7 +46,7 @@ report what no process can say about itself. */}}
 {{- include "lameduck.alert" (list $ $scope "LameduckContainerKilled"
   (include "lameduck.ofScrapedPods" (list $scope (printf $exited $container 137 $container (include "lameduck.threshold" (list $ "LameduckContainerKilled"))) "namespace, pod, container"))
   "{{ $labels.pod }} was killed by SIGKILL and restarted (exit code 137)."
-  "It was out of memory, or it did not exit within its grace period. The requests in flight are lost.") }}
+  "The container was out of memory, or it did not exit within its grace period. Its requests in flight are lost.") }}
 {{- include "lameduck.alert" (list $ $scope "LameduckLeadershipLost"
   (include "lameduck.ofScrapedPods" (list $scope (printf $exited $container 83 $container (include "lameduck.threshold" (list $ "LameduckLeadershipLost"))) "namespace, pod, container"))
   "{{ $labels.pod }} lost its Lease while its work was running, and restarted (exit code 83)."
@@ -53,7 +54,7 @@ report what no process can say about itself. */}}
 {{- include "lameduck.alert" (list $ $scope "LameduckContainerRestarts"
   (include "lameduck.ofScrapedPods" (list $scope (printf "max by (namespace, pod, container) (increase(kube_pod_container_status_restarts_total{%s}[1h])) > %s" $container (include "lameduck.threshold" (list $ "LameduckContainerRestarts"))) "namespace, pod, container"))
   "{{ $labels.pod }} has restarted {{ printf \"%.0f\" $value }} times in an hour."
-  "kubectl describe pod shows its exit code and the end of its log: 80 requests were cut, 81 a hook failed, 82 an uncaught error, 83 leadership lost, 137 SIGKILL.") }}
+  "kubectl describe pod shows the exit code of the container and the end of its log. Exit codes: 80 requests were cut, 81 a hook failed, 82 an uncaught error, 83 leadership lost, 137 SIGKILL.") }}
 {{- include "lameduck.alert" (list $ $scope "LameduckReadinessFlaps"
   (include "lameduck.ofScrapedPods" (list $scope (printf "max by (namespace, pod) (changes(kube_pod_status_ready{condition=\"true\",%s}[15m])) > %s" $pods (include "lameduck.threshold" (list $ "LameduckReadinessFlaps"))) "namespace, pod"))
   "{{ $labels.pod }} alternates between ready and not ready."
@@ -61,11 +62,11 @@ report what no process can say about itself. */}}
 {{- include "lameduck.alert" (list $ $scope "LameduckRolloutIsStuck"
   (include "lameduck.ofScrapedWorkloads" (list $scope (printf "kube_deployment_status_condition{condition=\"Progressing\",status=\"false\",%s} == 1" (include "lameduck.objectIn" (list $ $scope "deployment"))) "deployment"))
   "The rollout of {{ $labels.deployment }} makes no progress."
-  "The new pods do not become ready. The old pods still serve.") }}
+  "The new pods do not become ready. The old pods still serve requests.") }}
 {{- include "lameduck.alert" (list $ $scope "LameduckNodesCannotBeDrained"
   (include "lameduck.ofScrapedWorkloads" (list $scope (printf "kube_poddisruptionbudget_status_pod_disruptions_allowed{%s} == 0" (include "lameduck.objectIn" (list $ $scope "poddisruptionbudget"))) "poddisruptionbudget"))
   "{{ $labels.poddisruptionbudget }} allows no disruption."
-  "Some pods are not ready. Their nodes cannot be drained.") }}
+  "Some pods are not ready, so the nodes of the pods cannot be drained.") }}
 {{- include "lameduck.alert" (list $ $scope "LameduckAtMaximumReplicas"
   (include "lameduck.ofScrapedWorkloads" (list $scope (printf "(kube_horizontalpodautoscaler_status_current_replicas{%s} >= on (namespace, horizontalpodautoscaler) kube_horizontalpodautoscaler_spec_max_replicas)" (include "lameduck.objectIn" (list $ $scope "horizontalpodautoscaler"))) "horizontalpodautoscaler"))
   "{{ $labels.horizontalpodautoscaler }} has reached its maximum number of replicas."

@@ -1,6 +1,5 @@
-{{/* The security contexts: those of the chart, with the values added key by key. A key that is null is removed, and so is
-the whole context. An image that has
-never run with them may need its own user and a writable file system: injection leaves both to the image. */}}
+{{/* The security contexts of the chart. The values override single keys. A key that is null is removed, and so is a whole
+context that is null. With injection, the image keeps its own user and a writable file system, because it may need them. */}}
 
 {{- define "lameduck.podSecurity" -}}
 {{- $own := dict "seccompProfile" (dict "type" "RuntimeDefault") -}}
@@ -14,7 +13,7 @@ never run with them may need its own user and a writable file system: injection 
 {{- include "lameduck.overridden" (list $own .Values.securityContext) -}}
 {{- end -}}
 
-{{/* (list own given), as JSON. */}}
+{{/* Returns the chart's own keys, overridden by the given ones, as JSON: (list own given). */}}
 {{- define "lameduck.overridden" -}}
 {{- $own := ternary dict (index . 0) (kindIs "invalid" (index . 1)) -}}
 {{- range $key, $value := default dict (index . 1) -}}

@@ -1,8 +1,8 @@
-{{/* The time arithmetic. All times of the pod, of its variables, of load balancers and of the notes are computed here. */}}
+{{/* The time arithmetic. It computes all times of the pod, its variables, the load balancers and the notes. */}}
 
-{{/* The load balancers and proxies: the delay until they have stopped sending new connections, the shortest delay that is
-accepted, how long they keep an idle connection, and how long the server then does. Nobody but the user knows the idle timeout of
-`gateway`. */}}
+{{/* The times of each load balancer and proxy: the default shutdown delay, the shortest delay that the chart accepts, the
+idle timeout of the load balancer or proxy, and the server's keepAliveTimeout. The idle timeout of `gateway` is not
+known, so the values must set it. */}}
 {{- define "lameduck.fronts" -}}
 none: { delay: 10s, least: 5s, idle: 0s, keepAlive: 65s }
 gateway: { delay: 15s, least: 5s, idle: 0s, keepAlive: 65s }
@@ -22,19 +22,19 @@ gce: { delay: 45s, least: 40s, idle: 600s, keepAlive: 620s }
 {{- get $fronts (toString .Values.lameduck.front) | default $fronts.none | toJson -}}
 {{- end -}}
 
-{{/* Whether a value is given: null and the empty string are not, 0 and false are. */}}
+{{/* Returns `yes` if a value is set. null and the empty string count as not set, 0 and false count as set. */}}
 {{- define "lameduck.isGiven" -}}
 {{- if not (or (kindIs "invalid" .) (and (kindIs "string" .) (eq . ""))) -}}yes{{- end -}}
 {{- end -}}
 
-{{/* The milliseconds of one term: (list given default). One that cannot be read is refused by itself, and counts as its
-default, so that nothing else is refused because of it. */}}
+{{/* Returns the milliseconds of one term: (list given default). An invalid term has its own error and counts as its default
+here, so that it causes no further errors. */}}
 {{- define "lameduck.term" -}}
 {{- $given := include "lameduck.text" (index . 0) -}}
 {{- include "lameduck.milliseconds" $given | default (include "lameduck.milliseconds" (index . 1)) -}}
 {{- end -}}
 
-{{/* The whole sum in milliseconds, and `grace` in seconds, as JSON. */}}
+{{/* Returns every term and the sum in milliseconds, and the grace period in seconds as `grace`, all as JSON. */}}
 {{- define "lameduck.times" -}}
 {{- $l := .Values.lameduck -}}
 {{- $front := include "lameduck.front" . | fromJson -}}
@@ -71,7 +71,7 @@ default, so that nothing else is refused because of it. */}}
   | toJson -}}
 {{- end -}}
 
-{{/* The sum in words, for the notes and for refusals. */}}
+{{/* Returns the sum as text, for the notes and the errors. */}}
 {{- define "lameduck.sum" -}}
 {{- $b := include "lameduck.times" . | fromJson -}}
 {{- $stop := "" -}}
@@ -82,7 +82,7 @@ default, so that nothing else is refused because of it. */}}
   (int64 $b.grace) -}}
 {{- end -}}
 
-{{/* How long the kubelet takes to find out that a container is not ready any more, in milliseconds. */}}
+{{/* Returns how long the kubelet takes to detect that a container is no longer ready, in milliseconds. */}}
 {{- define "lameduck.readinessLag" -}}
 {{- $p := .Values.probes.readiness -}}
 {{- with .Values.readinessProbe -}}{{- $p = merge dict . (dict "periodSeconds" 10 "failureThreshold" 3 "timeoutSeconds" 1) -}}{{- end -}}

@@ -1,11 +1,11 @@
-{{/* The probes and the end of a container. */}}
+{{/* The probes and the lifecycle hooks of a container. */}}
 
-{{/* Whether lameduck is on. `lameduck.enabled: false` is the kill switch. */}}
+{{/* Returns `yes` unless `lameduck.enabled` is false, which switches lameduck off. */}}
 {{- define "lameduck.isOn" -}}
 {{- if ne (toString .Values.lameduck.enabled) "false" -}}yes{{- end -}}
 {{- end -}}
 
-{{/* The three probes on a port: (list $ port). A probe of the values replaces the chart's. */}}
+{{/* Returns the three probes on a port: (list $ port). A probe in the values replaces the chart's probe of that type. */}}
 {{- define "lameduck.probesOn" -}}
 {{- $ := index . 0 -}}{{- $port := index . 1 -}}
 {{- range $name := list "readiness" "liveness" "startup" }}
@@ -18,8 +18,8 @@
 {{- end }}
 {{- end -}}
 
-{{/* One probe: (list $ name port). If lameduck is off, nothing answers its paths. A process that has to be restarted does not
-get the whole time of a drain. */}}
+{{/* Returns one probe: (list $ name port). If lameduck is off, no process answers the paths of the probe, so the probe opens
+a TCP connection. After a failed liveness probe, the process has at most 30 s to end. */}}
 {{- define "lameduck.probe" -}}
 {{- $ := index . 0 -}}{{- $name := index . 1 -}}
 {{- $probe := get $.Values.probes $name -}}
@@ -27,6 +27,9 @@ get the whole time of a drain. */}}
 httpGet: { path: {{ $probe.path | quote }}, port: {{ index . 2 }} }
 {{- else -}}
 tcpSocket: { port: http }
+{{- end }}
+{{- with $probe.initialDelaySeconds }}
+initialDelaySeconds: {{ . | int64 }}
 {{- end }}
 periodSeconds: {{ $probe.periodSeconds | int64 }}
 timeoutSeconds: {{ $probe.timeoutSeconds | int64 }}
@@ -39,14 +42,15 @@ terminationGracePeriodSeconds: {{ $own | ternary $probe.terminationGracePeriodSe
 {{- end }}
 {{- end -}}
 
-{{/* The sleep before the process signal, as the JSON of a lifecycle. If lameduck is off, it replaces the delay. */}}
+{{/* Returns the sleep before the process signal, as the JSON of a lifecycle. If lameduck is off, the sleep lasts as long as
+the shutdown delay would. */}}
 {{- define "lameduck.sleep" -}}
 {{- $b := include "lameduck.times" . | fromJson -}}
 {{- $sleep := ternary (int64 $b.preStop) (add (int64 $b.preStop) (int64 $b.lead)) (eq (include "lameduck.isOn" .) "yes") -}}
 {{- ternary dict (dict "preStop" (dict "sleep" (dict "seconds" (div (add $sleep 999) 1000)))) (eq $sleep 0) | toJson -}}
 {{- end -}}
 
-{{/* The lifecycle of a container, and the fields of its termination message: (list $ lifecycle). */}}
+{{/* Returns the lifecycle of a container and the fields of its termination message: (list $ lifecycle). */}}
 {{- define "lameduck.ending" -}}
 {{- $ := index . 0 -}}
 {{- with index . 1 -}}
@@ -61,7 +65,7 @@ terminationMessagePath: {{ . | quote }}
 {{- end }}
 {{- end -}}
 
-{{/* A value as YAML, in which templates are rendered: (list $ value). */}}
+{{/* Returns a value as YAML, and renders the templates in it: (list $ value). */}}
 {{- define "lameduck.yaml" -}}
 {{- $text := toYaml (index . 1) -}}
 {{- if contains "{{" $text -}}{{- tpl $text (index . 0) -}}{{- else -}}{{- $text -}}{{- end -}}

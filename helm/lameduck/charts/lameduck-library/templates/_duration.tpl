@@ -1,11 +1,12 @@
-{{/* Go's duration strings, read by the chart because Helm 3 has no function that does. */}}
+{{/* Parses Go's duration strings, because Helm 3 has no function for this. */}}
 
-{{/* The milliseconds of a duration, rounded up; nothing when it is none, or longer than the package takes. */}}
+{{/* Returns the milliseconds of a duration, rounded up. It returns an empty text if the value is not a duration, or is
+longer than the package accepts. */}}
 {{- define "lameduck.milliseconds" -}}
 {{- with include "lameduck.exactMilliseconds" . -}}{{- ceil (float64 .) | int64 -}}{{- end -}}
 {{- end -}}
 
-{{/* The same rounded down, for what has a least. */}}
+{{/* Returns the milliseconds of a duration, rounded down. Use it for values that have a minimum. */}}
 {{- define "lameduck.wholeMilliseconds" -}}
 {{- with include "lameduck.exactMilliseconds" . -}}{{- floor (float64 .) | int64 -}}{{- end -}}
 {{- end -}}
@@ -25,7 +26,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Milliseconds as a reader expects them: 48s, 900ms. */}}
+{{/* Returns a duration as text for a reader, such as 48s or 900ms. */}}
 {{- define "lameduck.duration" -}}
 {{- $milliseconds := int64 . -}}
 {{- if eq (mod $milliseconds 1000) 0 -}}{{- div $milliseconds 1000 -}}s{{- else -}}{{- $milliseconds -}}ms{{- end -}}

@@ -1,30 +1,30 @@
-{{/* The templates for charts of your own. They read `.Values.lameduck` alone. README.md shows where each of them belongs. */}}
+{{/* The templates for charts of your own. They read only `.Values.lameduck`. README.md shows where to include each template. */}}
 
-{{/* `terminationGracePeriodSeconds`, for the spec of the pod. */}}
+{{/* Returns `terminationGracePeriodSeconds`, for the spec of the pod. */}}
 {{- define "lameduck.budget" -}}
 {{- $context := include "lameduck.checked" . | fromJson -}}
 terminationGracePeriodSeconds: {{ (include "lameduck.times" $context | fromJson).grace | int64 }}
 {{- end -}}
 
-{{/* The variables of the settings, for the `env` of the container. */}}
+{{/* Returns the variables of the settings, for the `env` of the container. */}}
 {{- define "lameduck.env" -}}
 {{- $context := include "lameduck.checked" . | fromJson -}}
 {{- include "lameduck.settings" (list $context (include "lameduck.defaultSettings" $context | fromJson)) | trim -}}
 {{- end -}}
 
-{{/* `readinessProbe`, `livenessProbe` and `startupProbe`, for the container. */}}
+{{/* Returns `readinessProbe`, `livenessProbe` and `startupProbe`, for the container. */}}
 {{- define "lameduck.probes" -}}
 {{- $context := include "lameduck.checked" . | fromJson -}}
 {{- include "lameduck.probesOn" (list $context (include "lameduck.probePort" $context | default "http")) | trim -}}
 {{- end -}}
 
-{{/* `lifecycle`, if there is a sleep, and the fields of the termination message, for the container. */}}
+{{/* Returns `lifecycle` if there is a sleep, and the fields of the termination message, for the container. */}}
 {{- define "lameduck.lifecycle" -}}
 {{- $context := include "lameduck.checked" . | fromJson -}}
 {{- include "lameduck.ending" (list $context (include "lameduck.sleep" $context | fromJson)) | trim -}}
 {{- end -}}
 
-{{/* The defaults of the block, which are those of the application chart. */}}
+{{/* The defaults of the block `lameduck`. They are the defaults of the application chart. */}}
 {{- define "lameduck.defaults" -}}
 front: none
 longestRequestDuration: 30s
@@ -43,12 +43,12 @@ probes:
   startup: { path: /livez, periodSeconds: 1, timeoutSeconds: 1, failureThreshold: 60 }
 {{- end -}}
 
-{{/* The values as the other templates read them, as JSON. The application chart has `probes` beside the block `lameduck`. Its
-leader election is not part of the library. */}}
+{{/* Returns the values in the form that the other templates read, as JSON. In the application chart, `probes` is beside the
+block `lameduck`. The library has no leader election. */}}
 {{- define "lameduck.checked" -}}
 {{- $given := default dict .Values.lameduck -}}
 {{- if not (kindIs "map" $given) -}}
-{{- fail (printf "\n\nlameduck: the value lameduck (%s): must be a map; write it as { longestRequestDuration: 30s }\n" (toJson $given)) -}}
+{{- fail (printf "\n\nlameduck: the value lameduck (%s) must be a map; write it as { longestRequestDuration: 30s }\n" (toJson $given)) -}}
 {{- end -}}
 {{- $block := mergeOverwrite (include "lameduck.defaults" . | fromYaml) (deepCopy $given) -}}
 {{- $context := dict "Values" (dict "lameduck" (omit $block "probes") "probes" $block.probes "leaderElection" (dict "enabled" false "stopTimeout" "5s")) -}}
@@ -65,7 +65,7 @@ leader election is not part of the library. */}}
 {{- toJson $context -}}
 {{- end -}}
 
-{{/* Here no schema finds a value that is misspelled. */}}
+{{/* A library chart has no schema for these values, so find misspelled names here. */}}
 {{- define "lameduck.refuseUnknown" -}}
 {{- $context := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $known := concat (include "lameduck.defaults" . | fromYaml | keys) (include "lameduck.kinds" . | fromYaml | keys) (include "lameduck.terms" . | fromYaml | keys) (list "terminationGracePeriodSeconds") -}}

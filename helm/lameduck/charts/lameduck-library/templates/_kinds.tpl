@@ -1,6 +1,6 @@
-{{/* What a value of each kind may be, in the words of the package's own errors. */}}
+{{/* Checks the values of each kind of setting, with the words of the package's own errors. */}}
 
-{{/* What is allowed instead of a value of a kind, nothing when it is allowed: (list kind value). */}}
+{{/* Returns what is expected if the value is invalid, and an empty text if it is valid: (list kind value). */}}
 {{- define "lameduck.allowed" -}}
 {{- $kind := index . 0 -}}
 {{- $value := index . 1 -}}
@@ -23,15 +23,15 @@
 {{- $byte := "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])" -}}
 {{- $groups := "([0-9a-f]{1,4}(:[0-9a-f]{1,4}){0,6})?" -}}
 {{- $isAddress := regexMatch (printf "(?i)^(%s([.]%s){3}|%s::%s|[0-9a-f]{1,4}(:[0-9a-f]{1,4}){7})$" $byte $byte $groups $groups) $text -}}
-{{- /* What `::` stands for is a group at least. */ -}}
+{{- /* `::` stands for at least one group, so an address with `::` has at most seven other groups. */ -}}
 {{- if or (not $isAddress) (and (contains "::" $text) (gt (len (compact (splitList ":" $text))) 7)) -}}an IP address such as 0.0.0.0 or ::1{{- end -}}
 {{- else if eq $kind "path" -}}
-{{- if not (or (eq $text "off") (and (regexMatch "^(/[A-Za-z0-9._~-]+)+$" $text) (not (regexMatch "(?i)^/(readyz|livez|healthz)(/|$)" $text)))) -}}a path such as /metrics that is no probe path, or off{{- end -}}
+{{- if not (or (eq $text "off") (and (regexMatch "^(/[A-Za-z0-9._~-]+)+$" $text) (not (regexMatch "(?i)^/(readyz|livez|healthz)(/|$)" $text)))) -}}a path such as /metrics that is not a probe path, or off{{- end -}}
 {{- else if has $kind (list "paths" "path prefixes") -}}
 {{- $example := ternary "/health,/ready" "/socket.io,/watch" (eq $kind "paths") -}}
 {{- if not (or (eq $text "off") (regexMatch "^/[^?#, ]*( *, */[^?#, ]*)*$" $text)) -}}one or more paths such as {{ $example }}, each beginning with / and without a query, or off
-{{- else if and (eq $kind "paths") (regexMatch "(?i)(^|,) */livez(/|[, ]|$)" $text) -}}paths other than /livez: remove it, since the kubelet kills a container whose liveness probe gets a 503
-{{- else if and (eq $kind "path prefixes") (regexMatch "(^|,) */+ *(,|$)" $text) -}}paths other than /: remove it, since every path begins with it{{- end -}}
+{{- else if and (eq $kind "paths") (regexMatch "(?i)(^|,) */livez(/|[, ]|$)" $text) -}}paths other than /livez: remove /livez, because the kubelet kills a container whose liveness probe gets a 503
+{{- else if and (eq $kind "path prefixes") (regexMatch "(^|,) */+ *(,|$)" $text) -}}paths other than /: remove /, because every path begins with /{{- end -}}
 {{- else if eq $kind "namespace" -}}
 {{- if not (regexMatch "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$" $text) -}}the name of a namespace: at most 63 lower-case letters, digits and "-"{{- end -}}
 {{- else if eq $kind "Lease" -}}
@@ -47,7 +47,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Whoever writes a thousand or more without a unit has milliseconds in mind. */}}
+{{/* If a number without a unit is 1000 or more, the error proposes milliseconds. */}}
 {{- define "lameduck.allowedDuration" -}}
 {{- $kind := index . 0 -}}
 {{- $text := index . 2 -}}

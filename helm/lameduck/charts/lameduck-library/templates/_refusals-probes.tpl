@@ -17,19 +17,19 @@
 {{- end -}}
 {{- end -}}
 {{- if or (eq $probes.liveness.path $probes.readiness.path) (regexMatch "(?i)^/readyz([/?]|$)" $probes.liveness.path) -}}
-{{- include "lameduck.refuse" (list $problems "probes.liveness.path" $probes.liveness.path "must not be the path of the readiness probe: a server that drains is not ready, and must not be restarted for it" "use /livez") -}}
+{{- include "lameduck.refuse" (list $problems "probes.liveness.path" $probes.liveness.path "must not be the path of the readiness probe: a draining server is not ready, and the kubelet would restart it" "use /livez") -}}
 {{- end -}}
 {{- $probePaths := include "lameduck.settingText" (list "on or off" $l.probePaths) -}}
 {{- if and (eq $probePaths "off") (not (include "lameduck.probePort" $)) (regexMatch "(?i)^/readyz([/?]|$)" $probes.readiness.path) -}}
-{{- include "lameduck.refuse" (list $problems "lameduck.probePaths" "off" "without a probePort the port of the service answers the probes, and the pod would never be ready" "set lameduck.probePort, or leave it out") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.probePaths" "off" "without a probePort the port of the service answers the probes, and the pod would never be ready" "set lameduck.probePort, or leave lameduck.probePaths out") -}}
 {{- end -}}
 {{- if include "lameduck.probePort" $ -}}
 {{- range $name := list "readiness" "liveness" "startup" -}}
 {{- $path := (get $probes $name).path -}}
 {{- if not (regexMatch "(?i)^/(readyz|livez|healthz)([/?]|$)" $path) -}}
-{{- include "lameduck.refuse" (list $problems (printf "probes.%s.path" $name) $path "is not answered on lameduck.probePort, which knows /readyz, /livez and /healthz, so that the pod would never be ready" "use one of them, or set lameduck.probePort to off, and the port of the service is asked") -}}
+{{- include "lameduck.refuse" (list $problems (printf "probes.%s.path" $name) $path "is not answered on lameduck.probePort, which answers only /readyz, /livez and /healthz, so the probe would always fail" "use one of these paths, or set lameduck.probePort to off to probe the port of the service") -}}
 {{- else if and (eq $name "readiness") (or (not (regexMatch "(?i)^/readyz/?([?]|$)" $path)) (regexMatch "[?&]exclude=shutdown(&|$)" $path)) -}}
-{{- include "lameduck.refuse" (list $problems "probes.readiness.path" $path "must be /readyz: everything else, also one of its checks alone, stays green while the process drains, and a pod that is not deleted would stay in its services" "use /readyz") -}}
+{{- include "lameduck.refuse" (list $problems "probes.readiness.path" $path "must be /readyz: every other path, including a single check, passes while the process drains, so a pod that is not deleted would stay in its Services" "use /readyz") -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -37,13 +37,13 @@
 {{- $livez := include "lameduck.term" (list $l.livezEventLoopStallLimit "30s") | int64 -}}
 {{- if include "lameduck.probePort" $ -}}
 {{- if and (gt $livez 0) (or (ge $readyz $livez) (eq $readyz 0)) -}}
-{{- include "lameduck.refuse" (list $problems "lameduck.livezEventLoopStallLimit" (include "lameduck.duration" $livez) (printf "must be longer than lameduck.readyzEventLoopStallLimit (%s): a blocked process has to leave its services before it is restarted" (include "lameduck.duration" $readyz)) "raise it, or lower the other") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.livezEventLoopStallLimit" (include "lameduck.duration" $livez) (printf "must be longer than lameduck.readyzEventLoopStallLimit (%s): a pod with a blocked process must be removed from its Services before it is restarted" (include "lameduck.duration" $readyz)) "raise it, or lower the other") -}}
 {{- end -}}
 {{- else if lt (mul (int64 $probes.liveness.periodSeconds) (int64 $probes.liveness.failureThreshold) 1000) $livez -}}
 {{- include "lameduck.refuse" (list $problems "probes.liveness" (printf "periodSeconds %v, failureThreshold %v" $probes.liveness.periodSeconds $probes.liveness.failureThreshold) (printf "without a probePort periodSeconds x failureThreshold must be at least lameduck.livezEventLoopStallLimit (%s), or a busy process is restarted" (include "lameduck.duration" $livez)) "raise one of them, or set lameduck.probePort") -}}
 {{- end -}}
 {{- if regexMatch "^(127[.].*|::1)$" (toString $l.probeHost) -}}
-{{- include "lameduck.refuse" (list $problems "lameduck.probeHost" $l.probeHost "the kubelet asks at the address of the pod, which this does not listen on" "leave it out") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.probeHost" $l.probeHost "the kubelet probes the address of the pod, and cannot reach a loopback address" "leave it out") -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -7,7 +7,7 @@
 {{- $value := get $l $name -}}
 {{- if include "lameduck.isGiven" $value -}}
 {{- with include "lameduck.allowed" (list $kind $value) | trim -}}
-{{- include "lameduck.refuse" (list $problems (printf "lameduck.%s" $name) $value (printf "allowed is %s" .) "correct it, or leave it out for the default") -}}
+{{- include "lameduck.refuse" (list $problems (printf "lameduck.%s" $name) $value (printf "must be %s" .) "correct it, or leave it out for the default") -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -27,30 +27,30 @@
 {{- $lag := include "lameduck.readinessLag" $ | int64 -}}
 {{- if and (lt $served (int64 $b.least)) (not $l.allowShortDelay) -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.shutdownDelayDuration" (include "lameduck.duration" $b.delay)
-  (printf "with preStopSeconds it must be at least %s behind front %s, which goes on sending new connections for so long" (include "lameduck.duration" $b.least) $l.front)
+  (printf "together with preStopSeconds, it must be at least %s, because front %s continues to send new connections for this time" (include "lameduck.duration" $b.least) $l.front)
   "raise it, leave it out, or set lameduck.allowShortDelay if connections may be refused") -}}
 {{- else if and (gt $lag (int64 $b.delay)) (not $l.allowShortDelay) -}}
 {{- include "lameduck.refuse" (list $problems "probes.readiness" (printf "periodSeconds %v, failureThreshold %v, timeoutSeconds %v" $.Values.probes.readiness.periodSeconds $.Values.probes.readiness.failureThreshold $.Values.probes.readiness.timeoutSeconds)
-  (printf "periodSeconds x failureThreshold + timeoutSeconds (%s) must not exceed lameduck.shutdownDelayDuration (%s): a container that ends without its pod being deleted leaves its services only by this probe" (include "lameduck.duration" $lag) (include "lameduck.duration" $b.delay))
+  (printf "periodSeconds x failureThreshold + timeoutSeconds (%s) must not exceed lameduck.shutdownDelayDuration (%s): if a container ends without a deletion of its pod, only this probe removes the pod from its Services" (include "lameduck.duration" $lag) (include "lameduck.duration" $b.delay))
   "probe more often, or raise lameduck.shutdownDelayDuration") -}}
 {{- end -}}
 {{- if gt (int64 $b.grace) 2000000 -}}
-{{- include "lameduck.refuse" (list $problems "lameduck" (printf "%ds" (int64 $b.grace)) (printf "a pod has at most 2000000 seconds: %s" (include "lameduck.sum" $)) "lower the longest of them") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck" (printf "%ds" (int64 $b.grace)) (printf "a pod has at most 2000000 seconds: %s" (include "lameduck.sum" $)) "lower the longest term") -}}
 {{- end -}}
 {{- if and (gt (int64 $b.grace) 600) (le (int64 $b.grace) 2000000) (not $l.allowLongGracePeriod) -}}
-{{- include "lameduck.refuse" (list $problems "lameduck" (printf "%ds" (int64 $b.grace)) (printf "the cluster autoscaler kills a pod after 600 seconds: %s" (include "lameduck.sum" $)) "lower the longest of them, or set lameduck.allowLongGracePeriod") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck" (printf "%ds" (int64 $b.grace)) (printf "the cluster autoscaler kills a pod after 600 seconds: %s" (include "lameduck.sum" $)) "lower the longest term, or set lameduck.allowLongGracePeriod") -}}
 {{- end -}}
 {{- if not (or (contains "SIGTERM" (default "SIGTERM" $l.shutdownSignals | toString)) $l.allowOtherStopSignal) -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.shutdownSignals" $l.shutdownSignals "must contain SIGTERM, which the kubelet sends to end a container" "add it, or set lameduck.allowOtherStopSignal if the image has another STOPSIGNAL") -}}
 {{- end -}}
 {{- if lt (int64 $b.margin) 5000 -}}
-{{- include "lameduck.refuse" (list $problems "lameduck.marginDuration" $l.marginDuration "must be at least 5s: the process keeps 2s for its own end, and the kubelet counts from before the process signal" "raise it, or leave it out") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.marginDuration" $l.marginDuration "must be at least 5s: the process keeps 2s for its own exit, and the kubelet's time starts before the process signal" "raise it, or leave it out") -}}
 {{- end -}}
 {{- range $name := list "requestTimeout" "shutdownWatchTerminationGracePeriod" -}}
 {{- $value := get $l $name -}}
 {{- if gt (include "lameduck.term" (list $value "0") | int64) (int64 $b.longest) -}}
 {{- include "lameduck.refuse" (list $problems (printf "lameduck.%s" $name) $value
-  (printf "must not be longer than lameduck.longestRequestDuration (%s), which is what the drain waits for" (include "lameduck.duration" $b.longest))
+  (printf "must not be longer than lameduck.longestRequestDuration (%s), because the drain does not wait longer" (include "lameduck.duration" $b.longest))
   "lower it, or raise lameduck.longestRequestDuration") -}}
 {{- end -}}
 {{- end -}}
@@ -65,13 +65,13 @@
 {{- end -}}
 {{- if and (le (int64 $b.keepAlive) (int64 $b.idle)) (gt (int64 $b.idle) 0) -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.keepAliveTimeout" (include "lameduck.duration" $b.keepAlive)
-  (printf "must be longer than front %s keeps a connection without a request (%s), or it sends a request into a connection that the server has just closed" $l.front (include "lameduck.duration" $b.idle))
-  "raise it, or say in lameduck.frontIdleTimeout what the front is configured with") -}}
+  (printf "must be longer than the idle timeout of front %s (%s): it could otherwise send a request on a connection that the server closes" $l.front (include "lameduck.duration" $b.idle))
+  "raise it, or set lameduck.frontIdleTimeout to the idle timeout of your load balancer or proxy") -}}
 {{- end -}}
 {{- $drains := or (has $l.front (list "aws" "gce")) (eq (include "lameduck.isGiven" $l.frontDrainDuration) "yes") -}}
 {{- if and $drains (or (lt (int64 $b.frontDrain) (int64 $b.longest)) (gt (int64 $b.frontDrain) 3600000)) -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.frontDrainDuration" (include "lameduck.duration" $b.frontDrain)
   (printf "must be from lameduck.longestRequestDuration (%s) to 3600s, or the load balancer cuts requests that the pod still answers" (include "lameduck.duration" $b.longest))
-  "leave it out, and it is computed; a load balancer waits for no request beyond an hour") -}}
+  "leave it out, so that the chart computes it; no load balancer waits longer than an hour") -}}
 {{- end -}}
 {{- end -}}

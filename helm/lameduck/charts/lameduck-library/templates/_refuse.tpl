@@ -1,4 +1,4 @@
-{{/* Adds one refusal: (list problems path value rule remedy). */}}
+{{/* Adds one error to the list: (list problems path value rule remedy). */}}
 {{- define "lameduck.refuse" -}}
 {{- $problems := index . 0 -}}
 {{- $value := index . 2 -}}
@@ -7,9 +7,9 @@
 {{- $_ := set $problems "lines" (append $problems.lines $line) -}}
 {{- end -}}
 
-{{/* Fails with all refusals in one message, if there are any. */}}
+{{/* If the list has errors, fails with all of them in one message. */}}
 {{- define "lameduck.failWith" -}}
 {{- if . -}}
-{{- fail (printf "\n\nlameduck: %s:\n  - %s\n" (eq (len .) 1 | ternary "a value cannot stay as it is" (printf "%d of the values cannot stay as they are" (len .))) (join "\n  - " .)) -}}
+{{- fail (printf "\n\nlameduck: %s:\n  - %s\n" (eq (len .) 1 | ternary "a value is invalid" (printf "%d values are invalid" (len .))) (join "\n  - " .)) -}}
 {{- end -}}
 {{- end -}}

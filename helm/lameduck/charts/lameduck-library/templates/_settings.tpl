@@ -1,6 +1,7 @@
 {{/* The settings of the package: their names, their kinds, and the variables of the container. */}}
 
-{{/* Each setting of the package and its kind. The pod's grace period is one as well, but it is computed. */}}
+{{/* The settings of the package, each with its kind. The grace period of the pod is a setting too, but the chart computes
+it. */}}
 {{- define "lameduck.kinds" -}}
 shutdownDelayDuration: duration
 shutdownSendRetryAfter: boolean
@@ -38,7 +39,7 @@ debugSocketPath: file
 debugSocketStack: boolean
 {{- end -}}
 
-{{/* The values of the block that are no settings of the package, but terms of the arithmetic. */}}
+{{/* The values of the block that are not settings of the package, but terms of the sum. */}}
 {{- define "lameduck.terms" -}}
 longestRequestDuration: limit
 marginDuration: limit
@@ -50,7 +51,7 @@ frontDrainDuration: duration
 LAMEDUCK_{{ regexReplaceAll "[A-Z]" . "_${0}" | upper }}
 {{- end -}}
 
-{{/* A value as the package reads it: numbers without exponent, which Helm would print for a million or a millionth. */}}
+{{/* Returns a value as text that the package can parse. Helm would print a million or a millionth with an exponent. */}}
 {{- define "lameduck.text" -}}
 {{- if or (kindIs "float64" .) (kindIs "int64" .) (kindIs "int" .) -}}
 {{- if and (eq (floor .) (float64 .)) (lt (float64 .) 9e15) -}}
@@ -64,7 +65,8 @@ LAMEDUCK_{{ regexReplaceAll "[A-Z]" . "_${0}" | upper }}
 {{- end -}}
 {{- end -}}
 
-{{/* A setting's value as the package reads it: (list kind value). YAML makes booleans of `on` and `off` without quotes. */}}
+{{/* Returns the value of a setting as text that the package can parse: (list kind value). YAML reads `on` and `off` without
+quotes as booleans. */}}
 {{- define "lameduck.settingText" -}}
 {{- $kind := index . 0 -}}
 {{- $text := include "lameduck.text" (index . 1) -}}
@@ -84,9 +86,9 @@ on
 {{- if and (include "lameduck.isOn" .) (not (has $port (list "off" "0" ""))) -}}{{- $port -}}{{- end -}}
 {{- end -}}
 
-{{/* The variables of the container: (list $ defaults). Every value that is given, and every term of the sum, so that the process
-and the pod have the same sum. Other settings stay as the program has them, because the environment wins over code.
-`defaults` are settings that the chart gives if the values do not. */}}
+{{/* Returns the variables of the container: (list $ defaults). They are the values that are set, and every term of the sum,
+so that the process and the pod compute the same sum. No other setting becomes a variable, because a variable would
+override the program's code. `defaults` are the chart's own values of settings that the values do not set. */}}
 {{- define "lameduck.settings" -}}
 {{- $ := index . 0 -}}
 {{- if not (include "lameduck.isOn" $) }}
@@ -110,7 +112,7 @@ and the pod have the same sum. Other settings stay as the program has them, beca
 {{- end -}}
 {{- end -}}
 
-{{/* Probes and load balancers use the probe port. The paths of the program's own port are then all its own. */}}
+{{/* Probes and load balancers use the probe port, so the program's own port needs no probe paths. */}}
 {{- define "lameduck.defaultSettings" -}}
 {{- if include "lameduck.probePort" . -}}{{- dict "probePaths" "off" | toJson -}}{{- else -}}{}{{- end -}}
 {{- end -}}

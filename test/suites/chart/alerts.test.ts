@@ -1,0 +1,293 @@
+import assert from 'node:assert/strict';
+import { describe, it, test } from 'node:test';
+import { parse } from 'yaml';
+import { readPage } from '../../support/markdown.ts';
+import { object, objects, type Values } from './chart.ts';
+import {
+  always,
+  fired,
+  metricRules,
+  noPromtool,
+  rulesOf,
+  scrapings,
+  steps,
+  type Groups,
+  type Sampled,
+  type Trial,
+} from './promtool.ts';
+
+async function logRules(values: Values = {}): Promise<Groups> {
+  const { data } = (await object('ConfigMap', { logRules: { enabled: true }, ...values })) as unknown as {
+    data: Record<string, string>;
+  };
+  return parse(data['orders-shop-lameduck.yaml'] ?? '') as Groups;
+}
+
+const scopes = ['release', 'cluster'] as const;
+type Series = Readonly<Record<string, Sampled>>;
+
+const pod = 'shop-lameduck-5d9c7b-x2x4z';
+const target = `namespace="orders",pod="${pod}",container="server"`;
+const scraped = (metric: string, labels = '') =>
+  `${metric}{${target},release="shop",workload="shop-lameduck",job="orders/shop-lameduck",metrics_path="/metrics"${labels}}`;
+const ofState = (metric: string, labels = '') => `${metric}{${target},job="kube-state-metrics"${labels}}`;
+const named = (metric: string, label: string, labels = '') =>
+  `${metric}{namespace="orders",${label}="shop-lameduck",job="kube-state-metrics"${labels}}`;
+const progressing = (deployment: string) =>
+  `kube_deployment_status_condition{namespace="orders",deployment="${deployment}",condition="Progressing",status="false"}`;
+
+const exitCode = ofState('kube_pod_container_status_last_terminated_exitcode');
+const restarts = ofState('kube_pod_container_status_restarts_total');
+const ready = ofState('kube_pod_status_ready', ',condition="true"');
+const remaining = scraped('lameduck_shutdown_remaining_seconds');
+const overrun = scraped('lameduck_shutdown_overrun_predicted');
+const disruptions = named('kube_poddisruptionbudget_status_pod_disruptions_allowed', 'poddisruptionbudget');
+const replicas = named('kube_horizontalpodautoscaler_status_current_replicas', 'horizontalpodautoscaler');
+const most = named('kube_horizontalpodautoscaler_spec_max_replicas', 'horizontalpodautoscaler');
+
+/** The seconds until the budget of a pod ends. The pod serves for five minutes, drains for 46 s, and is then gone. */
+const drained: Sampled = (second) => {
+  if (second < 300) return undefined;
+  return second < 346 ? 346 - second : 'stale';
+};
+const flapping: Sampled = (second) => Math.floor(second / 60) % 2;
+
+interface Case {
+  readonly at: string;
+  readonly fires: Series;
+  /** Series for which the alert must not fire. */
+  readonly silent: Series;
+  /** False if the alert does not name a pod. */
+  readonly isOnPod?: false;
+  readonly says: RegExp;
+}
+
+/** For each alert: series over time for which it fires, and series for which it does not. */
+const cases: Readonly<Record<string, Case>> = {
+  LameduckShutdownWouldCutRequests: {
+    at: '7m',
+    fires: { [overrun]: always(1) },
+    silent: { [overrun]: steps([0, 1], [180, 0], [210, 1]) },
+    says: /could not drain within its shutdown budget/,
+  },
+  LameduckShutdownRunsOutOfTime: {
+    at: '8m',
+    fires: { [overrun]: steps([0, 0], [310, 1], [346, 'stale']), [remaining]: drained },
+    silent: { [overrun]: steps([0, 1], [290, 0], [346, 'stale']), [remaining]: drained },
+    says: /will cut requests: \d+s left at the last scrape/,
+  },
+  LameduckRequestsCut: {
+    at: '10m',
+    fires: {
+      [scraped('lameduck_shutdown_requests_total', ',outcome="cut"')]: steps([0, 0], [100, 2], [140, 'stale']),
+    },
+    silent: { [scraped('lameduck_shutdown_requests_total', ',outcome="answered"')]: (second) => second },
+    says: /cut 2 requests/,
+  },
+  LameduckHookFails: {
+    at: '5m',
+    // The counter starts at 1, because the hook failed before the first scrape. The pod is gone after a minute.
+    fires: { [scraped('lameduck_hook_failures_total', ',kind="post-start"')]: steps([0, 1], [60, 'stale']) },
+    silent: { [scraped('lameduck_hook_failures_total', ',kind="post-start"')]: always(0) },
+    says: /A post-start hook of shop-lameduck-5d9c7b-x2x4z has failed/,
+  },
+  LameduckEventLoopBlocked: {
+    at: '5m',
+    fires: { [scraped('lameduck_event_loop_stalls_total')]: steps([0, 0], [120, 1]) },
+    silent: { [scraped('lameduck_event_loop_stalls_total')]: always(0) },
+    says: /was blocked/,
+  },
+  LameduckIsNotScraped: {
+    at: '25m',
+    fires: {
+      [scraped('lameduck_build_info')]: steps([0, 1], [120, 'stale']),
+      [named('kube_deployment_status_replicas', 'deployment')]: always(2),
+    },
+    silent: { [scraped('lameduck_build_info')]: always(1) },
+    isOnPod: false,
+    says: /scrapes no pod/,
+  },
+  LameduckContainerKilled: {
+    at: '5m',
+    fires: { [exitCode]: steps([120, 137]), [restarts]: steps([0, 0], [120, 1]) },
+    // The container was killed long before the first sample.
+    silent: { [exitCode]: always(137), [restarts]: always(1) },
+    says: /exit code 137/,
+  },
+  LameduckLeadershipLost: {
+    at: '5m',
+    fires: { [exitCode]: steps([120, 83]), [restarts]: steps([0, 0], [120, 1]) },
+    silent: { [exitCode]: steps([120, 80]), [restarts]: steps([0, 0], [120, 1]) },
+    says: /exit code 83/,
+  },
+  LameduckContainerRestarts: {
+    at: '30m',
+    fires: { [restarts]: (second) => Math.min(5, Math.floor(second / 60)) },
+    silent: { [restarts]: (second) => Math.min(2, Math.floor(second / 60)) },
+    says: /has restarted 5 times/,
+  },
+  LameduckReadinessFlaps: {
+    at: '14m',
+    fires: { [ready]: flapping },
+    silent: { [ready]: steps([0, 0], [60, 1], [300, 0], [360, 1]) },
+    says: /alternates/,
+  },
+  LameduckRolloutIsStuck: {
+    at: '8m',
+    fires: { [progressing('shop-lameduck')]: always(1) },
+    silent: { [progressing('other')]: always(1) },
+    isOnPod: false,
+    says: /makes no progress/,
+  },
+  LameduckNodesCannotBeDrained: {
+    at: '17m',
+    fires: { [disruptions]: always(0) },
+    silent: { [disruptions]: steps([0, 0], [600, 1], [660, 0]) },
+    isOnPod: false,
+    says: /allows no disruption/,
+  },
+  LameduckAtMaximumReplicas: {
+    at: '17m',
+    fires: { [replicas]: always(10), [most]: always(10) },
+    silent: { [replicas]: always(9), [most]: always(10) },
+    isOnPod: false,
+    says: /maximum number of replicas/,
+  },
+};
+
+// Prometheus always has this series of a pod with lameduck.
+const known = { [scraped('lameduck_build_info')]: always(1) };
+
+const trials = (which: 'fires' | 'silent'): Trial[] =>
+  Object.entries(cases).map(([alert, one]) => ({ alert, at: one.at, series: { ...known, ...one[which] } }));
+
+describe('H-145 H-146 HC-30 the alerts', () => {
+  it('every alert is tested with series for which it fires and series for which it does not', async () => {
+    for (const scope of scopes) {
+      const alerts = rulesOf(await metricRules({ prometheusRule: { scope } })).map(({ alert }) => alert);
+      assert.deepEqual(alerts, Object.keys(cases));
+    }
+  });
+
+  for (const scope of scopes) {
+    for (const scraping of scrapings) {
+      const title = `scope ${scope}, scraped every ${String(scraping.interval)} s, at ${String(scraping.offset)} s`;
+      it(`each alert fires with its labels, and only on its cause: ${title}`, { skip: noPromtool() }, async () => {
+        const groups = await metricRules({ prometheusRule: { scope } });
+        const reports = await fired(groups, trials('fires'), scraping);
+        for (const [index, [alert, { isOnPod = true, says }]] of Object.entries(cases).entries()) {
+          const report = reports[index] ?? '';
+          const labels = ['release="shop"', 'namespace="orders"', 'workload="shop-lameduck"'];
+          for (const label of isOnPod ? [...labels, `pod="${pod}"`] : labels)
+            assert.ok(report.includes(label), alert + report);
+          assert.match(report, says, alert);
+          assert.doesNotMatch(report, /\n\s+1:/, `${alert} fires once`);
+        }
+        const silent = await fired(groups, trials('silent'), scraping);
+        assert.deepEqual(
+          silent,
+          Object.keys(cases).map(() => ''),
+        );
+      });
+    }
+  }
+
+  it('two releases in a namespace raise separate alerts', { skip: noPromtool() }, async () => {
+    const shop = scraped('lameduck_shutdown_overrun_predicted');
+    const cart = shop.replaceAll('shop', 'cart');
+    const series = { [shop]: always(1), [cart]: always(1) };
+    const one = { alert: 'LameduckShutdownWouldCutRequests', at: '7m', series };
+    const groups = await metricRules({ prometheusRule: { scope: 'cluster' } });
+    const [report = ''] = await fired(groups, [one], { interval: 30, offset: 0 });
+    assert.match(report, /release="cart".*workload="cart-lameduck"[\s\S]*release="shop".*workload="shop-lameduck"/);
+    const [own = ''] = await fired(await metricRules(), [one], { interval: 30, offset: 0 });
+    assert.doesNotMatch(own, /cart/);
+  });
+
+  it('alerts for the whole cluster ignore pods without lameduck', { skip: noPromtool() }, async () => {
+    const series = { [restarts]: cases['LameduckContainerRestarts']?.fires[restarts] ?? always(0) };
+    const groups = await metricRules({ prometheusRule: { scope: 'cluster' } });
+    const one = { alert: 'LameduckContainerRestarts', at: '30m', series };
+    assert.deepEqual(await fired(groups, [one], { interval: 30, offset: 0 }), ['']);
+  });
+
+  it('each alert can be switched off, and can be given a duration, a severity and a threshold', async () => {
+    const names = rulesOf(await metricRules()).map(({ alert }) => alert);
+    for (const name of names) {
+      const left = rulesOf(await metricRules({ alerts: { rules: { [name]: { enabled: false } } } }));
+      assert.deepEqual(
+        left.map(({ alert }) => alert),
+        names.filter((one) => one !== name),
+      );
+    }
+    const rules = { LameduckContainerRestarts: { threshold: 7, for: '2m', severity: 'page' } };
+    const rule = rulesOf(await metricRules({ alerts: { rules } })).find(({ expr }) => expr.endsWith('> 7'));
+    assert.deepEqual([rule?.alert, rule?.for, rule?.labels['severity']], ['LameduckContainerRestarts', '2m', 'page']);
+    const off = { LameduckShutdownFailed: { enabled: false } };
+    assert.equal(rulesOf(await logRules({ alerts: { rules: off } })).length, 1);
+  });
+
+  it('each alert has a summary, a description, a severity, and the labels and annotations from the values', async () => {
+    // A severity is a string, even if it looks like a number.
+    const alerts = { critical: '1', labels: { team: 'shop' }, runbookUrl: 'https://runbooks.example/a' };
+    const values = { alerts };
+    for (const rule of [...rulesOf(await metricRules(values)), ...rulesOf(await logRules(values))]) {
+      assert.ok(rule.annotations.summary.endsWith('.') && rule.annotations.description.endsWith('.'), rule.alert);
+      assert.ok(['warning', '1'].includes(rule.labels['severity'] ?? ''), rule.alert);
+      assert.equal(rule.labels['team'], 'shop');
+      assert.equal(rule.labels['release'], 'shop');
+      assert.equal(rule.annotations.runbook_url, `https://runbooks.example/a#${rule.alert.toLowerCase()}`);
+    }
+  });
+
+  it('docs/alerts.md has a section for each alert, and no other section', async () => {
+    const page = readPage('docs/alerts.md');
+    const all = [...rulesOf(await metricRules()), ...rulesOf(await logRules())];
+    for (const { alert } of all) assert.ok(page.includes(`\n### ${alert}\n`), alert);
+    assert.equal(page.match(/^### /gm)?.length, all.length);
+  });
+});
+
+test('the alerts for a whole cluster can be installed once, without pods', async () => {
+  const scope = { enabled: true, scope: 'cluster' };
+  const values = { rulesOnly: true, prometheusRule: scope, logRules: scope, dashboard: { enabled: true } };
+  const all = (await objects(values)).map(({ kind }) => kind).sort();
+  assert.deepEqual(all, ['ConfigMap', 'ConfigMap', 'PrometheusRule']);
+  for (const { expr } of rulesOf(await logRules({ logRules: scope }))) {
+    assert.match(expr, /^label_replace\(sum by \(namespace, pod.*\{pod=~"\.\+"\} \|= /);
+  }
+});
+
+test('H-146 HC-30 the alerts on cut requests and failed shutdowns read the final log line of each pod', async () => {
+  const rules = rulesOf(await logRules());
+  assert.deepEqual(
+    rules.map(({ alert }) => alert),
+    ['LameduckShutdownCutRequests', 'LameduckShutdownFailed'],
+  );
+  const record = readPage('docs/log.md');
+  const [, example = ''] = /```json\n(.*?)```/s.exec(record) ?? [];
+  const line = JSON.parse(example) as { schema: string; exitCode: number; requests: { cut: number } };
+  // Loki joins nested names with an underscore. The rules use these fields.
+  assert.equal(typeof line.requests.cut, 'number');
+  assert.equal(typeof line.exitCode, 'number');
+  for (const { expr } of rules) {
+    assert.ok(expr.includes(`|= \`${line.schema}\``), expr);
+    assert.match(expr, /\{namespace="orders",pod=~"shop-lameduck-\[a-z0-9\]\+-\[a-z0-9\]\+"\}/);
+  }
+  assert.match(rules[0]?.expr ?? '', /unwrap requests_cut/);
+  assert.match(rules[1]?.expr ?? '', /exitCode != `0`/);
+});
+
+test('H-013 H-146 the alerts match the pods of a Deployment of any name, even if Kubernetes shortens it', async () => {
+  for (const length of [3, 46, 47, 49, 54]) {
+    const fullnameOverride = 'n'.repeat(length);
+    // The name of a pod is its ReplicaSet's name with a hyphen, cut to 58 characters, and five more letters.
+    const name = `${`${fullnameOverride}-5d9c7b8f6d-`.slice(0, 58)}x2x4z`;
+    for (const { alert, expr } of rulesOf(await metricRules({ fullnameOverride }))) {
+      for (const [, pattern = ''] of expr.matchAll(/pod=~"([^"]*)"/g)) {
+        assert.match(name, new RegExp(`^(?:${pattern})$`), `${alert}: ${String(length)}`);
+        assert.doesNotMatch(`${fullnameOverride}-other-5d9c7b8f6d-x2x4z`, new RegExp(`^(?:${pattern})$`), alert);
+      }
+    }
+  }
+});

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { metricsPage } from '../../../scripts/docs/metrics-page.ts';
+import { chart, object, template, type Values } from './chart.ts';
+import { checkRules, noPromtool } from './promtool.ts';
+
+test('H-147 HC-30 the dashboard and the alerts query only metrics that lameduck exports', async () => {
+  const page = metricsPage();
+  const file = readFileSync(join(chart, 'files', 'dashboard.json'), 'utf8');
+  const asked = file + (await template({ prometheusRule: { enabled: true } }));
+  const metrics = new Set(
+    asked.match(/\b(lameduck|http_server|kubernetes_health|leader_election)[a-z]*_[a-z_]+\b(?=[{(])/g),
+  );
+  assert.ok(metrics.size > 12, [...metrics].join());
+  for (const metric of metrics) {
+    assert.ok(page.includes(`\`${metric.replace(/_(bucket|count)$/, '')}\``), metric);
+  }
+});
+
+interface Dashboard {
+  uid: string;
+  title: string;
+  panels: { title: string; description: string; targets: { expr: string }[] }[];
+  templating: { list: { name: string; multi?: boolean; current?: { value: string[] } }[] };
+}
+
+async function dashboard(namespace = 'orders', release = 'shop', values: Values = {}): Promise<[string, Dashboard]> {
+  const given = { dashboard: { enabled: true }, ...values };
+  const { data } = (await object('ConfigMap', given, { release, args: ['--namespace', namespace] })) as unknown as {
+    data: Record<string, string>;
+  };
+  const [[key, text] = ['', '{}'], ...others] = Object.entries(data);
+  assert.deepEqual(others, []);
+  return [key, JSON.parse(text) as Dashboard];
+}
+
+test('H-147 HC-30 the rendered dashboard is the file of the chart, with the release selected', async () => {
+  const [key, { uid, title, panels, templating, ...rest }] = await dashboard();
+  const file = JSON.parse(readFileSync(join(chart, 'files', 'dashboard.json'), 'utf8')) as Dashboard;
+  const { uid: _uid, title: _title, panels: panelsOfFile, templating: _templating, ...restOfFile } = file;
+  assert.deepEqual([panels, rest], [panelsOfFile, restOfFile]);
+  assert.deepEqual([key, title], ['orders-shop-lameduck.json', 'lameduck: orders/shop-lameduck']);
+  assert.match(uid, /^[a-z0-9-]{1,40}$/);
+  const selected = templating.list.flatMap(({ name, current }) => (current ? [[name, ...current.value]] : []));
+  assert.deepEqual(selected, [
+    ['namespace', 'orders'],
+    ['workload', 'shop-lameduck'],
+  ]);
+  assert.ok(templating.list.slice(1).every(({ multi }) => multi === true));
+});
+
+test('the dashboards and the log rules of two releases have different names', async () => {
+  const all = [await dashboard(), await dashboard('carts'), await dashboard('orders', 'other')];
+  for (const names of [all.map(([key]) => key), all.map(([, { uid }]) => uid), all.map(([, { title }]) => title)]) {
+    assert.equal(new Set(names).size, all.length, names.join());
+  }
+  const values = { logRules: { enabled: true, annotations: { k8s_folder: 'lameduck' } } };
+  const rules = await Promise.all(
+    ['orders', 'carts'].map((namespace) => object('ConfigMap', values, { args: ['--namespace', namespace] })),
+  );
+  for (const { metadata } of rules) assert.deepEqual(metadata.annotations, { k8s_folder: 'lameduck' });
+  const [first, second] = rules.map(({ data }) => Object.entries(data as Record<string, string>).flat());
+  assert.match(first?.join('') ?? '', /^orders-shop-lameduck\.yaml.*name: orders-shop-lameduck-log/s);
+  assert.match(second?.join('') ?? '', /^carts-shop-lameduck\.yaml.*name: carts-shop-lameduck-log/s);
+});
+
+test(
+  'H-147 HC-30 each panel has a description and queries that Prometheus can parse',
+  { skip: noPromtool() },
+  async () => {
+    const [, { panels }] = await dashboard();
+    const wanted = ['Error rate', 'CPU', 'Heap', 'Replicas', 'Event loop stalls', 'Leadership', 'Lifecycle signals'];
+    const titles = panels.map(({ title }) => title);
+    for (const title of wanted) assert.ok(titles.includes(title), title);
+    assert.ok(panels.every(({ description }) => description.endsWith('.')));
+    const rules = panels.flatMap(({ targets }) =>
+      targets.map(({ expr }, index) => ({
+        record: `panel:${String(index)}`,
+        expr: expr.replaceAll(/\$__(rate_)?interval/g, '1m'),
+      })),
+    );
+    const groups = rules.map((rule, index) => ({ name: String(index), rules: [rule] }));
+    await checkRules({ groups });
+  },
+);

@@ -1,0 +1,132 @@
+// Tests which pods the injector changes, and whether docs/injector.md lists every change. The tests need a real API
+// server. Without one they are skipped, or fail if CHART_CLUSTER is `required`.
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { firstColumn, readPage } from '../../support/markdown.ts';
+import { annotation, changed, containerNamed, labelled, podWith } from './injected-pods.ts';
+import { Injector, skip } from './injector.ts';
+
+const hook = { exec: { command: ['node', '/opt/lameduck/package/dist/cli/main.js', 'stop'] } };
+
+describe('which pods the injector changes', { skip, concurrency: 2 }, () => {
+  let byVolume: Injector;
+  let byContainer: Injector;
+
+  before(async () => {
+    [byVolume, byContainer] = await Injector.startEach();
+  });
+
+  after(async () => {
+    await Promise.all([byVolume, byContainer].map((one) => one.stop()));
+  });
+
+  it('M-14 the API server counts the errors of the policy in its metrics', async () => {
+    await byVolume.inject(podWith());
+    const counted = `apiserver_mutating_admission_policy_check_duration_seconds_count{.*error_type="no_error".*policy="${byVolume.name}"`;
+    assert.match(await byVolume.metrics(), new RegExp(counted));
+  });
+
+  it('M-15 the injector changes only pods, so a Deployment stays as it was applied', async () => {
+    assert.doesNotMatch(await byVolume.deployment(labelled(podWith())), /opt\/lameduck|lameduck\/injected/);
+  });
+
+  it('M-15 kubectl apply of an injected pod is rejected, because a running pod cannot be changed back', async () => {
+    const given = labelled(podWith({}, { terminationGracePeriodSeconds: 10 }));
+    await byVolume.apply(given);
+    await assert.rejects(byVolume.apply(given), /pod updates may not change fields/);
+  });
+
+  it('without its label a pod is changed only with allPods, and the label `disabled` prevents every change', async () => {
+    assert.equal(annotation(await byVolume.create(podWith()), 'injected'), undefined);
+    assert.equal(annotation(await byContainer.create(podWith()), 'injected'), 'app');
+    for (const injector of [byVolume, byContainer]) {
+      assert.deepEqual(Object.keys((await injector.untouched(podWith())).metadata.annotations ?? {}), []);
+    }
+  });
+
+  describe('the preStop hook of the injector', () => {
+    const hookOf = async (container: object, injector = byVolume) =>
+      containerNamed(await injector.inject(podWith(container))).lifecycle;
+
+    it('the injector adds a preStop hook to containers that start npm, npx, yarn, pnpm or a shell', async () => {
+      for (const program of [
+        'npm',
+        '/usr/local/bin/npm',
+        'npx',
+        'yarn',
+        'pnpm',
+        'sh',
+        '/bin/sh',
+        'bash',
+        'ash',
+        'dash',
+      ]) {
+        assert.deepEqual(await hookOf({ command: [program, 'start'] }), { preStop: hook }, program);
+      }
+      assert.deepEqual(await hookOf({ args: ['npm', 'start'] }), { preStop: hook });
+    });
+
+    it('the injector adds no preStop hook to other programs, and finds the program in command before args', async () => {
+      for (const container of [
+        {},
+        { command: ['node', 'npm'] },
+        { command: ['node'], args: ['npm'] },
+        { command: ['npmrc'] },
+      ]) {
+        assert.equal(await hookOf(container), undefined, JSON.stringify(container));
+      }
+    });
+
+    it("the injector keeps a container's own preStop hook, and its postStart hook", async () => {
+      const sleep = { preStop: { sleep: { seconds: 3 } } };
+      assert.deepEqual(await hookOf({ command: ['npm'], lifecycle: sleep }), sleep);
+      const postStart = { postStart: { exec: { command: ['true'] } } };
+      assert.deepEqual(await hookOf({ command: ['npm'], lifecycle: postStart }), { ...postStart, preStop: hook });
+    });
+
+    it('the injector adds no preStop hook without a probe port, because the hook finds the process by that port', async () => {
+      assert.equal(await hookOf({ command: ['npm'], env: [{ name: 'LAMEDUCK_PROBE_PORT', value: 'off' }] }), undefined);
+    });
+
+    it('the injector always or never adds a preStop hook if the value says so', async (t) => {
+      const start = async (preStopHook: string): Promise<Injector> => {
+        const injector = await Injector.start({ preStopHook });
+        t.after(() => injector.stop());
+        return injector;
+      };
+      const [always, never] = await Promise.all([start('always'), start('never')]);
+      assert.deepEqual(await hookOf({ command: ['node'] }, always), { preStop: hook });
+      assert.equal(await hookOf({ command: ['npm'] }, never), undefined);
+    });
+  });
+
+  it('docs/injector.md lists exactly the fields that the injector changes', async () => {
+    const given = [
+      podWith(),
+      podWith(
+        {
+          command: ['npm'],
+          env: [{ name: 'NODE_OPTIONS', value: 'a' }, { name: 'A' }],
+          volumeMounts: [{ name: 'b', mountPath: '/b' }],
+        },
+        { volumes: [{ name: 'b', emptyDir: {} }] },
+      ),
+      podWith(
+        { env: [{ name: 'NODE_OPTIONS', valueFrom: { configMapKeyRef: { name: 'a', key: 'b' } } }] },
+        { terminationGracePeriodSeconds: 5 },
+      ),
+      podWith(
+        { lifecycle: { postStart: { exec: { command: ['true'] } } }, command: ['sh'] },
+        { restartPolicy: 'Never' },
+      ),
+      podWith({ lifecycle: { postStart: { exec: { command: ['true'] } } }, command: ['sh'] }),
+    ];
+    const seen = new Set<string>();
+    for (const injector of [byVolume, byContainer]) {
+      for (const one of given) {
+        for (const path of changed(await injector.untouched(one), await injector.inject(one))) seen.add(path);
+      }
+    }
+    assert.deepEqual([...seen].sort(), firstColumn(readPage('docs/injector.md'), 'field').sort());
+  });
+});

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { lstatSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { after, before, describe, it, test } from 'node:test';
+import { parse } from 'yaml';
+import { root } from '../../support/markdown.ts';
+import { complaint, chart, helms, object, refusals, run, type Values } from './chart.ts';
+import { createOwnChart, shownValues } from './own-chart.ts';
+import { containerOf, environmentOf, specOf } from './pods.ts';
+
+/** Sets of values for the library chart, each with the equal values for the application chart. */
+const blocks: Readonly<Record<string, Values>> = {
+  'no values': {},
+  'the values that the README shows': shownValues().lameduck,
+  'every term': {
+    preStopSeconds: 4,
+    shutdownDelayDuration: '20s',
+    longestRequestDuration: '1m500ms',
+    preShutdownHookTimeout: '25s',
+    destroyHookTimeout: '2s',
+    marginDuration: '7s',
+  },
+  'settings of other kinds': {
+    shutdownSendRetryAfter: true,
+    maxRequestsInflight: 1_000_000,
+    goawayChance: 0.001,
+    terminationMessagePath: '/dev/termination-log',
+    metricsPath: false,
+  },
+  'no probe port': { probePort: 'off' },
+};
+
+for (const helm of helms) libraryWith(helm);
+
+function libraryWith(helm: string): void {
+  describe(`the library chart in a chart of helm create, with ${basename(helm)}`, { concurrency: 2 }, () => {
+    const own = { parent: '' };
+    const folder = (): string => join(own.parent, 'shop');
+
+    before(async () => {
+      own.parent = await createOwnChart(helm);
+    });
+
+    after(() => {
+      rmSync(own.parent, { recursive: true });
+    });
+
+    for (const [name, lameduck] of Object.entries(blocks)) {
+      it(`H-043 HC-01 ${name}: the library chart renders the grace period, settings and probes of the application chart`, async () => {
+        const given = lameduck['probePort'] === 'off' ? { ...lameduck, probePaths: 'on' } : lameduck;
+        const [mine, theirs] = await Promise.all([
+          object('Deployment', { lameduck: given }, { helm, chart: folder() }),
+          object('Deployment', { lameduck: given }, { helm }),
+        ]);
+        assert.equal(
+          specOf(mine).template.spec.terminationGracePeriodSeconds,
+          specOf(theirs).template.spec.terminationGracePeriodSeconds,
+        );
+        const settings = Object.entries(environmentOf(theirs)).filter(([variable]) => variable.startsWith('LAMEDUCK_'));
+        assert.deepEqual(environmentOf(mine), Object.fromEntries(settings));
+        const port = given['probePort'] === 'off' ? 'http' : 8081;
+        for (const probe of ['readinessProbe', 'livenessProbe', 'startupProbe'] as const) {
+          const expected = containerOf(theirs)[probe];
+          assert.deepEqual(containerOf(mine)[probe], { ...expected, httpGet: { ...expected.httpGet, port } });
+        }
+        for (const field of ['lifecycle', 'terminationMessagePolicy', 'terminationMessagePath'] as const) {
+          assert.deepEqual(containerOf(mine)[field], containerOf(theirs)[field]);
+        }
+      });
+    }
+
+    it('H-072 lameduck.probes of the library chart overrides single fields of the probes', async () => {
+      const probes = { startup: { failureThreshold: 90 } };
+      const { startupProbe } = containerOf(
+        await object('Deployment', { lameduck: { probes } }, { helm, chart: folder() }),
+      );
+      assert.deepEqual([startupProbe.failureThreshold, startupProbe.periodSeconds], [90, 1]);
+    });
+
+    it('H-059 HC-03 the library chart rejects all invalid values in one message, with their paths', async () => {
+      const lameduck = {
+        front: 'aws',
+        shutdownDelayDuration: '1s',
+        longestRequest: '1m',
+        probes: { liveness: { path: '/readyz' } },
+      };
+      const lines = await refusals({ lameduck }, { helm, chart: folder() });
+      assert.deepEqual(
+        lines.map((line) => line.split(' ')[0]),
+        ['lameduck.longestRequest', 'lameduck.shutdownDelayDuration', 'lameduck.probes.liveness.path'],
+      );
+      assert.match(lines[0] ?? '', /is no value of this block; correct the name/);
+      assert.match(await complaint({ lameduck: true }, { helm, chart: folder() }), /must be a map/);
+    });
+
+    it('helm lint accepts a chart that uses the library chart', async () => {
+      const { code, output } = await run(helm, ['lint', '--strict', folder()]);
+      assert.equal(code, 0, output);
+    });
+  });
+}
+
+test('the application chart contains the library chart, so a checkout is installed without a download', () => {
+  const { dependencies } = parse(readFileSync(join(chart, 'Chart.yaml'), 'utf8')) as { dependencies: object[] };
+  assert.deepEqual(dependencies, [{ name: 'lameduck-library', version: '0.1.0' }]);
+  const folder = join(chart, 'charts', 'lameduck-library');
+  assert.ok(lstatSync(folder).isDirectory());
+  assert.equal(realpathSync(join(root, 'helm', 'lameduck-library')), realpathSync(folder));
+});

@@ -1,0 +1,236 @@
+// Tests values that do not concern the lifecycle: each sets the field of the pod or object that Kubernetes expects.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { helms, object, objects, type KubernetesObject, type Values } from './chart.ts';
+import { containerOf, environmentOf, specOf } from './pods.ts';
+
+const grpc = { name: 'grpc', containerPort: 9_090, servicePort: 90, appProtocol: 'kubernetes.io/h2c' };
+
+test('H-122 an extra port is added to the container, the Service and the NetworkPolicy', async () => {
+  const values = { extraPorts: [grpc, { name: 'debug', containerPort: 9_229 }], networkPolicy: { enabled: true } };
+  const { ports } = containerOf(await object('Deployment', values));
+  assert.deepEqual(ports.slice(2), [
+    { name: 'grpc', containerPort: 9_090 },
+    { name: 'debug', containerPort: 9_229 },
+  ]);
+  const service = (await object('Service', { ...values, service: { type: 'NodePort', nodePort: 30_080 } }))['spec'] as {
+    ports: object[];
+  };
+  assert.deepEqual(service.ports, [
+    { name: 'http', port: 80, targetPort: 'http', nodePort: 30_080 },
+    { name: 'grpc', port: 90, targetPort: 'grpc', appProtocol: 'kubernetes.io/h2c' },
+  ]);
+  const { ingress } = (await object('NetworkPolicy', values))['spec'] as { ingress: { ports: object[] }[] };
+  assert.deepEqual(ingress[0]?.ports, [{ port: 'http' }, { port: 'grpc' }, { port: 'debug' }]);
+});
+
+test('H-122 the values set the network, scheduler and runtime fields of the pod', async () => {
+  const dnsConfig = { options: [{ name: 'ndots', value: '2' }] };
+  const given = {
+    runtimeClassName: 'gvisor',
+    schedulerName: 'own',
+    dnsPolicy: 'Default',
+    hostNetwork: true,
+    dnsConfig,
+  };
+  const constraints = [{ topologyKey: 'rack', maxSkew: 1, whenUnsatisfiable: 'DoNotSchedule' }];
+  const deployment = await object('Deployment', {
+    ...given,
+    topologySpreadConstraints: constraints,
+    deploymentAnnotations: { 'example.com/owner': 'shop' },
+  });
+  const { spec } = specOf(deployment).template;
+  for (const [name, value] of Object.entries(given)) assert.deepEqual(spec[name], value, name);
+  assert.deepEqual(spec.topologySpreadConstraints, constraints);
+  assert.deepEqual(deployment.metadata.annotations, { 'example.com/owner': 'shop' });
+  const plain = specOf(await object('Deployment')).template.spec;
+  for (const name of Object.keys(given)) assert.ok(!(name in plain), name);
+});
+
+test('H-103 a behavior in the values replaces the autoscaler behavior of the chart', async () => {
+  const behavior = { scaleDown: { stabilizationWindowSeconds: 60 } };
+  const { spec } = (await object('HorizontalPodAutoscaler', {
+    autoscaling: { enabled: true, behavior },
+  })) as unknown as { spec: { behavior: object } };
+  assert.deepEqual(spec.behavior, behavior);
+});
+
+test('H-138 the rules of an HTTPRoute come from the values, and lead to the Service by default', async () => {
+  const matches = [{ path: { type: 'PathPrefix', value: '/api' } }];
+  const rules = [{ matches }, { backendRefs: [{ name: 'other', port: 80 }] }];
+  const route = await object('HTTPRoute', {
+    lameduck: { front: 'envoy' },
+    httpRoute: { enabled: true, parentRefs: [{ name: 'gateway' }], rules },
+  });
+  assert.deepEqual((route['spec'] as { rules: object[] }).rules, [
+    { matches, backendRefs: [{ name: 'shop-lameduck', port: 80 }] },
+    { backendRefs: [{ name: 'other', port: 80 }] },
+  ]);
+});
+
+test('extraObjects adds objects of any kind, as maps or as strings, each rendered as a template', async () => {
+  const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: '{{ .Release.Name }}-map' } };
+  const text = 'apiVersion: v1\nkind: Secret\nmetadata:\n  name: {{ include "lameduck.fullname" . }}-text\n';
+  const added = (await objects({ extraObjects: [map, text] })).filter((one): one is KubernetesObject =>
+    /-(map|text)$/.test(one.metadata.name),
+  );
+  assert.deepEqual(
+    added.map(({ kind, metadata }) => [kind, metadata.name]),
+    [
+      ['Secret', 'shop-lameduck-text'],
+      ['ConfigMap', 'shop-map'],
+    ],
+  );
+});
+
+test('H-045 with lameduck.enabled: false the pods have LAMEDUCK_DISABLED, TCP probes, a preStop sleep and no probe port', async () => {
+  const values = {
+    lameduck: { enabled: false, front: 'aws', livezEventLoopStallLimit: '0s' },
+    inject: { enabled: true },
+    podMonitor: { enabled: true },
+    ingress: { enabled: true, hosts: [{}] },
+  };
+  const all = await objects(values);
+  assert.ok(!all.some(({ kind }) => kind === 'PodMonitor'));
+  const deployment = all.find(({ kind }) => kind === 'Deployment') ?? assert.fail('no Deployment');
+  const { spec } = specOf(deployment).template;
+  const { env, lifecycle, ports, ...container } = containerOf(deployment);
+  assert.ok(!('initContainers' in spec));
+  assert.deepEqual(
+    env.flatMap(({ name }) => (/^(LAMEDUCK_|NODE_OPTIONS)/.test(name) ? [name] : [])),
+    ['LAMEDUCK_DISABLED'],
+  );
+  assert.deepEqual(ports, [{ name: 'http', containerPort: 8080 }]);
+  for (const probe of ['readinessProbe', 'livenessProbe', 'startupProbe'] as const) {
+    assert.partialDeepStrictEqual(container[probe], { tcpSocket: { port: 'http' } }, probe);
+  }
+  // The sleep replaces the shutdown delay, and the grace period stays the same.
+  assert.deepEqual(lifecycle, { preStop: { sleep: { seconds: 30 } } });
+  assert.equal(spec.terminationGracePeriodSeconds, 68);
+  const { annotations } = all.find(({ kind }) => kind === 'Ingress')?.metadata ?? {};
+  assert.equal(annotations?.['alb.ingress.kubernetes.io/healthcheck-path'], '/');
+  assert.equal(annotations['alb.ingress.kubernetes.io/success-codes'], '200-499');
+});
+
+test('H-070 probes and a lifecycle in the values replace those of the chart', async () => {
+  const given = {
+    readinessProbe: { httpGet: { path: '/health', port: 'http' }, periodSeconds: 2 },
+    livenessProbe: { exec: { command: ['/bin/alive'] } },
+    startupProbe: { tcpSocket: { port: 'http' } },
+  };
+  const lameduck = { readinessPaths: '/ready,/health', preStopSeconds: 5 };
+  const lifecycle = { preStop: { exec: { command: ['/bin/leave'] } } };
+  const container = containerOf(await object('Deployment', { ...given, lameduck, lifecycle }));
+  assert.partialDeepStrictEqual(container, given);
+  assert.deepEqual(container.lifecycle, lifecycle);
+  const postStart = { postStart: { exec: { command: ['/bin/warm'] } } };
+  const both = containerOf(await object('Deployment', { lifecycle: postStart, lameduck: { preStopSeconds: 5 } }));
+  assert.deepEqual(both.lifecycle, { ...postStart, preStop: { sleep: { seconds: 5 } } });
+});
+
+test('H-169 a program that npm or a shell starts gets a preStop hook that runs `lameduck stop`', async () => {
+  const hook = async (values: Values): Promise<unknown> =>
+    (containerOf(await object('Deployment', values)).lifecycle?.preStop as { exec?: { command: string[] } } | undefined)
+      ?.exec?.command;
+  const injected = ['node', '/opt/lameduck/package/dist/cli/main.js', 'stop'];
+  const own = ['node_modules/.bin/lameduck', 'stop'];
+  assert.deepEqual(await hook({ command: ['npm', 'start'], inject: { enabled: true } }), injected);
+  assert.deepEqual(await hook({ args: ['/bin/sh', '-c', 'node server.js'] }), own);
+  assert.deepEqual(await hook({ preStopHook: 'always' }), own);
+  assert.equal(await hook({ command: ['npm', 'start'], preStopHook: 'never' }), undefined);
+  assert.equal(await hook({ command: ['node', 'server.js'] }), undefined);
+});
+
+test('H-108 an injected image keeps its own user and its writable file system, unless the values say otherwise', async () => {
+  const inject = { enabled: true };
+  const contexts = async (values: Values): Promise<unknown[]> => {
+    const deployment = await object('Deployment', values);
+    return [specOf(deployment).template.spec.securityContext, containerOf(deployment).securityContext];
+  };
+  assert.deepEqual(await contexts({ inject }), [
+    { seccompProfile: { type: 'RuntimeDefault' } },
+    { allowPrivilegeEscalation: false },
+  ]);
+  const own = { podSecurityContext: { runAsUser: 1000 }, securityContext: { allowPrivilegeEscalation: null } };
+  assert.deepEqual(await contexts({ inject, ...own }), [
+    { seccompProfile: { type: 'RuntimeDefault' }, runAsUser: 1000 },
+    undefined,
+  ]);
+  for (const helm of helms) {
+    const openshift = { podSecurityContext: { runAsUser: null, runAsGroup: null } };
+    const { securityContext } = specOf(await object('Deployment', openshift, { helm })).template.spec;
+    assert.deepEqual(securityContext, { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+  }
+});
+
+test('strings in the values are rendered as templates', async () => {
+  const name = '{{ .Release.Name }}-settings';
+  const values = {
+    podAnnotations: { 'example.com/release': '{{ .Release.Name }}' },
+    env: { SHOP: '{{ .Release.Namespace }}', PLAIN: 'a{b}' },
+    extraEnvFrom: [{ configMapRef: { name } }],
+    extraVolumes: [{ name: 'settings', configMap: { name } }],
+  };
+  const deployment = await object('Deployment', values);
+  const { metadata, spec } = specOf(deployment).template;
+  assert.equal(metadata.annotations?.['example.com/release'], 'shop');
+  assert.partialDeepStrictEqual(environmentOf(deployment), { SHOP: 'orders', PLAIN: 'a{b}' });
+  assert.deepEqual(containerOf(deployment).envFrom, [{ configMapRef: { name: 'shop-settings' } }]);
+  assert.deepEqual((spec['volumes'] as object[]).at(-1), { name: 'settings', configMap: { name: 'shop-settings' } });
+});
+
+test('H-077 a registry in the values replaces the registry of every image', async () => {
+  const inject = { enabled: true, image: 'registry.example:5000/tools/lameduck:1' };
+  for (const values of [{ image: { registry: 'mirror.example/' } }, { global: { imageRegistry: 'mirror.example' } }]) {
+    const deployment = await object('Deployment', { ...values, inject });
+    const [init] = specOf(deployment).template.spec['initContainers'] as { image: string }[];
+    assert.equal(containerOf(deployment).image, 'mirror.example/lameduck-reference-service:dev');
+    assert.equal(init?.image, 'mirror.example/tools/lameduck:1');
+  }
+});
+
+test('H-014 the version label is the tag of the image, or the beginning of its digest', async () => {
+  const version = async (image: Values): Promise<string | undefined> =>
+    (await object('Service', { image })).metadata.labels['app.kubernetes.io/version'];
+  assert.equal(await version({ tag: '1.4.2' }), '1.4.2');
+  assert.equal(await version({ tag: 'v1_' }), 'v1');
+  assert.equal(await version({ tag: '', digest: `sha256:${'0123456789abcdef'.repeat(4)}` }), '0123456789ab');
+});
+
+test('H-103 the autoscaler can use memory as its target, with or without CPU', async () => {
+  const names = async (autoscaling: Values): Promise<string[]> => {
+    const { spec } = (await object('HorizontalPodAutoscaler', { autoscaling: { enabled: true, ...autoscaling } })) as {
+      spec?: { metrics: { containerResource: { name: string } }[] };
+    } & KubernetesObject;
+    return spec?.metrics.map(({ containerResource }) => containerResource.name) ?? [];
+  };
+  assert.deepEqual(await names({ targetMemoryUtilizationPercentage: 80 }), ['cpu', 'memory']);
+  const memory = { targetCPUUtilizationPercentage: null, targetMemoryUtilizationPercentage: 80 };
+  assert.deepEqual(await names(memory), ['memory']);
+});
+
+test('H-138 a GRPCRoute leads to the port of the Service that the values name', async () => {
+  const grpcRoute = { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['a.example'], port: 90 };
+  const route = await object('GRPCRoute', { lameduck: { front: 'envoy' }, extraPorts: [grpc], grpcRoute });
+  assert.deepEqual(route['spec'], {
+    parentRefs: [{ name: 'public' }],
+    hostnames: ['a.example'],
+    rules: [{ backendRefs: [{ name: 'shop-lameduck', port: 90 }] }],
+  });
+});
+
+test('H-139 an Ingress without hosts applies to every host, and its pathType comes from the values', async () => {
+  const hosts = [{ paths: ['/', { path: '/exact', pathType: 'Exact' }] }];
+  const ingress = { enabled: true, pathType: 'ImplementationSpecific', hosts };
+  const { rules } = (await object('Ingress', { lameduck: { front: 'nginx' }, ingress }))['spec'] as {
+    rules: { host?: string; http: { paths: { path: string; pathType: string }[] } }[];
+  };
+  assert.ok(!('host' in (rules[0] ?? {})));
+  assert.deepEqual(
+    rules[0]?.http.paths.map(({ path, pathType }) => [path, pathType]),
+    [
+      ['/', 'ImplementationSpecific'],
+      ['/exact', 'Exact'],
+    ],
+  );
+});

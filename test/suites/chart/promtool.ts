@@ -1,0 +1,123 @@
+// Evaluates the alerts as Prometheus does, on scraped series: one sample every 15 or 30 seconds, at any offset.
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stringify } from 'yaml';
+import { object, run, tools, type Values } from './chart.ts';
+
+/** Rule is one alert of a file of rules. */
+export interface Rule {
+  alert: string;
+  expr: string;
+  for: string;
+  labels: Record<string, string>;
+  annotations: { summary: string; description: string; runbook_url?: string };
+}
+
+/** Groups is the content of a file of Prometheus rules. */
+export interface Groups {
+  groups: { name: string; rules: Rule[] }[];
+}
+
+/**
+ * Sampled returns the value of a series at a given second: `stale` after its target has gone, undefined before its
+ * start.
+ */
+export type Sampled = (second: number) => number | 'stale' | undefined;
+
+/** Trial holds the series that an alert reads until `at`, a time such as `6m`. */
+export interface Trial {
+  readonly alert: string;
+  readonly at: string;
+  readonly series: Readonly<Record<string, Sampled>>;
+}
+
+/** Scraping holds the seconds between two scrapes, and the seconds from the start of a series to its first scrape. */
+export interface Scraping {
+  readonly interval: 15 | 30;
+  readonly offset: number;
+}
+
+/** scrapings are the scrape intervals and offsets with which each alert is tested. */
+export const scrapings: readonly Scraping[] = [
+  { interval: 15, offset: 7 },
+  { interval: 30, offset: 19 },
+];
+
+/** always returns a series with a constant value. */
+export const always =
+  (value: number): Sampled =>
+  () =>
+    value;
+
+/** steps returns a series that takes each value from the given second on. */
+export function steps(...changes: readonly [second: number, value: number | 'stale'][]): Sampled {
+  return (second) => changes.findLast(([from]) => second >= from)?.[1];
+}
+
+/** rulesOf returns the rules of all groups. */
+export const rulesOf = ({ groups }: Groups): Rule[] => groups.flatMap(({ rules }) => rules);
+
+/** metricRules returns the rules of the PrometheusRule. */
+export async function metricRules(values: Values = {}): Promise<Groups> {
+  const { prometheusRule = {}, ...rest } = values;
+  const all = { ...rest, prometheusRule: { enabled: true, ...(prometheusRule as object) } };
+  return (await object('PrometheusRule', all))['spec'] as Groups;
+}
+
+/**
+ * noPromtool returns why the rules cannot be tested, or false. It throws instead if promtool is missing but required.
+ */
+export function noPromtool(): string | false {
+  const isThere = existsSync(join(tools, 'promtool')) || process.env['CHART_CLUSTER'] === 'required';
+  return isThere ? false : 'there is no promtool';
+}
+
+/**
+ * fired returns the report of promtool for each trial, in order. The report lists the firing alerts with labels and
+ * annotations, and is empty if none fires.
+ */
+export async function fired(groups: Groups, trials: readonly Trial[], scraping: Scraping): Promise<string[]> {
+  const folder = mkdtempSync(join(tmpdir(), 'alerts-'));
+  try {
+    writeFileSync(join(folder, 'rules.yaml'), stringify(groups));
+    const tests = trials.map((trial, index) => ({ name: `trial-${String(index)}.`, ...written(trial, scraping) }));
+    const file = { rule_files: ['rules.yaml'], evaluation_interval: '15s', tests };
+    writeFileSync(join(folder, 'trials.yaml'), stringify(file, { aliasDuplicateObjects: false }));
+    const { output, errors } = await run(join(tools, 'promtool'), ['test', 'rules', join(folder, 'trials.yaml')]);
+    const reports = (output + errors).split(/\n(?=\s+name: trial-)/);
+    assert.match(reports[0] ?? '', /Unit Testing/, output + errors);
+    return trials.map((_, index) => {
+      const own = reports.find((report) => report.includes(`name: trial-${String(index)}.`)) ?? '';
+      return own.slice(Math.max(0, own.indexOf('got:')));
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** checkRules fails unless Prometheus can parse all rules. */
+export async function checkRules(groups: object): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'alerts-'));
+  try {
+    writeFileSync(join(folder, 'rules.yaml'), stringify(groups));
+    const { code, output, errors } = await run(join(tools, 'promtool'), ['check', 'rules', join(folder, 'rules.yaml')]);
+    assert.equal(code, 0, output + errors);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+const after = (value: Sampled, second: number): ReturnType<Sampled> => (second < 0 ? undefined : value(second));
+
+// The test file for promtool expects no alert. promtool then prints the alerts that fire.
+function written({ alert, at, series }: Trial, { interval, offset }: Scraping): object {
+  const samples = (value: Sampled): string =>
+    Array.from({ length: 3_600 / interval }, (_, index) => after(value, index * interval - offset) ?? '_').join(' ');
+  return {
+    interval: `${String(interval)}s`,
+    input_series: Object.entries(series).map(([one, value]) => ({ series: one, values: samples(value) })),
+    alert_rule_test: [{ eval_time: at, alertname: alert, exp_alerts: [] }],
+  };
+}

@@ -1,0 +1,49 @@
+// Tests that the chart rejects an invalid value with exactly one line: the path, the value, the rule and the remedy.
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { refusals, type Values } from './chart.ts';
+
+/** Refusal is an invalid value with the line that rejects it. */
+export interface Refusal {
+  readonly title: string;
+  readonly values: Values;
+  readonly line: RegExp;
+  /** Arguments for Helm, such as the version of Kubernetes. */
+  readonly args: readonly string[];
+}
+
+/**
+ * refusal makes a Refusal. The title is its first argument, so that the script for docs/conformance.md finds the rule
+ * numbers in it.
+ */
+export function refusal(title: string, values: Values, line: RegExp, args: readonly string[] = []): Refusal {
+  return { title, values, line, args };
+}
+
+const collected: { list?: Refusal[] } = {};
+
+/** collect returns the refusals of test files, and does not run their tests. */
+export async function collect(files: readonly string[]): Promise<Refusal[]> {
+  const list: Refusal[] = [];
+  collected.list = list;
+  for (const file of files) await import(`./${file}`);
+  delete collected.list;
+  return list;
+}
+
+/** refused tests that the chart rejects each value with its line, and with no other line. */
+export function refused(area: string, list: readonly Refusal[]): void {
+  if (collected.list !== undefined) {
+    collected.list.push(...list);
+    return;
+  }
+  describe(`the chart rejects: ${area}`, { concurrency: 2 }, () => {
+    for (const { title, values, line, args } of list) {
+      it(title, async () => {
+        const lines = await refusals(values, { args });
+        assert.equal(lines.length, 1, lines.join('\n'));
+        assert.match(lines[0] ?? '', line);
+      });
+    }
+  });
+}

@@ -1,0 +1,61 @@
+import { refusal, refused } from './refusal.ts';
+
+const port = { name: 'debug', containerPort: 9_229 };
+
+refused('fields that the chart sets, and fields of a Service', [
+  refusal(
+    'H-061 the chart rejects a grace period at the top of the values, because it computes the grace period',
+    { terminationGracePeriodSeconds: 60 },
+    /^terminationGracePeriodSeconds \(60\): it is computed: preStopSeconds 0s .* = 48s; leave it out, and set lameduck\.longestRequestDuration$/,
+  ),
+  refusal(
+    'H-061 the chart rejects a grace period in extraPodSpec, and names the value that sets it',
+    { extraPodSpec: { terminationGracePeriodSeconds: 60 } },
+    /^extraPodSpec\.terminationGracePeriodSeconds \(60\): the chart sets this field; set lameduck\.longestRequestDuration instead$/,
+  ),
+  refusal(
+    'H-075 the chart rejects a field in extraContainerSpec that it sets without a value',
+    { extraContainerSpec: { name: 'app' } },
+    /^extraContainerSpec\.name \(app\): the chart sets this field; leave it out$/,
+  ),
+  refusal(
+    'the chart rejects a port on the nodes for a Service that has none',
+    { service: { nodePort: 30_080 } },
+    /^service\.nodePort \(30080\): a Service of type ClusterIP has no port on the nodes; leave it out, or set service\.type$/,
+  ),
+  refusal(
+    'the chart rejects a port on the nodes for an extra port that is not in the Service',
+    { service: { type: 'NodePort' }, extraPorts: [{ ...port, nodePort: 30_229 }] },
+    /^extraPorts \(\{"name":"debug","nodePort":30229\}\): a nodePort needs a servicePort, and a service\.type other than ClusterIP; /,
+  ),
+  refusal(
+    'the chart rejects a load balancer without an address in the cluster',
+    { service: { type: 'LoadBalancer', clusterIP: 'None' } },
+    /^service\.clusterIP \(None\): a Service of type LoadBalancer needs an address; /,
+  ),
+  refusal(
+    'the chart rejects the class of a load balancer that does not exist',
+    { service: { loadBalancerClass: 'example.com/internal' } },
+    /^service\.loadBalancerClass \(example\.com\/internal\): a Service of type ClusterIP has no load balancer; /,
+  ),
+  refusal(
+    'the chart rejects settings of a session affinity that is off',
+    { service: { sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } } } },
+    /^service\.sessionAffinityConfig \(.*\): has no effect without service\.sessionAffinity ClientIP; set it, or leave this value out$/,
+  ),
+  refusal(
+    'H-075 the chart rejects injection if NODE_OPTIONS in env comes from another object',
+    { inject: { enabled: true }, env: { NODE_OPTIONS: { valueFrom: { configMapKeyRef: { name: 'a', key: 'b' } } } } },
+    /^env\.NODE_OPTIONS \(.*\): injection appends options to it, so it must be a text; write it as a text$/,
+  ),
+  refusal(
+    'H-076 the chart rejects two UDP ports with the same number',
+    {
+      extraPorts: [
+        { ...port, protocol: 'UDP' },
+        { ...port, name: 'other', protocol: 'UDP' },
+      ],
+    },
+    /^extraPorts, initContainers, extraContainers \(9229\/UDP\): two containers of the pod would listen on this port/,
+  ),
+]);

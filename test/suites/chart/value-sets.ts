@@ -1,0 +1,224 @@
+// The sets of values that the chart's documentation describes. The tests render each set and send its objects to an API
+// server.
+import type { Values } from './chart.ts';
+
+const hosts = [{ host: 'shop.example', paths: ['/', '/api'] }];
+const routed = { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['shop.example'] };
+
+/** Enables every optional object, except for those that exclude each other. */
+const everything: Values = {
+  lameduck: { front: 'nginx' },
+  autoscaling: { enabled: true, minReplicas: 3 },
+  ingress: { enabled: true, className: 'internal', hosts, tls: [{ hosts: ['shop.example'], secretName: 'shop' }] },
+  httpRoute: { ...routed, timeouts: { request: '30s' } },
+  networkPolicy: {
+    enabled: true,
+    from: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'gateway' } } }],
+    probesFrom: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
+    egress: [{ to: [{ ipBlock: { cidr: '10.0.0.0/8' } }], ports: [{ port: 5432 }] }],
+  },
+  podMonitor: { enabled: true, labels: { release: 'prometheus' } },
+  prometheusRule: { enabled: true, labels: { release: 'prometheus' } },
+  logRules: { enabled: true },
+  dashboard: { enabled: true, annotations: { folder: 'Services' } },
+  alerts: { labels: { team: 'shop' }, runbookUrl: 'https://runbooks.example/shop' },
+};
+
+/** A third-party image, with every field that a pod can have. */
+const anyImage: Values = {
+  image: {
+    repository: 'registry.example/shop/api',
+    tag: '1.4.2',
+    digest: `sha256:${'0123456789abcdef'.repeat(4)}`,
+  },
+  imagePullSecrets: [{ name: 'registry' }],
+  fullnameOverride: 'api',
+  containerPort: 3000,
+  command: ['/nodejs/bin/node'],
+  args: ['dist/main.js'],
+  env: {
+    NODE_ENV: 'production',
+    POOL_SIZE: 20,
+    LOG_COLOURS: false,
+    LIMIT: 10_000_000,
+    RATIO: 10.5,
+    OFFSET: -0.5,
+    CHANCE: 0.00002,
+  },
+  extraEnv: [{ name: 'DATABASE_URL', valueFrom: { secretKeyRef: { name: 'database', key: 'url' } } }],
+  extraEnvFrom: [{ configMapRef: { name: 'features' } }],
+  extraVolumes: [{ name: 'cache', emptyDir: { sizeLimit: '1Gi' } }],
+  extraVolumeMounts: [{ name: 'cache', mountPath: '/var/cache/api' }],
+  nodeSelector: { 'kubernetes.io/os': 'linux' },
+  tolerations: [{ key: 'dedicated', operator: 'Exists' }],
+  affinity: { podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [] } },
+  readinessGates: [{ conditionType: 'example.com/registered' }],
+  podLabels: { team: 'shop' },
+  podAnnotations: { 'example.com/owner': 'shop' },
+  serviceAccount: { name: 'api-runner', annotations: { 'example.com/role': 'api' } },
+  lameduck: {
+    shutdownDelayDuration: '12s500ms',
+    longestRequestDuration: '1m30s',
+    shutdownSendRetryAfter: true,
+    shutdownSignals: 'SIGTERM,SIGQUIT',
+    ownSignalListeners: 'run',
+    maxRequestsInflight: 1_000_000,
+    goawayChance: 0.001,
+    requestTimeout: '1m',
+    metricsPath: '/internal/metrics',
+    terminationMessagePath: '/dev/termination-log',
+    livezEventLoopStallLimit: '0s',
+    probeHost: '0.0.0.0',
+  },
+  topologySpread: { whenUnsatisfiable: 'DoNotSchedule' },
+  strategy: { maxSurge: '25%' },
+  podDisruptionBudget: { maxUnavailable: null, minAvailable: 1 },
+};
+
+/** Settings that pod security `restricted` requires, and that the chart does not impose on an injected image. */
+const restricted: Values = {
+  podSecurityContext: { runAsNonRoot: true, runAsUser: 1000 },
+  securityContext: { capabilities: { drop: ['ALL'] } },
+};
+
+const restrictedContainer = {
+  securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+};
+
+const grpc = { name: 'grpc', containerPort: 9_090, servicePort: 90, appProtocol: 'kubernetes.io/h2c' };
+
+const injected: Values = { inject: { enabled: true }, ...restricted };
+
+/** Load balancers and proxies whose idle timeout the chart knows. */
+const fronts = ['envoy', 'istio', 'linkerd', 'nginx', 'traefik', 'haproxy', 'azure', 'aws', 'gce'];
+
+/** valueSets maps the purpose of each documented set of values to the values. */
+export const valueSets: Readonly<Record<string, Values>> = {
+  'the defaults': {},
+  'a gateway in front': { lameduck: { front: 'gateway', frontIdleTimeout: '60s' }, httpRoute: routed },
+  'an ALB in front': { lameduck: { front: 'aws' }, ingress: { enabled: true, className: 'alb', hosts } },
+  'an NLB in front': { lameduck: { front: 'aws', frontIdleTimeout: '50s' }, service: { type: 'LoadBalancer' } },
+  'an Ingress of Google in front': { lameduck: { front: 'gce' }, ingress: { enabled: true, hosts } },
+  'a Gateway of Google in front': { lameduck: { front: 'gce' }, httpRoute: routed },
+  'a sleep before the process signal': { lameduck: { preStopSeconds: 15 } },
+  'no probe port': { lameduck: { probePort: 'off' } },
+  'a scaled release': { replicaCount: null },
+  'a ServiceMonitor': { serviceMonitor: { enabled: true } },
+  'a single pod': { allowSingleReplica: true, replicaCount: 1 },
+  downtime: { strategy: { type: 'Recreate', allowDowntime: true } },
+  'a security context of OpenShift': { podSecurityContext: { runAsUser: null, runAsGroup: null } },
+  injection: { ...injected, env: { NODE_OPTIONS: '--require=/app/tracing.cjs' } },
+  'a checkpoint': { runFolder: { enabled: true } },
+  'leader election': { leaderElection: { enabled: true, leaseDuration: '30s' } },
+  'any image': anyImage,
+  'everything beside the Deployment': everything,
+  'everything beside the pods, and no Service': {
+    service: { enabled: false },
+    serviceAccount: { create: false },
+    tests: { enabled: false },
+  },
+  ...Object.fromEntries(
+    fronts.map((front) => [`an Ingress behind ${front}`, { lameduck: { front }, ingress: { enabled: true, hosts } }]),
+  ),
+  ...Object.fromEntries(
+    fronts.map((front) => [`an HTTPRoute behind ${front}`, { lameduck: { front }, httpRoute: routed }]),
+  ),
+  'a GRPCRoute': { lameduck: { front: 'envoy' }, extraPorts: [grpc], grpcRoute: { ...routed, port: 90 } },
+  'rules of an HTTPRoute': {
+    lameduck: { front: 'envoy' },
+    httpRoute: { ...routed, rules: [{ matches: [{ path: { type: 'PathPrefix', value: '/api' } }] }] },
+  },
+  'an Ingress for every host': {
+    lameduck: { front: 'nginx' },
+    ingress: { enabled: true, hosts: [{ paths: ['/', { path: '/exact', pathType: 'Exact' }] }] },
+  },
+  'lameduck switched off': { lameduck: { enabled: false }, podMonitor: { enabled: true } },
+  'lameduck switched off in an injected image': { lameduck: { enabled: false }, ...injected },
+  'lameduck switched off behind an ALB': {
+    lameduck: { enabled: false, front: 'aws' },
+    ingress: { enabled: true, hosts },
+  },
+  'npm as the command of an injected image': { command: ['npm', 'start'], ...injected },
+  'npm as the command': { command: ['npm', 'start'] },
+  'the hook lameduck stop in any case': { preStopHook: 'always' },
+  'probes of the values': {
+    readinessProbe: { httpGet: { path: '/readyz', port: 'probes' }, periodSeconds: 2, failureThreshold: 2 },
+    livenessProbe: { grpc: { port: 9090 } },
+    startupProbe: { tcpSocket: { port: 'http' }, failureThreshold: 300 },
+  },
+  'a lifecycle of the values': {
+    lameduck: { preStopSeconds: 5 },
+    lifecycle: { preStop: { exec: { command: ['/bin/leave'] } }, postStart: { exec: { command: ['/bin/warm'] } } },
+  },
+  'a gRPC port': { extraPorts: [grpc] },
+  'injection by an image volume': { ...injected, inject: { enabled: true, delivery: 'imageVolume' } },
+  'a NodePort': { service: { type: 'NodePort', nodePort: 30_080 } },
+  'a load balancer of a node': {
+    lameduck: { allowUnknownFront: true, shutdownDelayDuration: '40s' },
+    service: { type: 'LoadBalancer', externalTrafficPolicy: 'Local' },
+  },
+  'memory for the autoscaler': { autoscaling: { enabled: true, targetMemoryUtilizationPercentage: 80 } },
+  'memory alone for the autoscaler': {
+    autoscaling: { enabled: true, targetCPUUtilizationPercentage: null, targetMemoryUtilizationPercentage: 80 },
+  },
+  'a behavior of the autoscaler': {
+    autoscaling: { enabled: true, behavior: { scaleDown: { stabilizationWindowSeconds: 60 } } },
+  },
+  'a native sidecar': {
+    initContainers: [
+      { name: 'proxy', image: 'registry.example/envoy:1', restartPolicy: 'Always', ...restrictedContainer },
+    ],
+  },
+  'a container beside the server': {
+    extraContainers: [{ name: 'logs', image: 'registry.example/logs:1', ...restrictedContainer }],
+  },
+  'pods that choose how they are scheduled': {
+    dnsPolicy: 'Default',
+    dnsConfig: { options: [{ name: 'ndots', value: '2' }] },
+    topologySpreadConstraints: [
+      {
+        topologyKey: 'rack',
+        maxSkew: 1,
+        whenUnsatisfiable: 'ScheduleAnyway',
+        labelSelector: { matchLabels: { 'app.kubernetes.io/name': 'lameduck' } },
+      },
+    ],
+    deploymentAnnotations: { 'example.com/owner': 'shop' },
+  },
+  'fields for which the chart has no value': {
+    hostAliases: [{ ip: '192.0.2.7', hostnames: ['a.example'] }],
+    extraPodSpec: { shareProcessNamespace: true },
+    extraContainerSpec: { workingDir: '/app' },
+    extraPorts: [{ name: 'dns', containerPort: 8053, protocol: 'UDP', servicePort: 53 }],
+    env: { NAME: { valueFrom: { fieldRef: { fieldPath: 'metadata.name' } } } },
+    service: { type: 'LoadBalancer', sessionAffinity: 'ClientIP', loadBalancerSourceRanges: ['192.0.2.0/24'] },
+    probes: { startup: { initialDelaySeconds: 5 } },
+  },
+  'a Service without an address': { service: { clusterIP: 'None' } },
+  'objects of any kind': {
+    extraObjects: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: '{{ .Release.Name }}-more' } }],
+  },
+  'templates in values': {
+    podAnnotations: { 'example.com/release': '{{ .Release.Name }}' },
+    env: { SHOP: '{{ .Release.Namespace }}' },
+    extraEnvFrom: [{ configMapRef: { name: '{{ .Release.Name }}-settings' } }],
+  },
+  'a registry of its own': { image: { registry: 'mirror.example:5000' } },
+  'a registry for all charts': { global: { imageRegistry: 'mirror.example' } },
+  'alerts for a whole cluster': {
+    rulesOnly: true,
+    prometheusRule: { enabled: true, scope: 'cluster' },
+    logRules: { enabled: true, scope: 'cluster' },
+    dashboard: { enabled: true },
+  },
+  'alerts of the values': {
+    prometheusRule: { enabled: true },
+    alerts: { rules: { LameduckContainerRestarts: { threshold: 5 }, LameduckHookFails: { enabled: false } } },
+  },
+  'a long grace period': { lameduck: { longestRequestDuration: '2h', allowLongGracePeriod: true } },
+  'a short delay': { lameduck: { shutdownDelayDuration: '0s', allowShortDelay: true } },
+  'no disruption budget': { podDisruptionBudget: { enabled: false, allowNone: true } },
+  'a percentage for disruptions': { replicaCount: 4, podDisruptionBudget: { maxUnavailable: '25%' } },
+  'a long start': { probes: { startup: { failureThreshold: 600 } }, progressDeadlineSeconds: 900 },
+  'no topology spread': { topologySpread: { enabled: false } },
+};
