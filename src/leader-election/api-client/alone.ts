@@ -13,7 +13,7 @@ export function aloneApi(firstVersion: number): LeaseApi {
   let version = BigInt(Math.trunc(firstVersion));
   let stored: Lease | undefined;
   const answer = (lease: Lease | undefined): Answer => ({
-    reply: lease === undefined ? { kind: 'absent' } : { kind: 'lease', lease },
+    reply: lease === undefined ? { kind: 'absent' } : { kind: 'lease', lease, altered: undefined },
     problem: undefined,
   });
   return {

@@ -1,7 +1,7 @@
 // Reads a response of the API server: which reply the decision gets, and which problem, if any, is logged.
 import { isCoordinated } from '../decision/decision.ts';
-import { parseLease, type Lease } from '../decision/lease.ts';
-import type { Reply, Request } from '../decision/state.ts';
+import { alterationIn, parseLease } from '../decision/lease.ts';
+import type { LeaseReply, Reply, Request } from '../decision/state.ts';
 
 /**
  * ProblemKind is a reason why an elector cannot read or write its Lease. docs/leader-election.md has a remedy for each
@@ -50,15 +50,20 @@ interface Status {
   };
 }
 
-/**
- * replyTo returns the reply that a response contains. A request counts as applied only after a 200, or after a 201 to a
- * POST.
- */
-export function replyTo(method: Method, received: Received): Reply {
+type Sent = Pick<Request, 'method' | 'body'>;
+
+/** answerOf returns the reply that a response contains, and the problem that it reports. */
+export function answerOf(request: Sent, received: Received): Answer {
+  const reply = replyTo(request, received);
+  return { reply, problem: reply.kind === 'lease' ? problemIn(reply) : problemOf(request.method, received) };
+}
+
+function replyTo({ method, body }: Sent, received: Received): Reply {
   const { status } = received;
-  if (status === (method === 'POST' ? 201 : 200)) {
+  if (isApplied(method, status)) {
     const lease = parseLease(jsonOf(received));
-    return lease === undefined ? { kind: 'failed', isRejected: false } : { kind: 'lease', lease };
+    if (lease === undefined) return { kind: 'failed', isRejected: false };
+    return { kind: 'lease', lease, altered: body && alterationIn(lease, body) };
   }
   if (status === 201 && method === 'PUT') return { kind: 'recreated' };
   if (status === 409) return { kind: 'conflict' };
@@ -67,15 +72,21 @@ export function replyTo(method: Method, received: Received): Reply {
   return { kind: 'failed', isRejected: status >= 400 && status < 500, retryAfter: retryAfterOf(received) };
 }
 
+// A request counts as applied only after a 200, or after a 201 to a POST.
+function isApplied(method: Method, status: number): boolean {
+  return status === (method === 'POST' ? 201 : 200);
+}
+
 /**
- * problemOf returns the problem that a response reports. It returns undefined for a response that occurs in every
- * election, such as a conflict. `verb` is the verb that the Role needs for the request.
+ * problemOf returns the problem that a response without a Lease reports. It returns undefined for a response that occurs
+ * in every election, such as a conflict. `verb` is the verb that the Role needs for the request.
  */
-export function problemOf(request: Sent, received: Received, verb = verbs[request.method]): Problem | undefined {
-  const { method } = request;
+export function problemOf(method: Method, received: Received, verb = verbs[method]): Problem | undefined {
   const { status, body } = received;
-  if (status === 200 || (status === 201 && method === 'POST'))
-    return problemIn(request, parseLease(jsonOf(received)), body);
+  if (isApplied(method, status)) {
+    const message = `${method} was answered without a valid Lease: ${body.slice(0, longestText)}`;
+    return { kind: 'malformed', message };
+  }
   const kind = kindOf(method, received);
   if (kind === undefined) return undefined;
   const { message } = statusOf(received);
@@ -85,8 +96,6 @@ export function problemOf(request: Sent, received: Received, verb = verbs[reques
   return { kind, message: `${method} was answered with ${String(status)}${denied}: ${text.slice(0, longestText)}` };
 }
 
-type Sent = Pick<Request, 'method' | 'body'>;
-
 // The maximum number of characters of a response that one log line contains.
 const longestText = 500;
 
@@ -94,19 +103,12 @@ const longestText = 500;
 const verbs: Readonly<Record<Method, string>> = { GET: 'get', POST: 'create', PUT: 'update' };
 
 // Returns the problem with a Lease that the API server has sent.
-function problemIn({ method, body }: Sent, lease: Lease | undefined, text: string): Problem | undefined {
-  if (lease === undefined) {
-    return {
-      kind: 'malformed',
-      message: `${method} was answered without a valid Lease: ${text.slice(0, longestText)}`,
-    };
-  }
-  const altered = storedFields.find((field) => body !== undefined && !isSame(lease.spec[field], body.spec[field]));
+function problemIn({ lease, altered }: LeaseReply): Problem | undefined {
   if (altered !== undefined) {
-    const [stored, sent] = [lease.spec[altered], body?.spec[altered]].map((value) => JSON.stringify(value ?? null));
+    const [stored, sent] = [altered.stored, altered.sent].map((value) => JSON.stringify(value ?? null));
     return {
       kind: 'altered',
-      message: `the API server stored ${altered} ${String(stored)} instead of ${String(sent)}: an admission webhook may change Leases`,
+      message: `the API server stored ${altered.field} ${String(stored)} instead of ${String(sent)}: an admission webhook may change Leases`,
     };
   }
   if (!isCoordinated(lease)) return undefined;
@@ -114,20 +116,6 @@ function problemIn({ method, body }: Sent, lease: Lease | undefined, text: strin
     kind: 'coordinated',
     message: 'the Lease has a strategy or a preferred holder: coordinated leader election chooses its holder',
   };
-}
-
-const storedFields = [
-  'holderIdentity',
-  'leaseDurationSeconds',
-  'acquireTime',
-  'renewTime',
-  'leaseTransitions',
-  'strategy',
-  'preferredHolder',
-] as const;
-
-function isSame(one: unknown, other: unknown): boolean {
-  return (one ?? '') === (other ?? '');
 }
 
 function kindOf(method: Method, received: Received): ProblemKind | undefined {

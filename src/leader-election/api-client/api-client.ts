@@ -6,7 +6,7 @@ import { timedOut, withTimeout, type Clock } from '../../clock.ts';
 import { messageOf } from '../../errors.ts';
 import type { ApiServer, Credentials } from './credentials.ts';
 import { parseLease } from '../decision/lease.ts';
-import { problemOf, replyTo, type Answer, type Received } from './answer.ts';
+import { answerOf, problemOf, type Answer, type Received } from './answer.ts';
 import type { Change, Request } from '../decision/state.ts';
 
 /** LeaseApi is the part of the API server's interface that an elector uses. */
@@ -105,7 +105,7 @@ class ApiClient implements LeaseApi {
       if (received.status === 401 && credentials.readToken() !== token) {
         received = await this.#call(this.#calls, call);
       }
-      return { reply: replyTo(method, received), problem: problemOf(request, received) };
+      return answerOf(request, received);
     } catch (error) {
       return unreachable(messageOf(error));
     }
@@ -125,7 +125,7 @@ class ApiClient implements LeaseApi {
       }
       const { statusCode, body } = response;
       if (statusCode !== 200) {
-        return problemOf({ method: 'GET' }, { status: statusCode, headers: {}, body: await textOf(body) }, 'watch');
+        return problemOf('GET', { status: statusCode, headers: {}, body: await textOf(body) }, 'watch');
       }
       onOpen();
       for await (const line of linesOf(body)) {

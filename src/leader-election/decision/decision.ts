@@ -11,6 +11,7 @@ import {
   type Claim,
   type Election,
   type Exchange,
+  type LeaseReply,
   type LossCause,
   type Moment,
   type Observation,
@@ -120,7 +121,7 @@ const replies: Readonly<Record<Step, OnReply>> = {
     const { tenure, hasChecked } = state;
     if (tenure === undefined) return state;
     if (reply.kind === 'lease') {
-      const cause = alterationIn(reply.lease, exchange, state.claim, election);
+      const cause = lossIn(reply, state.claim, election);
       if (cause !== undefined) return lose(observe(state, reply.lease, received.at), cause, received);
       const renewed = { ...tenure, lease: reply.lease, renewed: sent };
       return { ...state, tenure: renewed, hasChecked: false, due: nextTick(exchange, election) };
@@ -139,7 +140,7 @@ const replies: Readonly<Record<Step, OnReply>> = {
     if (tenure === undefined) return state;
     if (reply.kind === 'absent') return lose(state, 'deleted', received);
     if (reply.kind !== 'lease') return { ...state, due: nextTry(tenure, exchange, election) };
-    const cause = lossIn(reply.lease, claim, election);
+    const cause = lossIn(reply, claim, election);
     if (cause !== undefined) return lose(observe(state, reply.lease, received.at), cause, received);
     const slowpaths = state.slowpaths + 1;
     const confirmed = { ...tenure, lease: reply.lease };
@@ -150,7 +151,7 @@ const replies: Readonly<Record<Step, OnReply>> = {
     if (reply.kind === 'absent') return { ...state, goal: 'end' };
     if (reply.kind !== 'lease') return { ...state, due: nextTick(exchange, election) };
     const { lease } = reply;
-    if (isOwn(lease, state.claim, election)) {
+    if (isOwn(reply, state.claim, election)) {
       return { ...observe(state, lease, received.at), step: 'release', due: received.at };
     }
     // The reply to a release was lost, but the record shows that the release was applied.
@@ -177,7 +178,7 @@ function acquire(state: State, exchange: Exchange, election: Election): State {
   if (isDenied) return retryLater({ ...state, claim: undefined }, exchange, election);
   if (reply.kind !== 'lease') return retryLater(state, exchange, election);
   const { lease } = reply;
-  if (alterationIn(lease, exchange, state.claim, election) !== undefined) return retryLater(state, exchange, election);
+  if (!isOwn(reply, state.claim, election)) return retryLater(state, exchange, election);
   const tenure = { token: lease.resourceVersion, lease, renewed: sent };
   const claimed = { ...state, claim: claimTo(lease) };
   if (!isValid(tenure, received, election)) return retryLater(claimed, exchange, election);
@@ -218,28 +219,23 @@ export function isCoordinated({ strategy, preferredHolder }: Lease): boolean {
   return strategy !== '' || preferredHolder !== '';
 }
 
-function isOwn(lease: Lease, claim: Claim | undefined, election: Election): boolean {
-  return claim !== undefined && lossIn(lease, claim, election) === undefined;
+function isOwn(reply: LeaseReply, claim: Claim | undefined, election: Election): boolean {
+  return claim !== undefined && lossIn(reply, claim, election) === undefined;
 }
 
-function lossIn(lease: Lease, claim: Claim | undefined, { identity }: Election): LossCause | undefined {
+// Returns why a Lease does not belong to this elector. A write that was stored altered does not count, although the API
+// server has accepted it. Followers wait only for the stored duration, and only while the stored `renewTime` changes.
+function lossIn(
+  { lease, altered }: LeaseReply,
+  claim: Claim | undefined,
+  { identity }: Election,
+): LossCause | undefined {
   if (claim?.uid !== undefined && lease.uid !== claim.uid) return 'replaced';
   if (lease.holder === '') return 'no holder';
   if (lease.holder !== identity) return 'other holder';
   if (lease.transitions !== claim?.transitions || lease.acquireTime !== claim.acquireTime) return 'edited';
-  return isCoordinated(lease) ? 'coordinated' : undefined;
-}
-
-// Returns why a write does not count, although the API server has accepted it: an admission webhook may have changed what
-// was stored. Followers wait only for the stored duration, and only while the stored `renewTime` changes.
-function alterationIn(
-  lease: Lease,
-  { sent }: Exchange,
-  claim: Claim | undefined,
-  election: Election,
-): LossCause | undefined {
-  const isStored = lease.duration === election.leaseDuration && lease.spec['renewTime'] === microTime(sent.wall);
-  return lossIn(lease, claim, election) ?? (isStored ? undefined : 'edited');
+  if (isCoordinated(lease)) return 'coordinated';
+  return altered === undefined ? undefined : 'edited';
 }
 
 /**

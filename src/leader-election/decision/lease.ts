@@ -1,4 +1,4 @@
-// Parses a Lease that the API server has sent, and writes its next version. Pure.
+// Parses a Lease that the API server has sent, writes its next version, and tells whether that was stored. Pure.
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -42,6 +42,13 @@ export interface Holding {
   readonly acquireTime: string | number;
   readonly renewTime: number;
   readonly transitions: number;
+}
+
+/** Alteration is a field of the spec that was not stored as it was sent. */
+export interface Alteration {
+  readonly field: string;
+  readonly sent: unknown;
+  readonly stored: unknown;
 }
 
 /** parseLease returns the Lease in a response. It returns undefined if the response is not a Lease or is malformed. */
@@ -131,6 +138,30 @@ export function updatedLease(
   const merged = { ...received, ...labels };
   const all = Object.keys(merged).length === 0 ? metadata : { ...metadata, labels: merged };
   return bodyOf(all, { ...spec, ...specOf(holding) });
+}
+
+/**
+ * alterationIn returns the first field of the spec that was not stored as it was sent, because an admission webhook may
+ * have changed it. It returns undefined if there is none.
+ */
+export function alterationIn(stored: Lease, sent: LeaseBody): Alteration | undefined {
+  const field = specFields.find((name) => !isSame(stored.spec[name], sent.spec[name]));
+  return field === undefined ? undefined : { field, sent: sent.spec[field], stored: stored.spec[field] };
+}
+
+const specFields = [
+  'holderIdentity',
+  'leaseDurationSeconds',
+  'acquireTime',
+  'renewTime',
+  'leaseTransitions',
+  'strategy',
+  'preferredHolder',
+] as const;
+
+// An absent number counts as 0, and an absent text as empty (L-014).
+function isSame(stored: unknown, sent: unknown): boolean {
+  return (stored ?? (typeof sent === 'number' ? 0 : '')) === (sent ?? '');
 }
 
 /**

@@ -1,5 +1,5 @@
 // The state of an elector, what its decision depends on, and the rule by which a term is valid. Pure.
-import type { Lease, LeaseBody } from './lease.ts';
+import type { Alteration, Lease, LeaseBody } from './lease.ts';
 
 /** Election is the configuration of an elector. Times are in milliseconds. */
 export interface Election {
@@ -29,7 +29,7 @@ export interface Moment {
 /** Reply is the result of a request. */
 export type Reply =
   /** `lease`: 200 to a GET or a PUT, or 201 to a POST. */
-  | { readonly kind: 'lease'; readonly lease: Lease }
+  | LeaseReply
   /** `absent`: 404. */
   | { readonly kind: 'absent' }
   /** `conflict`: 409. Another client wrote first, or the object was replaced. */
@@ -38,6 +38,14 @@ export type Reply =
   | { readonly kind: 'recreated' }
   /** `failed`: any other result. The write may have been applied, unless the API server rejected it. */
   | { readonly kind: 'failed'; readonly isRejected: boolean; readonly retryAfter?: number | undefined };
+
+/** LeaseReply is a reply that contains the Lease. */
+export interface LeaseReply {
+  readonly kind: 'lease';
+  readonly lease: Lease;
+  /** altered is set if the API server has accepted a write, but has stored another record than the one that was sent. */
+  readonly altered: Alteration | undefined;
+}
 
 /** Exchange is a request with its reply, the times of both, and a random number from 0 up to, but not including, 1. */
 export interface Exchange {

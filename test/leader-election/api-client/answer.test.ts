@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { problemOf, replyTo, type Received } from '../../../src/leader-election/api-client/answer.ts';
+import { answerOf, type Received } from '../../../src/leader-election/api-client/answer.ts';
 import { status } from '../../support/lease-store.ts';
 
 function received(code: number, body: unknown, headers: Record<string, string> = {}): Received {
@@ -17,7 +17,7 @@ test('L-037, LT-42 the time before a retry is read from the Retry-After of a 429
     [received(429, 'x', { 'retry-after': '-1' }), undefined],
   ];
   for (const [answer, retryAfter] of cases) {
-    const reply = replyTo('PUT', answer);
+    const { reply } = answerOf({ method: 'PUT' }, answer);
     assert.equal(reply.kind === 'failed' ? reply.retryAfter : reply.kind, retryAfter, answer.body);
   }
 });
@@ -30,7 +30,8 @@ test('a 4xx response means that a write was not applied, and a 5xx response does
     [500, false],
     [504, false],
   ] as const) {
-    assert.partialDeepStrictEqual(replyTo('POST', received(code, 'x')), { kind: 'failed', isRejected });
+    const { reply } = answerOf({ method: 'POST' }, received(code, 'x'));
+    assert.partialDeepStrictEqual(reply, { kind: 'failed', isRejected });
   }
 });
 
@@ -45,7 +46,7 @@ test('a problem has one of eleven kinds, and what an election expects is not a p
     received(409, status(409, 'Conflict', 'x').body),
     received(404, status(404, 'NotFound', 'x').body),
     received(404, 'page not found'),
-  ].map((answer) => problemOf({ method: 'PUT' }, answer)?.kind);
+  ].map((answer) => answerOf({ method: 'PUT' }, answer).problem?.kind);
   assert.deepEqual(kinds, [
     'unauthorized',
     'throttled',

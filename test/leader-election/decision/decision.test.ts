@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hint, learn, lose, plan, release, sending, watching } from '../../../src/leader-election/decision/decision.ts';
-import { microTime, parseLease, type Lease } from '../../../src/leader-election/decision/lease.ts';
+import { alterationIn, microTime, parseLease, type Lease } from '../../../src/leader-election/decision/lease.ts';
 import { begin, isValid, type Moment, type Reply, type State } from '../../../src/leader-election/decision/state.ts';
 import { electionOf } from '../support/election.ts';
 
@@ -31,13 +31,17 @@ const own = (resourceVersion: string, spec = {}, sent = at(0)): Lease =>
     },
     resourceVersion,
   );
-const found = (read: Lease): Reply => ({ kind: 'lease', lease: read });
+const found = (read: Lease): Reply => ({ kind: 'lease', lease: read, altered: undefined });
 const failed: Reply = { kind: 'failed', isRejected: false };
 
 function exchange(state: State, sent: number, reply: Reply, took = 0, random = 0): State {
   const now = at(sent);
-  assert.equal(plan(state, now, election).kind, 'send');
-  return learn(sending(state, now, election), { sent: now, received: at(sent + took), reply, random }, election);
+  const planned = plan(state, now, election);
+  assert.ok(planned.kind === 'send');
+  const { body } = planned.request;
+  const altered = reply.kind === 'lease' && body ? { altered: alterationIn(reply.lease, body) } : {};
+  const exchanged = { sent: now, received: at(sent + took), reply: { ...reply, ...altered }, random };
+  return learn(sending(state, now, election), exchanged, election);
 }
 
 function methodAt(state: State, now: Moment): string {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  alterationIn,
   createdLease,
   isNewer,
   microTime,
@@ -154,4 +155,27 @@ test('L-019 an update sends all metadata back, and sets configured labels indivi
     updatedLease({ ...received, metadata: { ...metadata, labels: null } }, holding, {}).metadata['labels'],
     null,
   );
+});
+
+test('a field that was stored as it was sent is not altered, nor is one that is stored as absent instead of empty or 0', () => {
+  const [time, holding] = ['2026-01-02T03:04:05.678000Z', { holder: '', durationSeconds: 1, transitions: 0 }];
+  const sent = createdLease(
+    { name: 'app', namespace: 'ns', labels: {} },
+    { ...holding, acquireTime: time, renewTime: Date.parse(time) },
+  );
+  const alterationOf = (spec: object) => alterationIn(parsed(lease({ ...sent.spec, ...spec })), sent);
+  for (const spec of [{}, { holderIdentity: null, leaseTransitions: null }, { strategy: '' }, { unknown: 1 }]) {
+    assert.equal(alterationOf(spec), undefined, JSON.stringify(spec));
+  }
+  for (const [field, stored] of Object.entries({
+    holderIdentity: 'b',
+    leaseDurationSeconds: null,
+    acquireTime: '2026-01-02T03:04:05.678Z',
+    renewTime: null,
+    leaseTransitions: 1,
+    strategy: 'OldestEmulationVersion',
+    preferredHolder: 'b',
+  })) {
+    assert.deepEqual(alterationOf({ [field]: stored }), { field, stored, sent: sent.spec[field] });
+  }
 });

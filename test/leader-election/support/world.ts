@@ -186,7 +186,7 @@ export class World {
     };
     const answered = calls[method]?.();
     const lease = parseLease(answered?.body);
-    if (lease !== undefined) return { kind: 'lease', lease };
+    if (lease !== undefined) return { kind: 'lease', lease, altered: undefined };
     if (answered?.status === 404) return { kind: 'absent' };
     return answered?.status === 409 ? { kind: 'conflict' } : { kind: 'failed', isRejected: true };
   }
