@@ -10,7 +10,7 @@ import { ElectionLog } from './leader-election/loop/election-log.ts';
 import { LeaseElector } from './leader-election/loop/elector.ts';
 import { ElectionEvents } from './leader-election/loop/events.ts';
 import { readOptions, type CompletedOptions, type ElectorOptions as Options } from './leader-election/options.ts';
-import { requestTimeout } from './leader-election/decision/decision.ts';
+import { requestTimeout } from './leader-election/decision/times.ts';
 import type { Work } from './leader-election/loop/term.ts';
 import { lifecycleOf } from './manage.ts';
 import { createLogging } from './observers/logging.ts';

@@ -1,6 +1,5 @@
 // Reads a response of the API server: which reply the decision gets, and which problem, if any, is logged.
-import { isCoordinated } from '../decision/decision.ts';
-import { alterationIn, parseLease } from '../decision/lease.ts';
+import { alterationIn, isCoordinated, parseLease } from '../decision/lease.ts';
 import type { LeaseReply, Reply, Request } from '../decision/state.ts';
 
 /**

@@ -1,12 +1,11 @@
 // Decides which request an elector sends next, and what a reply changes. Pure: no I/O, no timers, no `node:` imports.
 // `plan` returns the next action for a state. `learn` and the other functions return the next state. The loop in
 // ../loop/elector.ts calls them.
-import { createdLease, isNewer, microTime, recordOf, updatedLease, type Lease } from './lease.ts';
+import { createdLease, isCoordinated, isNewer, microTime, recordOf, updatedLease, type Lease } from './lease.ts';
 import {
   drift,
   isValid,
   mostDrift,
-  validUntil,
   type Change,
   type Claim,
   type Election,
@@ -14,17 +13,13 @@ import {
   type LeaseReply,
   type LossCause,
   type Moment,
-  type Observation,
   type Plan,
   type Reply,
   type Request,
   type State,
   type Step,
-  type Tenure,
 } from './state.ts';
-
-// client-go's jitter factor: a random delay is between the retry period and 2.2 times the retry period (L-050).
-const jitter = 1.2;
+import { expiry, followAt, isHeld, limitOf, nextTick, nextTry, requestTimeout, spread } from './times.ts';
 
 /** plan returns what the elector must do at a moment. */
 export function plan(state: State, now: Moment, election: Election): Plan {
@@ -36,14 +31,6 @@ export function plan(state: State, now: Moment, election: Election): Plan {
   if (now.at < due && !isSuspended) return { kind: 'wait', until: Math.min(due, end) };
   const timeout = Math.min(requestTimeout(election), end - now.at);
   return { kind: 'send', request: { ...requestOf(state, now, election), timeout } };
-}
-
-/**
- * requestTimeout returns how long to wait for a reply, in milliseconds. Three attempts fit into the renew deadline
- * (L-084).
- */
-export function requestTimeout({ renewDeadline }: Election): number {
-  return Math.max(1_000, renewDeadline / 3);
 }
 
 // Returns the request of a step.
@@ -73,12 +60,6 @@ function requestOf(state: State, now: Moment, election: Election): Omit<Request,
 // the largest one. Otherwise a record with the largest count would prevent every election.
 function nextTransitions({ transitions }: Lease): number {
   return (transitions + 1) % 2 ** 31;
-}
-
-// Returns the time at which the elector stops waiting for a reply.
-function limitOf({ goal, tenure, releaseBy }: State, election: Election): number {
-  if (goal === 'release') return releaseBy;
-  return tenure === undefined ? Infinity : validUntil(tenure, election);
 }
 
 /** sending returns the state after the planned request was sent at the given moment. */
@@ -206,19 +187,6 @@ function isTakeable({ observed, attemptAt }: State, election: Election): boolean
   return holder === '' || holder === election.identity || attemptAt >= expiry(observed, election);
 }
 
-/**
- * Returns when an observed record expires: after its own duration, or after this elector's `leaseDuration` if the
- * record has none (L-016, L-065).
- */
-function expiry({ lease, at }: Observation, { leaseDuration }: Election): number {
-  return at + (lease.duration ?? leaseDuration);
-}
-
-/** isCoordinated tells whether coordinated leader election chooses the holder of a Lease (L-163). */
-export function isCoordinated({ strategy, preferredHolder }: Lease): boolean {
-  return strategy !== '' || preferredHolder !== '';
-}
-
 function isOwn(reply: LeaseReply, claim: Claim | undefined, election: Election): boolean {
   return claim !== undefined && lossIn(reply, claim, election) === undefined;
 }
@@ -300,38 +268,4 @@ function retryLater(state: State, exchange: Exchange, election: Election): State
 function isOutdated({ freed, observed }: State, reply: Reply): boolean {
   if (reply.kind !== 'lease' || freed === undefined || observed === undefined) return false;
   return isNewer(freed, observed.lease.resourceVersion);
-}
-
-// Returns when a follower sends its next GET. A follower polls, or relies on the watch until the Lease expires (L-050,
-// L-053).
-function followAt({ observed, isWatching }: State, now: Moment, random: number, election: Election): number {
-  const poll = now.at + election.retryPeriod * (1 + jitter * random);
-  if (!isHeld(observed, election)) return poll;
-  const end = expiry(observed, election);
-  if (end <= now.at) return poll;
-  return isWatching ? end + spread(random, election) : Math.min(poll, end);
-}
-
-function isHeld(observed: State['observed'], { identity }: Election): observed is Observation {
-  if (observed === undefined || isCoordinated(observed.lease)) return false;
-  return observed.lease.holder !== '' && observed.lease.holder !== identity;
-}
-
-// Returns a random delay. Without it, all followers would send a request at the same time, because the watch tells all
-// of them of a release.
-function spread(random: number, { retryPeriod }: Election): number {
-  return (retryPeriod / 4) * random;
-}
-
-// Returns when the next renewal is due. The interval counts from one send to the next, not from the reply (L-080).
-function nextTick({ sent, received }: Exchange, { retryPeriod }: Election): number {
-  return Math.max(sent.at + retryPeriod, received.at);
-}
-
-// Returns when to try again. A Retry-After is obeyed only if there is time for another attempt after it (L-039).
-function nextTry(tenure: Tenure, exchange: Exchange, election: Election): number {
-  const { reply, received } = exchange;
-  if (reply.kind !== 'failed' || reply.retryAfter === undefined) return nextTick(exchange, election);
-  const asked = received.at + reply.retryAfter;
-  return asked + requestTimeout(election) <= validUntil(tenure, election) ? asked : nextTick(exchange, election);
 }

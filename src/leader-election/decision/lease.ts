@@ -107,6 +107,11 @@ export function recordOf({
   ]);
 }
 
+/** isCoordinated tells whether coordinated leader election chooses the holder of a Lease (L-163). */
+export function isCoordinated({ strategy, preferredHolder }: Lease): boolean {
+  return strategy !== '' || preferredHolder !== '';
+}
+
 /**
  * isNewer tells whether one resourceVersion is newer than another: the longer number is greater, and numbers of equal
  * length are compared by their digits (KEP-5504).

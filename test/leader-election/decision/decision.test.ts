@@ -1,20 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hint, learn, lose, plan, release, sending, watching } from '../../../src/leader-election/decision/decision.ts';
-import { alterationIn, microTime, parseLease, type Lease } from '../../../src/leader-election/decision/lease.ts';
+import { alterationIn, microTime, type Lease } from '../../../src/leader-election/decision/lease.ts';
 import { begin, isValid, type Moment, type Reply, type State } from '../../../src/leader-election/decision/state.ts';
-import { electionOf } from '../support/election.ts';
+import { at, electionOf, lease, wall } from '../support/election.ts';
 
 const election = electionOf('a');
-
-const wall = Date.UTC(2026, 0, 2);
-const at = (milliseconds: number, ahead = 0): Moment => ({ at: milliseconds, wall: wall + milliseconds + ahead });
-
-function lease(spec: Record<string, unknown>, resourceVersion = '10', uid = 'u'): Lease {
-  const parsed = parseLease({ kind: 'Lease', metadata: { name: 'app', uid, resourceVersion }, spec });
-  assert.ok(parsed !== undefined);
-  return parsed;
-}
 
 const foreign = (renewTime = 'r', resourceVersion = '10'): Lease =>
   lease({ holderIdentity: 'b', leaseDurationSeconds: 15, renewTime, leaseTransitions: 4 }, resourceVersion);
@@ -119,12 +110,6 @@ test('L-067, L-130 a takeover counts one transition, and the count begins again 
   assert.equal(bodyFor(2 ** 31 - 1), 0);
 });
 
-test('L-050 each delay is drawn again, from the retry period to 2.2 times the retry period', () => {
-  assert.equal(exchange(begin(at(0)), 0, failed, 100, 0).due, 2_100);
-  assert.equal(exchange(begin(at(0)), 0, failed, 100, 0.5).due, 3_300);
-  assert.equal(Math.round(exchange(begin(at(0)), 0, failed, 100, 1 - 1e-9).due), 4_500);
-});
-
 test('L-093 a term lasts for the renew deadline, counted from the sending of its last acknowledged write', () => {
   const state = exchange(led(), 0, found(own('12')), 4_000);
   const renewed = exchange(state, 4_000, found(own('13', {}, at(4_000))), 3_000);
@@ -178,13 +163,6 @@ test("L-096a a conflict with the elector's own record is followed by a GET, and 
   const again = exchange(checked, 0, { kind: 'conflict' });
   assert.equal(methodAt(again, at(1_999)), 'wait');
   assert.equal(methodAt(again, at(2_000)), 'GET');
-});
-
-test('L-038, L-039 a Retry-After is respected only within the term', () => {
-  const after = (retryAfter: number): number =>
-    exchange(led(), 0, { kind: 'failed', isRejected: true, retryAfter }, 100).due;
-  assert.equal(after(1_000), 1_100);
-  assert.equal(after(30_000), 2_000);
 });
 
 test('L-095, L-096 after the wall clock has jumped forward, a term counts as over until the next write confirms it', () => {

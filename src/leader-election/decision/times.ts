@@ -1,0 +1,84 @@
+// Computes the times of an election: when a request is due, how long to wait for its reply, and when a record expires.
+// Pure.
+import { isCoordinated } from './lease.ts';
+import {
+  validUntil,
+  type Election,
+  type Exchange,
+  type Moment,
+  type Observation,
+  type State,
+  type Tenure,
+} from './state.ts';
+
+// client-go's jitter factor: a random delay is between the retry period and 2.2 times the retry period (L-050).
+const jitter = 1.2;
+
+/**
+ * requestTimeout returns how long to wait for a reply, in milliseconds. Three attempts fit into the renew deadline
+ * (L-084).
+ */
+export function requestTimeout({ renewDeadline }: Election): number {
+  return Math.max(1_000, renewDeadline / 3);
+}
+
+/** limitOf returns the time at which the elector stops waiting for a reply. */
+export function limitOf({ goal, tenure, releaseBy }: State, election: Election): number {
+  if (goal === 'release') return releaseBy;
+  return tenure === undefined ? Infinity : validUntil(tenure, election);
+}
+
+/**
+ * nextTick returns when the next renewal is due. The interval counts from one send to the next, not from the reply
+ * (L-080).
+ */
+export function nextTick({ sent, received }: Exchange, { retryPeriod }: Election): number {
+  return Math.max(sent.at + retryPeriod, received.at);
+}
+
+/**
+ * nextTry returns when to try again after a failed request of a term. A Retry-After is obeyed only if there is time for
+ * another attempt after it (L-039).
+ */
+export function nextTry(tenure: Tenure, exchange: Exchange, election: Election): number {
+  const { reply, received } = exchange;
+  if (reply.kind !== 'failed' || reply.retryAfter === undefined) return nextTick(exchange, election);
+  const asked = received.at + reply.retryAfter;
+  return asked + requestTimeout(election) <= validUntil(tenure, election) ? asked : nextTick(exchange, election);
+}
+
+/**
+ * followAt returns when a follower sends its next GET. A follower polls, or relies on the watch until the Lease expires
+ * (L-050, L-053).
+ */
+export function followAt({ observed, isWatching }: State, now: Moment, random: number, election: Election): number {
+  const poll = now.at + election.retryPeriod * (1 + jitter * random);
+  if (!isHeld(observed, election)) return poll;
+  const end = expiry(observed, election);
+  if (end <= now.at) return poll;
+  return isWatching ? end + spread(random, election) : Math.min(poll, end);
+}
+
+/**
+ * spread returns a random delay. Without it, all followers would send a request at the same time, because the watch
+ * tells all of them of a release.
+ */
+export function spread(random: number, { retryPeriod }: Election): number {
+  return (retryPeriod / 4) * random;
+}
+
+/**
+ * expiry returns when an observed record expires: after its own duration, or after this elector's `leaseDuration` if
+ * the record has none (L-016, L-065).
+ */
+export function expiry({ lease, at }: Observation, { leaseDuration }: Election): number {
+  return at + (lease.duration ?? leaseDuration);
+}
+
+/**
+ * isHeld tells whether another elector holds the observed Lease. A follower must then wait until the record expires.
+ */
+export function isHeld(observed: Observation | undefined, { identity }: Election): observed is Observation {
+  if (observed === undefined || isCoordinated(observed.lease)) return false;
+  return observed.lease.holder !== '' && observed.lease.holder !== identity;
+}
