@@ -2,8 +2,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { instanceLabel, type Namespace, type Pod } from './kubernetes.ts';
+import type { KubeProxy } from './kube-proxy.ts';
 import type { Load } from './load.ts';
 import type { Release } from './release.ts';
+import type { Column } from './table.ts';
 
 const settleLimit = 120;
 const nameOf = (pod: Pod) => pod.metadata.name;
@@ -135,3 +137,14 @@ export const events = {
 
 export type EventName = keyof typeof events;
 export const eventNames = Object.keys(events) as EventName[];
+
+/** Plays one event. Its failures become a column of the table, even if the event fails. */
+export async function play(event: EventName, kubeProxy: KubeProxy, scene: Scene, columns: Column[]): Promise<void> {
+  const { load } = scene;
+  const before = structuredClone(load.tallies);
+  try {
+    await events[event](scene);
+  } finally {
+    columns.push({ event: `${event}, ${kubeProxy}`, before, after: structuredClone(load.tallies) });
+  }
+}

@@ -1,14 +1,14 @@
 // Rolls releases to which nginx, HAProxy and Envoy send the requests of clients. Clients and
 // proxies keep their connections. None of them sends a request again, so every loss is seen.
 //
-//   CLUSTER_IMAGE_IMPORT, CLUSTER_PROXY_LAG, KUBECTL, HELM  see images.ts, rollout.test.ts and release.ts
+//   CLUSTER_IMAGE_IMPORT, CLUSTER_PROXY_LAG, KUBECTL, HELM  see images.ts, kube-proxy.ts and release.ts
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, describe, it } from 'node:test';
-import { run } from '../../support/command-line.ts';
 import { assertEndedWell } from './ends.ts';
-import { events, settle } from './events.ts';
+import { play, settle } from './events.ts';
 import { importImages } from './images.ts';
+import { type KubeProxy, kubeProxies, lagKubeProxies, setKubeProxies } from './kube-proxy.ts';
 import { Namespace } from './kubernetes.ts';
 import { Load, type Tallies } from './load.ts';
 import { addPrograms } from './program-pods.ts';
@@ -16,11 +16,7 @@ import type { Job, Kind } from './programs/exchange.ts';
 import { Release } from './release.ts';
 import { type Column, failed, sum, table } from './table.ts';
 
-const { CLUSTER_PROXY_LAG: proxyLag } = process.env;
 const image = 'localhost/lameduck-proxies:dev';
-
-/** How late kube-proxy acts, in seconds, as in a large cluster. */
-const proxyLagSeconds = 3;
 const leastRequests = 20_000;
 
 /** The proxies by their names in the chart: their configuration, and the command that reads it. */
@@ -30,8 +26,6 @@ const proxies = {
   envoy: { file: 'envoy.yaml', command: ['/usr/sbin/envoy', '--concurrency', '2', '--log-level', 'warning', '-c'] },
 } as const;
 type Proxy = keyof typeof proxies;
-/** When kube-proxy acts after a change of the endpoints. */
-type KubeProxy = 'prompt' | 'slow';
 const names = Object.keys(proxies) as Proxy[];
 
 const namespace = new Namespace('proxies');
@@ -90,24 +84,18 @@ describe('releases that get their requests from real proxies', () => {
 
   after(async () => {
     try {
-      if (proxyLag) await run(proxyLag, '0', '0');
+      await lagKubeProxies(0, 0);
     } finally {
       await namespace.delete();
     }
   });
 
   const rollOut = async (kubeProxy: KubeProxy) => {
-    if (proxyLag) await run(proxyLag, ...(kubeProxy === 'slow' ? [String(proxyLagSeconds), '600'] : ['0', '0']));
-    const was = structuredClone(load.tallies);
-    try {
-      await events['rolling update'](scene());
-    } finally {
-      columns.push({ event: `rolling update, ${kubeProxy}`, before: was, after: structuredClone(load.tallies) });
-    }
+    await setKubeProxies(kubeProxy, 600);
+    await play('rolling update', kubeProxy, scene(), columns);
     assert.deepEqual(load.failures.splice(0).slice(0, 5), []);
   };
 
-  const kubeProxies: KubeProxy[] = proxyLag ? ['prompt', 'slow'] : ['prompt'];
   for (const kubeProxy of kubeProxies) {
     it(`no request through nginx, HAProxy or Envoy is lost or refused in a rolling update, with a ${kubeProxy} kube-proxy`, () =>
       rollOut(kubeProxy));

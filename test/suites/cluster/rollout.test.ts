@@ -3,17 +3,15 @@
 //
 // Then the same rollout of a naive server shows that the clients would have noticed a loss.
 //
-//   CLUSTER_IMAGE_IMPORT  see images.ts
-//   CLUSTER_PROXY_LAG     optional: a command that makes every kube-proxy act only every S seconds for the next N, with
-//                         S and N appended; 0 0 ends it
-//   KUBECTL, HELM         see kubernetes.ts and release.ts
+//   CLUSTER_IMAGE_IMPORT, CLUSTER_PROXY_LAG  see images.ts and kube-proxy.ts
+//   KUBECTL, HELM                            see kubernetes.ts and release.ts
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { run } from '../../support/command-line.ts';
 import type { Job, Kind } from './programs/exchange.ts';
 import { assertEndedWell, assertScraped, assertToldAlike, recordOf } from './ends.ts';
-import { type EventName, eventNames, events, settle } from './events.ts';
+import { type EventName, eventNames, play, settle } from './events.ts';
 import { importImages } from './images.ts';
+import { type KubeProxy, kubeProxies, lagKubeProxies, setKubeProxies } from './kube-proxy.ts';
 import { Namespace } from './kubernetes.ts';
 import { Load, type Tallies } from './load.ts';
 import { addPrograms, programs } from './program-pods.ts';
@@ -21,12 +19,9 @@ import { Release } from './release.ts';
 import { Scraper } from './scraper.ts';
 import { type Column, failed, sum, table } from './table.ts';
 
-const { CLUSTER_PROXY_LAG: proxyLag } = process.env;
 /** Whether every event happens to every release. `--all` of run.ts sets ALL. */
 const isWhole = process.env['ALL'] === '1';
 
-/** How late kube-proxy acts, in seconds, as in a large cluster. The chart's delay of 10 s must outlast this. */
-const proxyLagSeconds = 3;
 const leastRequests = 200_000;
 
 const namespace = new Namespace('rollout');
@@ -102,15 +97,9 @@ const plan = new Map<Release, readonly EventName[]>([
 ]);
 
 /** If kube-proxy can be slowed down, some events happen with both a prompt and a slow kube-proxy. */
-const proxies = proxyLag
-  ? [
-      {
-        proxy: 'prompt',
-        usual: new Map<Release, readonly EventName[]>([reference, protocols].map((release) => [release, update])),
-      },
-      { proxy: 'slow', usual: plan },
-    ]
-  : [{ proxy: 'prompt', usual: plan }];
+const promptPlan = kubeProxies.includes('slow')
+  ? new Map<Release, readonly EventName[]>([reference, protocols].map((release) => [release, update]))
+  : plan;
 
 describe('rolling updates and other events on a real cluster', () => {
   let load: Load;
@@ -134,33 +123,26 @@ describe('rolling updates and other events on a real cluster', () => {
 
   after(async () => {
     try {
-      if (proxyLag) await run(proxyLag, '0', '0');
+      await lagKubeProxies(0, 0);
     } finally {
       await namespace.delete();
     }
   });
 
-  /** Plays one event. The failures become a column of the table, even if the event fails. */
-  async function play(event: EventName, proxy: string, casts: readonly Release[]): Promise<void> {
-    const was = structuredClone(load.tallies);
-    try {
-      await events[event]({ namespace, load, releases: casts });
-    } finally {
-      columns.push({ event: `${event}, ${proxy}`, before: was, after: structuredClone(load.tallies) });
-    }
+  async function loseNothing(event: EventName, kubeProxy: KubeProxy, casts: readonly Release[]): Promise<void> {
+    await play(event, kubeProxy, { namespace, load, releases: casts }, columns);
     assertNothingFailed(load);
   }
 
-  for (const { proxy, usual } of proxies) {
+  for (const kubeProxy of kubeProxies) {
+    const usual = kubeProxy === 'slow' ? plan : promptPlan;
     const casts = (event: EventName) => releases.filter((release) => isWhole || usual.get(release)?.includes(event));
-    describe(`the releases with a ${proxy} kube-proxy`, () => {
-      before(async () => {
-        if (proxyLag) await run(proxyLag, ...(proxy === 'slow' ? [String(proxyLagSeconds), '1800'] : ['0', '0']));
-      });
+    describe(`the releases with a ${kubeProxy} kube-proxy`, () => {
+      before(() => setKubeProxies(kubeProxy, 1_800));
 
       for (const event of eventNames.filter((name) => casts(name).length > 0)) {
-        it(`HC-33 no request is lost or refused, with a ${proxy} kube-proxy: ${event}`, () =>
-          play(event, proxy, casts(event)));
+        it(`HC-33 no request is lost or refused, with a ${kubeProxy} kube-proxy: ${event}`, () =>
+          loseNothing(event, kubeProxy, casts(event)));
       }
     });
   }

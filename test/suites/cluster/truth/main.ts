@@ -5,7 +5,7 @@
 //   main.ts losses      only the servers; writes their section of the page
 //
 //   CLUSTER_IMAGE_IMPORT, KUBECTL, HELM  see ../images.ts, ../kubernetes.ts and ../release.ts
-//   CLUSTER_PROXY_LAG                    optional; see ../rollout.test.ts
+//   CLUSTER_PROXY_LAG                    optional; see ../kube-proxy.ts
 import { readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { importImages } from '../images.ts';

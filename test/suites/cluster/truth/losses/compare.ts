@@ -4,13 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { run } from '../../../../support/command-line.ts';
 import { importImages } from '../../images.ts';
+import { lagKubeProxies } from '../../kube-proxy.ts';
 import { inRehearsal, type Rehearsed } from './in-rehearsal.ts';
 import { onCluster, type Loss } from './on-cluster.ts';
 import { servers, type Server } from './servers.ts';
 
-const { CLUSTER_PROXY_LAG: proxyLag } = process.env;
 /**
  * The seconds that a node takes to learn of a changed endpoint. The rehearsal always uses this time. On a cluster, the
  * command in CLUSTER_PROXY_LAG slows the kube-proxies to it.
@@ -55,7 +54,7 @@ export async function compareLosses(names: readonly string[]): Promise<ComparedL
     if (status !== 0) throw new Error(`${build} ended with ${String(status)}`);
     const archive = 'truth/losses/servers/build-archive.sh';
     await importImages('clients/build-archive.sh', [archive, folder, 'node'], [archive, folder, 'python']);
-    if (proxyLag) await run(proxyLag, String(propagationSeconds), String(longestRun));
+    await lagKubeProxies(propagationSeconds, longestRun);
     for (const server of chosen) {
       const cluster = await onCluster(server);
       const rehearsal = await inRehearsal(server, folder, `${String(propagationSeconds)}s`);
@@ -64,7 +63,7 @@ export async function compareLosses(names: readonly string[]): Promise<ComparedL
     }
     return compared;
   } finally {
-    if (proxyLag) await run(proxyLag, '0', '0');
+    await lagKubeProxies(0, 0);
     rmSync(folder, { recursive: true });
   }
 }

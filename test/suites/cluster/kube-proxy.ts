@@ -1,0 +1,29 @@
+// Makes the kube-proxies of the cluster act late.
+//
+//   CLUSTER_PROXY_LAG  optional: a command that makes every kube-proxy act only every S seconds for the next N, with
+//                      S and N appended; 0 0 ends it
+import { run } from '../../support/command-line.ts';
+
+const { CLUSTER_PROXY_LAG: proxyLag } = process.env;
+
+/** When kube-proxy acts after a change of the endpoints. */
+export type KubeProxy = 'prompt' | 'slow';
+
+/** Both kinds of kube-proxy, or only the prompt one if no command slows it down. */
+export const kubeProxies: readonly KubeProxy[] = proxyLag ? ['prompt', 'slow'] : ['prompt'];
+
+/** How late a slow kube-proxy acts, in seconds, as in a large cluster. The chart's delay of 10 s must outlast this. */
+const slowLag = 3;
+
+/** Makes every kube-proxy prompt, or slow for the next `duration` seconds. */
+export function setKubeProxies(kubeProxy: KubeProxy, duration: number): Promise<void> {
+  return kubeProxy === 'slow' ? lagKubeProxies(slowLag, duration) : lagKubeProxies(0, 0);
+}
+
+/**
+ * Makes every kube-proxy act only every `interval` seconds for the next `duration` seconds. If both are 0, every
+ * kube-proxy is prompt again.
+ */
+export async function lagKubeProxies(interval: number, duration: number): Promise<void> {
+  if (proxyLag) await run(proxyLag, String(interval), String(duration));
+}
