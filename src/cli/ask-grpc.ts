@@ -8,8 +8,8 @@ import { inTurn, longestAnswer, type Place, type Unanswered } from './ask.ts';
 import { requestOf, statusIn } from './health-message.ts';
 
 /**
- * GrpcOutcome is the result of a gRPC health check. It has the status of the service, or says why there was none.
- * `failure` is the reason of a failed check.
+ * GrpcOutcome is the result of a gRPC health check. `said`: the server has responded, and `failure` says why the check
+ * failed. `failure` is undefined if the service is serving.
  */
 export type GrpcOutcome = { readonly kind: 'said'; readonly failure: string | undefined } | Unanswered;
 
@@ -23,7 +23,8 @@ export interface GrpcQuestion extends Place {
 }
 
 /**
- * askGrpc sends the health check to the first host that can be reached. It resolves within `limit` and never rejects.
+ * askGrpc sends the health check to the first host that can be reached. It resolves at `limit` at the latest, and
+ * never rejects.
  */
 export function askGrpc({ hosts, ...question }: GrpcQuestion): Promise<GrpcOutcome> {
   return inTurn(hosts, (host) => askHost(host, question));
@@ -36,8 +37,8 @@ function askHost(
   return new Promise((resolve) => {
     let isReached = false;
     const socket = connectSocket({ host, port });
-    // Add this error listener before the session adds its own, because the session replaces each error of its socket
-    // with an error of its own.
+    // Listen for errors of the socket before the session does. The session replaces a socket error with an error of
+    // its own.
     socket.on('error', ({ message }) => {
       fail(message, message);
     });
@@ -103,7 +104,7 @@ function readAnswer(
   stream.on('error', ({ message }: Error) => {
     fail(message);
   });
-  // Decide on the result when the stream closes. When it ends, it is not yet known whether the peer has reset it.
+  // Decide on the result at `close`. At `end`, it is not yet known whether the peer has reset the stream.
   stream.on('close', () => {
     if (isWhole && stream.rstCode === 0 && headers[':status'] !== undefined) judge(failureIn(headers, trailers, body));
     else fail('the stream ended without an answer');

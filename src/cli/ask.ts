@@ -27,10 +27,13 @@ export interface Question extends Place {
   readonly target: string;
 }
 
-/** longestAnswer is the largest number of bytes that the kubelet reads of an answer (K-016). */
+/** longestAnswer is the number of bytes after which the kubelet stops reading a response (K-016). */
 export const longestAnswer = 10_240;
 
-/** ask sends an HTTP request to the first host that can be reached. It resolves within `limit` and never rejects. */
+/**
+ * ask sends an HTTP request to the first host that can be reached. It resolves at `limit` at the latest, and never
+ * rejects.
+ */
 export function ask({ hosts, ...question }: Question): Promise<Outcome> {
   return inTurn(hosts, (host) => askHost(host, question));
 }
@@ -89,8 +92,8 @@ interface Said {
   readonly status: number;
   readonly body: string;
   /**
-   * lacking is the number of body bytes that have not arrived yet. It is undefined if the body ends with the
-   * connection.
+   * lacking is the number of body bytes that have not arrived yet. It is undefined if the response does not state a
+   * length: the body then ends when the server closes the connection.
    */
   readonly lacking: number | undefined;
 }
@@ -113,8 +116,8 @@ function parse(text: string): Outcome | undefined {
   const said = split(text);
   if (said === undefined) return undefined;
   const { head, status, body, lacking = 0 } = said;
-  // The kubelet treats a truncated answer as an error (K-015), unless the answer is longer than the kubelet reads
-  // (K-016).
+  // The kubelet treats a truncated response as an error (K-015). But it stops reading after `longestAnswer`, and does
+  // not notice that later bytes are missing (K-016).
   if (lacking > 0 && text.length < longestAnswer) return { kind: 'unreachable', reason: 'the answer is truncated' };
   const [, age] = /^age: (\d+)$/im.exec(head) ?? [];
   return { kind: 'answered', status, age, body };

@@ -13,6 +13,6 @@ export function say(descriptor: number, line: string): void {
   try {
     writeSync(descriptor, `${line}\n`);
   } catch {
-    // Nobody reads the line, because the stream is closed. The caller still gets the exit code.
+    // The stream is closed, so nobody can read the line. The caller still gets the exit code.
   }
 }

@@ -1,5 +1,5 @@
-// Encodes and decodes the two messages of a gRPC health check: the request with one text, and the response with one
-// enum value.
+// Encodes and decodes the two messages of a gRPC health check. The request contains one string, the response one enum
+// value.
 
 const frameHead = 5;
 const varintType = 0;
@@ -52,8 +52,8 @@ function statusField(message: Buffer): number | undefined {
   return at === message.length ? status : undefined;
 }
 
-// Reads a varint, which has at most ten bytes. A JavaScript number cannot hold all such values exactly, but no enum
-// value is that large.
+// Reads a varint, which has at most ten bytes. A JavaScript number cannot represent the largest varints exactly, but
+// no enum value is that large.
 function readVarint(message: Buffer, from: number): { value: number; next: number } | undefined {
   let value = 0;
   for (let index = 0; index < 10; index++) {

@@ -21,8 +21,8 @@ export async function inspect(socketPath: string, withStack: boolean): Promise<I
 }
 
 /**
- * send sends a request to a debug socket and resolves with the body of the answer. It rejects with Unanswered if there
- * is none.
+ * send sends a request to a debug socket and resolves with the body of the answer. It rejects with Unanswered if no
+ * answer arrives.
  */
 export function send(socketPath: string, path: string, method: string): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();

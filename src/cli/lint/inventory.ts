@@ -1,4 +1,4 @@
-// The input of the lint rules: the workloads of a manifest, their containers, and related objects. Pure.
+// The input of the lint rules: the workloads of a manifest, their containers, and related objects. No side effects.
 import { containerOf } from '../manifest/container.ts';
 import { isObject, number, object, objects, text, type Fields, type Path } from '../manifest/fields.ts';
 import type { ManifestObject } from '../manifest/objects.ts';

@@ -1,4 +1,4 @@
-// Applies all lint rules to the manifests. Pure.
+// Applies all lint rules to the manifests. No side effects.
 import { fieldAt, object, pathText } from '../manifest/fields.ts';
 import type { Manifest, ManifestObject, Place } from '../manifest/objects.ts';
 import { podTemplateOf } from '../manifest/pod-template.ts';

@@ -1,4 +1,4 @@
-// The types of lint rules and of their findings. Pure.
+// The types of lint rules and of their findings. No side effects.
 import type { Path } from '../manifest/fields.ts';
 import type { ManifestObject } from '../manifest/objects.ts';
 import type { ProbeType } from '../rehearsal/streak.ts';

@@ -1,5 +1,5 @@
 // Reads the times that a container's manifest states: in its preStop hook, and in the variables and flags that set
-// timeouts of known programs. Pure.
+// timeouts of known programs. No side effects.
 import { parseDuration } from '../../settings/duration.ts';
 import { objects, type Path } from '../manifest/fields.ts';
 import type { Container } from './inventory.ts';
@@ -39,8 +39,8 @@ const variables: Readonly<Record<string, Source>> = {
 
 interface Flag extends Source {
   /**
-   * program matches the command line of the program to which this flag belongs. Other programs have flags with this
-   * name.
+   * program matches the command line of the program to which this flag belongs. In another program, a flag with the
+   * same name may have another meaning.
    */
   readonly program: RegExp;
 }

@@ -1,4 +1,4 @@
-// Reads a container of a manifest and completes its probes with their defaults. Pure.
+// Reads a container of a manifest and completes its probes with their defaults. No side effects.
 import { probeDefaults, type ContainerSpec, type Handler, type Hook, type Probe } from '../rehearsal/pod.ts';
 import type { ProbeType } from '../rehearsal/streak.ts';
 import { isObject, number, numberOrUndefined, object, objects, text, type Fields } from './fields.ts';

@@ -1,4 +1,4 @@
-// Reads fields of a manifest that no schema has validated. Pure.
+// Reads fields of a manifest that no schema has validated. No side effects.
 
 /** Fields is an object in a manifest, with unchecked values. */
 export type Fields = Readonly<Record<string, unknown>>;

@@ -1,4 +1,5 @@
-// Reads the objects of a manifest, from documents, lists and aliases. Each object knows its line in the file. Pure.
+// Reads the objects of a manifest, from documents, lists and aliases. Each object knows its line in the file. No
+// side effects.
 import {
   isAlias,
   isMap,
@@ -55,16 +56,17 @@ export function readObjects(content: string, file: string): Manifest {
 
 interface Part {
   readonly content: string;
-  /** linesBefore is the number of lines of the file before this part. */
+  /** linesBefore is the number of lines of the file before this document. */
   readonly linesBefore: number;
 }
 
-// Splits the file at `---` lines as kubectl does, so that an unclosed quote or bracket ends with its document.
+// Splits the file at `---` lines as kubectl does, so that an unclosed quote or bracket affects only its own document.
 function partsOf(content: string): Part[] {
   const parts: { lines: string[]; linesBefore: number }[] = [{ lines: [], linesBefore: 0 }];
   for (const [index, line] of content.split('\n').entries()) {
     const lines = parts.at(-1)?.lines ?? [];
-    // A directive such as `%YAML` precedes the `---` of its own document, so that `---` does not begin a new one.
+    // A directive such as `%YAML` precedes the `---` of its own document. Such a `---` does not begin another
+    // document.
     const isPrologue = lines.every((one) => /^(%|#|\s*$)/.test(one)) && lines.some((one) => one.startsWith('%'));
     if (/^---(\s|$)/.test(line) && !isPrologue) parts.push({ lines: [line], linesBefore: index });
     else lines.push(line);

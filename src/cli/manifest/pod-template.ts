@@ -1,4 +1,4 @@
-// Finds the pod template in an object of any kind that runs pods. Pure.
+// Finds the pod template in an object of any kind that runs pods. No side effects.
 import { fieldAt, isObject, type Fields, type Path } from './fields.ts';
 import type { ManifestObject } from './objects.ts';
 

@@ -1,4 +1,4 @@
-// The kubelet's crash back-off: the delay before the kubelet starts an exited container again. Pure.
+// The kubelet's crash back-off: the delay before the kubelet starts an exited container again. No side effects.
 
 /** BackoffLimits are the bounds of the back-off delay, in milliseconds. */
 export interface BackoffLimits {
@@ -33,9 +33,9 @@ export function capped({ initial, maximum }: BackoffLimits, maxContainerRestartP
 }
 
 /**
- * delayUntil returns the number of milliseconds from `now` until the kubelet may start a container. `finishedAt` is
- * when its last known instance exited. If the kubelet itself kills an instance, that is the instance before the killed
- * one (K-148).
+ * delayUntil returns the number of milliseconds from `now` until the kubelet may start a container again. `finishedAt`
+ * is when the previous instance of the container exited. If the kubelet killed that instance, `finishedAt` is when the
+ * instance before the killed instance exited (K-148).
  */
 export function delayUntil(backoff: Backoff | undefined, finishedAt: number, now: number): number {
   if (backoff === undefined || isExpired(backoff, finishedAt)) return 0;

@@ -1,5 +1,5 @@
 // Finds out why requests were lost. A table has one row for each cause. Each row searches the events of a scenario for
-// evidence of its cause. Pure.
+// evidence of its cause. No side effects.
 import type { EventKind, RehearsalEvent } from './event-log.ts';
 
 /** Cause is one reason why requests were lost, with what to do about it. */
@@ -26,7 +26,7 @@ const counted = ({ length }: Events, noun: string): string => `${String(length)}
 const lossesOf = (events: Events, client: string, kinds: readonly EventKind[]): Events =>
   events.filter((one) => kinds.includes(one.kind) && one.detail['client'] === client);
 
-// Returns the event with which the end of the pod, or of a container that is restarted, begins.
+// Returns the first event of a shutdown: the deletion of the pod, or the kill of a container that is restarted.
 const endingOf = (events: Events): RehearsalEvent | undefined =>
   first(events, 'podDeleted') ?? first(events, 'containerKilling');
 
@@ -57,8 +57,8 @@ function withoutSidecars(events: Events): Events {
   return events.filter(({ detail }) => !sidecars.includes(detail['container'] ?? ''));
 }
 
-// Returns the name of the stop signal if the main process ignored the signal. PID 1 ignores a signal without a handler.
-// Without a PID namespace, the process is killed by the signal instead.
+// Returns the name of the stop signal if the main process ignored the signal. PID 1 of a PID namespace ignores every
+// signal for which it has no handler. Outside a PID namespace, such a signal kills the process.
 function ignoredSignal(all: Events): string | undefined {
   const events = withoutSidecars(all);
   const kill = first(events, 'killSignal');
@@ -68,8 +68,8 @@ function ignoredSignal(all: Events): string | undefined {
   return signal !== undefined && died !== undefined ? String(signal) : undefined;
 }
 
-// Returns the first exit with code 0 of a container that never listened, such as that of a program which runs on in the
-// background.
+// Returns the first exit with code 0 of a container that never listened. An example is a program that starts a
+// background process and exits.
 function endedItself(events: Events): RehearsalEvent | undefined {
   const hasListened = first(events, 'containerListening') !== undefined;
   const until = Math.min(endOf(events), first(events, 'interrupted')?.at ?? Infinity);
@@ -204,7 +204,8 @@ const rows: readonly Row[] = [
       const closed = withoutSidecars(events).find(
         ({ kind, at }) => (kind === 'listenerClosed' || kind === 'containerExited') && at >= from,
       );
-      // A container that is restarted because it hangs keeps its listener until SIGKILL.
+      // If the kubelet restarts a container because it hangs, SIGKILL closes the listener. The losses then have
+      // another cause.
       const isKilled = (first(events, 'killSignal')?.at ?? Infinity) <= (closed?.at ?? Infinity);
       if (isKilled && first(events, 'podDeleted') === undefined) return undefined;
       const when =
@@ -294,7 +295,10 @@ const rows: readonly Row[] = [
   },
 ];
 
-/** Each of these causes counts as a loss even if no request was lost, because the server could not serve any client. */
+/**
+ * If there is evidence for one of these causes, the verdict is `lost` even if no request was lost. The server could
+ * then not serve any client.
+ */
 export const faults: readonly string[] = ['onlyLoopback', 'commandNotStarted', 'endedItself', 'neverReady', 'crashed'];
 
 /** mostCauses is the largest number of causes that a report shows. */

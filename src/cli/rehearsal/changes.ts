@@ -1,5 +1,5 @@
 // Names the lines of a manifest that would remove a cause of losses, such as
-// `deployment.yaml:23 spec.template.spec.terminationGracePeriodSeconds: 30 -> 45`. Pure.
+// `deployment.yaml:23 spec.template.spec.terminationGracePeriodSeconds: 30 -> 45`. No side effects.
 import { fieldAt, isObject, object, objects, pathText, type Fields, type Path } from '../manifest/fields.ts';
 import type { EventKind, RehearsalEvent } from './event-log.ts';
 import { defaultGracePeriodSeconds } from './pod.ts';
@@ -40,7 +40,8 @@ const containerOf = (manifest: RehearsedManifest): Fields => object(valueAt(mani
 
 const graceOf = (manifest: RehearsedManifest): Path => [...manifest.specPath, 'terminationGracePeriodSeconds'];
 
-// Proposes a grace period that is longer by half. How long the killed process would have taken is not known.
+// Proposes 1.5 times the present grace period. The rehearsal cannot know how long the killed process would have
+// needed.
 const longerGrace: Find = (events, manifest) => {
   const kill = first(events, 'killSignal');
   const deletion = first(events, 'podDeleted');

@@ -1,5 +1,5 @@
 // The Service of the rehearsed pod. It computes when the kube-proxy of each node learns that the pod's endpoint has
-// changed. Pure.
+// changed. No side effects.
 
 /** Conditions are the conditions of an endpoint in an EndpointSlice (K-076). */
 export interface Conditions {
@@ -19,8 +19,8 @@ export type Destination = 'pod' | 'others' | 'refused';
 /** nodeCount is the number of nodes through which the clients connect. Each node has its own copy of the endpoints. */
 export const nodeCount = 3;
 
-// The shortest time, in milliseconds, after which a node sees a change. The EndpointSlice controller and the API server
-// need it (K-127).
+// The shortest time, in milliseconds, after which a node sees a change. The EndpointSlice controller and the API
+// server take at least this long to pass the change on (K-127).
 const leastPropagation = 300;
 
 /** Node is what the kube-proxy of one node knows about the pod's endpoint. */
@@ -31,8 +31,8 @@ interface Node {
 }
 
 /**
- * Endpoints is what the nodes know about the pod's endpoint. If a node has no conditions, its list does not contain the
- * endpoint.
+ * Endpoints is the state of the pod's endpoint as each node knows it. If `conditions` is undefined, the node does not
+ * list the endpoint.
  */
 export interface Endpoints {
   readonly nodes: readonly Node[];
@@ -70,8 +70,9 @@ export function afterChange(endpoints: Endpoints, at: number, conditions: Condit
 }
 
 /**
- * destination returns where a node sends a new connection at `now`. If an endpoint is ready, the node uses that endpoint. If
- * none is ready, the node uses an endpoint that is serving and terminating. Otherwise it refuses the connection (K-128, K-129, K-132).
+ * destination returns where a node sends a new connection at `now`. If an endpoint is ready, the node uses that
+ * endpoint. Otherwise, the node uses an endpoint that is serving and terminating. If there is neither, the node
+ * refuses the connection (K-128, K-129, K-132).
  */
 export function destination({ nodes, hasOthers }: Endpoints, node: number, now: number): Destination {
   const known = nodes[node % nodes.length]?.changes.filter(({ at }) => at <= now).at(-1)?.conditions;

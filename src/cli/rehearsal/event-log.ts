@@ -1,7 +1,7 @@
 // The record of a scenario: all its events in order. Verdict and reports are derived from this record and from nothing
 // else.
 
-/** EventKind is the name of an event. If the kubelet has a name for such an event, it is that name. */
+/** EventKind is the name of an event of a scenario. */
 export type EventKind =
   | 'containerStarted'
   | 'containerListening'

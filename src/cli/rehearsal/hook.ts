@@ -11,7 +11,7 @@ export interface HookEnd {
   readonly failure: string | undefined;
 }
 
-// A number of seconds that is so long that it means no limit: the kubelet sets no timeout for a hook (K-092). For
+// A hook timeout in seconds that is never reached, because the kubelet sets no timeout for a hook (K-092). For
 // preStop, the grace period is the limit.
 const withoutLimit = 24 * 3_600;
 

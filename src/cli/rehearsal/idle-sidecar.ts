@@ -1,4 +1,4 @@
-// A stand-in for the sidecar of a pod that has none.
+// Adds a sidecar to a pod without sidecars, for the scenarios that need one.
 import { containerDefaults, type ContainerSpec, type PodSpec } from './pod.ts';
 
 // The sidecar does nothing and exits at its stop signal.

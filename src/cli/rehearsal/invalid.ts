@@ -1,4 +1,5 @@
-// Finds values in a pod specification that the API server would reject, or that exceed the longest timer of Node. Pure.
+// Finds values in a pod specification that the API server would reject, or that exceed the longest timer of Node. No side
+// effects.
 import { constants } from 'node:os';
 import { fieldAt, isObject, type Fields, type Path } from '../manifest/fields.ts';
 import { probeTypes } from '../manifest/container.ts';

@@ -56,8 +56,8 @@ async function runPreStop({ spec, container, gracePeriodSeconds, log, host, dest
   if (!destroyed.aborted) log.add('preStopEnded', { container: name, failure });
 }
 
-// Resolves when `promise` has settled, after `seconds`, or when the rehearsal kills the container. In the first and the
-// last case, it resolves with true.
+// Waits for `promise`, at most `seconds`. Resolves with false if that time passes first, otherwise with true. If the
+// rehearsal kills the container, it resolves with true at once.
 async function within(seconds: number, promise: Promise<unknown>, destroyed: AbortSignal): Promise<boolean> {
   const settled = new AbortController();
   const over = AbortSignal.any([settled.signal, destroyed]);

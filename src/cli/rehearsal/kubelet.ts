@@ -28,8 +28,8 @@ export class Kubelet {
   readonly #options: KubeletOptions;
   readonly #containers: readonly PodContainer[];
   #state: PodState = { isReady: false, isDeleted: false, exists: true };
-  // #isFrozen is true during an eviction or a node shutdown. The endpoint keeps its conditions until every container
-  // has exited (K-176).
+  // #isFrozen is true during an eviction or a node shutdown: the endpoint then keeps its conditions until every
+  // container has exited (K-176).
   #isFrozen = false;
   #cancelRelist: () => void = () => undefined;
   // #isSyncDue is true if a probe result has changed. The next relist then computes the status of the pod.

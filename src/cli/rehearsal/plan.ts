@@ -1,4 +1,4 @@
-// The arguments of `lameduck rehearse`: one table of options, and their validation. Pure.
+// The arguments of `lameduck rehearse`: one table of options, and their validation. No side effects.
 import { parseDuration } from '../../settings/duration.ts';
 import { optionLines, readArguments, type Options } from '../options.ts';
 import type { LoadOptions } from './clients/messages.ts';

@@ -33,7 +33,8 @@ export class PodContainer {
   #container: Container | undefined;
   #startedAt = 0;
   #isStarted = false;
-  // #isNoticed is true if a relist has seen the current instance running.
+  // #isNoticed is true if a relist has seen the current instance running. A relist is the kubelet's periodic look at
+  // the state of all containers.
   #isNoticed = false;
   #isTerminating = false;
   readonly #destroyed = new AbortController();
@@ -141,8 +142,8 @@ export class PodContainer {
   }
 
   /**
-   * kill ends the container and resolves when it has exited. If it had already exited, kill runs no preStop hook and
-   * sends no signal (K-087).
+   * kill ends the container and resolves when it has exited. If the container has already exited, kill runs no preStop
+   * hook and sends no signal (K-087).
    */
   async kill(kill: Kill, text: string, ordering?: Promise<unknown>): Promise<void> {
     const { log, host, pod } = this.#options;
@@ -211,7 +212,7 @@ export class PodContainer {
     if (type !== 'readiness' && published === 'failure' && this.#exit === undefined) {
       this.#killAfterProbe(type, terminationGracePeriodSeconds);
     }
-    // Only a failed liveness probe has an effect. A successful one changes nothing.
+    // A liveness probe that succeeds changes nothing.
     if (type !== 'liveness' || published === 'failure') this.#onChange();
   }
 
@@ -231,7 +232,8 @@ export class PodContainer {
   // change until readiness fails (K-062).
   #killAndRestart(reason: string, kill: Kill): void {
     if (this.#killing !== undefined || this.#isTerminating) return;
-    // If the kubelet itself kills an instance, the back-off counts from the exit of the instance before it (K-148).
+    // After a kill by the kubelet, the back-off counts from the exit of the previous instance, not of the killed one
+    // (K-148).
     const finishedBefore = this.#finishedAt;
     const text = `Container ${this.spec.name} failed ${reason}`;
     this.#killing = (this.#isLast ? this.#killAsPod() : this.kill(kill, `${text}${this.#suffix}`)).then(() => {
@@ -251,8 +253,8 @@ export class PodContainer {
     return this.#isRestarted ? ', will be restarted' : '';
   }
 
-  // Tells whether the pod would have no running container, and none to restart, after this one has exited. The kubelet
-  // then ends the pod instead, within the pod's grace period.
+  // Tells whether this is the pod's only container and will not be restarted. When it has failed a probe, the kubelet
+  // then ends the whole pod, within the pod's grace period.
   get #isLast(): boolean {
     return !this.#isRestarted && this.#options.pod.containers.length === 1;
   }

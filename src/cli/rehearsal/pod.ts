@@ -1,4 +1,4 @@
-// The rehearsed pod. Names and defaults are those of the Kubernetes pod specification. Pure.
+// The rehearsed pod. Names and defaults are those of the Kubernetes pod specification. No side effects.
 import type { ProbeType } from './streak.ts';
 
 /** Handler is what a probe or a lifecycle hook does. */
@@ -69,7 +69,7 @@ export interface PodSpec {
   readonly servicePort?: number | undefined;
 }
 
-/** containerDefaults are the fields of a container for which its specification has no values. */
+/** containerDefaults are the values of the container fields that a specification does not set. */
 export const containerDefaults = {
   env: {},
   ports: [],

@@ -1,4 +1,4 @@
-// Chooses the port to which the rehearsal sends requests. Pure.
+// Chooses the port to which the rehearsal sends requests. No side effects.
 import { isObject, object, objects, type Fields } from '../manifest/fields.ts';
 import type { Environment } from '../../settings/environment.ts';
 import type { PodSpec } from './pod.ts';

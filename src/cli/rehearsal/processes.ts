@@ -68,9 +68,7 @@ export function listenersOf(pids: readonly number[]): Listener[] {
   });
 }
 
-/**
- * hasHandler tells whether a process has a handler for a signal. It returns undefined if the system does not show it.
- */
+/** hasHandler tells whether a process has a handler for a signal. It returns undefined if /proc does not show it. */
 export function hasHandler(pid: number, signalNumber: number): boolean | undefined {
   const [, mask] = /^SigCgt:\s*([0-9a-f]+)$/m.exec(read(`/proc/${String(pid)}/status`)) ?? [];
   if (mask === undefined) return undefined;

@@ -1,4 +1,4 @@
-// Random numbers that are the same for the same seed. Pure.
+// Random numbers that are the same for the same seed. No side effects.
 
 /**
  * seededRandom returns a function that returns numbers from 0 up to, but not including, 1. It is the generator

@@ -49,7 +49,7 @@ export async function rehearse(args: readonly string[], environment: Environment
   const stopListening = onInterrupt(() => {
     interrupted.abort();
   });
-  // Without a reader of its output, the rehearsal continues only if it has a file to write.
+  // If standard output is closed, continue the rehearsal only if it also writes a result to a file.
   process.stdout.on('error', () => {
     if (plan.json === undefined && plan.report === undefined) interrupted.abort();
   });
@@ -61,7 +61,8 @@ export async function rehearse(args: readonly string[], environment: Environment
   return codes[result.verdict];
 }
 
-// Tells why an output file cannot be written. It is called before the rehearsal, because a rehearsal takes minutes.
+// Returns why an output file cannot be written, or undefined if it can. It is called before the rehearsal, because a
+// rehearsal takes minutes.
 function unwritable(file: string | undefined): string | undefined {
   try {
     if (file !== undefined) closeSync(openSync(file, 'a'));

@@ -1,12 +1,12 @@
-// Derives the verdict of a rehearsal from its events and counts. Pure.
+// Derives the verdict of a rehearsal from its events and counts. No side effects.
 import type { ClientKind, Tally } from './clients/messages.ts';
 import { causesOf, faults, mostCauses, type Cause } from './causes.ts';
 import { changesFor, type RehearsedManifest } from './changes.ts';
 import type { EventKind, RehearsalEvent } from './event-log.ts';
 
 /**
- * Verdict is `clean` if no request was lost or refused, and `lost` if one was. It is `withheld` if the rehearsal proves
- * neither.
+ * Verdict is `clean` if no request was lost or refused, and `lost` if a request was lost or refused. It is `withheld`
+ * if the rehearsal cannot prove either.
  */
 export type Verdict = 'clean' | 'lost' | 'withheld';
 

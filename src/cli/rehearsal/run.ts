@@ -269,7 +269,8 @@ export class ScenarioRun {
       this.#isListening = false;
       return;
     }
-    // A server may first listen on loopback for a moment, for example to check that the port is free.
+    // A program may first listen on loopback for a moment, for example to check that the port is free. Its later
+    // socket on another address replaces the loopback socket.
     const isReachableNow = this.#listener?.isLoopback === true && !found.isLoopback;
     if (this.#isListening && !isReachableNow) return;
     this.#isListening = true;

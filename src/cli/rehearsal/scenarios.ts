@@ -1,4 +1,4 @@
-// The scenarios of a rehearsal: what happens to the pod, and when. Pure.
+// The scenarios of a rehearsal: what happens to the pod, and when. No side effects.
 import type { Kill } from './termination.ts';
 
 /** Deed is something that a scenario does to the pod. */
@@ -38,8 +38,9 @@ export interface Scenario {
   /** isWhileStarting is true if the times of the steps count from the start of the pod, before it is ready. */
   readonly isWhileStarting?: boolean;
   /**
-   * endsAfter is how long the scenario continues after its last step, in milliseconds. If that step has ended a pod or
-   * a container, the time counts from the end. By default, the scenario ends when the pod has stopped.
+   * endsAfter is how long the scenario continues after its last step, in milliseconds. If the last step ends the pod
+   * or a container, the time counts from when the pod or container has exited. By default, the scenario ends when the
+   * pod has stopped.
    */
   readonly endsAfter?: number;
   /** backoffScale is the number by which the back-off delays are divided. */

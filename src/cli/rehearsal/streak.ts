@@ -1,4 +1,5 @@
-// The kubelet's probe thresholds: how many equal results in a row change the state that the kubelet publishes. Pure.
+// The kubelet's probe thresholds: how many equal results in a row change the state that the kubelet publishes. No side
+// effects.
 
 /** ProbeType is one of the three probes of a container. */
 export type ProbeType = 'startup' | 'readiness' | 'liveness';
@@ -10,8 +11,8 @@ export type ProbeType = 'startup' | 'readiness' | 'liveness';
 export type Result = 'success' | 'failure' | 'error';
 
 /**
- * Published is the result of a probe to which the kubelet reacts. A startup probe is `unknown` until its first result
- * is published.
+ * Published is the probe result on which the kubelet acts. It changes when the number of equal results in a row
+ * reaches a threshold. A startup probe is `unknown` until its first result is published.
  */
 export type Published = 'success' | 'failure' | 'unknown';
 

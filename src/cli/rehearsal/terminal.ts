@@ -164,7 +164,7 @@ export class Terminal {
 
 const mostLosses = 10;
 
-// The largest number of lines for probes in a row with the same result.
+// The largest number of lines for consecutive probes with the same result.
 const mostRepeats = 3;
 
 const barWidth = 16;

@@ -1,5 +1,5 @@
 // Computes times as the kubelet does when it ends a container. One budget in whole seconds covers the preStop hook, the
-// wait for other containers, and the time between the stop signal and SIGKILL. Pure.
+// wait for other containers, and the time between the stop signal and SIGKILL. No side effects.
 
 /** minimumStopTimeout is the shortest time between the stop signal and SIGKILL, in seconds (K-084). */
 export const minimumStopTimeout = 2;

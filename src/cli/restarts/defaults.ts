@@ -1,5 +1,5 @@
 // Completes a pod template as the API server does, so that an absent field equals a field that is set to its default.
-// Pure.
+// No side effects.
 import { isObject, object, text, type Fields } from '../manifest/fields.ts';
 import { defaultGracePeriodSeconds, probeDefaults } from '../rehearsal/pod.ts';
 import { quantity } from './quantity.ts';
@@ -174,7 +174,7 @@ function eachIn(fields: Fields, name: string, change: (value: Fields) => Fields)
   return Array.isArray(list) ? { [name]: list.map((one: unknown) => (isObject(one) ? change(one) : one)) } : {};
 }
 
-/** clean removes values that for the API server equal an absent field, and writes equal quantities as equal texts. */
+/** clean removes values that the API server treats like an absent field. It writes equal quantities as equal texts. */
 export function clean(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((one: unknown) => clean(one));
   if (!isObject(value)) return value;

@@ -1,4 +1,4 @@
-// Finds the fields in which two values differ. Pure.
+// Finds the fields in which two values differ. No side effects.
 import { isDeepStrictEqual } from 'node:util';
 import { isObject, type Path } from '../manifest/fields.ts';
 
@@ -10,10 +10,13 @@ export interface Difference {
   readonly after: unknown;
 }
 
-// The fields that identify an element of a list. With them, the element is found in the other list.
+// The fields that identify an element of a list, so that the same element can be found in another version of the list.
 const identities = ['name', 'mountPath'];
 
-/** differencesOf returns the fields in which two values differ, each as deep in the values as possible. */
+/**
+ * differencesOf returns the fields in which two values differ. If a nested field differs, it returns the nested field
+ * and not the object around it.
+ */
 export function differencesOf(before: unknown, after: unknown, path: Path = []): Difference[] {
   if (isDeepStrictEqual(before, after)) return [];
   if (isObject(before) && isObject(after)) {

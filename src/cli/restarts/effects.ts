@@ -1,4 +1,4 @@
-// Predicts what happens to pods that an old manifest created when a new manifest is applied. Pure.
+// Predicts what happens to pods that an old manifest created when a new manifest is applied. No side effects.
 import { fieldAt, isObject, object, objects, pathText, type Fields, type Path } from '../manifest/fields.ts';
 import type { ManifestObject, Place } from '../manifest/objects.ts';
 import { podTemplateOf } from '../manifest/pod-template.ts';

@@ -1,4 +1,4 @@
-// Predicts how a new version of the kubelet affects running containers. Pure.
+// Predicts how a new version of the kubelet affects running containers. No side effects.
 import type { ManifestObject } from '../manifest/objects.ts';
 import { identity, isWorkload, type Effect } from './effects.ts';
 

@@ -1,4 +1,4 @@
-// Compares Kubernetes quantities such as `500m`, `1Gi` and 0.5. Pure.
+// Compares Kubernetes quantities such as `500m`, `1Gi` and 0.5. No side effects.
 const exponents: Readonly<Record<string, readonly [base: bigint, exponent: bigint]>> = {
   n: [10n, -9n],
   u: [10n, -6n],

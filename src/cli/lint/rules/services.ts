@@ -105,8 +105,8 @@ function runsBeside({ isJob, object: one, containers }: Workload): boolean {
   return isJob && isReadyAtOnce && !hooks.every((hook) => hooksWithoutService.includes(hook));
 }
 
-// Tells whether a port of a Service leads to no container. If its target port is a name, a container must have a port
-// of that name.
+// Tells whether no container of a workload declares the port number to which a Service sends connections. A named
+// target port is not checked here.
 function isDeadEnd({ port, targetPort = port }: ReturnType<typeof object>, { containers }: Workload): boolean {
   if (typeof targetPort !== 'number') return false;
   return !containers.some(({ spec: { ports } }) => ports.includes(number(targetPort, 0)));

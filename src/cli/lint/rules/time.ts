@@ -5,8 +5,8 @@ import { inServers, inWorkloads, type Found, type Rule } from '../rule.ts';
 import { durationVariable, preStopSleep, statedTime, statedVariable } from '../stated.ts';
 import { loadBalancerOf } from './load-balancers.ts';
 
-// The kubelet leaves the process this many seconds for its shutdown, even if the preStop hook has used up the grace
-// period (K-084).
+// The shortest time between the stop signal and SIGKILL, in seconds. The kubelet grants this time even if the preStop
+// hook has used up the grace period (K-084).
 const kubeletFloor = 2;
 
 // The two fixed parts of lameduck's shutdown budget, in seconds (P-075): the time reserved for the exit, and the
@@ -14,7 +14,8 @@ const kubeletFloor = 2;
 const lameduckMargin = 2;
 const lameduckDrain = 1;
 
-// The default of the longest time that a cluster autoscaler waits for a pod to end, in seconds.
+// How long the Cluster Autoscaler waits for a pod to terminate, in seconds. It is the default of the flag
+// `--max-graceful-termination-sec`.
 const longestGracePeriod = 600;
 
 const gracePath = ({ path }: Workload): Path => [...path, 'terminationGracePeriodSeconds'];

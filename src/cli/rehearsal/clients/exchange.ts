@@ -73,8 +73,8 @@ export class OneConnection extends Agent {
     return this.#socket;
   }
 
-  // Ignore the header `Keep-Alive` of a response. If a client closed a connection before the server does, the rehearsal
-  // would not see losses that other clients have.
+  // Ignore the response header `Keep-Alive`. A client that obeys it closes an idle connection before the server does.
+  // Such a client would never lose a request on a connection that the server closes.
   override keepSocketAlive(): boolean {
     return true;
   }

@@ -53,7 +53,7 @@ export interface Tally {
   answered: number;
   lost: number;
   refused: number;
-  /** failed counts complete responses with a status of 500 or more, without those with 503. */
+  /** failed counts complete responses with a status of 500 or more, except 503. */
   failed: number;
 }
 

@@ -26,7 +26,7 @@ interface Answer {
   readonly body: Readable;
 }
 
-// The largest number of requests in one attempt. The kubelet follows at most ten redirects (K-018).
+// The largest number of requests in one attempt: the first request and those after redirects (K-018).
 const mostRequests = 10;
 
 /** longestBody is the largest number of bytes that the kubelet reads of a response body (K-016). */
@@ -99,7 +99,8 @@ function ask(url: URL, address: string, { headers: own = [] }: HttpGet, signal: 
   );
 }
 
-// Adds the kubelet's own headers, unless the probe sets them. An empty Accept header removes that header (K-020).
+// Adds the kubelet's own headers, unless the probe sets them. If the probe sets an empty Accept header, the request
+// has no Accept header (K-020).
 function headersOf(host: string, own: NonNullable<HttpGet['headers']>): Record<string, string> {
   const headers: Record<string, string> = { Host: host, 'User-Agent': 'kube-probe/1.36', Accept: '*/*' };
   for (const { name, value } of own) {
