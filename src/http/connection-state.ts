@@ -2,7 +2,7 @@
 import type { Session } from './http2/session.ts';
 import type { Upgraded } from './upgraded/socket.ts';
 
-/** Spoken is the protocol that a connection uses at a moment. */
+/** Spoken is the protocol that a connection currently uses. */
 export type Spoken =
   /** `handshake`: the TLS handshake is not complete. The drain waits for no response on such a connection. */
   | { readonly is: 'handshake' }

@@ -32,8 +32,8 @@ export function connectionOf(socket: object | null | undefined): Connection | un
 
 /**
  * Connection is the record of one connection, from its accept until its socket has closed. It lists each counted
- * request. A request that is only noted is not in the list. Node's socket refers to its response, so the record needs
- * no memory for the request.
+ * request. Before a shutdown, most requests are only noted and not counted. The record stores nothing for a noted
+ * request, because Node's socket refers to its response.
  */
 export class Connection {
   #socket!: Socket;
@@ -101,7 +101,7 @@ export class Connection {
     return this.#closeBy;
   }
 
-  /** quietSince is the time since which no byte of a request has arrived. */
+  /** quietSince is the time since which the connection counts as silent: no byte of a request has arrived after it. */
   get quietSince(): number {
     return this.#quietSince;
   }
@@ -163,9 +163,9 @@ export class Connection {
   }
 
   /**
-   * note records the time of a request and returns true if the request need not be counted now. Node refers to the
-   * response from the socket, unless the request was pipelined. So lameduck can find the request later. Counting each
-   * request and listening for its end would be the largest cost of lameduck.
+   * note records the arrival time of a request and returns true if the request need not be counted now. Node refers to
+   * the response from the socket, unless the request was pipelined. So lameduck can find the request and count it
+   * later. If lameduck counted each request at once and listened for its end, that would be its largest cost.
    */
   note(response: Response, now: number): boolean {
     if (responseOn(this.#socket) !== response) return false;
@@ -217,7 +217,7 @@ export class Connection {
     return this.#exchanges.find((exchange) => keyOf(exchange.request) === keyOf(request));
   }
 
-  /** isLast returns true if no request has arrived on the connection after this one. */
+  /** isLast returns true if no request has arrived on the connection after the given request. */
   isLast(exchange: HttpExchange): boolean {
     return this.#exchanges[this.#exchanges.length - 1] === exchange;
   }
@@ -260,15 +260,16 @@ export class Connection {
    */
   announceClose(): void {
     this.enter(closeAnnounced);
-    // Node would destroy the socket after the response. With an unread byte, the kernel would then send a reset.
+    // Node would destroy the socket after the response. If a byte is still unread then, the kernel sends a reset,
+    // which can destroy the response on its way. So send a FIN instead.
     this.#socket.destroySoon = () => {
       sendFin(this.#socket);
     };
   }
 
   /**
-   * look continues what an HTTP/2 session or an upgraded socket does to end. The shutdown calls it repeatedly.
-   * `isDraining` is false during the shutdown delay.
+   * look continues to end an HTTP/2 session or an upgraded socket. The shutdown calls it repeatedly. `isDraining` is
+   * false during the shutdown delay.
    */
   look(now: number, isDraining: boolean): void {
     this.session?.look(now, isDraining);

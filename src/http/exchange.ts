@@ -9,7 +9,7 @@ import type { Connection } from './connection.ts';
 export interface Ending {
   /**
    * begin begins to end the request. `retry` is the time after which an event stream's client reconnects, in
-   * milliseconds. With undefined, the stream sends none.
+   * milliseconds. If `retry` is undefined, the stream sends no such time.
    */
   begin(retry: number | undefined): void;
   /** end closes a request that is still open. The drain calls it repeatedly until the request has ended. */
@@ -86,8 +86,8 @@ export interface HttpExchange extends Exchange {
    */
   beginShutdown(now: () => number): void;
   /**
-   * hold prepares a request for being held. The caller calls the returned function before the request continues. That
-   * function returns true if the client still waits for the response.
+   * hold prepares a request that lameduck delays. The caller calls the returned function before the request continues.
+   * That function returns true if the client still waits for the response.
    */
   hold(): () => boolean;
   /** refuse answers the request with lameduck's 429. The connection ends after it. */

@@ -36,13 +36,13 @@ export interface ServerEvents {
    */
   onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean;
   /**
-   * onThrow is called with the first argument of an event if the program's listener has thrown. It is undefined if the
-   * audit log is off.
+   * onThrow is called with the first argument of an event if the program's listener has thrown. If the audit log is
+   * off, onThrow is undefined.
    */
   readonly onThrow?: ((subject: object) => void) | undefined;
   /**
-   * signOfLife is called first for each event, as a sign that the event loop is running. It is undefined if nothing
-   * watches the event loop.
+   * signOfLife is called first for each event, as a sign that the event loop is running. If nothing watches the event
+   * loop, signOfLife is undefined.
    */
   readonly signOfLife?: (() => void) | undefined;
   /**

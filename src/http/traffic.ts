@@ -36,7 +36,7 @@ export interface CloseWindow {
 
 export interface TrafficOptions
   extends Omit<RequestsOptions, 'isLimited'>, Pick<AdmissionOptions, 'answer' | 'limits'> {
-  /** signOfLife is called for each event of a server. It is undefined if nothing watches the event loop. */
+  /** signOfLife is called for each event of a server. If nothing watches the event loop, signOfLife is undefined. */
   readonly signOfLife?: ServerEvents['signOfLife'];
   readonly onListening: (server: Server) => void;
   /** onClose returns true if the program must not receive the event `close` of a server yet. */
@@ -151,7 +151,8 @@ export class Traffic implements ServerEvents, Records, Ended {
 
   onUpgrade(request: IncomingMessage, socket: Duplex): boolean {
     const connection = connectionOf(request.socket) ?? this.adopt(request.socket);
-    // Fastify listens on a second address with a second server, and emits its events on the first server too.
+    // Ignore an upgrade that was already seen. To listen on a second address, Fastify creates a second server, and
+    // emits the events of that server on the first server too.
     if (connection === undefined || connection.upgraded !== undefined) return false;
     if (this.#admission.onUpgrade(connection)) return true;
     takeUpgrade(connection, request, socket, {

@@ -1,4 +1,4 @@
-// Decides what happens to an arriving request. The decisions for HTTP/1.1 and for HTTP/2, and their order, are equal.
+// Decides what happens to an arriving request. The decisions and their order are the same for HTTP/1.1 and HTTP/2.
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { Clock } from '../../clock.ts';
@@ -42,8 +42,9 @@ export interface Records {
 }
 
 /**
- * Admission decides what happens to each request. It checks these cases in order: drop the request,
- * answer a probe, hold the request, refuse it, reject it. If none applies, the program gets the request.
+ * Admission decides what happens to each request. It checks these cases in order: drop the request, answer a probe,
+ * hold the request, refuse it, reject it. If none applies, the program gets the request. `refuse` is for the shutdown,
+ * and `reject` for the overload limits.
  */
 export class Admission {
   /**
@@ -78,8 +79,8 @@ export class Admission {
    */
   onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean {
     const connection = connectionOf(request.socket) ?? this.#records.adopt(request.socket);
-    // The program may emit a request again as another event, even after the client has disconnected. Its first decision
-    // stays.
+    // The program may emit a request again as another event, even after the client has disconnected. The decision on
+    // the first event still applies.
     if (connection?.exchangeOf(response) !== undefined) return false;
     if (connection?.isClosing === true) {
       request.resume();
@@ -91,7 +92,7 @@ export class Admission {
       return answer !== undefined;
     }
     const exchange = this.#requests.admit(connection, response, answer !== undefined);
-    // Before a shutdown and without limits, a request that is not a probe goes to the program undecided.
+    // Before a shutdown and without overload limits, a request that is not a probe goes to the program at once.
     if (exchange === undefined) return false;
     const decision = this.#decide(exchange, answer, undefined);
     // Create the closure only for a request that is held, because most requests are not.

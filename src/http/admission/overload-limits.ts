@@ -81,8 +81,8 @@ export class Overload {
     return false;
   }
 
-  // Tells whether a response needs no 504 any more. It is called before and after the abort, because a listener of the
-  // AbortSignal may answer the request.
+  // Tells whether the response has ended, so that no 504 must be sent. It is called before and after the abort,
+  // because a listener of the AbortSignal may answer the request.
   #isAnswered({ response }: HttpExchange): boolean {
     return response.writableEnded;
   }
@@ -119,8 +119,9 @@ function closing(exchange: HttpExchange, answer: Answer): Answer {
   return isLast ? { ...answer, headers: { ...answer.headers, Connection: 'close' } } : answer;
 }
 
-// Returns the limit of a request in milliseconds. A client can shorten the limit with a Go duration in its query
-// (A-170). If the parameter is no such duration, it is for the program, and the setting is the limit.
+// Returns the limit of a request in milliseconds. A client can shorten the limit with a Go duration in the query
+// parameter `timeout` (A-170). If the parameter is not a Go duration, it belongs to the program, and the setting is
+// the limit.
 function timeoutOf({ request: { url = '' } }: HttpExchange, limit: number): number {
   const asked = /[?&]timeout=([^&#]*)/.exec(url)?.[1];
   const milliseconds = asked === undefined ? undefined : parseDuration(asked);

@@ -14,7 +14,7 @@ import type { Traffic } from '../traffic.ts';
 
 /**
  * silenceBeforeClose is how long a connection must be silent before the drain closes it, in milliseconds. A request
- * that the client sent before it saw any end is then still served.
+ * that the client sent before it learned of the end is then still served.
  */
 export const silenceBeforeClose = 1_000;
 
@@ -230,7 +230,7 @@ export class Drain {
   // program throws, a socket does not emit `close`.
   async #destroyAll(connections: readonly Connection[]): Promise<void> {
     const closed = connections.map((connection) => {
-      // A TLS socket closes at once when its TCP socket is reset.
+      // Listen before destroying the connection: a TLS socket emits `close` at once when its TCP socket is reset.
       const hasClosed = new Promise((resolve) => connection.socket.once('close', resolve));
       this.#destroy(connection);
       return hasClosed;

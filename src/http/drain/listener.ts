@@ -4,8 +4,8 @@ import { type Clock, startImmediate, wait } from '../../clock.ts';
 import { checkingInterval } from '../../node-internals.ts';
 import type { Server } from '../server.ts';
 
-// How long the listener still accepts connections after requests are held, in milliseconds. Clients that are connecting
-// can finish in that time.
+// How long the listener still accepts connections after lameduck has begun to hold requests, in milliseconds. Clients
+// that are connecting can finish in that time.
 const acceptWindow = 30;
 
 // After `acceptWindow`, the listener waits at most this many milliseconds for a suitable turn of the event loop.
@@ -20,10 +20,12 @@ const waitForQuiet = 200;
 /**
  * stopListening closes the listener and keeps its connections: `http.Server`'s own `close` would destroy idle
  * connections (P-114). Closing a listener resets each connection that the kernel has completed and the server has not
- * accepted (P-018). So stopListening waits for a turn of the event loop without a new connection. The
- * turn must also be without a response, because a client may connect after a response. While requests are held, their clients open no new
- * connection. `activity` counts connections and responses. stopListening resolves when the server no longer listens, or
- * at once if the server does not listen (P-054, P-055). If `cut` is aborted, the listener is closed at once.
+ * accepted (P-018). So stopListening waits for a turn of the event loop without a new connection. The turn must also
+ * be without a response, because a client may connect after a response. While requests are held, their clients open no
+ * new connection.
+ *
+ * `activity` counts connections and responses. stopListening resolves when the server no longer listens, or at once if
+ * the server does not listen (P-054, P-055). If `cut` is aborted, the listener is closed at once.
  */
 export async function stopListening(
   server: Server,

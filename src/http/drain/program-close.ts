@@ -13,7 +13,7 @@ export interface Progress {
   readonly ended: Promise<unknown>;
 }
 
-/** Drained is what is known about a server that listened when the shutdown began. */
+/** Drained contains the facts about a server that listened when the shutdown began. */
 interface Drained {
   readonly address: ReturnType<Server['address']>;
   /** isWithheld is true if Node has emitted `close` and lameduck has not passed it to the program yet. */

@@ -115,8 +115,8 @@ export class Http1Exchange implements HttpExchange {
       this.#onHead?.(this);
       return response;
     };
-    // Unlike an assignment, this does not throw if the program has sealed the response. Its connection then ends by a
-    // FIN.
+    // Unlike an assignment, Reflect.set does not throw if the program has sealed the response. The response then has
+    // no `Connection: close`, and a FIN ends its connection.
     Reflect.set(response, 'writeHead', patched);
   }
 

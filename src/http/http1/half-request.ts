@@ -1,4 +1,4 @@
-// Detects with the state of Node's parser that only a part of an HTTP/1.1 request has arrived.
+// Reads from the state of Node's parser whether only a part of an HTTP/1.1 request has arrived.
 import type { Connection } from '../connection.ts';
 import { isInBody, isInMessage } from '../../node-internals.ts';
 

@@ -1,6 +1,6 @@
 // Closes connections that have been idle for `keepAliveTimeout`, in place of Node. Node runs timers before it reads
 // sockets. So after a long turn of the event loop, Node itself resets a connection whose next request is still in the
-// kernel. This file reads all sockets first.
+// kernel. The functions of this file wait until Node has read all sockets.
 import type { Socket } from 'node:net';
 import { startImmediate } from '../../clock.ts';
 import { isInBody, responseOn } from '../../node-internals.ts';

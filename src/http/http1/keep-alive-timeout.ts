@@ -6,9 +6,9 @@ import type { Server } from '../server.ts';
 const headersMargin = 1_000;
 
 /**
- * applyKeepAliveTimeout sets `keepAliveTimeout` of a server. It raises `headersTimeout` if that is shorter, because it
- * also limits a connection on which a load balancer has not sent anything yet. If the setting is missing, it changes
- * nothing.
+ * applyKeepAliveTimeout sets `keepAliveTimeout` of a server. It raises a shorter `headersTimeout`, which also limits
+ * how long a connection may wait for its first request, for example from a load balancer. If the setting is missing,
+ * it changes nothing.
  */
 export function applyKeepAliveTimeout(server: Server, keepAliveTimeout: number | undefined): void {
   if (keepAliveTimeout === undefined || !('keepAliveTimeout' in server)) return;

@@ -29,7 +29,10 @@ export class Http2Exchange implements HttpExchange {
    * #isEndedHere tells whether this process, not the client, ended the stream. It is recorded only during a shutdown.
    */
   #isEndedHere = false;
-  /** #uploadsSince is the time since which the client sends a body although the complete response has been sent. */
+  /**
+   * #uploadsSince is when lameduck first saw that the client sends a body although the complete response has been
+   * sent.
+   */
   #uploadsSince: number | undefined;
 
   constructor(connection: Connection, stream: ServerHttp2Stream, headers: IncomingHttpHeaders, arrivedAt: number) {

@@ -13,7 +13,7 @@ import { UnsentResponses } from './unsent-responses.ts';
 const longestOwn = 1_000;
 
 // How long a session may take to open its first stream, in milliseconds, if it was accepted after
-// NotAcceptingNewRequest. An HTTP/1.1 connection has as long for its first request.
+// NotAcceptingNewRequest. It equals the time that an HTTP/1.1 connection has for its first request.
 const longestSilence = 1_000;
 
 /** Session is the part of a connection's record that only an HTTP/2 connection has. */
@@ -26,7 +26,7 @@ export class Session {
   /** #changedAt is when a stream was last opened, or was last seen to have ended. */
   #changedAt: number;
   #hasReleased = false;
-  /** #aloneSince is the time since which a session that must end has only lameduck's own responses left. */
+  /** #aloneSince is when lameduck first saw that a session which must end has only lameduck's own responses left. */
   #aloneSince: number | undefined;
 
   constructor(connection: Connection, session: ServerHttp2Session, clock: Clock) {

@@ -146,7 +146,7 @@ export class StreamResponse implements Response {
   }
 
   end(body?: string): this {
-    // The response to a HEAD request has no body, so its headers end it.
+    // The response to a HEAD request has no body, so it ends with its headers.
     if (this.stream.writableEnded || this.stream.destroyed) return this;
     if (/^application\/grpc(\+|;|$)/.test(String(this.#sentHeaders['content-type']))) this.#sendGrpcStatus();
     this.stream.end(body);

@@ -16,7 +16,7 @@ export class InFlight {
   longRunningEnded = 0;
   /**
    * aborted counts the responses that this process destroyed before they were complete, except those that the drain
-   * cut.
+   * destroyed.
    */
   aborted = 0;
   readonly #counts: Counts = { serving: 0, ours: 0, 'long-running': 0, ending: 0 };
@@ -64,8 +64,8 @@ export class InFlight {
   }
 
   /**
-   * release counts how a request has ended. It does not count a request on a connection that was accepted too late,
-   * because such a request never reached the program.
+   * release counts how a request has ended. It does not count a request on a connection that was accepted after
+   * NotAcceptingNewRequest, because such a request never reached the program.
    */
   release(exchange: HttpExchange): void {
     const { state, response, connection } = exchange;

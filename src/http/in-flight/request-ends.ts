@@ -12,7 +12,7 @@ export interface RequestEndsOptions {
 
 /**
  * RequestEnds reports the end of each of the program's requests. It does not report a request on a connection that was
- * accepted too late, because such a request never reached the program.
+ * accepted after NotAcceptingNewRequest, because such a request never reached the program.
  */
 export class RequestEnds {
   readonly #options: RequestEndsOptions;

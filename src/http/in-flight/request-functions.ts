@@ -1,4 +1,5 @@
-// Finds the long-running requests and the routes, with the program's functions and the configured paths.
+// Determines which requests are long-running, and the route of each request, with the program's functions and the
+// configured paths.
 import type { IncomingMessage } from 'node:http';
 import { messageOf } from '../../errors.ts';
 import { given, identifiersOf, type Request } from '../../message.ts';

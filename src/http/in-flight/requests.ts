@@ -1,4 +1,4 @@
-// Records which requests of a lifecycle are counted, since when, and until when. The protocol makes no difference.
+// Records which requests of a lifecycle are counted, since when, and until when. It treats HTTP/1.1 and HTTP/2 alike.
 import { startImmediate, type Clock } from '../../clock.ts';
 import { socketOf, type Response } from '../../message.ts';
 import type { AuditLog, RequestObserver } from '../../observer.ts';
@@ -28,8 +28,8 @@ export interface RequestsOptions {
   readonly isLimited: boolean;
   readonly eventStreams: WatchedStreams;
   /**
-   * observer is called when a request of the program has ended. It is undefined if neither the metrics nor the audit
-   * log are on.
+   * observer is called when a request of the program has ended. It is undefined if the metrics and the audit log are
+   * both off.
    */
   readonly observer: RequestObserver | undefined;
   readonly audit?: AuditLog | undefined;
@@ -186,7 +186,7 @@ export class Requests {
     return this.inFlight.serving;
   }
 
-  /** refuse answers an admitted request with 429 in place of its handler. The drain does not wait for it. */
+  /** refuse answers an admitted request with 429 in place of its handler. The drain does not wait for this response. */
   refuse(exchange: HttpExchange): void {
     this.inFlight.refused++;
     this.setApart(exchange);

@@ -3,7 +3,7 @@ import { lowestDrainRate } from '../../settings/drain-rate.ts';
 
 /**
  * DrainRateLimiter allows one request after another, without bursts. The rate is the apiserver's: 200 per second. If
- * `count` requests take longer than `grace` milliseconds at that rate, it is higher (A-140).
+ * `count` requests would take longer than `grace` milliseconds at that rate, the rate is raised (A-140).
  */
 export class DrainRateLimiter {
   /** rate is the number of requests per second. */

@@ -78,7 +78,7 @@ export class LongRunning {
   }
 
   /**
-   * endOverdue ends all requests when the grace period is over, a hard deadline (A-140, A-143). The drain calls it
+   * endOverdue ends all remaining requests when the grace period is over (A-140, A-143). The drain calls it
    * repeatedly.
    */
   endOverdue(now: number): void {

@@ -62,8 +62,8 @@ export class ResponseEnding implements Ending {
     else if (!hasLength(exchange)) endInPlaceOfHandler(exchange);
   }
 
-  // Closes the WebSocket of a stream (RFC 8441) with 1001. Returns false if there is none. Its object is stored on the
-  // stream, as that of a WebSocket over HTTP/1.1 is stored on the socket.
+  // Closes the WebSocket on an HTTP/2 stream (RFC 8441) with 1001. Returns false if the stream has no WebSocket. The
+  // object of such a WebSocket is stored on the stream. Over HTTP/1.1, it is stored on the socket.
   #goAway(): boolean {
     const webSocket = webSocketOn(this.#exchange.writable);
     return webSocket !== undefined && sayGoingAway(webSocket);

@@ -8,8 +8,8 @@ const chunkedHeader = /^transfer-encoding:.*chunked/im;
 const lengthHeader = /^content-length:/im;
 
 /**
- * Head is the part of a response with its sent headers. `head` has one header per line, and is empty before they are
- * sent.
+ * Head is the part of a response with its sent headers. `head` has one header per line, and is empty before the
+ * headers are sent.
  */
 interface Head {
   readonly head: string;

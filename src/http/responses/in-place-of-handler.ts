@@ -86,8 +86,8 @@ export function dropWrites(writable: EventEmitter): void {
   Object.assign(writable, {
     write(...args: unknown[]) {
       failCallback(args);
-      // Return false, as Node's `write` does after the end. With true, a handler that writes until false might block
-      // the event loop.
+      // Return false, as Node's `write` does after the end. If the method returned true, a handler that writes until
+      // `write` returns false could block the event loop.
       return false;
     },
     end(...args: unknown[]) {

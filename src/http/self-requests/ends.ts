@@ -16,7 +16,10 @@ export interface Ends {
   readonly server: End;
 }
 
-/** endText formats an end as `address:port`. An IPv4 address that an IPv6 socket shows as mapped is written as IPv4. */
+/**
+ * endText formats an end as `address:port`. An IPv4 address in IPv6 form, such as `::ffff:10.0.0.1`, is written as
+ * IPv4.
+ */
 export function endText({ address = '', port = 0 }: Partial<End>): string {
   return hostAndPort(unmapped(address), port);
 }
@@ -37,9 +40,9 @@ export function endsOf(bound: End, asked: End): Ends {
 }
 
 /**
- * show makes a handle report these ends in place of its real ends, because a program may check the address. `isIPv6` is
- * passed only for an accepted socket. It tells whether the server listens on IPv6, where Node shows an IPv4 address in
- * mapped form.
+ * show makes a handle report these ends in place of its real ends, because a program may check the address. `isIPv6`
+ * is passed only for an accepted socket. It tells whether the server listens on IPv6: Node then shows an IPv4 address
+ * in IPv6 form, such as `::ffff:10.0.0.1`.
  */
 export function show(handle: TcpHandle, own: End, peer: End, isIPv6?: boolean): void {
   handle.getsockname = tell(own, isIPv6);

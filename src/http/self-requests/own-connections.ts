@@ -25,8 +25,8 @@ export class OwnConnections {
   }
 
   /**
-   * endLast returns those of the silent connections that may be ended now. The process's own connections end last. A
-   * handler may use them as long as another client waits for a response or can send a request.
+   * endLast returns the silent connections that may be ended now. The process's own connections end last. A handler
+   * may use them as long as another client waits for a response or can send a request.
    */
   endLast(silent: readonly Connection[], all: Iterable<Connection>): readonly Connection[] {
     const others = silent.filter(({ socket }) => !this.has(socket));

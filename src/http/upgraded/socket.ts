@@ -112,8 +112,8 @@ export class Upgraded implements Exchange {
     return this.#webSocket === undefined && !this.#isOverdue;
   }
 
-  // Tells whether the program has answered the upgrade. A socket that is not a system socket counts no bytes, so the
-  // answer is then assumed.
+  // Tells whether the program has answered the upgrade. If the socket does not count its bytes, because it is not a
+  // socket of the system, the upgrade counts as answered.
   get #isAnswered(): boolean {
     return !(this.#socket.bytesWritten <= this.#writtenBefore);
   }
