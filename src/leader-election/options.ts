@@ -29,8 +29,8 @@ export interface CodeOptions<Lifecycle> {
    */
   readonly identity?: string | undefined;
   /**
-   * labels are the labels that each write sets on the Lease. It does not change other labels of the Lease. By default,
-   * it sets none.
+   * labels are the labels that each write sets on the Lease. A write does not change other labels of the Lease. By
+   * default, it sets no labels.
    */
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /**
@@ -154,7 +154,8 @@ export function readOptions<Lifecycle>(
   };
 }
 
-// Tells whether the namespace was given, but is invalid. The default is of no interest then.
+// Tells whether an invalid namespace was given. That problem is already reported, so a missing default is not reported
+// too.
 function isNamespaceGiven(problems: readonly string[]): boolean {
   return problems.some((problem) => problem.startsWith('leaseNamespace:'));
 }

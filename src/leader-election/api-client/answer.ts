@@ -1,4 +1,4 @@
-// Reads a response of the API server: which reply the decision gets, and which problem, if any, is logged.
+// Reads a response of the API server: which reply the election's decision gets, and which problem, if any, is logged.
 import { alterationIn, isCoordinated, parseLease } from '../decision/lease.ts';
 import type { LeaseReply, Reply, Request } from '../decision/state.ts';
 

@@ -178,7 +178,8 @@ class ApiClient implements LeaseApi {
       connect: connector,
       pipelining: 1,
       keepAliveTimeout: 30_000,
-      // The elector's own clock limits each request. A watch receives nothing as long as the Lease does not change.
+      // Switch off undici's timeouts. The elector limits each request with its own clock, and a watch receives nothing
+      // as long as the Lease does not change.
       headersTimeout: 0,
       bodyTimeout: 0,
     });

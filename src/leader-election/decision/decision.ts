@@ -1,6 +1,6 @@
-// Decides which request an elector sends next, and what a reply changes. Pure: no I/O, no timers, no `node:` imports.
-// `plan` returns the next action for a state. `learn` and the other functions return the next state. The loop in
-// ../loop/elector.ts calls them.
+// Decides which request an elector sends next, and what a reply changes. No side effects: no I/O, no timers, no
+// `node:` imports. `plan` returns the next action for a state. `learn` and the other functions return the next state.
+// The loop in ../loop/elector.ts calls them.
 import { createdLease, isCoordinated, isNewer, microTime, recordOf, updatedLease, type Lease } from './lease.ts';
 import {
   drift,
@@ -174,7 +174,9 @@ function claimTo({ uid, acquireTime, transitions }: Lease): Claim {
   return { uid, acquireTime, transitions };
 }
 
-/** Stores an observed Lease. As long as its record does not change, the time of the first observation stays (L-063). */
+/**
+ * Stores an observed Lease. As long as its record does not change, it keeps the time of the first observation (L-063).
+ */
 function observe(state: State, lease: Lease, at: number): State {
   const { observed } = state;
   const isSame = observed !== undefined && recordOf(observed.lease) === recordOf(lease);
@@ -258,8 +260,8 @@ function retryLater(state: State, exchange: Exchange, election: Election): State
   const asked = reply.kind === 'failed' ? (reply.retryAfter ?? 0) : 0;
   const isFreed = isOutdated(state, reply);
   const due = isFreed ? received.at + spread(random, election) : followAt(state, received, random, election);
-  // Forget the release after one more GET. If no GET ever confirms it, as after etcd was restored from a backup, this
-  // elector would otherwise send requests without a pause.
+  // The watch has reported a release. Forget it after one more GET. If no GET ever confirms it, as after etcd was
+  // restored from a backup, this elector would otherwise send requests without a pause.
   const freed = isFreed ? undefined : state.freed;
   return { ...state, freed, step: 'read', due: Math.max(due, received.at + Math.min(asked, election.leaseDuration)) };
 }

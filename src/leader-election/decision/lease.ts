@@ -1,4 +1,5 @@
-// Parses a Lease that the API server has sent, writes its next version, and tells whether that was stored. Pure.
+// Parses a Lease that the API server has sent, writes its next version, and tells whether that version was stored. No
+// side effects.
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -32,8 +33,8 @@ export interface Lease {
 }
 
 /**
- * Holding contains the fields that a holder writes into the spec. A time is a number of milliseconds of the wall clock,
- * or a string that was received.
+ * Holding contains the fields that a holder writes into the spec. A time is a number of milliseconds of the wall
+ * clock, or the text of a received Lease.
  */
 export interface Holding {
   readonly holder: string;
@@ -181,8 +182,8 @@ function bodyOf(metadata: Json, spec: Json): LeaseBody {
   return { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
 }
 
-// Returns the spec with all five fields, because a missing duration means expired, and a missing count means 0 (L-015,
-// L-016).
+// Returns the spec with all five fields. Other electors treat a Lease without a duration as expired, and a missing
+// count as 0 (L-015, L-016).
 function specOf({ holder, durationSeconds, acquireTime, renewTime, transitions }: Holding): Json {
   return {
     holderIdentity: holder,

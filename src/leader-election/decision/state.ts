@@ -1,4 +1,4 @@
-// The state of an elector, what its decision depends on, and the rule by which a term is valid. Pure.
+// The state of an elector, what its decision depends on, and the rule by which a term is valid. No side effects.
 import type { Alteration, Lease, LeaseBody } from './lease.ts';
 
 /** Election is the configuration of an elector. Times are in milliseconds. */
@@ -7,11 +7,17 @@ export interface Election {
   readonly name: string;
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** leaseDuration is how long the Lease is valid after a renewal: a whole number of seconds. The rules call it D. */
+  /**
+   * leaseDuration is how long the Lease is valid after a renewal: a whole number of seconds. docs/conformance.md calls
+   * it D.
+   */
   readonly leaseDuration: number;
-  /** renewDeadline is how long the elector tries to renew before it gives up leadership. The rules call it R. */
+  /**
+   * renewDeadline is how long the elector tries to renew before it gives up leadership. docs/conformance.md calls it
+   * R.
+   */
   readonly renewDeadline: number;
-  /** retryPeriod is the time between two attempts. The rules call it P. */
+  /** retryPeriod is the time between two attempts. docs/conformance.md calls it P. */
   readonly retryPeriod: number;
 }
 
@@ -107,7 +113,8 @@ export interface State {
   /** due is when the next request is due, on the monotonic clock. */
   readonly due: number;
   /**
-   * attemptAt is when the current attempt began, before its GET. Whether a record has expired is decided for this time (L-064).
+   * attemptAt is when the current attempt began, before its GET. A record counts as expired if it had expired at this
+   * time (L-064).
    */
   readonly attemptAt: number;
   /** tried is when the last request was sent. It is undefined before the first request. */

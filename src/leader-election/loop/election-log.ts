@@ -67,8 +67,8 @@ export class ElectionLog {
   }
 
   /**
-   * noteWatch logs why the API server denies the watch of a follower, which polls then. It does not log that a watch
-   * was interrupted, because that happens at each restart of an API server.
+   * noteWatch logs why the API server denies the watch of a follower. The follower then polls. noteWatch does not log
+   * that a watch was interrupted, because that happens at each restart of an API server.
    */
   noteWatch(problem: Problem | undefined): void {
     if (problem?.kind === this.#watchProblem || problem?.kind === 'unreachable') return;
@@ -109,8 +109,8 @@ function asError(thrown: unknown): Error {
 }
 
 /**
- * roleText returns the Role that an elector needs, as YAML (L-041). The permission `create` cannot be restricted to one name, because the name is not
- * in the URL of the request, but in its body.
+ * roleText returns the Role that an elector needs, as YAML (L-041). The permission `create` cannot be restricted to
+ * one name, because the name is not in the URL of the request, but in its body.
  */
 export function roleText({ name, namespace }: { readonly name: string; readonly namespace: string }): string {
   return `apiVersion: rbac.authorization.k8s.io/v1

@@ -142,8 +142,8 @@ export class LeaseElector {
     }
   }
 
-  // Contends for the Lease until it is released, over any number of lost terms. Returns how the work of the last term
-  // has settled.
+  // Contends for the Lease until the elector releases it. If a term is lost before that, it contends again. Returns
+  // how the work of the last term has settled.
   async #holdOnce(contest: Contest): Promise<Ended | undefined> {
     const { election, log } = this.#parts;
     this.#contest = contest;
@@ -232,8 +232,8 @@ export class LeaseElector {
     });
   }
 
-  // Returns how long the term is still valid. If the two clocks disagree, a request at once shows whether the term is
-  // still valid (L-096).
+  // Returns how long the term is still valid. If the two clocks disagree, the loop sends a request at once to find out
+  // whether the term is still valid (L-096).
   #tenureMs(): number {
     const tenure = this.#contest?.state.tenure;
     const { election } = this.#parts;

@@ -28,7 +28,7 @@ export type Work = (term: Term) => unknown;
 /** Ended says how the work has settled. */
 export type Ended =
   | { readonly kind: 'returned' }
-  /** `stopped`: the work rejected after its term had ended, or with the error that says so. */
+  /** `stopped`: the work rejected after its term had ended, or with the error which says that the term has ended. */
   | { readonly kind: 'stopped'; readonly error: unknown }
   | { readonly kind: 'failed'; readonly error: unknown };
 
