@@ -134,8 +134,8 @@ export class BlockedWatchdog {
     if (state.get('isReported') === 0) this.#isLineWritten = write(finalLine(final, logFormat));
   }
 
-  // Writes the termination message. While `isWritingMessage` is set, `noteMainThreadReport` waits. `isReported` is read
-  // after `isWritingMessage` is set. So this thread writes no message after the main thread has checked for one.
+  // Writes the termination message. This function sets `isWritingMessage` first and reads `isReported` after that. So
+  // `noteMainThreadReport` either prevents the message or waits until it is written, and then removes it.
   #writeMessage(message: string): void {
     const { state, terminationMessagePath } = this.#options;
     if (this.#isMessageWritten) return;
@@ -149,8 +149,8 @@ export class BlockedWatchdog {
 
 /**
  * noteMainThreadReport is called when the main thread has written the final line. It prevents the probe thread from
- * writing a final line, and removes the termination message of that thread. If the probe thread has already written its
- * line, that line stays, before the main thread's line.
+ * writing a final line, and removes the probe thread's termination message. If the probe thread has already written
+ * its line, that line stays, before the main thread's line.
  */
 export function noteMainThreadReport(state: SharedState, terminationMessagePath: string): void {
   state.set('isReported', 1);

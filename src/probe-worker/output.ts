@@ -11,7 +11,10 @@ const pauseBetween = 10;
 // the next line begins with a line feed. Module-level, because the process has one standard output.
 let wasFull = false;
 
-/** writeBeside writes a line beside those of the main thread. It returns false if the pipe is full. */
+/**
+ * writeBeside writes a line to standard output, to which the main thread may write at the same time. It returns false
+ * if the pipe is full.
+ */
 export function writeBeside(line: string): boolean {
   const descriptor = withoutWaiting();
   let rest = Buffer.from(wasFull ? `\n${line}` : line);

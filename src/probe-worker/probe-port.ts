@@ -17,8 +17,8 @@ import type { FromThread, ShutdownSoFar, ThreadData, ToThread } from './messages
 import { SharedState } from './shared-state.ts';
 import { threadCode } from './thread-code.ts';
 
-// Each message with the facts of the main thread follows this number of heartbeats, which is one second. The thread
-// answers with these facts while the main thread is blocked.
+// The main thread sends its facts to the probe thread after this number of heartbeats, which is every second. While
+// the main thread is blocked, the probe thread answers with these facts.
 const beatsBetweenFacts = 10;
 
 export interface ProbePortOptions {
@@ -75,7 +75,7 @@ export class ProbePort {
    * requests may run no timer for seconds, but is not blocked.
    */
   readonly signOfLife: () => void;
-  /** observer makes /readyz fail before the call that reports ShutdownInitiated returns. */
+  /** observer makes /readyz fail at once when ShutdownInitiated is reported, even before the reporting call returns. */
   readonly observer: Observer;
   readonly #options: ProbePortOptions;
   readonly #state = new SharedState();

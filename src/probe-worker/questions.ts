@@ -65,7 +65,8 @@ export class Questions {
   ask(question: Question): { readonly answered: Promise<Answer>; readonly since: number } | undefined {
     const open = this.#open.get(question.key);
     if (open !== undefined) return open;
-    // Always accept usual questions, because there are only a few of them. Unusual questions must not prevent them.
+    // Always accept usual questions, because there are only a few of them. A client that sends many unusual questions
+    // must not displace them.
     if (this.#open.size >= mostOpen && !question.isUsual) return undefined;
     const { promise: answered, resolve } = Promise.withResolvers<Answer>();
     const asked = { ...question, id: this.#nextId++, since: this.#clock.now(), answered, resolve };

@@ -89,7 +89,8 @@ export class Responder {
     if (clock.now() - last.at >= youngAge) return this.#within(patience, question);
     const isBusy = questions.waitedMs > busyWait;
     const soon = await this.#within(isBusy ? 0 : turnLimit, question);
-    // If the main thread has begun to answer, its checks take long, so wait for them. Otherwise it is busy.
+    // If the main thread has begun to answer, only its checks take long, so wait for them. Otherwise the main thread
+    // is busy, so do not wait.
     return soon !== undefined || isBusy || questions.isInLine(question) ? soon : this.#within(patience, question);
   }
 
@@ -131,8 +132,8 @@ export class Responder {
     return { ...last.answer, headers: { ...last.answer.headers, Age: String(age) } };
   }
 
-  // Returns a failure if the event loop has been blocked for at least the limit. Otherwise, and if the probe excludes
-  // the check `event-loop`, returns undefined.
+  // Returns a failure if the event loop has been blocked for at least the limit. Otherwise, it returns undefined. It
+  // also returns undefined if the probe excludes the check `event-loop`.
   #blocked({ endpoint, path }: ProbeUrl, query: URLSearchParams): Answer | undefined {
     const { readyzStallLimit, livezStallLimit, stalledMs } = this.#options;
     const limit = endpoint === 'readyz' ? readyzStallLimit : livezStallLimit;

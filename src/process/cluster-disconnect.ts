@@ -4,8 +4,8 @@
 import type { Cluster } from 'node:cluster';
 
 /**
- * TakeDisconnect decides who disconnects. If it returns true, it calls `disconnect` itself later. If it returns false,
- * Node disconnects now.
+ * TakeDisconnect decides whether lameduck or Node disconnects the worker. If it returns true, it calls `disconnect`
+ * itself later. If it returns false, Node disconnects now.
  */
 export type TakeDisconnect = (disconnect: () => void) => boolean;
 

@@ -1,4 +1,4 @@
-// Detects that the process runs on a developer's machine. A restart must not wait there.
+// Detects that the process runs on a developer's machine, where a restart must be fast.
 import type { Cluster } from 'node:cluster';
 import { isatty } from 'node:tty';
 import type { Environment } from '../settings/environment.ts';
@@ -13,7 +13,7 @@ export interface Launch {
   readonly hasChannel: boolean;
   /** isClusterWorker tells whether the process is a worker of `node:cluster`. */
   readonly isClusterWorker: boolean;
-  /** parent is the command line of the parent process. It is undefined if it cannot be read. */
+  /** parent is the command line of the parent process. It is undefined if that command line cannot be read. */
   readonly parent: readonly string[] | undefined;
 }
 

@@ -1,6 +1,6 @@
 // The only override of `process.emit`. With it, lameduck decides whether the program's own listeners receive a process
-// signal. Node emits a signal with the `emit` that `process` had when the signal got its first listener (P-111). So the
-// preload installs the override before that.
+// signal. Node emits a signal with the `emit` that `process` had when the signal got its first listener (P-111). So
+// `lameduck/register` installs the override before the program adds listeners.
 
 import { interceptOwnDisconnect, isClusterDisconnect, type TakeDisconnect } from './cluster-disconnect.ts';
 
@@ -94,9 +94,10 @@ export class EmitOverride {
   }
 
   /**
-   * interceptLater delays the loading of a lifecycle. It calls `hurry` before the program receives one of `signals`, or
-   * another event that a lifecycle takes. `hurry` calls `intercept`, or nothing if that is impossible. The returned
-   * function ends the watch. Call it after `intercept`, so that the signals always have a listener.
+   * interceptLater takes the place of a lifecycle that is not loaded yet. It calls `hurry` before the program receives
+   * one of `signals`, or another event that a lifecycle takes. `hurry` loads the lifecycle, which calls `intercept`.
+   * If the lifecycle cannot be loaded, `hurry` does nothing. The returned function ends the watch. Call that function
+   * after `intercept`, so that the signals always have a listener.
    */
   interceptLater(signals: readonly NodeJS.Signals[], hurry: () => void): () => void {
     const listeners = new Map<string, Listener>();
@@ -174,8 +175,8 @@ export class EmitOverride {
       }
     };
     if (isClusterDisconnect(this.process, event, args) && interceptor?.takeDisconnect(deliver) === true) return true;
-    // Let the interceptor take an error before an earlier `emit` sees it: that of source-map-support exits if there is
-    // no listener.
+    // Let the interceptor take an error before an earlier `emit` receives it. For example, the `emit` of
+    // source-map-support exits the process if there is no listener.
     return this.#takesError(event, args) || deliver();
   }
 
@@ -185,8 +186,8 @@ export class EmitOverride {
   }
 
   // Installs the override again if a library has replaced it, as signal-exit does. If the library's `emit` calls the
-  // override, it stays, with a wrapper that takes uncaught errors first. This is called at an event that Node emits
-  // before `uncaughtException`.
+  // override, the library's `emit` stays, in a wrapper that takes uncaught errors first. `#restore` is called at an
+  // event that Node emits before `uncaughtException`.
   readonly #restore = (): void => {
     // The method is called with the process as its `this`.
     // eslint-disable-next-line @typescript-eslint/unbound-method

@@ -47,7 +47,7 @@ export class Exit {
    * stays.
    */
   passOverPendingAwait(): void {
-    // Node 20 replaces an unset exit code with 13. Node 24 replaces 0 between the two events.
+    // Node 20 replaces an unset exit code with 13. Node 24 replaces 0 between `beforeExit` and `exit`.
     this.#process.exitCode ??= exitCodes.clean;
     this.#process.once('beforeExit', (code) => {
       this.#process.prependOnceListener('exit', (later) => {

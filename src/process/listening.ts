@@ -94,8 +94,8 @@ export class Listening {
   };
 
   // Wraps the program's listeners. A wrapper ignores an event that Node emits with the original `emit`. lameduck's
-  // listener emits the event again through the override, and the wrapper then calls its listener. There is a simpler
-  // way to make Node use the override: remove all listeners for a moment. But a signal in that moment would be lost.
+  // listener emits the event again through the override, and the wrapper then calls its listener. It would be simpler
+  // to remove all listeners for a moment, so that Node uses the override. But a signal in that moment would be lost.
   #wrapAll(event: string): void {
     this.#replaceAll(event, (one) => (this.#wrapped.has(one) ? one : this.#wrapper(event, one)));
   }

@@ -34,8 +34,8 @@ export interface Member {
    */
   onHeldOpen(heldBy: readonly string[]): void;
   /**
-   * beforeListeners is called before lameduck calls the delayed listeners. Servers that the drain has closed must
-   * appear open to them.
+   * beforeListeners is called before lameduck calls the delayed listeners. To these listeners, servers that the drain
+   * has closed must appear open.
    */
   beforeListeners(): void;
   /** afterListeners is called when the delayed listeners have ended, or when there are none. */

@@ -73,8 +73,7 @@ export class ProcessEnd {
     // hooks by then.
     if (state.phase !== 'running') this.#process.nextTick(() => this.#members.shutDown([member], state.cause));
     return () => {
-      // Keep the listeners while the process is ending. Without one, a late signal would kill it with the default
-      // action.
+      // Keep the listeners while the process is ending. Without a listener, a late signal would kill the process.
       if (this.isEnding || !this.#members.delete(member)) return;
       for (const signal of member.shutdownSignals)
         if (!this.#members.haveShutdownSignal(signal)) this.#listening.forget(signal);

@@ -1,5 +1,5 @@
-// Decides how the process reacts to process signals, uncaught errors and other events that end it. Pure: no I/O, no
-// timers, no `node:` imports. process-end.ts performs the actions.
+// Decides how the process reacts to process signals, uncaught errors and other events that end it. No side effects: no
+// I/O, no timers, no `node:` imports. process-end.ts performs the actions.
 import { exitCodes } from '../exit-codes.ts';
 
 // A further process signal within this many milliseconds counts as the first one. npm, dumb-init and docker compose

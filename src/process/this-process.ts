@@ -14,8 +14,8 @@ const key = Symbol.for('lameduck.process-end/v2');
 
 /**
  * thisProcess returns the ProcessEnd of this process. The first copy of this package that is used creates it for all
- * copies. Two of them would end the process during each other's drain. They would also treat each other's listeners as
- * the program's.
+ * copies. With two ProcessEnds, one would end the process while the other still drains. Each would also treat the
+ * listeners of the other as the program's.
  */
 export function thisProcess(): ProcessEnd {
   const registry = globalThis as unknown as Record<symbol, ProcessEnd | undefined>;

@@ -12,8 +12,8 @@ const channels = { start: 'tracing:net.server.listen:asyncStart', error: 'tracin
 
 /**
  * giveWay calls `release` if a server of the program cannot listen on `port` because the probe port uses it. It then
- * makes the server listen again. The program sees no error. It releases the port at most once. The returned function
- * makes it stop waiting for such a server.
+ * makes the server listen again. The program sees no error. giveWay releases the port at most once. The returned
+ * function ends the watch for such a server.
  */
 export function giveWay(port: number, release: () => Promise<void>): () => void {
   const asked = new WeakMap<Server, ListenOptions>();
