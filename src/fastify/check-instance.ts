@@ -10,7 +10,8 @@ import { LameduckError, quoted } from '../errors.ts';
 export function checkInstance(app: FastifyInstance): void {
   // Only the root instance has `server` as its own property. An encapsulated instance inherits it.
   if (!Object.hasOwn(app, 'server')) {
-    // `pluginName` lists the plugins of the scope, including this plugin. The first one created the scope.
+    // `pluginName` lists the plugins of the scope, including this plugin. The plugin that created the scope comes
+    // first.
     const [outer] = app.pluginName.split(' -> ', 1);
     throw new LameduckError(
       'LAMEDUCK_ERR_PLUGIN_ENCAPSULATED',

@@ -24,12 +24,13 @@ export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
 
   const replacement: Close = function (callback) {
     const isCallback = typeof callback === 'function';
-    // If the callback is not a function, Fastify reports this.
+    // If the callback is not a function, let Fastify report the mistake.
     if (Boolean(callback) && !isCallback) return close.call(this, callback);
-    // Fastify's own close may still be running when its destroy hook has timed out.
+    // The destroy hook may have timed out while Fastify's own close is still running. So wait for Fastify's own close
+    // here too.
     const whenClosed = handle.shutdown('app.close()').then(closeFastify);
     if (!isCallback) return whenClosed;
-    // Fastify passes arguments to a callback depending on the number of its parameters.
+    // Fastify chooses the arguments of a callback by the number of its parameters.
     const args = callback.length < 3 ? [done] : [this, done];
     void whenClosed.then(
       () => (callback as Callback)(undefined, ...args),

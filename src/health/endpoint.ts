@@ -131,8 +131,8 @@ export class Endpoint {
     return { name: entry.check.name, exclusion, isRun, result: isRun ? this.#run(entry) : undefined };
   }
 
-  // Runs the last check after all others. So a probe fails after ShutdownInitiated even if its other checks began
-  // before it.
+  // Runs lameduck's own check after all others. If the shutdown begins while the other checks run, the probe still
+  // fails.
   #conclude(last: LastCheck, exclusions: Exclusions): Part<CheckResult> {
     const exclusion = exclusions.of(last);
     const isRun = exclusion === undefined;

@@ -17,8 +17,8 @@ export interface HealthOptions {
   /** checkTimeout is the limit of each health check. */
   readonly checkTimeout: number;
   /**
-   * livezGracePeriod is the time in milliseconds until which /livez passes although a post-start hook has not finished.
-   * With 0, /livez does not check post-start hooks.
+   * livezGracePeriod is how long /livez passes although a post-start hook has not finished, in milliseconds. With 0,
+   * /livez does not check post-start hooks.
    */
   readonly livezGracePeriod: number;
   readonly observer: Pick<Observer, 'onCheckChange' | 'onCheckResult' | 'onWarning'>;
@@ -98,7 +98,7 @@ export class Health {
       if (!isFinished()) throw new Error('not finished');
     };
     const check = new Check(reasons.postStartHook(name), run, this.#options);
-    // The checks of /livez are also on /healthz. So a name that is not used on /healthz is not used on /livez.
+    // Every check of /livez is also on /healthz. So a name that is free on /healthz is free on /livez too.
     this.#addTo([this.readyz, this.healthz], check);
     if (livezGracePeriod > 0) this.livez.add(check, clock.now() + livezGracePeriod);
   }

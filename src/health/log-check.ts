@@ -40,7 +40,7 @@ export class LogCheck {
     if (this.#isOverdue(this.#completedAt)) throw new Error('logging blocked');
   }
 
-  /** stop makes the check no longer flush. After that, the check always passes. */
+  /** stop ends the flushes. After that, the check always passes. */
   stop(): void {
     this.#isStopped = true;
     this.#cancel();

@@ -9,8 +9,8 @@ export interface ProbeUrl {
 }
 
 /**
- * parseProbeUrl parses the URL of a probe. It returns undefined for any other URL (P-080). An absolute URL is also
- * another URL, because it is a request to a forward proxy.
+ * parseProbeUrl parses the URL of a probe. It returns undefined for any other URL (P-080), such as an absolute URL,
+ * which is a request to a forward proxy.
  */
 export function parseProbeUrl(url: string): ProbeUrl | undefined {
   const match = probeUrl.exec(url);

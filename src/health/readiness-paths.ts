@@ -21,8 +21,8 @@ export function readinessPaths(
   };
 }
 
-// Removes a slash at the end of a path. The routers of Express and Koa ignore it by default, so a load balancer may
-// probe the path with it.
+// Removes a slash at the end of a path. The routers of Express and Koa ignore such a slash by default, so a load
+// balancer may probe `/health/` instead of `/health`.
 function withoutFinalSlash(path: string): string {
   return path.replace(/(.)\/$/, '$1');
 }

@@ -1,4 +1,4 @@
-// The names of lameduck's own checks on /readyz. If /readyz fails, such a name says why.
+// The names of lameduck's own checks on /readyz. The name of a failing check says why /readyz fails.
 import type { LifecycleSignals } from '../lifecycle/signals.ts';
 import type { LastCheck } from './endpoint.ts';
 

@@ -150,7 +150,8 @@ function processLines(log: Logger): ProcessLines {
   };
 }
 
-// This hint is for programs with child processes or queue workers. These would begin to stop only after the drain.
+// This hint is for programs with child processes or queue workers, which would otherwise begin to stop only after the
+// drain.
 const heldHint =
   'set LAMEDUCK_OWN_SIGNAL_LISTENERS=run if a listener forwards the signal to child processes or stops a queue worker';
 

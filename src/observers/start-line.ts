@@ -1,12 +1,12 @@
 // The fields of the start line. The length of the line is limited. Fields that do not fit are left out, and the line
-// says how many they are.
+// says how many fields are missing.
 import { version } from '../version.ts';
 
 /** StartReport contains the facts of the start line. */
 export interface StartReport {
   readonly budgetSum: string;
   readonly addresses: readonly string[];
-  /** settings are the settings that code or the environment has set, without those that the sum of the budget shows. */
+  /** settings are the settings that code or the environment has set, except those that `budgetSum` already shows. */
   readonly settings: Readonly<Record<string, string>>;
 }
 

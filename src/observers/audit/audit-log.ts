@@ -83,8 +83,8 @@ class RequestAudit implements WrittenAuditLog {
   }
 
   onComplete(key: object, response?: Response): void {
-    // If the client disconnected while its request was held, the program never received the request. Its end is an
-    // event even so.
+    // If the client disconnected while its request was held, the program never received the request. The end of such a
+    // request is recorded nevertheless.
     const audited = this.#audited.get(key) ?? (response && this.#receive(key, response.req));
     if (audited === undefined || audited.isOver) return;
     audited.isOver = true;

@@ -1,5 +1,5 @@
-// Formats the events of the audit log, with the fields of audit.k8s.io/v1 at the level Metadata. Pure: it uses no clock
-// and no file.
+// Formats the events of the audit log, with the fields of audit.k8s.io/v1 at the level Metadata. No side effects: it
+// uses no clock and no file.
 import type { Request } from '../../message.ts';
 
 /** Stage is the stage of a request that an audit event records. */
@@ -97,7 +97,7 @@ function afterLast(separator: string, text: string): string {
 const mapped = '::ffff:';
 
 // Returns the address of the connection's peer. It does not read `X-Forwarded-For`, because any client can send this
-// header. An IPv4 address that an IPv6 socket shows as mapped is written as IPv4.
+// header. An IPv4 address in IPv6 form, such as `::ffff:10.0.0.1`, is written as IPv4.
 function sourceIPOf({ socket: { remoteAddress } }: Request): string {
   if (remoteAddress === undefined) return '';
   const isMapped = remoteAddress.startsWith(mapped) && remoteAddress.includes('.');

@@ -11,8 +11,8 @@ const writeFile = promisify(write);
 // The maximum number of bytes in one append to a file.
 const longestAppend = 65_536;
 
-// The maximum number of bytes that a pipe accepts completely or not at all (PIPE_BUF of Linux). No other line can then
-// be written between them.
+// The maximum number of bytes that a pipe accepts completely or not at all (PIPE_BUF of Linux). No other process can
+// then write between these bytes.
 const longestPipeWrite = 4_096;
 
 // The mode of a new log file: only its owner can read it, because paths and addresses may be personal data.

@@ -1,9 +1,9 @@
-// Predicts how long a shutdown takes. Pure: all times are arguments, in milliseconds.
+// Predicts how long a shutdown takes. No side effects: all times are arguments, in milliseconds.
 import { lowestDrainRate } from '../../settings/drain-rate.ts';
 
 /** Outlook contains the facts from which a prediction is computed. Times are in milliseconds. */
 export interface Outlook {
-  /** budget is the shutdown budget. drainEnd is the part of it before the destroy hooks begin. */
+  /** budget is the length of the shutdown budget. drainEnd is the part of the budget before the destroy hooks begin. */
   readonly budget: number;
   readonly drainEnd: number;
   readonly delay: number;

@@ -1,4 +1,5 @@
-// The durations of recent requests, on which the prediction is based. Pure: all times are arguments, in milliseconds.
+// The durations of recent requests, on which the prediction is based. No side effects: all times are arguments, in
+// milliseconds.
 
 /** RecentDurations counts the durations of recent requests by bucket, in a sliding window. */
 export class RecentDurations {
