@@ -5,8 +5,8 @@ import type { Kind } from './kinds.ts';
 export interface Row<Value, Given = Value> {
   readonly kind: Kind<Value>;
   /**
-   * default returns the default value. Its argument tells whether the process runs in a cluster. If it is undefined,
-   * the program's own value stays.
+   * default returns the default value. Its argument tells whether the process runs in a cluster. If the default value
+   * is undefined, the program's own value stays.
    */
   readonly default: (inCluster: boolean) => Value;
   /** namedAfter is the apiserver's flag or the pod's field after which the setting is named. */

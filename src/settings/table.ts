@@ -58,7 +58,8 @@ const ownRows = {
   }),
   /**
    * eventStreamRetry: The reconnection time that an event stream sends to its client when the drain ends the stream.
-   * Each client gets a random time, from half of this value to one and a half times this value. `0s` sends none.
+   * Each client gets a random time, from half of this value to one and a half times this value. With `0s`, the stream
+   * sends no reconnection time.
    *
    * @default `3s`
    */
@@ -145,8 +146,8 @@ const ownRows = {
    */
   healthCheckTimeout: row<number, Duration>({ kind: limit, default: () => 900 }),
   /**
-   * livezGracePeriod: The time after its registration in which a post-start hook must end. After that, `/livez` fails,
-   * so that the kubelet restarts a start that hangs. `0s` never lets a start fail `/livez`.
+   * livezGracePeriod: How long a post-start hook may run after its registration. After that, `/livez` fails, so that
+   * the kubelet restarts a container whose start hangs. With `0s`, a start that hangs never makes `/livez` fail.
    *
    * @default `0s`
    */
