@@ -4,9 +4,9 @@
 let loading = 0;
 
 /**
- * fromBundle calls `load`, which imports a CommonJS package. Until the package is loaded, it sets a global `require`.
- * In a bundle of ECMAScript modules, esbuild replaces the package's `require`. If there is no global `require`, the
- * replacement throws for built-in modules.
+ * fromBundle calls `load`, which imports a CommonJS package. If lameduck is bundled into an ECMAScript module, esbuild
+ * replaces `require` in the package. The replacement throws for built-in modules unless there is a global `require`.
+ * So fromBundle sets a global `require` until the package is loaded.
  */
 export async function fromBundle<T>(load: () => Promise<T>): Promise<T> {
   const isCommonJs = typeof module !== 'undefined';

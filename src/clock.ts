@@ -2,8 +2,8 @@
 import { performance } from 'node:perf_hooks';
 import timers from 'node:timers';
 
-// Save Node's functions when lameduck loads. Otherwise a test with fake timers could stop a shutdown. A saved function
-// is also faster, because the global `performance` is a getter.
+// Save Node's functions when lameduck loads. Otherwise the fake timers of a test could stop a shutdown. A saved
+// function is also faster, because the global `performance` is a getter.
 const now = performance.now.bind(performance);
 const { clearTimeout: stopTimer } = timers;
 const hrtime = process.hrtime.bind(process);

@@ -143,7 +143,7 @@ function worker(settings: Settings, environment: Environment, parts: () => Parts
 
 interface MemberActions {
   readonly probePort: number;
-  /** onEnded is called when the lifecycle has ended and its process goes on. */
+  /** onEnded is called when the lifecycle has ended but the process continues. */
   readonly onEnded: (exitCode: number) => void;
   /** onNoOwner is called if the primary or main thread has no lifecycle. */
   readonly onNoOwner: () => void;

@@ -247,8 +247,8 @@ function joinProcess(
   };
 }
 
-// Lets the process connect to its own servers during the drain. `runShutdown` calls `detach` before, because the
-// requests of a test are not requests of the program to itself.
+// Lets the process connect to its own servers during the drain. `runShutdown` of `lameduck/testing` calls `detach`
+// before the drain, because the requests of a test are not requests of the program to itself.
 function acceptSelfRequests({ servers, traffic, warn, recorder, handle: { signals } }: Parts): () => void {
   let requests: SelfRequests | undefined;
   let hasEnded = false;
@@ -301,9 +301,9 @@ export function lifecycleOf(it: object): ManagedLifecycle | undefined {
   return lifecycles.get(it);
 }
 
-// Returns the lifecycle if LAMEDUCK_DISABLED is 1. It starts nothing, listens for no process signal and answers no
-// probe. It does not call post-start hooks. `shutdown()` still calls the other hooks. The grace period is so long that
-// no hook exceeds the budget.
+// Returns the lifecycle if LAMEDUCK_DISABLED is 1. This lifecycle starts nothing, listens for no process signal and
+// answers no probe. It does not call post-start hooks. `shutdown()` still calls the other hooks. The grace period is
+// so long that no hook exceeds the budget.
 function disabled(): ManagedLifecycle {
   const { settings, sources } = completeSettings({ terminationGracePeriodSeconds: 2_000_000 }, {});
   const parts = createParts({

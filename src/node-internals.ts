@@ -18,8 +18,8 @@ interface Parser {
 type Interval = NodeJS.Timeout & { _destroyed?: boolean };
 
 /**
- * connectionsOf lists the open connections of a server. If Node's list is missing, lameduck finds an older connection
- * than its own lifecycle only when the next request arrives on it.
+ * connectionsOf lists the open connections of a server. If Node's list is missing, lameduck finds a connection that is
+ * older than its lifecycle only when the next request arrives on that connection.
  */
 export function connectionsOf(server: Server): Socket[] {
   const list = hidden(server, 'http.server.connections') as ConnectionsList | undefined;
@@ -28,7 +28,7 @@ export function connectionsOf(server: Server): Socket[] {
 
 /**
  * sessionsOf lists the open HTTP/2 sessions of a server. Node lists them since version 24. If the list is missing,
- * lameduck finds an older session than its own lifecycle only when the client opens the next stream.
+ * lameduck finds a session that is older than its lifecycle only when the client opens the next stream.
  */
 export function sessionsOf(server: Server): ServerHttp2Session[] {
   const sessions = hidden(server, 'sessions') as Iterable<Partial<ServerHttp2Session>> | undefined;

@@ -59,8 +59,8 @@ export interface PartsOptions extends DrainOptions {
   /** flushLog flushes the log. The health check `log` uses it (A-077). */
   readonly flushLog?: FlushFunction | undefined;
   /**
-   * onStart is called once, when all servers listen, with the addresses of the servers. It is the first thing that
-   * happens at the start.
+   * onStart is called once, when all servers listen, with the addresses of the servers. It is called before anything
+   * else at the start.
    */
   readonly onStart: (addresses: readonly string[]) => void;
 }

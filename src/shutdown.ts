@@ -214,7 +214,7 @@ export class Shutdown {
   }
 
   // Returns the length of the shutdown delay. A process that has never been ready needs no delay: no Service has sent
-  // it a client.
+  // it a connection.
   #delayOf(isSkipped: boolean): number {
     const { lifecycle, settings } = this.#parts;
     return isSkipped || !lifecycle.signals.hasBeenReady.hasSignaled ? 0 : settings.shutdownDelayDuration;
@@ -270,7 +270,7 @@ export class Shutdown {
   }
 
   // Waits until each peer has acknowledged its response, because in a pod unacknowledged bytes are lost when the
-  // process ends. Requests on connections that were accepted too late still get a 429.
+  // process ends. Requests on connections that were accepted after NotAcceptingNewRequest still get a 429.
   async #closeConnections(endBy: Deadline): Promise<void> {
     const { drain, servers, recorder, clock, settings } = this.#parts;
     const closeBy = this.#reservesTime ? new Deadline(clock, endBy.at - settings.destroyHookTimeout) : endBy;

@@ -18,8 +18,8 @@ export interface StartupParts {
   readonly health: Health;
   readonly hooks: Hooks;
   /**
-   * onStart is called once, when all servers listen, with the addresses of the servers. It is the first thing that
-   * happens at the start.
+   * onStart is called once, when all servers listen, with the addresses of the servers. It is called before anything
+   * else at the start.
    */
   readonly onStart: (addresses: readonly string[]) => void;
 }

@@ -2,8 +2,8 @@
 import { wait, type Clock } from './clock.ts';
 import type { Deadline } from './deadline.ts';
 
-// A step may run this many milliseconds longer than its deadline. A step that stops when the deadline aborts it needs
-// this time.
+// A step may run this many milliseconds longer than its deadline. A step that is aborted at its deadline needs this
+// time to stop.
 const leniency = 50;
 
 export interface StepOptions {

@@ -49,7 +49,7 @@ export interface HookLimits {
   readonly limit: number;
   /** stop aborts the hook. If the hook throws or rejects after that, this is not a failure. */
   readonly stop?: AbortSignal;
-  /** cut ends the hook's time before its limit. A hook that is still running has then timed out. */
+  /** cut ends the hook's time before its limit. A hook that is still running then counts as timed out. */
   readonly cut?: AbortSignal;
 }
 
