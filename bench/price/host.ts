@@ -1,5 +1,5 @@
-// The measured process. It has a bare server and a server with an implementation, and the loop that drives either in
-// process.
+// The measured process. It has a bare server, a server with an implementation, and a loop that sends requests to
+// either server inside the process.
 import { once } from 'node:events';
 import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';

@@ -1,4 +1,5 @@
-// Measures the CPU time that one implementation adds to a request. Pairs of short windows take turns in one process.
+// Measures the CPU time that one implementation adds to a request. In one process, short windows with the bare server
+// and with the implementation take turns.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -6,7 +7,10 @@ import { get, post, ResponseReader } from '../../test/support/closed-loop-client
 import type { Question, Side } from './host.ts';
 import { Load } from './load.ts';
 
-/** One pair of windows. Numbers are nanoseconds of CPU time per request, of the server's process alone. */
+/**
+ * Pair holds the measurements of two neighbouring windows, one for each server. Numbers are nanoseconds of CPU time
+ * per request, of the server's process alone.
+ */
 export interface Pair {
   /** The CPU time of a whole request over loopback. */
   readonly bare: number;

@@ -95,7 +95,8 @@ async function underLoad(port: number, measure: () => Promise<number[]>): Promis
   } finally {
     load.kill('SIGKILL');
     await once(load, 'close');
-    // The server first responds to all queued requests of the clients. The next kind is measured after that.
+    // Wait until the server has responded to all queued requests of the clients. The next kind of probe is measured
+    // after that.
     await probe(port, '/readyz');
   }
 }

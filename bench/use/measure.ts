@@ -96,7 +96,7 @@ class Host implements AsyncDisposable {
     this.#connections.push(perConnection);
   }
 
-  /** costs measures the values without windows, and returns all costs. */
+  /** costs measures the values that need no windows, and returns all costs. */
   async costs(idle: number): Promise<Costs> {
     const profiled = profiledWindows * wholeRequests;
     await this.#ask('profile');

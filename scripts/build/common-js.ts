@@ -1,8 +1,8 @@
 // Builds the CommonJS files that Node loads, and the thin modules through which `import` gets the same instance.
 //
 // Each module of `src` is in one file only, so that its state exists once in a process. A module that several files
-// need is in the main file or in a piece of it. The others take it from there: from the property `modules`, which is
-// not enumerable.
+// need is in the main file or in a piece of it. The other files take such a module from the property `modules` of that
+// file, which is not enumerable.
 import { join, relative } from 'node:path';
 import { build, type Metafile, type Plugin, type StdinOptions } from 'esbuild';
 import { entries, internal, pieces, preload, type Entry } from './entries.ts';

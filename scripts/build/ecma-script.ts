@@ -1,4 +1,5 @@
-// The ECMAScript modules: the exports for bundlers, which take them by the condition `module`, and the command.
+// Builds the ECMAScript modules: the command, and the exports for bundlers. A bundler selects these exports by the
+// condition `module`.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, type Metafile } from 'esbuild';

@@ -34,7 +34,8 @@ here, so that it causes no further errors. */}}
 {{- include "lameduck.milliseconds" $given | default (include "lameduck.milliseconds" (index . 1)) -}}
 {{- end -}}
 
-{{/* Returns every term and the sum in milliseconds, and the grace period in seconds as `grace`, all as JSON. */}}
+{{/* Returns every term of the grace period and their sum in milliseconds, and the grace period in seconds as `grace`, all
+as JSON. */}}
 {{- define "lameduck.times" -}}
 {{- $l := .Values.lameduck -}}
 {{- $front := include "lameduck.front" . | fromJson -}}
@@ -71,7 +72,7 @@ here, so that it causes no further errors. */}}
   | toJson -}}
 {{- end -}}
 
-{{/* Returns the sum as text, for the notes and the errors. */}}
+{{/* Returns the sum of the terms as text, for the notes and the errors. */}}
 {{- define "lameduck.sum" -}}
 {{- $b := include "lameduck.times" . | fromJson -}}
 {{- $stop := "" -}}

@@ -39,7 +39,7 @@ debugSocketPath: file
 debugSocketStack: boolean
 {{- end -}}
 
-{{/* The values of the block that are not settings of the package, but terms of the sum. */}}
+{{/* The values of the block that are not settings of the package, but terms of the grace period. */}}
 {{- define "lameduck.terms" -}}
 longestRequestDuration: limit
 marginDuration: limit
