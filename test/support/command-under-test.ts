@@ -65,7 +65,7 @@ export class CommandUnderTest implements AsyncDisposable {
     try {
       process.kill(-(this.child.pid as number), 'SIGKILL');
     } catch {
-      // No process of the group is left.
+      // This error means that no process of the group is left.
     }
     await this.exit;
   }

@@ -42,7 +42,7 @@ export function makePipe(t: TestContext): Pipe {
   };
 }
 
-/** attempted returns 0 if the pipe is full, or empty when reading. */
+/** attempted returns 0 if a write finds the pipe full, or if a read finds the pipe empty. */
 function attempted(use: () => number): number {
   try {
     return use();

@@ -64,7 +64,7 @@ export class GrpcHealthClient {
     const told: string[] = [];
     stream.on('data', ({ status }: { status: string }) => told.push(status));
     const first = once(stream, 'data');
-    first.catch(() => undefined); // `end` reports this error, too.
+    first.catch(() => undefined); // Ignore the error here, because `end` reports it too.
     const end = new Promise<string[]>((resolve) => {
       stream.on('error', () => undefined);
       stream.on('status', ({ code }) => {

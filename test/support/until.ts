@@ -1,4 +1,4 @@
-// Waits for a condition without an event.
+// Waits for a condition that no event reports.
 import { setTimeout } from 'node:timers/promises';
 
 /** until calls `isSo` repeatedly, for at most ten seconds, until it returns true. */
