@@ -82,7 +82,7 @@ interface OwnServer {
 }
 
 void describe('the gRPC health service', { concurrency: 4 }, () => {
-  test('K-032, K-033 the gRPC services "" and readyz report what /readyz does, and livez and healthz what /livez and /healthz do', async (t) => {
+  test('K-032, K-033 the gRPC services "" and readyz have the status of /readyz, and livez and healthz have that of /livez and /healthz', async (t) => {
     const it = subject(t);
     let isReady = true;
     it.duck.addReadyzCheck('flag', () => isReady);
@@ -205,7 +205,7 @@ void describe("a gRPC server of the program's own", { concurrency: 4 }, () => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  test('P-046 a client that watches again after its stream has ended does not hold the drain', async (t) => {
+  test('P-046 a client that watches again after its stream has ended does not delay the drain', async (t) => {
     const it = subject(t);
     const own = await ownServer(t, it);
     const client = clientOf(t, own.port);

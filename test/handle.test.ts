@@ -147,7 +147,7 @@ test('a shutdown without a reason says that the program requested it', async () 
   assert.equal((await clock.advanceUntil('the end', handle.ended)).reason, 'shutdown()');
 });
 
-test('ended resolves after any shutdown, whatever began it', async () => {
+test('ended resolves after every shutdown, whatever its cause', async () => {
   const { handle, shutdown, clock } = await readyUnderTest();
   void shutdown.begin('SIGTERM');
   assert.equal((await clock.advanceUntil('the end', handle.ended)).reason, 'SIGTERM');

@@ -10,7 +10,7 @@ import { ProcessUnderTest, type Line } from '../support/process-under-test.ts';
 const warning = ({ level, msg }: Line): boolean =>
   level === 40 && msg?.startsWith('close-with-grace ends this process') === true;
 
-test('a starter whose delay is shorter than the drain does not cut the drain, and no warning is logged', async (t) => {
+test('a starter such as fastify-cli whose delay is shorter than the drain does not cut the drain, and no warning is logged', async (t) => {
   const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', { CLOSE_GRACE_DELAY: '1' }));
   const request = await HeldRequest.open(t, await program.ready());
   program.kill('SIGTERM');
@@ -25,7 +25,7 @@ test('a starter whose delay is shorter than the drain does not cut the drain, an
 
 const run = { LAMEDUCK_OWN_SIGNAL_LISTENERS: 'run' };
 
-test('with ownSignalListeners run a starter that closes the application joins the drain, and ends the process after it', async (t) => {
+test('with ownSignalListeners run a starter such as fastify-cli that closes the application ends the process after the drain', async (t) => {
   const env = { CLOSE_GRACE_DELAY: '28000', ...run };
   const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', env));
   const request = await HeldRequest.open(t, await program.ready());
@@ -38,7 +38,7 @@ test('with ownSignalListeners run a starter that closes the application joins th
   assert.equal((await program.finalLine())['exitCode'], 0);
 });
 
-test('with ownSignalListeners run, a starter whose delay is shorter than the drain ends the drain early, and a warning at the start says so', async (t) => {
+test('with ownSignalListeners run a starter such as fastify-cli with a short delay ends the drain early, and a warning at the start says so', async (t) => {
   const env = { CLOSE_GRACE_DELAY: '500', ...run };
   const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', env));
   const port = await program.ready();
@@ -52,7 +52,7 @@ test('with ownSignalListeners run, a starter whose delay is shorter than the dra
   assert.ok(!('InFlightRequestsDrained' in (phases as object)));
 });
 
-test('the error for an application that the starter encapsulates says how to avoid this', async (t) => {
+test('the error for an application that fastify-cli encapsulates says how to avoid the encapsulation', async (t) => {
   const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', { ENCAPSULATED: '1' }));
   assert.deepEqual(await program.exit, { code: 1, signal: null });
   assert.match(program.stderr, /LAMEDUCK_ERR_PLUGIN_ENCAPSULATED/);

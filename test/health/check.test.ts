@@ -228,7 +228,7 @@ test('P-082 a probe during a run of a check gets the result of that run, and a l
   assert.equal(await second, undefined);
 });
 
-test('P-082 a probe that arrives with the result of a run starts a new run', async () => {
+test('P-082 a probe that arrives together with the result of a run starts a new run', async () => {
   let runs = 0;
   const check = createCheck(async () => {
     runs++;

@@ -148,7 +148,7 @@ describeProbedAdapters((adapter) => {
     assert.equal(runs, before + 2);
   });
 
-  it('A-003, A-090, A-106, P-077, P-078, P-091 during the delay probes get responses on kept and new connections, and nothing makes /readyz pass', async (t) => {
+  it('A-003, A-090, A-106, P-077, P-078, P-091 during the delay probes get responses on open and new connections, and nothing makes /readyz pass', async (t) => {
     let isTakenOut = false;
     const serving = await start(
       t,

@@ -54,7 +54,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([record.exitCode, record.requests.answered, record.requests.cut], [0, 5, 0]);
   });
 
-  it("P-001, P-122 a 503 on a readiness path has Connection: close from the connection's drawn moment on, not before", async (t) => {
+  it("P-001, P-122 a 503 on a readiness path has Connection: close from the connection's random close time on, not before", async (t) => {
     const serving = await serve(t, {
       adapter,
       readinessPaths: ['/health'],

@@ -10,7 +10,7 @@ describeAdapters((adapter) => {
   for (const shutdownSendRetryAfter of [false, true]) {
     const mode = `shutdownSendRetryAfter ${String(shutdownSendRetryAfter)}`;
 
-    test(`A-057 a hook sends five requests to its own server after the delay, on new and kept connections, ${mode}`, async (t) => {
+    test(`A-057 a hook sends five requests to its own server after the delay, on new and keep-alive connections, ${mode}`, async (t) => {
       const answers: string[] = [];
       const serving = await serve(t, {
         adapter,

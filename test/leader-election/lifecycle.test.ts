@@ -108,7 +108,7 @@ test('L-103, L-141 an elector adds a livez check and no readyz check, and the sh
   assert.equal(api.store.current('app')?.spec['holderIdentity'], '');
 });
 
-test('L-170 two electors on Leases of one name in two namespaces have metrics and checks of their own', async (t) => {
+test('L-170 two electors on Leases of the same name in different namespaces have separate metrics and checks', async (t) => {
   const { ask, shutdown } = await served(t, ['ns-2']);
   const { families } = new Exposition(await ask('/metrics'));
   const samples = families.get('leader_election_master_status')?.samples ?? [];

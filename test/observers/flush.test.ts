@@ -108,7 +108,7 @@ for (const [what, flush, expected] of outcomes) {
   });
 }
 
-test('A-077 when a flush function has called back once, each later flush is done only at its callback', async () => {
+test('A-077 when a flush function has called back once, each later flush is complete only at its callback', async () => {
   const waiting: Callback[] = [];
   const flushing = flushOf({ ...levels, flush: (done: Callback) => waiting.push(done) });
   const flushes: Promise<unknown>[] = [];
@@ -123,7 +123,7 @@ test('A-077 when a flush function has called back once, each later flush is done
   await assert.rejects(flushes[2] as Promise<unknown>, { message: 'flush failed', cause: failing });
 });
 
-test('A-077 if the parameter of a flush function is not a callback, each flush is done when the function returns', async () => {
+test('A-077 if the parameter of a flush function is not a callback, each flush is complete when the function returns', async () => {
   const flushing = flushOf({ ...levels, flush: (_force: unknown) => true });
   for (let time = 0; time < 3; time++) assert.equal(await stateOf(() => flushing?.()), 'done');
 });

@@ -94,7 +94,7 @@ test('the time before the probe thread learns of the shutdown counts against the
   assert.equal((JSON.parse(under.lines[0] ?? '') as Record<string, unknown>)['durationMs'], 2_600);
 });
 
-test('the next check is due with the last line, and shows whether a debugger has paused the main thread', async () => {
+test('the next check of the probe thread is due with the last line, once it knows that no debugger has paused the main thread', async () => {
   const under = new WordsUnderTest();
   const due = (): number => under.words.dueIn;
   assert.equal(due(), Infinity);
@@ -209,7 +209,7 @@ test('K-212 the probe thread neither overwrites nor removes a termination messag
   assert.equal(readFileSync(path, 'utf8'), own);
 });
 
-test('K-212 if the main thread reports just as the probe thread begins, only the main thread writes', async (t) => {
+test('K-212 if the main thread writes its final line just as the probe thread begins, the probe thread writes nothing', async (t) => {
   class Hurried extends SharedState {
     override set(...[slot, value]: Parameters<SharedState['set']>): void {
       super.set(slot, value);
@@ -224,7 +224,7 @@ test('K-212 if the main thread reports just as the probe thread begins, only the
   assert.equal(under.state.get('isWritingMessage'), 0);
 });
 
-test('K-212 a main thread that reports while the probe thread writes waits for it, and removes what it wrote', async (t) => {
+test('K-212 if the main thread writes its final line while the probe thread writes its message, the main thread waits and removes that message', async (t) => {
   const path = emptyFile(t);
   const state = new SharedState();
   state.message = 'half written';

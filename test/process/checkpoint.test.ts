@@ -106,7 +106,7 @@ test('the checkpoint has ShutdownInitiated before the log does, while the progra
   assert.deepEqual(await said(next), ['previous run was killed']);
 });
 
-test('a first run logs no previous one, and a process that exits on its own leaves a complete checkpoint', async (t) => {
+test('the first run logs no previous run, and a process that exits on its own leaves a complete checkpoint', async (t) => {
   const path = join(folder(t), 'checkpoint.json');
   const first = start(t, path);
   assert.deepEqual(await said(first), []);

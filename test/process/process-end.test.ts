@@ -238,7 +238,7 @@ test('P-058 the watchdog ends the process even if process.exit() returns or thro
   }
 });
 
-test('P-075 the end of the budget ends listeners of the program that never settle, with 80', async () => {
+test('P-075 if a listener of the program never settles, the process exits with 80 at the end of the budget', async () => {
   const { target, log, lifecycle, clock } = create();
   const never = new Promise<never>(() => undefined);
   target.on('SIGTERM', (): unknown => never);
@@ -260,7 +260,7 @@ test('P-058 process.exit(0) by the program during the drain exits with the code 
   assert.ok(log.includes('report 80'));
 });
 
-test('a lost leadership exits at once with 83 if the work continues or there is no lifecycle', () => {
+test('if leadership is lost and the work continues, or there is no lifecycle, the process exits at once with 83', () => {
   const { target, log, end } = create();
   end.endAfterLoss('leadership lost', true);
   assert.deepEqual(log.slice(0, 3), ['begin leadership lost', 'leadership lost: exiting at once', 'report 83']);

@@ -85,7 +85,7 @@ test('P-056 copies of the package in one process listen and end together', async
   assert.deepEqual(added(), [0, 0, 0, 0, 0, 0]);
 });
 
-test('of two lifecycles of different copies of the package, the first has the checkpoint', async (t) => {
+test('of two lifecycles of different copies of the package, only the first writes the checkpoint', async (t) => {
   const copy = new URL('../../src/process/checkpoint.ts?copy', import.meta.url).href;
   const other = (await import(copy)) as { openCheckpoint: typeof openCheckpoint };
   const path = join(folder(t), 'checkpoint.json');

@@ -1,5 +1,5 @@
 // Computes the times of an election: when a request is due, how long to wait for its reply, and when a record expires.
-// Pure.
+// No side effects.
 import { isCoordinated } from './lease.ts';
 import {
   validUntil,

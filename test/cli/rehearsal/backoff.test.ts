@@ -38,7 +38,7 @@ for (const { runs, limits, delays: expected } of vectors) {
   });
 }
 
-test('K-148 a container that a probe has killed restarts at once if the instance before finished longer ago than its delay', () => {
+test('K-148 a container that a probe has killed restarts at once if the previous instance exited longer ago than the back-off delay', () => {
   const backoff = stepped(undefined, 1_000, 1_000);
   assert.equal(delayUntil(backoff, 1_000, 12_000), 0);
   assert.equal(delayUntil(backoff, 1_000, 5_000), 6_000);

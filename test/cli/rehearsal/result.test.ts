@@ -93,7 +93,7 @@ test('new connections that fail after the deletion show that the listener closed
   assert.match(result.causes[0]?.text ?? '', /^1 new connection failed, the listener closed 0\.0 s after the deletion/);
 });
 
-test('lost requests on kept connections show that the server cut these connections', () => {
+test('lost requests on keep-alive connections show that the server cut these connections', () => {
   const result = judge(
     [...started, [4_100, 'requestLost', { client: 'keptConnection', why: 'ECONNRESET' }], ...exit(0)],
     {
@@ -276,7 +276,7 @@ test('a program that runs on in the background is not reported as slow to start'
   assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['endedItself']]);
 });
 
-test('a server that listens on another port than the requests go to is reported with both ports', () => {
+test('if a server listens on another port than the port of the requests, both ports are reported', () => {
   const result = judge([
     [0, 'containerStarted', { container: 'app' }],
     [60_000, 'note', { text: 'the pod did not become ready', port: 9999, otherPorts: '3000' }],

@@ -135,7 +135,7 @@ void describe('a scenario', { concurrency: 2 }, () => {
     assert.equal(indexOf(log, 'podDeleted'), -1);
   });
 
-  it('K-104 the scenario sidecars gives a pod without a sidecar one, which ends last', async () => {
+  it('K-104 the scenario sidecars adds a sidecar to a pod without one, and the sidecar ends last', async () => {
     const port = await reservePort();
     const scenario = { ...scenarios.sidecars, steps: [{ at: 0, do: { kind: 'delete' } }] } as const;
     const log = await interruptedWhen(() => false, { container: serving(port), port, scenario });

@@ -53,12 +53,12 @@ test('K-071 a deletion uses the requested grace period, else that of the pod, an
   assert.equal(effectiveGrace({ cause: 'deletion', gracePeriodSeconds: -1 }, 30), 1);
 });
 
-test("K-175 a hard eviction gives a pod one second, and a soft eviction the shorter one of its limit and the pod's grace period", () => {
+test("K-175 a hard eviction gives a pod one second, and a soft eviction the shorter of its limit and the pod's grace period", () => {
   assert.equal(effectiveGrace({ cause: 'hardEviction' }, 30), 1);
   assert.equal(effectiveGrace({ cause: 'softEviction', maxPodGracePeriodSeconds: 20 }, 30), 20);
   assert.equal(effectiveGrace({ cause: 'softEviction', maxPodGracePeriodSeconds: 0 }, 30), 1);
 });
 
-test("K-174 a node shutdown gives a pod the shorter one of its own limit and the pod's grace period", () => {
+test("K-174 a node shutdown gives a pod the shorter of its own limit and the pod's grace period", () => {
   assert.equal(effectiveGrace({ cause: 'nodeShutdown', shutdownGracePeriodSeconds: 15 }, 30), 15);
 });

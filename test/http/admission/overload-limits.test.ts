@@ -95,7 +95,7 @@ describeAdapters((adapter) => {
     assert.equal(serving.traffic.overload?.requestsTimedOut, 1);
   });
 
-  it('A-172 a response that has begun is broken off at requestTimeout, and the client never takes the part for the whole', async (t) => {
+  it('A-172 a response that has begun is broken off at requestTimeout, and the client does not mistake the part for the whole response', async (t) => {
     const serving = await serve(t, {
       adapter,
       requestTimeout: '100ms',

@@ -26,7 +26,7 @@ describeAdapters((adapter) => {
 
   const skip = noProbes(adapter);
   it(
-    'P-078 a probe whose checks are still running is not counted in flight, and gets its response before its connection ends',
+    'P-078 a probe whose checks are still running is not counted as in flight, and gets its response before its connection ends',
     { skip },
     async (t) => {
       let pass: (() => void) | undefined;

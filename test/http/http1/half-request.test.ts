@@ -107,7 +107,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([record.exitCode, record.requests.cut], [0, 0]);
   });
 
-  it('P-026 a body that still arrives in small pieces after its response holds the drain for at most one second', async (t) => {
+  it('P-026 a body that still arrives in small pieces after its response delays the drain by at most one second', async (t) => {
     const serving = await serve(t, {
       adapter,
       listener: (_, response) => response.end('enough'),

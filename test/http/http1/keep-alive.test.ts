@@ -18,7 +18,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
 }
 
 describeAdapters((adapter) => {
-  it('P-001, P-003 a connection gets Connection: close on its first response after its drawn moment, before the listener closes', async (t) => {
+  it('P-001, P-003 a connection gets Connection: close on its first response after its random close time, before the listener closes', async (t) => {
     // The random moment of a connection is never in the last quarter of the delay, which is left for slow clients. On
     // this slow clock, that quarter lasts many round trips.
     const clock = pacedClock(1 / 4);

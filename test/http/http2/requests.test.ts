@@ -48,7 +48,7 @@ describeKinds((kind) => {
     );
   });
 
-  it('P-021, P-032 requests of every method are counted, and requests that their client cancels do not hold the drain', async (t) => {
+  it('P-021, P-032 requests of every method are counted, and requests that their client cancels do not delay the drain', async (t) => {
     const seen: string[] = [];
     const serving = await serve(t, kind, { listener: (path) => seen.push(path) });
     const client = await serving.dial();
@@ -64,7 +64,7 @@ describeKinds((kind) => {
     assert.deepEqual([exitCode, requests.cut], [0, 0]);
   });
 
-  it('P-006, P-011 a connection without a byte gets a FIN and does not hold the drain', async (t) => {
+  it('P-006, P-011 a connection without a byte gets a FIN and does not delay the drain', async (t) => {
     // The drain waits for such a connection for two round trips of three seconds each.
     const serving = await serve(t, kind, { listener: () => undefined, clock: pacedClock(4) });
     const { port } = serving.server.address() as AddressInfo;

@@ -41,7 +41,7 @@ async function serveSlowReader(scope: Scope, kind: Parameters<typeof serve>[1]) 
 }
 
 describeKinds((kind) => {
-  it('P-019 with shutdownSendRetryAfter the streams of new sessions get 429 at once, and never hold the drain', async (t) => {
+  it('P-019 with shutdownSendRetryAfter the streams of new sessions get 429 at once, and never delay the drain', async (t) => {
     const { serving, held, outcome } = await serveHeld(t, kind, 'old', { shutdownSendRetryAfter: true });
     const { traffic, handle } = serving;
     const ended = handle.shutdown('test');
@@ -147,7 +147,7 @@ describeKinds((kind) => {
   });
 
   const skip = noProbesOn(kind);
-  it('P-078 a client that does not read the response to its probe does not hold the drain', { skip }, async (t) => {
+  it('P-078 a client that does not read the response to its probe does not delay the drain', { skip }, async (t) => {
     const serving = await serve(t, kind, { listener: () => undefined });
     const client = await serving.dial({ initialWindowSize: 0 });
     const stream = client.session.request({ ':path': '/readyz' });
@@ -158,7 +158,7 @@ describeKinds((kind) => {
     assert.ok(performance.now() - since < 5_000);
   });
 
-  it('P-019 with shutdownSendRetryAfter a client that does not read its 429 does not hold the drain', async (t) => {
+  it('P-019 with shutdownSendRetryAfter a client that does not read its 429 does not delay the drain', async (t) => {
     const { serving, held, outcome } = await serveHeld(t, kind, 'old', { shutdownSendRetryAfter: true });
     const ended = serving.handle.shutdown('test');
     await serving.handle.signals.notAcceptingNewRequest.signaled;

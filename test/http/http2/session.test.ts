@@ -27,7 +27,7 @@ describeKinds((kind) => {
     assert.deepEqual([record.exitCode, record.requests.answered, record.requests.cut], [0, 1, 0]);
   });
 
-  it('P-044 a session without streams ends at once if there is no delay, and does not hold the drain', async (t) => {
+  it('P-044 a session without streams ends at once if there is no delay, and does not delay the drain', async (t) => {
     const serving = await serve(t, kind, { listener: () => undefined, clock: pacedClock(1 / 4) });
     const client = await serving.dial();
     await until(() => serving.traffic.connections.size === 1);
@@ -52,7 +52,7 @@ describeKinds((kind) => {
     assert.equal(serving.traffic.counts.requestsInFlight, 0);
   });
 
-  it('P-078 a probe whose request body never ends does not hold the drain', { skip }, async (t) => {
+  it('P-078 a probe whose request body never ends does not delay the drain', { skip }, async (t) => {
     const serving = await serve(t, kind, { listener: () => undefined });
     const client = await serving.dial();
     const stream = client.session.request({ ':path': '/readyz', ':method': 'POST' }, { endStream: false });
@@ -90,7 +90,7 @@ describeKinds((kind) => {
     }
   });
 
-  it('P-044 a client that has sent GOAWAY itself and stays connected does not hold the drain', async (t) => {
+  it('P-044 a client that has sent GOAWAY itself and stays connected does not delay the drain', async (t) => {
     const serving = await serve(t, kind, { listener: () => undefined });
     const client = await serving.dial();
     await until(() => serving.traffic.connections.size === 1);
@@ -209,7 +209,7 @@ describeKinds((kind) => {
     assert.deepEqual([(await ended).exitCode, (await ended).requests.refused], [0, 1]);
   });
 
-  it('A-120, P-043 during the delay new sessions and streams are served, and each session gets its GOAWAY at its drawn moment', async (t) => {
+  it('A-120, P-043 during the delay new sessions and streams are served, and each session gets its GOAWAY at its random close time', async (t) => {
     const serving = await serve(t, kind, {
       shutdownDelayDuration: '1200ms',
       // A client receives the GOAWAY one round trip after its drawn moment. On this slow clock, the last quarter of the

@@ -117,7 +117,7 @@ describeKinds((kind) => {
   });
 
   for (const end of ['requestTimeout', 'the budget'] as const) {
-    it(`A-172, P-025 an HTTP/2 response that ${end} has broken off ends with INTERNAL_ERROR, so that no client takes it for the whole`, async (t) => {
+    it(`A-172, P-025 an HTTP/2 response that ${end} has broken off ends with INTERNAL_ERROR, so that no client mistakes it for the whole response`, async (t) => {
       const serving = await serve(t, kind, {
         ...(end === 'requestTimeout' && { requestTimeout: '100ms' }),
         listener: (_, answer) => {
@@ -160,7 +160,7 @@ describeKinds((kind) => {
     });
   }
 
-  it('P-021 a client that cancels the unread rest of a response does not hold the drain', async (t) => {
+  it('P-021 a client that cancels the unread rest of a response does not delay the drain', async (t) => {
     const serving = await serve(t, kind, {
       listener: (_, answer) => {
         answer.respond(200);
@@ -208,7 +208,7 @@ describeKinds((kind) => {
   });
 
   for (const end of ['ends', 'goes on'] as const) {
-    it(`P-026 an upload that ${end} after its response, and that the handler does not read, holds the drain for less than five seconds`, async (t) => {
+    it(`P-026 an upload that ${end} after its response, and that the handler does not read, delays the drain by less than five seconds`, async (t) => {
       const serving = await serve(t, kind, {
         listener: (_, answer, request) => {
           const readable = request as Readable;

@@ -59,7 +59,7 @@ describeKinds((kind) => {
     return { serving, stream };
   };
 
-  it('P-078 an extended CONNECT to a probe path is not counted in flight', { skip: noProbesOn(kind) }, async (t) => {
+  it('P-078 an extended CONNECT to a probe path is not counted as in flight', { skip: noProbesOn(kind) }, async (t) => {
     const { serving } = await open(t);
     const { session } = await serving.dial();
     await until(() => session.remoteSettings.enableConnectProtocol === true);

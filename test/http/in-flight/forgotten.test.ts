@@ -37,7 +37,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([exitCode, counted], [0, { answered: 0, refused: 0, aborted: 0, cut: 0 }]);
   });
 
-  it('A-174, P-021 a response without its listeners neither counts against maxRequestsInflight nor holds the drain', async (t) => {
+  it('A-174, P-021 a response without its listeners neither counts against maxRequestsInflight nor delays the drain', async (t) => {
     let held: ServerResponse | undefined;
     const serving = await serve(t, {
       adapter,
@@ -85,7 +85,7 @@ test('P-021 connections without their close listeners do not accumulate in a ser
   assert.ok(serving.traffic.connections.size <= 110, String(serving.traffic.connections.size));
 });
 
-test('P-021 an HTTP/2 stream without its listeners does not hold the drain', async (t) => {
+test('P-021 an HTTP/2 stream without its listeners does not delay the drain', async (t) => {
   const server = createHttp2Server();
   const parts = manage([server]);
   const streams: ServerHttp2Stream[] = [];

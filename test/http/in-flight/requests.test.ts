@@ -26,7 +26,7 @@ function inFlight({ traffic }: Serving): number {
 }
 
 describeAdapters((adapter) => {
-  it('P-021 a request that its client gives up does not hold the drain', async (t) => {
+  it('P-021 a request that its client gives up does not delay the drain', async (t) => {
     const exchanges: Exchange[] = [];
     const serving = await serve(t, { adapter, listener: keep(exchanges) });
     const before = await serving.dial();
@@ -248,7 +248,7 @@ describeAdapters((adapter) => {
     assert.ok(performance.now() - since >= 1_600);
   });
 
-  it('P-021 a client that disconnects in the middle of a stream does not hold the drain', async (t) => {
+  it('P-021 a client that disconnects in the middle of a stream does not delay the drain', async (t) => {
     const exchanges: Exchange[] = [];
     const serving = await serve(t, { adapter, listener: keep(exchanges) });
     const client = await serving.dial();

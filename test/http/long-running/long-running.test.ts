@@ -20,7 +20,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([record.exitCode, record.longRunningEnded, record.requests.cut], [0, 1, 0]);
   });
 
-  it('A-007, A-112, A-143, P-033 a long-running request is counted separately, and holds the drain no longer than its grace period', async (t) => {
+  it('A-007, A-112, A-143, P-033 a long-running request is counted separately, and delays the drain no longer than its grace period', async (t) => {
     const serving = await serve(t, {
       adapter,
       functions: { longRunning: isWatch },

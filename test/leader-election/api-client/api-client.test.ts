@@ -111,7 +111,7 @@ const throttled: readonly (readonly [string, (seconds: number) => object])[] = [
 ];
 
 for (const [what, answerOf] of throttled) {
-  test(`LT-42, L-039 a term survives two short waits after a ${what}, and a wait that is too long ends it on time`, async (t) => {
+  test(`LT-42, L-039 a term survives two short waits after a ${what}, and a wait that is too long ends the term at its deadline`, async (t) => {
     const { contest, a, running } = await leading(t);
     const { server, clock } = contest;
     const throttle = (seconds: number): { answer: never } => ({ answer: answerOf(seconds) as never });

@@ -117,7 +117,7 @@ test('L-093 a term lasts for the renew deadline, counted from the sending of its
   assert.deepEqual(plan(renewed, at(14_000), election), { kind: 'lose', cause: 'renew deadline' });
 });
 
-test('L-084 a request has a third of the renew deadline, and no more than the rest of the term', () => {
+test('L-084 a request may take a third of the renew deadline, and no longer than the rest of the term', () => {
   const timeoutAt = (moment: number): number => {
     const planned = plan({ ...led(), due: 0 }, at(moment), election);
     return planned.kind === 'send' ? planned.request.timeout : NaN;

@@ -86,7 +86,7 @@ test('L-017 labels and the resourceVersion are not part of the record, but each 
   assert.notEqual(recordOf(parsed(lease(spec, { uid: 'u-2' }))), record);
 });
 
-test('L-036 the longer of two resourceVersions is newer, and of equally long ones the greater', () => {
+test('L-036 the longer of two resourceVersions is newer, and if both are equally long, the greater is newer', () => {
   for (const [older, newer] of [
     ['9', '10'],
     ['99', '100'],

@@ -157,7 +157,7 @@ test('LT-33 a release without a reachable API server does not delay the abort, a
   await running;
 });
 
-test('LT-34 a leader that was frozen does not change the Lease of the next leader', async (t) => {
+test('LT-34 a leader that was suspended does not change the Lease of the next leader', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.clock.block(20_000);
   contest.heldBy('b');

@@ -29,7 +29,7 @@ describeProbedAdapters((adapter) => {
 });
 
 describe('the HTTP metrics of requests', () => {
-  test('requests on a kept connection are counted individually, with method and status', async (t) => {
+  test('requests on a keep-alive connection are counted individually, with method and status', async (t) => {
     const serving = await measure(t);
     const client = await serving.dial();
     for (const path of ['/', '/', '/404']) {
@@ -79,7 +79,7 @@ describe('the HTTP metrics of requests', () => {
     assert.ok(sum * 1_000 <= performance.now() - before, String(sum));
   });
 
-  test('a request whose client disconnects before the response has no status in the metrics, and later the status that was sent', async (t) => {
+  test('a request whose client disconnects has no status in the metrics if no status was sent, and otherwise that status', async (t) => {
     const serving = await measure(t);
     for (const path of ['/hang', '/half']) {
       const client = await serving.dial();

@@ -161,7 +161,7 @@ describe("the program's own registry", () => {
     assert.equal(registry.getMetricsAsArray().length, metricNames.length);
   });
 
-  test('an invalid registry is one line of the settings error, beside the others', () => {
+  test('an invalid registry is one line of the error that lists all invalid settings', () => {
     assert.throws(
       () => lameduck(createServer(), { registry: {} as MetricsRegistry, metricsPath: 'metrics', logger: quiet }),
       (error) =>

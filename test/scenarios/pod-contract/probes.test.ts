@@ -49,7 +49,7 @@ test('K-196 the port accepts connections while the start is in progress, and rea
   assert.equal(await verdict({ port, path: '/readyz' }), 'success');
 });
 
-test("K-197 while a dependency hangs, liveness passes at once on both ports, and readiness fails within the probe's second", async (t) => {
+test("K-197 while a dependency hangs, liveness passes at once on both ports, and readiness fails within the probe's timeout of one second", async (t) => {
   const program = await ProbedProcess.start(t, {}, pod);
   const port = await program.port();
   await probe(port, '/hang');

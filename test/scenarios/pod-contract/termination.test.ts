@@ -114,7 +114,7 @@ const shortGrace = {
   LAMEDUCK_PRE_SHUTDOWN_HOOK_TIMEOUT: '500ms',
 };
 
-test('K-206 silent, half-open and kept connections do not hold the exit', async (t) => {
+test('K-206 silent, half-open and keep-alive connections do not delay the exit', async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-in-a-pod.ts', shortGrace));
   const port = await program.ready();
   for (const bytes of ['', 'GET / HT', 'GET / HTTP/1.1\r\nHost: a\r\n', 'GET / HTTP/1.1\r\nHost: a\r\n\r\n']) {
@@ -156,7 +156,7 @@ test('K-206, K-207 at the end of the budget, two seconds before SIGKILL, open re
   );
 });
 
-test("K-209 a connection that the kubelet's preStop hook has kept open does not hold the exit", async (t) => {
+test("K-209 a connection that the kubelet's preStop hook has kept open does not delay the exit", async (t) => {
   const program = disposed(t, new ProcessUnderTest('runs-in-a-pod.ts'));
   const socket = await dial(t, await program.ready());
   const lifecycle = 'Host: 10.0.0.1:8080\r\nUser-Agent: kube-lifecycle/1.36\r\nAccept-Encoding: gzip\r\n';

@@ -31,7 +31,7 @@ function number(folder: string): string[] {
   return places;
 }
 
-test('HC-04 each refusal in the templates of the chart is the only line of a test', async (t) => {
+test('HC-04 for each error in the templates of the chart, a test gets only this error', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'refusals-'));
   t.after(() => {
     rmSync(folder, { recursive: true });

@@ -165,7 +165,7 @@ describe('rolling updates and other events on a real cluster', () => {
       assert.ok(sum(tallies, ({ requests }) => requests) >= leastRequests);
     });
 
-    it('no kept connection of a client ends without an announcement', () => {
+    it('no keep-alive connection of a client ends without an announcement', () => {
       // The HTTP/2 client of Go does not report the GOAWAYs that it receives.
       const isKept = ({ name, kind }: Job) =>
         /kept|WebSocket/.test(kind) || (kind === 'HTTP/2' && name.includes('Node'));

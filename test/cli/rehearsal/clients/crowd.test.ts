@@ -64,7 +64,7 @@ const answeredOf =
     tallies[kind].answered >= least;
 
 describe('a client of a rehearsal that retries', () => {
-  it('a retrying client repeats a GET once if a kept connection ends without a response', async (t) => {
+  it('a retrying client repeats a GET once if a keep-alive connection ends without a response', async (t) => {
     const plan = { retry: true, connections: 5 };
     const { retryingConnection, keptConnection } = await counts(t, endsAtSecond, plan, ({ tallies }) => {
       return tallies.retryingConnection.answered >= 20 && tallies.keptConnection.lost >= 5;

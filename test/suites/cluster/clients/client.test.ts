@@ -106,7 +106,7 @@ for (const [name, stack] of Object.entries(stacks)) {
     });
 
     for (const [title, outcome, answer] of failing) {
-      it(`the load's clients on ${name} count ${title} as ${outcome}, on kept and on new connections`, async (t) => {
+      it(`the load's clients on ${name} count ${title} as ${outcome}, on keep-alive and on new connections`, async (t) => {
         const namesOf = (failures: Failure[]) => new Set(failures.map((failure) => failure.name));
         const isEnough = (seen: Failure[]) => namesOf(seen).size === stack.kinds.length;
         const { failures, tallies } = await load(t, stack, answer, isEnough);
