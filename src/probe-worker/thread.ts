@@ -91,7 +91,6 @@ const watchdog = new BlockedWatchdog({
   kill,
 });
 
-let isPinged = false;
 let isClosing = false;
 // The log line about a stall that has not been written yet. The pipe may be full, which may be the reason why the event
 // loop is blocked (P-060).
@@ -107,14 +106,11 @@ function writeStallLine(): void {
 
 function look(): void {
   if (isClosing) return;
+  const before = watch.stalledMs;
   watch.tick();
   writeStallLine();
   watchdog.tick();
-  if (watch.stalledMs === 0) isPinged = false;
-  else if (!isPinged) {
-    isPinged = true;
-    say({ kind: 'ping' });
-  }
+  if (before === 0 && watch.stalledMs > 0) say({ kind: 'ping' });
   lookLater();
 }
 
