@@ -19,9 +19,7 @@ export function terminationText(record: ShutdownRecord, uncaughtError?: string):
   const { reason, exitCode, requests, unfinished, hookFailures, stepFailures, heldBy } = record;
   const lines = [
     ...(uncaughtError === undefined ? [] : [`uncaught error: ${uncaughtError}`]),
-    ...(requests.cut === 0
-      ? []
-      : [`requests without a response at the end of the shutdown budget: ${String(requests.cut)}`]),
+    ...(requests.cut === 0 ? [] : [`requests without a response at the end of the drain: ${String(requests.cut)}`]),
     ...hookFailures.map(({ error }) => error),
     ...stepFailures.map(({ step, error }) => `${step}: ${error}`),
     ...(heldBy.length === 0 ? [] : [`held by: ${heldBy.join(', ')}`]),
