@@ -69,8 +69,7 @@ function durationFrom(least: number, what = 'a duration such as 15s or 1m30s', s
   };
 }
 
-// Returns a number without a unit with the unit that was probably meant: seconds below 1000, and milliseconds from 1000
-// on.
+// Adds to a number without a unit the unit that was probably meant: seconds below 1000, and milliseconds from 1000 on.
 function withUnit(text: string): string | undefined {
   if (!/^\d{1,15}(\.\d{1,15})?$/.test(text)) return undefined;
   return `${text}${Number(text) < 1_000 ? 's' : 'ms'}`;

@@ -39,7 +39,8 @@ function listOfPaths(
   };
 }
 
-// Tells whether a value is a path. It may contain the characters that a request line allows, but no `?`, `#` or comma.
+// Tells whether a value is a path. A path may contain the characters that a request line allows, but no `?`, `#` or
+// comma.
 function isPathname(given: unknown): given is string {
   return typeof given === 'string' && /^\/[!-~]*$/.test(given) && !/[?#,]/.test(given);
 }

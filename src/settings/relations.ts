@@ -17,7 +17,8 @@ export function relationWarnings(settings: Settings, sources: Sources, { drain, 
   if (requestTimeout > drain) {
     warnings.push(`${part('requestTimeout')} is longer than the drain, which would cut such a request: ${sum}`);
   }
-  // Do not warn about the default. It may be longer than the drain: long-running requests then have the whole drain.
+  // Do not warn about the default. The default may be longer than the drain: long-running requests then have the whole
+  // drain.
   if (shutdownWatchTerminationGracePeriod > drain && sources.shutdownWatchTerminationGracePeriod !== 'default') {
     warnings.push(`${part('shutdownWatchTerminationGracePeriod')} is longer than the drain, which limits it: ${sum}`);
   }

@@ -122,7 +122,8 @@ const ownRows = {
     namedAfter: 'the container’s `lifecycle.preStop`',
   }),
   /**
-   * shutdownSignals: The process signals that start the shutdown. A second one ends the process at once with code 1.
+   * shutdownSignals: The process signals that start the shutdown. A second signal ends the process at once with code
+   * 1.
    *
    * @default `SIGTERM,SIGINT`
    */
@@ -171,8 +172,8 @@ const ownRows = {
    */
   probeHost: row<string | undefined, string>({ kind: host, default: () => undefined }),
   /**
-   * readinessPaths: The program’s own health paths, such as `/health,/ready`. From `ShutdownInitiated` on, GET and HEAD
-   * on them get a 503. A trailing slash is ignored. `/livez` is invalid.
+   * readinessPaths: The program’s own health paths, such as `/health,/ready`. From `ShutdownInitiated` on, a GET or
+   * HEAD of such a path gets a 503. A trailing slash is ignored. `/livez` is invalid.
    *
    * @default `off`
    */
@@ -269,7 +270,7 @@ const ownRows = {
   maxRequestsInflight: row<number>({ kind: count, default: () => 0, namedAfter: '--max-requests-inflight' }),
   /**
    * goawayChance: The probability that an HTTP/2 request makes its client open a new connection, so that long-lived
-   * connections spread over the replicas. With `0`, no client has to.
+   * connections spread over the replicas. With `0`, no request does this.
    *
    * @default `0`: off
    */
