@@ -310,8 +310,8 @@ export class Connection {
   }
 
   /**
-   * isStale tells whether the peer has not reacted for `patience` milliseconds after it was sent all responses and the
-   * FIN. A peer that still sends a body is not stale, because it may read the response only after the body.
+   * isStale tells whether the peer has not reacted for `patience` milliseconds since all responses and the FIN were
+   * sent. A peer that still sends a body is not stale, because it may read the response only after the body.
    */
   isStale(now: number, patience: number): boolean {
     const { upgraded } = this;

@@ -70,7 +70,7 @@ export interface HttpExchange extends Exchange {
   readonly head: string;
   /** hasEnded tells whether the response has ended, even if the program has removed the listeners that report it. */
   readonly hasEnded: boolean;
-  /** isOut tells whether the complete response has been sent, or its client has disconnected. */
+  /** isOut tells whether the complete response has been sent, or the client has disconnected. */
   readonly isOut: boolean;
   /** isAborted tells whether this process, not the client, ended the response before it was complete. */
   readonly isAborted: boolean;

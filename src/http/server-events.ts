@@ -24,15 +24,15 @@ export interface ServerEvents {
   onHandshake(socket: Socket): void;
   onSecureConnection(socket: Socket): void;
   /**
-   * onRequest is called for each HTTP/1.1 request. If it holds the request, it also returns true. It then passes the
-   * request to the program later, with `proceed` and `event`.
+   * onRequest is called for each HTTP/1.1 request. It returns true if the program must not receive the request now. A
+   * held request reaches the program later: onRequest then calls `proceed` with `event`.
    */
   onRequest(request: IncomingMessage, response: ServerResponse, event: string, proceed: Proceed): boolean;
   onUpgrade(request: IncomingMessage, socket: Duplex): boolean;
   onSession(session: ServerHttp2Session): void;
   /**
-   * onStream is called for each HTTP/2 request. If it holds the request, it returns true and passes the request to the
-   * program later, with `proceed`.
+   * onStream is called for each HTTP/2 request. It returns true if the program must not receive the request now. A
+   * held request reaches the program later: onStream then calls `proceed`.
    */
   onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders, proceed: () => void): boolean;
   /**

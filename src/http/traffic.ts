@@ -214,7 +214,8 @@ export class Traffic implements ServerEvents, Records, Ended {
   }
 
   #track(socket: Socket, spoken: Spoken): Connection {
-    // A program may remove the `close` listeners of its sockets. Without this, each such socket would leak a record.
+    // A program may remove the `close` listeners of its sockets. Without this check, each such socket would leak a
+    // record.
     if (this.connections.size >= this.#lookAt) {
       this.forgetEnded();
       this.#lookAt = Math.max(fewestToLookAt, 2 * this.connections.size);

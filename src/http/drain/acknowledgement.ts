@@ -6,8 +6,8 @@ import type { Connection } from '../connection.ts';
 import type { ReadSocketTable } from './read-socket-table.ts';
 import type { SocketRow } from './socket-table.ts';
 
-// The number of unanswered retransmissions after which a peer counts as gone. With a short round trip, they take three
-// seconds.
+// The number of unanswered retransmissions after which a peer counts as gone. With a short round trip, four
+// retransmissions take three seconds.
 const mostUnanswered = 4;
 
 interface Ports {
@@ -50,8 +50,8 @@ export class Acknowledgement {
   }
 
   /**
-   * begin chooses the sockets to wait for: the connections, and the sockets on these ports that no process owns any
-   * more. Sockets that appear later are excluded, because another process may listen on the same port.
+   * begin chooses the sockets to wait for: the connections, and the sockets on `ports` that no process owns any more.
+   * Sockets that appear later are excluded, because another process may listen on the same port.
    */
   async begin(connections: Iterable<Connection>, ports: ReadonlySet<number>): Promise<void> {
     for (const { socket } of connections) this.#awaited.add(pairOf(socket));

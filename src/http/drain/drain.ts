@@ -26,8 +26,8 @@ const longestClose = 100;
 
 const interval = 50;
 
-// A sweep over many connections takes long. The pause after a sweep, or after reading the kernel's sockets, is this
-// many times its duration.
+// A sweep checks all connections, which takes long if there are many. The pause after a sweep, or after reading the
+// kernel's sockets, is this many times as long as the sweep or the reading.
 const pauseFactor = 10;
 
 /** DrainOptions depend on how the process was started. */
@@ -52,8 +52,7 @@ export interface DrainOptions {
  */
 export class Drain {
   /**
-   * drained resolves when no request is in flight and every connection on which a new request would be admitted has
-   * ended.
+   * drained resolves when no request is in flight and no connection is left on which a new request would be admitted.
    */
   readonly drained: Promise<void>;
   #resolve!: () => void;
@@ -128,14 +127,16 @@ export class Drain {
     await this.#destroyAll(unfinished);
   }
 
-  /** cutOff destroys every connection. It resolves when the handlers have been notified of it. */
+  /**
+   * cutOff destroys every connection. It resolves when the handlers of the destroyed connections have been notified.
+   */
   async cutOff(): Promise<void> {
     await this.#destroyAll([...this.#traffic.connections]);
   }
 
   /**
    * empty resolves when all connections have closed and each peer has acknowledged the last byte. Peers of connections
-   * that closed earlier are included. It resolves at `by` in any case.
+   * that closed earlier are included. It resolves at `by` at the latest.
    */
   async empty(by: Deadline): Promise<void> {
     const { connections } = this.#traffic;

@@ -12,8 +12,8 @@ const acceptWindow = 30;
 const longestWait = 1_000;
 
 // A connection that arrives during a turn of the event loop is accepted in the next turn. So the listener is closed
-// after a turn of less than `quietTurn` milliseconds. If there is none for `waitForQuiet` milliseconds, any turn
-// suffices.
+// after a turn of less than `quietTurn` milliseconds. If there is no such turn for `waitForQuiet` milliseconds, any
+// turn suffices.
 const quietTurn = 1;
 const waitForQuiet = 200;
 

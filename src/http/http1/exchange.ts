@@ -120,8 +120,9 @@ export class Http1Exchange implements HttpExchange {
     Reflect.set(response, 'writeHead', patched);
   }
 
-  // Tells whether the response must say `Connection: close`. It must if the random time of its connection has passed
-  // and nothing follows the response. Another response (P-001, P-010) or the answer to an upgrade (P-041) may follow.
+  // Tells whether the response must say `Connection: close`. The response must say so if the random time of its
+  // connection has passed and nothing follows the response. Another response (P-001, P-010) or the answer to an
+  // upgrade (P-041) may follow.
   #isToClose(): boolean {
     const { connection } = this;
     if (this.#now === undefined || connection.state.is !== 'http' || !connection.isLast(this)) return false;

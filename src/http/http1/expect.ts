@@ -7,7 +7,8 @@ import { ignoreResets } from '../responses/socket-errors.ts';
 
 /**
  * withholdContinue prevents Node from sending a 100 on its own. Node does so if `checkContinue` has no listener. If
- * lameduck added a listener, the program would see it. So only `listenerCount` of the server is made to return 1.
+ * lameduck added a listener, the program would see that listener. So only `listenerCount` of the server is made to
+ * return 1.
  */
 export function withholdContinue(server: Server): void {
   const emitter: EventEmitter = server;

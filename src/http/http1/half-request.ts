@@ -22,8 +22,8 @@ export class AnsweredUploads {
   readonly #begun = new WeakMap<Connection, { readonly at: number; readonly bytesRead: number }>();
 
   /**
-   * isTooLong tells whether the body of an answered request has exceeded its time or its size. The drain calls it in
-   * each sweep.
+   * isTooLong tells whether the body of an answered request exceeds the limit of its time or of its size. The drain
+   * calls it in each sweep.
    */
   isTooLong(connection: Connection, now: number): boolean {
     const { socket } = connection;

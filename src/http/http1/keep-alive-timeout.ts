@@ -1,4 +1,4 @@
-// Sets how long a server leaves an idle connection open. If the setting is missing, the server's own timeouts stay.
+// Sets how long a server leaves an idle connection open. If the setting is missing, the server keeps its own timeouts.
 import type { Server } from '../server.ts';
 
 // `headersTimeout` is raised to `keepAliveTimeout` plus this margin, in milliseconds. Node closes a connection without a

@@ -9,11 +9,11 @@ import { ignoreResets } from '../responses/socket-errors.ts';
 /**
  * quiet is how long a busy client may take, in milliseconds beyond a round trip, to open its next stream after a
  * response. `quiet` is also the time for streams that the client opened before it received the GOAWAY. The client's
- * thread may have to wait for a processor, even if another of its threads has already answered the ping.
+ * thread may have to wait for a processor, even if another of its threads has already answered lameduck's ping.
  */
 export const quiet = 100;
 
-// A client that has not been quiet for several round trips gets this pause in place of `quiet`, in milliseconds.
+// If a client has not been quiet during several round trips, this pause takes the place of `quiet`, in milliseconds.
 const shortestPause = 20;
 
 // The longest wait, in milliseconds, for a client that opens streams without waiting for responses. During its first

@@ -121,8 +121,8 @@ export class StreamResponse implements Response {
     return this.stream.headersSent ? this.stream.sentHeaders : {};
   }
 
-  // node:http2's compatibility API stores the headers that a program sets in its own response object. Here there are
-  // none to list.
+  // node:http2's compatibility API stores the headers that a program sets in its own response object. This object has
+  // no headers to list.
   getHeaderNames(): string[] {
     return [];
   }

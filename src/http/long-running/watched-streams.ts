@@ -17,8 +17,8 @@ export function watchedStreams(eventStreams: WatchedStreams): (exchange: HttpExc
   return (exchange) => isOfEventSource(exchange.request) && isEventStream(exchange);
 }
 
-// Recognizes a request of an EventSource, which reconnects on its own. It always sends this Accept header and no other
-// media type (HTML Living Standard, section 9.2.2).
+// Recognizes a request of an EventSource, which reconnects on its own. An EventSource always sends this Accept header
+// and no other media type (HTML Living Standard, section 9.2.2).
 function isOfEventSource({ method, headers }: Request): boolean {
   return method === 'GET' && headers.accept?.trim().toLowerCase() === 'text/event-stream';
 }

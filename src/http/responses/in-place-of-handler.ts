@@ -51,7 +51,7 @@ function muteOne(response: EventEmitter): void {
     writeProcessing: none,
     writeEarlyHints: none,
     // The methods of HTTP/2 streams that send headers or a body. `sendTrailers` is not replaced: a stream that waits
-    // for its trailers ends only when it is called.
+    // for its trailers ends only when `sendTrailers` is called.
     respond: none,
     respondWithFD: none,
     respondWithFile: none,
@@ -76,7 +76,8 @@ function emitPrematureClose(response: EventEmitter & { destroy: (reason?: unknow
     const isOfThose = reason === error || (reason === undefined && !(response instanceof Duplex));
     return isOfThose && !isOut ? response : destroy(reason);
   };
-  // If the response had no other listener, a source that is piped into it would throw the error.
+  // Add a listener. Without any listener on the response, a source that is piped into the response would throw the
+  // error.
   response.on('error', () => undefined);
   response.emit('error', error);
 }

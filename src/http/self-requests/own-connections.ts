@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Connection } from '../connection.ts';
 import { tcpSocketOf } from '../../node-internals.ts';
 
-/** OwnConnections tells by an accepted socket whether this process itself has made the connection. */
+/** OwnConnections tells whether this process itself is the client of an accepted socket. */
 export class OwnConnections {
   readonly #sockets = new WeakSet<Socket>();
   #isEarlier: (socket: Socket) => boolean = () => false;
@@ -19,7 +19,10 @@ export class OwnConnections {
     this.#isEarlier = isEarlier;
   }
 
-  /** has tells whether a socket, or the TCP socket under a TLS socket, is an own connection. */
+  /**
+   * has tells whether a socket belongs to a connection of this process to itself. For a TLS socket, it checks the TCP
+   * socket below.
+   */
   has(socket: Socket): boolean {
     return this.#sockets.has(tcpSocketOf(socket)) || this.#isEarlier(socket);
   }

@@ -6,7 +6,10 @@ export interface Connect {
   readonly address: string;
   readonly port: number;
   readonly handle: TcpHandle;
-  /** toLoopback connects to a port of 127.0.0.1 in place of the address. It returns true if the attempt has begun. */
+  /**
+   * toLoopback connects to a port of 127.0.0.1 in place of the requested address. It returns true if the attempt has
+   * begun.
+   */
   readonly toLoopback: (port: number) => boolean;
 }
 

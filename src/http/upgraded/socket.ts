@@ -1,4 +1,5 @@
-// A connection that no longer uses HTTP, after an upgrade or as a CONNECT tunnel. This file decides how it ends.
+// A connection that no longer uses HTTP, after an upgrade or as a CONNECT tunnel. This file decides how the connection
+// ends.
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Request } from '../../message.ts';
@@ -105,8 +106,8 @@ export class Upgraded implements Exchange {
   }
 
   /**
-   * mayGoOn tells whether the peer may still send for a while. lameduck does not know the protocol, so it has sent the
-   * peer no message that announces the end.
+   * mayGoOn tells whether the peer may still send for a while. lameduck does not know the protocol of the connection,
+   * so it could not announce the end to the peer.
    */
   get mayGoOn(): boolean {
     return this.#webSocket === undefined && !this.#isOverdue;
