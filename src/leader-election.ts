@@ -43,7 +43,7 @@ export interface Elector {
   run(work: Work): Promise<void>;
   /**
    * stop aborts `work` and ends the elector for good. The elector renews the Lease until `work` has settled. If the
-   * elector then still holds the Lease, it releases it. Resolves with true if the Lease was released.
+   * elector then still holds the Lease, the elector releases the Lease. Resolves with true if the Lease was released.
    */
   stop(): Promise<boolean>;
   /** isLeader tells whether this process is the leader at this moment. It compares the last renewal with the clock. */
@@ -76,8 +76,8 @@ export function createElector(options: ElectorOptions): Elector {
   const open = isAlone ? () => Promise.resolve(aloneApi(wallTime())) : connection(completed, environment);
   const events = new ElectionEvents(election, systemClock, wallTime);
   const release = take(`${election.namespace}/${election.name}`);
-  // The metrics, the hook and the check are named after the Lease. The lifecycle may have another elector whose Lease
-  // has this name in another namespace.
+  // The metrics, the hook and the check are named after the Lease. If the lifecycle has another elector whose Lease
+  // has the same name in another namespace, the namespace is added.
   const isNamed = managed?.parts.electors.some((countsOf) => countsOf().name === election.name) === true;
   const label = isNamed ? `${election.namespace}/${election.name}` : election.name;
   const elector = new LeaseElector({

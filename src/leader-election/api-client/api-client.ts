@@ -59,8 +59,8 @@ export async function connect(options: ClientOptions): Promise<LeaseApi> {
 
 const dispatcherOfFetch = Symbol.for('undici.globalDispatcher.1');
 
-// Loads undici and restores the dispatcher of the global `fetch`, for example the program's proxy agent. Loading undici
-// may replace it.
+// Loads undici and restores the dispatcher of the global `fetch`, for example the program's proxy agent. Loading
+// undici may replace the dispatcher.
 async function loadUndici(): Promise<typeof Undici> {
   const global = globalThis as { [dispatcherOfFetch]?: unknown };
   const before = global[dispatcherOfFetch];

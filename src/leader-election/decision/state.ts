@@ -121,7 +121,7 @@ export interface State {
   readonly tried: Moment | undefined;
   /** observed is the last version of the Lease that was read, with the time when its record was first seen. */
   readonly observed: Observation | undefined;
-  /** freed is the newest version of the Lease that has no holder, as the watch has reported. */
+  /** freed is the newest version of the Lease without a holder that the watch has reported. */
   readonly freed: string | undefined;
   /** isWatching tells whether a watch reports changes, so that polling is not necessary. */
   readonly isWatching: boolean;
