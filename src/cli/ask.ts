@@ -12,8 +12,8 @@ export type Outcome =
   | Unanswered;
 
 /**
- * Place is the port and the hosts of a request. `limit` is the time at which it fails, in milliseconds since the
- * process started.
+ * Place is the port and the hosts of a request. `limit` is the time at which the request fails, in milliseconds since
+ * the process started.
  */
 export interface Place {
   readonly port: number;

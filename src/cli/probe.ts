@@ -9,8 +9,8 @@ import { ask, type Outcome, type Place } from './ask.ts';
 import type { GrpcOutcome } from './ask-grpc.ts';
 import { say } from './command.ts';
 
-// A probe fails after this many milliseconds, counted from the start of the process, unless a limit is given. It is
-// below the kubelet's default timeout of one second.
+// A probe fails after this many milliseconds, counted from the start of the process, unless a limit is given. This
+// limit is below the kubelet's default timeout of one second.
 const usualLimit = 900;
 
 const usage =
@@ -118,7 +118,7 @@ function readAs<Value>(kind: Kind<Value>, text: string): Value | string {
   return 'value' in reading ? reading.value : `${JSON.stringify(text.slice(0, 100))}: expected ${reading.allowed}`;
 }
 
-// Returns the hosts to try. If the probe port listens on all addresses, they are the loopback addresses.
+// Returns the hosts to try. If the probe port listens on all addresses, the hosts are the loopback addresses.
 function hostsOf(bound: string | undefined): readonly string[] | string {
   if (bound === undefined || bound === '0.0.0.0' || bound === '::') return ['127.0.0.1', '::1'];
   const reading = hostKind.fromText(bound);

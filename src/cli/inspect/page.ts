@@ -1,4 +1,4 @@
-// Formats the document of a debug socket as lines for a person. No I/O.
+// Formats the JSON document of a debug socket as lines of text. No I/O.
 import type { Inspection } from '../../inspection.ts';
 import { formatDuration } from '../../settings/duration.ts';
 

@@ -7,8 +7,8 @@ import { readObjects, type Manifest } from './objects.ts';
 export const standardInputName = '-';
 
 /**
- * readManifests reads the files and resolves with their contents. If a file cannot be read, it resolves with the
- * problem of the first such file.
+ * readManifests reads the files and resolves with their contents. If a file cannot be read, it resolves with a message
+ * about the first such file.
  */
 export async function readManifests(
   files: readonly string[],

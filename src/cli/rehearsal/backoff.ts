@@ -15,7 +15,8 @@ export const backoffDefaults: BackoffLimits = { initial: 10_000, maximum: 300_00
  */
 export const reducedDecay: BackoffLimits = { initial: 1_000, maximum: 60_000 };
 
-// The back-off of a container begins at the initial delay again after this many milliseconds (K-143).
+// If a container exits more than this many milliseconds after its last restart, its back-off begins at the initial delay
+// again (K-143).
 const resetAfter = 600_000;
 
 /** Backoff is the back-off state of one container. It is undefined before the first restart. */

@@ -56,7 +56,8 @@ const longerGrace: Find = (events, manifest) => {
   return [{ path, to: Math.ceil(grace * 1.5) }];
 };
 
-// The command of the manifest, or the entry point of the image, decides which process is PID 1.
+// Proposes another command. The command of the manifest, or the entry point of the image, decides which process is PID
+// 1.
 const otherCommand: Find = (_events, { containerPath }) => [{ path: [...containerPath, 'command'] }];
 
 const laterStopSignal: Find = (events, manifest) => {

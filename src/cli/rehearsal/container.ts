@@ -130,8 +130,8 @@ export class Container {
 
   /**
    * handles tells whether the main process has a handler for a signal. PID 1 ignores a signal without a handler
-   * (K-100). It returns undefined if the system does not show it. Call it only after a signal was sent: while a Node
-   * process starts, it has a temporary handler.
+   * (K-100). handles returns undefined if /proc does not show the handlers. Call it only after a signal was sent:
+   * while a Node process starts, it has a temporary handler.
    */
   handles(signal: NodeJS.Signals): boolean | undefined {
     const { pid } = this;

@@ -7,7 +7,7 @@ import { scenarios, type ScenarioName } from './scenarios.ts';
 /** Plan is the configuration of a rehearsal. */
 export interface Plan extends LoadOptions {
   readonly command: readonly string[];
-  /** commands has the command of each further container, by the name of the container. */
+  /** commands maps the name of each additional container to its command. */
   readonly commands: ReadonlyMap<string, readonly string[]>;
   readonly manifest: string | undefined;
   readonly scenarios: readonly ScenarioName[];
@@ -17,8 +17,8 @@ export interface Plan extends LoadOptions {
    */
   readonly port: number | undefined;
   /**
-   * propagations lists the longest times in which a node applies a change, in milliseconds. Each scenario is run with
-   * each of them.
+   * propagations lists the longest times in which a node applies a change, in milliseconds. Each scenario is run once
+   * for each of these times.
    */
   readonly propagations: readonly number[];
   /** gracePeriodSeconds overrides the manifest's `terminationGracePeriodSeconds`. */

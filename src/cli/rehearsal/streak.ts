@@ -23,7 +23,8 @@ export interface Thresholds {
 }
 
 /**
- * Streak is the state of one probe worker. When the container restarts, only `published` and `isOnHold` change (K-050).
+ * Streak is the state of one probe worker, the kubelet's loop for one probe of one container. When the container
+ * restarts, only `published` and `isOnHold` change (K-050).
  */
 export interface Streak {
   readonly published: Published;

@@ -136,7 +136,7 @@ export class Terminal {
     this.line(`to repeat the same random choices: --seed ${String(seed)}`, 'dim');
   }
 
-  // Prints the first ten losses of a scenario. The status line and the verdict count the others.
+  // Prints the first ten losses of a scenario. The status line and the verdict also count all other losses.
   #lossText(kind: EventKind, { client, why, afterMs }: Detail): string | undefined {
     this.#lossesShown++;
     if (this.#lossesShown > mostLosses) return undefined;
