@@ -21,7 +21,8 @@ import type { SharedState } from './shared-state.ts';
 const patience = 500;
 
 // Milliseconds without a heartbeat after which the event loop counts as blocked. While the main thread waits for a
-// processor, it sends no heartbeat either. On two processors with a load of 20, the longest such wait was 490 ms.
+// processor, it sends no heartbeat either. On two processors with a load average of 20, the longest such wait was 490
+// ms.
 const shortestBlock = 1_000;
 
 // The check for a debugger begins this many milliseconds before the end of the budget, so that its reply arrives in

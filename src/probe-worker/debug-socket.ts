@@ -9,8 +9,8 @@ const patience = 60;
 export interface DebugSocketOptions {
   readonly clock: Clock;
   /**
-   * ask sends the main thread a request for its facts. The message of the main thread has the same `id`. If there is an
-   * action, the main thread performs it first.
+   * ask sends the main thread a request for its facts. The main thread answers with a message that has the same `id`.
+   * If `action` is given, the main thread performs the action first.
    */
   readonly ask: (id: number, action: Action | undefined) => void;
   readonly stalledMs: () => number;

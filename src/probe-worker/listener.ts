@@ -15,8 +15,8 @@ const lookingInterval = 500;
 
 const longestHead = 8_192;
 
-// The maximum number of pipelined requests on one connection. More of them would delay other probes, so the connection
-// is destroyed.
+// The maximum number of pipelined requests on one connection. A connection with more requests is destroyed, because
+// they would delay other probes.
 const mostPipelined = 100;
 
 /** createListener creates the server. It calls `respond` for the first request of each connection. */

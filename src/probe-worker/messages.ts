@@ -46,7 +46,9 @@ export type FromThread =
   | { readonly kind: 'ping' }
   | { readonly kind: 'socket listening' }
   | { readonly kind: 'socket failed'; readonly message: string }
-  /** `inspect` requests the facts of the main thread. If there is an action, the main thread performs it first. */
+  /**
+   * `inspect` requests the facts of the main thread. If `action` is given, the main thread performs the action first.
+   */
   | { readonly kind: 'inspect'; readonly id: number; readonly action: Action | undefined }
   | { readonly kind: 'stall ended'; readonly stalledMs: number };
 

@@ -3,8 +3,8 @@
 import type { Clock } from '../clock.ts';
 import type { Answer } from '../message.ts';
 
-// Limits for unusual questions: the number of waiting questions, the number of stored answers, and the length of a
-// stored answer in characters.
+// Limits for unusual questions, which are all except plain probe URLs. They limit the number of waiting questions, the
+// number of stored answers, and the length of a stored answer in characters.
 const mostOpen = 64;
 const mostKept = 64;
 const longestKept = 1_000_000;
@@ -59,8 +59,8 @@ export class Questions {
   }
 
   /**
-   * ask sends a question, unless an equal question is waiting. `since` is when the waiting began. It returns a promise
-   * of the answer, or undefined if too many questions are waiting.
+   * ask sends a question, unless an equal question is waiting. It returns a promise of the answer, and in `since` the
+   * time at which the waiting began. It returns undefined if too many questions are waiting.
    */
   ask(question: Question): { readonly answered: Promise<Answer>; readonly since: number } | undefined {
     const open = this.#open.get(question.key);

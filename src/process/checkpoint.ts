@@ -126,7 +126,7 @@ export class Checkpoint {
     }
   }
 
-  // Writes without fsync, which may take seconds on a busy disk. Even without it, a write survives the kill of the
+  // Writes without fsync, which may take seconds on a busy disk. Even without fsync, a write survives the kill of the
   // process.
   #write(): void {
     const temporary = `${this.#path}.tmp`;

@@ -21,7 +21,7 @@ export interface Launch {
 const loader = /(?:^|[/\\@])(?:tsx|ts-node)(?=$|[/\\@])/;
 
 // Matches the path of a watcher that opens an IPC channel. The channel alone proves nothing: in production, other
-// programs also start servers with one.
+// programs also start servers with an IPC channel.
 const watcher = /(?:^|[/\\])(?:nodemon|node-dev|ts-node-dev|tsnd|tsx)(?=$|[/\\.])/;
 
 /**

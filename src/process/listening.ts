@@ -11,7 +11,7 @@ interface Wrapped {
 
 /**
  * Listening adds one listener of lameduck for each event. If the program removes all listeners of an event, Listening
- * adds this one again.
+ * adds lameduck's listener again.
  */
 export class Listening {
   readonly #listeners = new Map<string, Listener>();
@@ -54,7 +54,7 @@ export class Listening {
   }
 
   /**
-   * keep adds lameduck's listener again if the program has removed it. It gets the arguments of the event
+   * keep adds lameduck's listener again if the program has removed it. keep is called with the arguments of the event
    * `removeListener`, which Node emits before it stops watching for the signal.
    */
   keep([event, listener]: readonly unknown[]): void {

@@ -96,7 +96,7 @@ export interface Actions {
   forgetSignals(): void;
   /** pass lets Node and the program handle the event. */
   pass(): void;
-  /** exit exits the process with `code`. Without it, `Exit.code` is the exit code. */
+  /** exit exits the process with `code`. Without `code`, `Exit.code` is the exit code. */
   exit(code?: number, message?: string): void;
   /** forceExit exits even if the program has replaced `process.exit()`. */
   forceExit(code?: number): void;

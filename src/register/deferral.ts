@@ -13,7 +13,9 @@ const patience = 50;
 
 /** DeferralSteps are the steps in which the lifecycle is loaded. */
 export interface DeferralSteps {
-  /** load lists functions that each load a part of lameduck. Each is called in its own turn of the event loop. */
+  /**
+   * load lists functions that each load a part of lameduck. Each function is called in its own turn of the event loop.
+   */
   readonly load: readonly (() => void)[];
   /** addToLifecycle gives a listening server its lifecycle. It is called for each server when everything is loaded. */
   readonly addToLifecycle: (server: Server) => void;
@@ -47,7 +49,7 @@ export class Deferral {
 
   /**
    * add makes the Deferral give a server its lifecycle when everything is loaded. It is called during `listen()`, so
-   * that a process signal that arrives right after that does not kill the process.
+   * that a process signal that arrives right after `listen()` does not kill the process.
    */
   add(server: Server): void {
     if (this.#rest.length > 0) this.#await(server);

@@ -4,7 +4,7 @@ import { patchEmit } from '../patch-emit.ts';
 
 /**
  * withhold suppresses the events of a server for which `isWithheld` returns true: no listener receives them. The
- * returned function ends this.
+ * returned function ends the suppression.
  */
 export function withhold(
   server: Server,

@@ -34,7 +34,8 @@ export interface GroupOptions {
   readonly probePort: number;
   readonly listeners: SharedListeners;
   /**
-   * stallLimit is the time in milliseconds after which a worker that does not answer counts as blocked. 0 means never.
+   * stallLimit is the time in milliseconds after which a worker that does not answer counts as blocked. With 0, no
+   * worker counts as blocked.
    */
   readonly stallLimit: number;
   /** onExitCode is called with the exit code of each worker that exits during the shutdown. */
@@ -89,7 +90,7 @@ export class Group {
 
   /**
    * shutDown makes every worker shut down until `endsAt`. A worker with a lifecycle gets a message, and no signal. If
-   * the signal came from a terminal, the worker already has it, and a second one would end the worker at once.
+   * the signal came from a terminal, the worker already has it, and a second signal would end the worker at once.
    */
   shutDown(signal: NodeJS.Signals, endsAt: number): void {
     const shutdown = { signal, endsAt };

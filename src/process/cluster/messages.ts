@@ -6,8 +6,8 @@ import type { ShutdownRecord } from '../../observer.ts';
 // listeners of the program do not see it.
 const command = 'NODE_LAMEDUCK';
 
-// How long a worker may need to exit after its shutdown, in milliseconds. It waits up to a second for its event loop to
-// become empty.
+// How long a worker may need to exit after its shutdown, in milliseconds. The worker waits up to a second for its
+// event loop to become empty.
 const exitTime = 1_500;
 
 /** FromPrimary is a message from the primary to a worker. */
@@ -57,7 +57,7 @@ export function sendShutdown(channel: Channel, { signal, endsAt }: GroupShutdown
 
 /** sendOver sends a message. If the channel is closed, it does nothing. */
 export function sendOver(channel: Channel, message: FromPrimary | FromWorker): void {
-  // Pass a callback. Without it, an error of the channel would be an uncaught error in the program.
+  // Pass a callback. Without a callback, an error of the channel would be an uncaught error in the program.
   if (channel.connected === true) channel.send?.({ cmd: command, ...message }, () => undefined);
 }
 
