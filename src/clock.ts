@@ -13,8 +13,8 @@ export const startTimer = timers.setTimeout;
 export const startImmediate = timers.setImmediate;
 
 /**
- * threadTime returns a monotonic time in milliseconds that is equal in every thread. `Clock.now` returns different
- * times in two threads, because it counts from the start of its thread.
+ * threadTime returns a monotonic time in milliseconds that is equal in every thread. `Clock.now` counts from the start
+ * of its thread, so it returns different times in two threads.
  */
 export function threadTime(): number {
   const [seconds, nanoseconds] = hrtime();

@@ -16,8 +16,8 @@ export const exitCodes = {
   /** uncaughtError: an uncaught error began the shutdown or happened during it. */
   uncaughtError: 82,
   /**
-   * leadershipLost: leadership was lost while `onLoss` is `shutdown`. Or leader-only work was still running at the end
-   * of the lease duration.
+   * leadershipLost: the process lost leadership and `onLoss` is `shutdown`, or leader-only work was still running at
+   * the end of the lease duration.
    */
   leadershipLost: 83,
 } as const;

@@ -28,7 +28,7 @@ export interface InGroup {
   readonly threads: readonly ThreadEnd[];
   readonly observer: Observer | undefined;
   /**
-   * listenerClosed resolves when the primary has closed the shared listener. Until then, this worker holds its
+   * listenerClosed resolves when the primary has closed the shared listener. Until then, this worker delays its
    * requests.
    */
   readonly listenerClosed: (() => Promise<void>) | undefined;

@@ -157,8 +157,7 @@ function readRequest(given: unknown): object {
   throw new LameduckError('LAMEDUCK_ERR_REQUEST_INVALID', `abortSignal: ${quoted(given)}: expected a request`);
 }
 
-// Returns the reason of the shutdown as text for the log. A program passes a text, or the error because of which it
-// shuts down.
+// Returns the reason of the shutdown as text for the log. A program passes a text, or the error that is the reason.
 function readReason(given: unknown): string {
   return given === undefined ? 'shutdown()' : messageOf(given).slice(0, longestReason);
 }

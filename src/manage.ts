@@ -292,8 +292,8 @@ export interface ManagedLifecycle {
   readonly releaseProbePort: () => Promise<void>;
 }
 
-// Each copy of this package has its own map, because `parts` contains classes of the copy that created them. A server
-// with a lifecycle of another copy is recognized by http/server.ts.
+// Each copy of this package has its own map, because `parts` contains classes of the copy that created them.
+// http/server.ts recognizes a server with a lifecycle of another copy.
 const lifecycles = new WeakMap<object, ManagedLifecycle>();
 
 /** lifecycleOf returns the lifecycle of a server or of a handle, or undefined if there is none. */

@@ -38,7 +38,7 @@ export function sessionsOf(server: Server): ServerHttp2Session[] {
 
 /**
  * serverOf returns the server that accepted a connection. Without the property `server`, lameduck treats an accepted
- * connection as an outgoing one.
+ * connection as an outgoing connection.
  */
 export function serverOf(socket: Socket): Server | undefined {
   return (socket as { server?: Server }).server;
@@ -98,8 +98,8 @@ export function hasBeenClosed(server: Server): boolean {
 }
 
 /**
- * checkingInterval returns Node's timer that checks for requests that take too long. A server has it once it has
- * listened. Without the property, lameduck cannot clear the timer.
+ * checkingInterval returns Node's timer that checks for requests that take too long. A server has this timer once it
+ * has listened. Without the property, lameduck cannot clear the timer.
  */
 export function checkingInterval(server: Server): Interval | undefined {
   return hidden(server, 'http.server.connectionsCheckingInterval') as Interval | undefined;
@@ -117,7 +117,7 @@ export function socketUnder({ socket }: Http2Session): Socket {
 
 /**
  * isHandedOver tells whether a socket has been sent to another process: Node then sets `_handle` to null without an
- * event. Without the property `_handle`, lameduck counts a connection that was sent away until its socket closes.
+ * event. Without the property `_handle`, lameduck counts such a connection until its socket closes.
  */
 export function isHandedOver(socket: Socket): boolean {
   return (socket as { _handle?: unknown })._handle === null && !socket.connecting;

@@ -93,7 +93,7 @@ export interface ShutdownRecord {
     readonly refused: number;
     /**
      * aborted is the number of requests whose response this process destroyed before it was complete. The program may
-     * destroy a response. lameduck does so if `requestTimeout` passes after the headers have been sent.
+     * destroy a response. lameduck destroys a response if `requestTimeout` passes after the headers have been sent.
      */
     readonly aborted: number;
     /** cut is the number of requests without a complete response that lameduck destroyed at the end of the budget. */
@@ -118,12 +118,12 @@ export interface ShutdownRecord {
   readonly heldBy: readonly string[];
   /**
    * workers lists the workers of node:cluster that have exited during the shutdown. Only the record of a primary has
-   * it.
+   * this list.
    */
   readonly workers?: readonly WorkerEnd[];
   /**
    * threads lists the worker threads with a lifecycle that have ended during the shutdown. Only the record of a main
-   * thread with such threads has it.
+   * thread with such threads has this list.
    */
   readonly threads?: readonly ThreadEnd[];
   /**

@@ -132,8 +132,8 @@ export function createParts(options: PartsOptions): Parts {
     audit,
     answer: answersOf(options, health, lifecycle),
     onListening: (server) => {
-      // The timeout was set at registration already. Set it again, because the program may have changed it before
-      // `listen()`, and because a server may have been added later.
+      // `keepAliveTimeout` was already set when the server was registered. Set it again, because the program may have
+      // changed it before `listen()`, and because a server may have been added later.
       applyKeepAliveTimeout(server, settings.keepAliveTimeout);
       startup.onListening(server);
     },

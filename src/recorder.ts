@@ -204,9 +204,9 @@ export class Recorder {
 
   /**
    * report passes the record to the observer and returns it. `heldBy` lists what kept the event loop alive. `exitCode`
-   * is the code with which the process exits. It is undefined if the process continues. If the shutdown is still in
-   * progress, the record says so. If no shutdown has begun or the record has already been reported, report does nothing
-   * and returns undefined.
+   * is the code with which the process exits, or undefined if the process continues. If the shutdown is still in
+   * progress, the record says so. If no shutdown has begun or the record has already been reported, report does
+   * nothing and returns undefined.
    */
   report(heldBy: readonly string[] = [], exitCode?: number): ShutdownRecord | undefined {
     if (this.#startedAt === undefined || this.#isReported) return undefined;

@@ -9,7 +9,7 @@ type Callback = (...args: unknown[]) => unknown;
 
 /**
  * replaceClose makes `app.close()` begin or join the shutdown. `app.close()` resolves when Fastify's own close has
- * ended. The destroy hook `fastify` calls Fastify's own close. It is registered first, so it runs last (P-102).
+ * ended. The destroy hook `fastify` calls Fastify's own close. This hook is registered first, so it runs last (P-102).
  */
 export function replaceClose(app: FastifyInstance, handle: Lameduck): void {
   // The function is called with `app` as its `this`.

@@ -27,8 +27,9 @@ export function routeOf(request: IncomingMessage): string | undefined {
 }
 
 /**
- * readRoutes reads `config.lameduck` of each route and marks the requests of long-running routes (P-033). If `isNoted`,
- * it also records the route of each request. Adding a route with an invalid config throws LAMEDUCK_ERR_ROUTE_INVALID.
+ * readRoutes reads `config.lameduck` of each route and marks the requests of long-running routes (P-033). If `isNoted`
+ * is true, it also records the route of each request. Adding a route with an invalid config throws
+ * LAMEDUCK_ERR_ROUTE_INVALID.
  */
 export function readRoutes(app: FastifyInstance, traffic: Traffic, isNoted: boolean): void {
   const mark: OnRequest = (request, _reply, done) => {
@@ -43,8 +44,8 @@ export function readRoutes(app: FastifyInstance, traffic: Traffic, isNoted: bool
     }
     done();
   };
-  // The hook `onRoute` is not called for routes that were added before it. If there are such routes, a hook for every
-  // request handles them too.
+  // The hook `onRoute` is not called for routes that were added before the hook. If there are such routes, a hook for
+  // every request handles them too.
   const isForAll = isNoted || hasRoutes(app);
   if (isForAll) app.addHook('onRequest', note);
   app.addHook('onRoute', (route) => {

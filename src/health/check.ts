@@ -7,7 +7,8 @@ import { isThenable } from '../thenable.ts';
 /** CheckContext is the argument of a check's function. */
 export interface CheckContext {
   /**
-   * signal is aborted when the limit of the check has passed. Pass it to `fetch` or to a query, so that they end too.
+   * signal is aborted when the limit of the check has passed. Pass it to `fetch` or to a query, so that this call ends
+   * too.
    */
   readonly signal: AbortSignal;
 }

@@ -2,7 +2,8 @@
 // repair a database (P-089).
 import type { CheckFunction } from './check.ts';
 
-// Words that are names of dependencies. Each word of a check's name is compared with them, without a number at its end.
+// Words that are names of dependencies. Each word of a check's name, without a number at its end, is compared with
+// these words.
 const dependencies: ReadonlySet<string> = new Set([
   'db',
   'database',

@@ -42,7 +42,7 @@ export class Exclusions {
 
   /**
    * warning is a line that lists the unknown names, or the empty string if there are none. Call `of` for every check
-   * first.
+   * first, because it records which names are known.
    */
   get warning(): string {
     if (this.#unmatched.size === 0) return '';

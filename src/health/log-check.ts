@@ -7,8 +7,8 @@ const flushInterval = 60_000;
 const blockedAfter = 120_000;
 
 /**
- * FlushFunction writes the buffered log lines. The flush is complete when the function returns or its promise resolves.
- * While the log is blocked, it throws, rejects or hangs.
+ * FlushFunction writes the buffered log lines. The flush is complete when the function returns or its promise
+ * resolves. While the log is blocked, the function throws, rejects or hangs.
  */
 export type FlushFunction = () => unknown;
 

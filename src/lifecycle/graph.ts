@@ -1,4 +1,4 @@
-// The order of the eight lifecycle signals in both modes, as data. This file uses no I/O and no time.
+// The order of the eight lifecycle signals in both modes, as data. This file does no I/O and reads no clock.
 
 /**
  * signalNames are the eight lifecycle signals of the apiserver (A-002), in the order in which a shutdown with default

@@ -1,4 +1,5 @@
-// The signals of one lifecycle. Other code reports events. The graph decides when the signal of a reported event fires.
+// The signals of one lifecycle. Other code reports events, and each event belongs to one signal. The graph decides
+// when that signal fires.
 import { graphOf, signalNames, type Graph, type SignalName } from './graph.ts';
 import { Latch, type LifecycleSignal } from './signal.ts';
 

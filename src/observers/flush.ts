@@ -3,9 +3,9 @@ import { isThenable } from '../thenable.ts';
 import type { Logger } from './logger.ts';
 
 /**
- * flushOf returns a function that flushes the logger, or undefined if the logger has no `flush`. If an earlier call of
- * `flush` has called its callback, as pino does, a flush is complete when the callback is called. Otherwise it is
- * complete when its promise resolves, or when `flush` returns without a promise.
+ * flushOf returns a function that flushes the logger, or undefined if the logger has no `flush`. A flush is complete
+ * when the promise of `flush` resolves, or when `flush` returns without a promise. If an earlier call of `flush` has
+ * called its callback, as pino does, a flush is complete when the callback is called instead.
  */
 export function flushOf(logger: Logger): (() => unknown) | undefined {
   const { flush } = logger as { readonly flush?: unknown };

@@ -9,7 +9,7 @@ import { isUnread, standardOutput, writeOut } from '../standard-output.ts';
 import type { Logger } from './logger.ts';
 
 interface Form {
-  /** first returns the fields at the beginning of a line of this level. */
+  /** first returns the first fields of a line with the given level. */
   first(level: LineLevel): object;
   /** message is the name of the field with the message, which is the last field. */
   readonly message: string;

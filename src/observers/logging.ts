@@ -19,7 +19,7 @@ export interface Logging extends Observer, ProcessLines, ProbePortLines, Checkpo
   readonly log: Logger;
   /**
    * flushed flushes the log. It returns, or its promise resolves, when every line has been written. If lines cannot be
-   * written, it throws, rejects or hangs. It is undefined if the logger cannot be flushed.
+   * written, it throws, rejects or hangs. If the logger cannot be flushed, flushed is undefined.
    */
   readonly flushed: (() => unknown) | undefined;
 }
@@ -72,7 +72,7 @@ export interface LogSettings {
   readonly logFormat: LogFormat;
 }
 
-/** createLogging creates the log. It writes to the logger `given`, or to standard output if that is undefined. */
+/** createLogging creates the log. It writes to the logger `given`, or to standard output if `given` is undefined. */
 export function createLogging(given: Logger | undefined, { logLevel, logFormat }: LogSettings): Logging {
   const logger = logLevel === 'silent' ? quiet : given;
   const output = createLineWriter(logFormat);
@@ -238,7 +238,7 @@ function withFallback(logger: Logger, output: ReturnType<typeof createLineWriter
     };
     attempt(() => {
       const outcome: unknown = logger[name]?.(details, message);
-      // If the logger is asynchronous, it rejects later. This must not end the program either.
+      // An asynchronous logger rejects later. This rejection must not end the program either.
       if (outcome instanceof Promise) outcome.catch(fallback);
     }, fallback);
   };

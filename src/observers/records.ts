@@ -17,7 +17,7 @@ export interface RecordsOptions {
   readonly previousRun: () => PreviousRun | undefined;
 }
 
-/** Records contains the metrics and the audit log. A disabled one is undefined. */
+/** Records contains the metrics and the audit log. Each of them is undefined if it is disabled. */
 export interface Records {
   readonly metrics: Metrics | undefined;
   readonly audit: WrittenAuditLog | undefined;

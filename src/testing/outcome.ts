@@ -26,7 +26,7 @@ export async function isDoneWithin(milliseconds: number, promise: Promise<unknow
 
 /**
  * resultOf returns the result of `work`, or throws its error. If the shutdown has cut a request, it throws
- * LAMEDUCK_ERR_WORK_FAILED instead, because the client's error does not say so.
+ * LAMEDUCK_ERR_WORK_FAILED instead, because the client's error does not name the cause.
  */
 export function resultOf<Result>(outcome: Outcome<Result>, { unfinished }: Pick<ShutdownRecord, 'unfinished'>): Result {
   if ('result' in outcome) return outcome.result;

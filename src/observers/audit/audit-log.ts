@@ -17,7 +17,7 @@ export interface AuditLogOptions {
 
 /** WrittenAuditLog is an AuditLog with further members, which only the code that has created it uses. */
 export interface WrittenAuditLog extends AuditLog {
-  /** observer receives the events of the lifecycle, of which the audit log needs ShutdownInitiated. */
+  /** observer receives the events of the lifecycle. The audit log uses only ShutdownInitiated. */
   readonly observer: Observer;
   /** dropped is the number of events that were dropped. */
   readonly dropped: number;

@@ -77,8 +77,8 @@ export class Writer {
   }
 
   /**
-   * writeAtOnce makes the writer no longer wait for the end of a turn of the event loop. Lines that arrive during an
-   * append share the next append.
+   * writeAtOnce makes the writer write each line at once, and not at the end of a turn of the event loop. Lines that
+   * arrive during an append share the next append.
    */
   writeAtOnce(): void {
     this.#isAtOnce = true;

@@ -52,7 +52,7 @@ export class RequestMetrics implements RequestObserver {
    * `maxMetricSeries` series.
    */
   folded = 0;
-  /** route returns the route of a request, and must not throw. The variable is undefined if routes are not known. */
+  /** route returns the route of a request, and must not throw. If routes are not known, route is undefined. */
   route: Route;
   readonly #options: RequestMetricsOptions;
   readonly #bounds: readonly number[];

@@ -189,8 +189,8 @@ export const healthMetricsTable = {
 } as const satisfies Record<string, MetricRow>;
 
 /**
- * slisTable contains the metrics that only `/slis` adds. If `metricsPath` serves the program's own registry, it has
- * them already (A-182).
+ * slisTable contains the metrics that only `/slis` adds. If `metricsPath` serves the program's own registry, that
+ * registry has them already (A-182).
  */
 export const slisTable = {
   process_start_time_seconds: {
