@@ -6,7 +6,7 @@ import { shuffled, seeded } from '../support/random.ts';
 
 const modes = [false, true];
 
-// The signals that the code reports. NotAcceptingNewRequest is not reported: it fires after two of the others.
+// The signals that the code reports. NotAcceptingNewRequest is not reported: it fires after two of the other signals.
 const reportable = signalNames.filter((name) => name !== 'NotAcceptingNewRequest');
 
 /** recorded records each signal that fires, and checks that the signal was not visible earlier. */

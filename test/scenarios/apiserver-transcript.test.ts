@@ -1,5 +1,6 @@
-// Clients that once observed a real kube-apiserver while it shut down now send their requests to the reference service.
-// The test checks that they see what they saw then, without the errors that the kube-apiserver caused.
+// Clients that once observed a real kube-apiserver during its shutdown now send their requests to the reference
+// service. The test checks that the clients observe the same as then, except for the errors that the kube-apiserver
+// caused.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';

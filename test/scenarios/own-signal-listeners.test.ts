@@ -113,8 +113,8 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     await once(client, 'connect');
     program.kill('SIGTERM');
     await program.line('the call', ({ msg }) => msg === 'called');
-    // A process with an empty event loop exits after one second. A second program that was signaled later has exited by
-    // now, so that second has passed.
+    // A process with an empty event loop exits after one second. A second program that was signaled later has exited
+    // by now, so this second has passed for the first program too.
     const held = await signalled(t, 'only logs');
     assert.deepEqual(await held.exit, clean);
     assert.equal(program.child.exitCode, null);

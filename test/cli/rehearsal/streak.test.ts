@@ -16,8 +16,8 @@ interface Vector {
   readonly type: ProbeType;
   readonly thresholds: readonly [success: number, failure: number];
   /**
-   * S, F and E are probe results: success, failure, error. | is a new container after an exit, and k one after a kill
-   * by the kubelet.
+   * S, F and E are probe results: success, failure, error. `|` stands for a new container after an exit, and `k` for a
+   * new container after a kill by the kubelet.
    */
   readonly results: string;
   /** The published state after each result: + success, - failure, ? unknown. */

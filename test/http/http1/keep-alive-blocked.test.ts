@@ -1,4 +1,4 @@
-// Tests kept-alive connections while a handler blocks the event loop and everything else in this process.
+// Tests keep-alive connections while a handler blocks the event loop and everything else in this process.
 import assert from 'node:assert/strict';
 import type { RequestListener } from 'node:http';
 import { it } from 'node:test';

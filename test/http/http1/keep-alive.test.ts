@@ -1,5 +1,5 @@
-// Tests when the server announces the close of a kept connection, when it ends an idle one, and that no request in
-// flight is lost.
+// Tests when the server announces the close of a keep-alive connection, when it ends an idle connection, and that no
+// request in flight is lost.
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { it, type TestContext } from 'node:test';

@@ -212,8 +212,8 @@ describeKinds((kind) => {
   it('A-120, P-043 during the delay new sessions and streams are served, and each session gets its GOAWAY at its random close time', async (t) => {
     const serving = await serve(t, kind, {
       shutdownDelayDuration: '1200ms',
-      // A client receives the GOAWAY one round trip after its drawn moment. On this slow clock, the last quarter of the
-      // delay lasts more than a second.
+      // A client receives the GOAWAY one round trip after its random close time. On this slow clock, the last quarter
+      // of the delay lasts more than a second.
       clock: pacedClock(1 / 4),
       listener: (path, answer) => {
         answer.respond(200);

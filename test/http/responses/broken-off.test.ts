@@ -1,4 +1,5 @@
-// Tests that a client sees an error if lameduck breaks off a response, and never takes the part for the whole.
+// Tests that a client sees an error if lameduck truncates a response, and never mistakes the part for the whole
+// response.
 import assert from 'node:assert/strict';
 import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps } from 'node:https';

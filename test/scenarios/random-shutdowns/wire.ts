@@ -60,7 +60,7 @@ export class Wire {
     return this.saidClose || this.hasEnded;
   }
 
-  /** Whether a request may be sent for which only a response is correct. */
+  /** Whether a request that is sent now must get a response. */
   get isFit(): boolean {
     return !this.isTold && performance.now() - this.#touchedAt < longestSilence;
   }

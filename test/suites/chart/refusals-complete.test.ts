@@ -10,7 +10,9 @@ import { collect } from './refusal.ts';
 // The schema finds unknown values of this chart. library.test.ts tests those of the library chart.
 const unknownValues = '_includes.tpl';
 
-/** A statement that adds a refusal. The one in refuseDuplicates is numbered where refuseDuplicates is included. */
+/**
+ * A statement that adds a refusal. The statement in refuseDuplicates is numbered where refuseDuplicates is included.
+ */
 const statement = /\{\{- include "lameduck\.refuse(?:Duplicates)?" \(list \$problems(?! \$path \$name \$rule)/g;
 
 /** number makes each refusal of a chart end with its place in the templates, and returns all places. */
