@@ -26,7 +26,7 @@ export const differences: Readonly<Record<string, string>> = {
     'A post-start hook that gives up has failed, and `/readyz` fails: a process without its storage is not ready. A hook for an optional resource can return instead.',
   'A-055': 'A hook of any kind without a function is an error.',
   'A-056':
-    'Pre-shutdown hooks run in parallel, each with a limit. One after another, their times would add up against the budget.',
+    'Pre-shutdown hooks run in parallel, each with a limit. If they ran one after another, their times would add up.',
   'A-058':
     'The end of the shutdown throws no error. Each failure of a hook is a log line, and an entry of the final line with the name of the hook.',
   'A-059':

@@ -31,7 +31,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-006':
     '`NotAcceptingNewRequest` fires when both the delay and the pre-shutdown hooks have ended. Until then, every request is served.',
   'A-007':
-    '`InFlightRequestsDrained` fires when the ordinary requests have ended, and also the watches if they have a grace period.',
+    '`InFlightRequestsDrained` fires when the ordinary requests have ended. If watches have a grace period, it also waits for the watches.',
   'A-008':
     'By default, the listener stops at `NotAcceptingNewRequest`, in parallel with the drain of the requests in flight.',
   'A-009': 'With `shutdownSendRetryAfter`, the HTTP server stops at `InFlightRequestsDrained`, within two seconds.',
@@ -110,7 +110,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-095': 'The path of a single health check answers 200 `ok`, or 500 with the reason of the failure.',
   'A-096': 'The path of a single health check ignores `verbose` and `exclude`, and no metric counts it.',
   'A-097': 'During the shutdown, `/readyz/shutdown` answers that the process is shutting down.',
-  'A-100': 'Health checks run one after another, without a limit, and each probe runs all of them again.',
+  'A-100': 'Health checks run one after another, without a time limit, and each probe runs all of them again.',
   'A-101': 'Probes pass through authentication, authorization, audit and limits, as every other request does.',
   'A-102': '`/healthz`, `/livez` and `/readyz` are open to everyone. The path of a single check requires a permission.',
   'A-103': 'If only a plain limit on requests in flight is set, probes count as requests and can get a 429.',
@@ -143,7 +143,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-151':
     'At the stop of the server, the listener closes first, then idle connections close. Active connections are never closed by force.',
   'A-152':
-    'A connection that has not sent a request counts as idle only after 5 s. The stop of the server waits for it.',
+    'A connection that has not sent a request counts as idle only after 5 s. The stop of the server waits until then.',
   'A-156': 'The shutdown neither waits for upgraded connections nor closes them.',
   'A-161':
     'With a small probability, an HTTP/2 request is answered with a GOAWAY, so that clients spread over the servers. Requests in flight on that connection continue. HTTP/1.1 is not affected.',
