@@ -33,8 +33,8 @@ clearly. */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Computes the shortest grace period as the package does. The first term is the longer one of the delay and the 5 s for
-pre-shutdown hooks. The others are 1 s for requests, 3 s for destroy hooks, and 2 s before SIGKILL. */}}
+{{/* Computes the shortest grace period as the package does. The first term is the longer of the delay and the 5 s for
+pre-shutdown hooks. The other terms are 1 s for requests, 3 s for destroy hooks, and 2 s before SIGKILL. */}}
 {{- define "injector.refuseTimes" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $delay := include "injector.text" $.Values.shutdownDelayDuration -}}

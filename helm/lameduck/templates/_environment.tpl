@@ -17,7 +17,7 @@ stopTimeout: limit
 {{- default .Release.Namespace .Values.leaderElection.leaseNamespace -}}
 {{- end -}}
 
-{{/* Always pass the limit of the hook, because it is a term of the sum. */}}
+{{/* Always pass the limit of the hook, because it is a term of the grace period. */}}
 {{- define "lameduck.electionSettings" -}}
 - name: LEASE_NAME
   value: {{ include "lameduck.leaseName" . | quote }}
@@ -32,8 +32,8 @@ stopTimeout: limit
 {{- end -}}
 {{- end -}}
 
-{{/* Returns the chart's own values of settings that the values do not set. The probes of an injected program may use its own
-port. */}}
+{{/* Returns the chart's own values of settings that the values do not set. The probes of an injected program may use the
+program's own port. */}}
 {{- define "lameduck.ownSettings" -}}
 {{- $own := ternary dict (include "lameduck.defaultSettings" . | fromJson) (eq (include "lameduck.injects" .) "yes") -}}
 {{- if .Values.runFolder.enabled -}}

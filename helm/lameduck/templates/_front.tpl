@@ -23,8 +23,8 @@ it: (list annotations name key value). */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Returns the annotations of the chart, overridden by those of the values, as JSON: (list own given). An empty text also
-overrides. Annotations of the chart that list attributes already contain the attributes of the values. */}}
+{{/* Returns the annotations of the chart, overridden by the annotations of the values, as JSON: (list own given). An empty
+text also overrides. Annotations of the chart that list attributes already contain the attributes of the values. */}}
 {{- define "lameduck.annotations" -}}
 {{- $all := index . 0 -}}
 {{- range $name, $value := default dict (index . 1) -}}

@@ -123,7 +123,8 @@ port. */}}
 {{- end -}}
 {{- end -}}
 
-{{/* Returns the lifecycle of the values. Its preStop hook replaces that of the chart, because a container has only one. */}}
+{{/* Returns the lifecycle of the values. If the values have a preStop hook, it replaces the preStop hook of the chart,
+because a container has only one preStop hook. */}}
 {{- define "lameduck.lifecycleOf" -}}
 {{- $given := default dict .Values.lifecycle -}}
 {{- if hasKey $given "preStop" -}}

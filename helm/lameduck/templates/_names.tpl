@@ -37,7 +37,8 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- include "lameduck.labelsWith" (list . dict) -}}
 {{- end -}}
 
-{{/* Returns the labels of an object with labels of its own. These override the common labels: (list $ labels). */}}
+{{/* Returns the labels of an object with labels of its own: (list $ labels). The object's own labels override the common
+labels. */}}
 {{- define "lameduck.labelsWith" -}}
 {{- $ := index . 0 -}}
 {{- include "lameduck.ownLabels" $ }}
@@ -76,7 +77,8 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- with $image.digest }}@{{ . }}{{ end -}}
 {{- end -}}
 
-{{/* Returns the secrets for the registry as JSON: those of the values, and then those that all charts of a release share. */}}
+{{/* Returns the secrets for the registry as JSON: first the secrets of the values, and then the secrets that all charts of
+a release share. */}}
 {{- define "lameduck.pullSecrets" -}}
 {{- $secrets := list -}}
 {{- range concat (default list .Values.imagePullSecrets) (default list (default dict .Values.global).imagePullSecrets) -}}

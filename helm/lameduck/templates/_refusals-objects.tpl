@@ -180,7 +180,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* A container of the pod gets SIGTERM at the same time as the server. A native sidecar exits after it. */}}
+{{/* A container of the pod gets SIGTERM at the same time as the server. A native sidecar exits after the server. */}}
 {{- define "lameduck.refuseSidecarProxies" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- if not $.Values.allowSidecarProxies -}}

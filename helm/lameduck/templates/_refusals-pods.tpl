@@ -71,7 +71,7 @@
 {{- $text := include "lameduck.text" $pdb.minAvailable -}}
 {{- $least := include "lameduck.leastReplicas" $ | int64 -}}
 {{- $kept := regexReplaceAll "^0+([0-9])" (trimSuffix "%" $text) "${1}" | int64 -}}
-{{- /* Kubernetes rounds a percentage up to whole pods. The number of pods is unknown if the chart does not set it. */ -}}
+{{- /* Kubernetes rounds a percentage up to whole pods. If the chart does not set the number of pods, that number is unknown. */ -}}
 {{- $isShare := hasSuffix "%" $text -}}
 {{- $isScaled := and (kindIs "invalid" $.Values.replicaCount) (not $.Values.autoscaling.enabled) -}}
 {{- $of := ternary 100 $least (and $isShare $isScaled) | int64 -}}

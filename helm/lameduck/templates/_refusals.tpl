@@ -1,5 +1,5 @@
-{{/* Rejects all values that would lose requests, and those that the API server would not accept, in one error. `helm lint`
-does not report them. Only rendering the chart does. */}}
+{{/* Rejects in one error all values that would lose requests, and all values that the API server would not accept.
+`helm lint` does not report them. Only rendering the chart does. */}}
 
 {{- define "lameduck.validate" -}}
 {{- $problems := dict "lines" list -}}

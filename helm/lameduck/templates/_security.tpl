@@ -13,7 +13,7 @@ context that is null. With injection, the image keeps its own user and a writabl
 {{- include "lameduck.overridden" (list $own .Values.securityContext) -}}
 {{- end -}}
 
-{{/* Returns the chart's own keys, overridden by the given ones, as JSON: (list own given). */}}
+{{/* Returns the chart's own keys, overridden by the given keys, as JSON: (list own given). */}}
 {{- define "lameduck.overridden" -}}
 {{- $own := ternary dict (index . 0) (kindIs "invalid" (index . 1)) -}}
 {{- range $key, $value := default dict (index . 1) -}}

@@ -1,4 +1,4 @@
-{{/* Parses Go's duration strings, because Helm 3 has no function for this. */}}
+{{/* Parses Go's duration strings, because Helm 3 has no function that parses them. */}}
 
 {{/* Returns the milliseconds of a duration, rounded up. It returns an empty text if the value is not a duration, or is
 longer than the package accepts. */}}
