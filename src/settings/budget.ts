@@ -79,7 +79,7 @@ export function cutDelay(settings: Settings): Settings {
 
 /**
  * withoutDelay returns the settings for development. If code sets the delay, the delay becomes 0, with the source
- * `development`. Any other delay stays.
+ * `development`. A delay from the environment and the default delay do not change.
  */
 export function withoutDelay<Completed extends CompletedSettings>(completed: Completed): Completed {
   const { settings, sources } = completed;

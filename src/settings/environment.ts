@@ -51,7 +51,7 @@ export function unknownVariables(environment: Environment, known: readonly strin
       return !(isOurs(name) || (isOurs(upper) && environment[upper] === value));
     })
     .map(([name]) => {
-      // Compare without this prefix. All names begin with it, so it would make all of them similar.
+      // Compare without this prefix. All names begin with the prefix, so it would make all of them similar.
       const near = nearest(
         name.slice(prefix.length),
         [...known, disabledVariable].map((one) => one.slice(prefix.length)),

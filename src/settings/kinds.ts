@@ -239,8 +239,8 @@ export function choice<Word extends string>(...words: readonly Word[]): Kind<Wor
   return { name: allowed, fromText: read, fromCode: read, format: String };
 }
 
-// Signals that cannot begin a shutdown. A process cannot catch the first two, and cannot continue after the others
-// (P-069).
+// Signals that cannot begin a shutdown. A process cannot catch the first two signals, and cannot continue after any
+// other signal of the list (P-069).
 const neverHooked = new Set(['SIGKILL', 'SIGSTOP', 'SIGSEGV', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGPIPE', 'SIGPROF']);
 
 const processSignalsAllowed = 'one or more of the process signals that a program can catch, such as SIGTERM,SIGINT';

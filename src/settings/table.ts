@@ -187,14 +187,14 @@ const ownRows = {
   probePaths: row<'on' | 'off'>({ kind: choice('on', 'off'), default: () => 'on' }),
   /**
    * readyzEventLoopStallLimit: How long the event loop must be blocked before `/readyz` on `probePort` fails, so that
-   * the pod is removed from its Services. With `0s`, it never fails for this reason.
+   * the pod is removed from its Services. With `0s`, a blocked event loop never makes it fail.
    *
    * @default `5s`
    */
   readyzEventLoopStallLimit: row<number, Duration>({ kind: stallLimit, default: () => 5_000 }),
   /**
    * livezEventLoopStallLimit: How long the event loop must be blocked before `/livez` and `/healthz` on `probePort`
-   * fail, so that the kubelet restarts the container. With `0s`, they never fail for this reason.
+   * fail, so that the kubelet restarts the container. With `0s`, a blocked event loop never makes them fail.
    *
    * @default `30s`
    */
