@@ -46,7 +46,7 @@ export interface Manifest {
   readonly unreadable: readonly Unreadable[];
 }
 
-/** readObjects returns the objects of a file. A broken document does not prevent reading the others. */
+/** readObjects returns the objects of a file. A broken document does not prevent reading the other documents. */
 export function readObjects(content: string, file: string): Manifest {
   const found: ManifestObject[] = [];
   const unreadable: Unreadable[] = [];
@@ -155,7 +155,7 @@ function offsetOf(document: Document.Parsed, path: Path): number {
     if (isAlias(node)) node = node.resolve(document);
     if (isSeq(node)) node = node.items[Number(step)];
     else if (isMap(node)) {
-      // If a key is repeated, the last one takes effect.
+      // If a key is repeated, its last value takes effect.
       const pair = node.items.findLast(({ key }) => (isScalar(key) ? String(key.value) : key) === String(step));
       if (pair === undefined) return offset;
       if (isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset;

@@ -51,7 +51,10 @@ export class PodContainer {
     this.#onChange = onChange;
   }
 
-  /** container is the current instance, or the last one if it has exited. */
+  /**
+   * container is the current instance of the container. If that instance has exited, it is still returned until the
+   * next instance starts.
+   */
   get container(): Container | undefined {
     return this.#container;
   }
@@ -253,8 +256,8 @@ export class PodContainer {
     return this.#isRestarted ? ', will be restarted' : '';
   }
 
-  // Tells whether this is the pod's only container and will not be restarted. When it has failed a probe, the kubelet
-  // then ends the whole pod, within the pod's grace period.
+  // Tells whether the container is the only container of the pod and will not be restarted. If such a container fails
+  // a probe, the kubelet ends the whole pod, within the pod's grace period.
   get #isLast(): boolean {
     return !this.#isRestarted && this.#options.pod.containers.length === 1;
   }

@@ -190,7 +190,7 @@ export class ScenarioRun {
         for (const pid of main?.pids ?? []) sendSignal(pid, deed.kind === 'block' ? 'SIGSTOP' : 'SIGCONT');
         break;
       case 'failLiveness':
-        // The scenario goes on until the new container is ready.
+        // The scenario continues until the new container is ready.
         this.#ending = this.#kubelet.failLiveness().then(() => this.#untilReady(longestRestart));
         break;
       case 'crash':

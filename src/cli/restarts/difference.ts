@@ -3,7 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { isObject, type Path } from '../manifest/fields.ts';
 
 export interface Difference {
-  /** path leads to the field in the new value. If the field is gone, it leads to the field in the old value. */
+  /**
+   * path leads to the field in the new value. If the new value does not have the field, path leads to the field in the
+   * old value.
+   */
   readonly path: Path;
   readonly isGone: boolean;
   readonly before: unknown;

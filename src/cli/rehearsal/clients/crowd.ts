@@ -71,7 +71,7 @@ export class Crowd {
     return this.#stopped.signal.aborted;
   }
 
-  // Sends half of the requests on new connections, or more if the keep-alive connections cannot send the other half.
+  // Sends half of the requests on new connections, or more if the keep-alive connections cannot send their half.
   async #sendOnNewConnections(): Promise<void> {
     const { rate, connections } = this.#plan;
     const perSecond = Math.max(rate / 2, rate - connections / (longestGap / 2_000));
