@@ -9,7 +9,7 @@ import type { Connection } from './connection.ts';
 export interface Ending {
   /**
    * begin begins to end the request. `retry` is the time after which an event stream's client reconnects, in
-   * milliseconds. If `retry` is undefined, the stream sends no such time.
+   * milliseconds. If `retry` is undefined, the stream sends no reconnection time.
    */
   begin(retry: number | undefined): void;
   /** end closes a request that is still open. The drain calls it repeatedly until the request has ended. */

@@ -112,8 +112,8 @@ function reopen(server: Server, drained: Drained): void {
 }
 
 /**
- * StandIn takes the place of the handle of a server that the drain has closed. With it, every method that closes a
- * server works as if the server were still listening.
+ * StandIn takes the place of the handle of a server that the drain has closed. With a StandIn, every method that
+ * closes a server works as if the server were still listening.
  */
 class StandIn implements ListenerHandle {
   readonly getsockname?: (out: Partial<AddressInfo>) => number;

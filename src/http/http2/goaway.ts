@@ -23,8 +23,8 @@ const longestSettling = 500;
 const roundTrips = 4;
 const longestRoundTrips = 3_000;
 
-// How long to wait until a session has no bytes to send, and the time between two checks, in milliseconds. New streams
-// of the client are held meanwhile.
+// How long to wait until a session has no bytes to send, and the time between two checks, in milliseconds. During this
+// wait, new streams of the client are held.
 const longestWaitForRoom = 500;
 const pause = 20;
 

@@ -1,4 +1,4 @@
-// Delays requests for a short time, so that their clients wait and open no new connection meanwhile.
+// Delays requests for a short time, so that their clients wait for the response and open no new connection.
 import { AsyncResource } from 'node:async_hooks';
 
 /** Hold stores the functions that continue delayed requests. It calls them when the hold ends. */

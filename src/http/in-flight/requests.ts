@@ -152,8 +152,8 @@ export class Requests {
   }
 
   /**
-   * watch recognizes an event stream as soon as its headers have been sent. It does so only if the limits or the audit
-   * log need this.
+   * watch recognizes an event stream as soon as its headers have been sent. If no limit is set and there is no audit
+   * log, watch does nothing.
    */
   watch(exchange: HttpExchange): void {
     if (this.#isWatched && !this.#isShuttingDown) exchange.onHead(this.#onHead);

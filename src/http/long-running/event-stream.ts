@@ -29,7 +29,7 @@ export class EventStream {
     return this.#rest === undefined || !/^[^:\r\n]/m.test(this.#rest);
   }
 
-  /** betweenEvents calls `callback` when no event is partly written. In most cases it does so at once. */
+  /** betweenEvents calls `callback` when no event is partly written. In most cases it calls it at once. */
   betweenEvents(callback: () => void): void {
     if (this.#isBetweenEvents) callback();
     else this.#whenBetween = callback;

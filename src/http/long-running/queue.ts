@@ -13,7 +13,8 @@ const mostPerTurn = 100;
 // milliseconds.
 const longestTurn = 25;
 
-// How long a handler may still run after the abort of its AbortSignal if its request is the last one, in milliseconds.
+// How long a handler may still run after the abort of its AbortSignal if its request is the last request in flight, in
+// milliseconds.
 const abortGrace = 500;
 
 // The time between the end of the last request and the destruction of all connections, in milliseconds.
@@ -29,7 +30,8 @@ export interface LongRunningDrainOptions {
 }
 
 /**
- * LongRunning contains the long-running requests that the drain has not yet begun to end, and those that it is ending.
+ * LongRunning contains the long-running requests that wait until the drain ends them, and the requests that the drain
+ * is ending.
  */
 export class LongRunning {
   readonly #clock: Clock;
@@ -64,8 +66,8 @@ export class LongRunning {
   }
 
   /**
-   * drain begins to end the requests at the apiserver's rate. A request that arrives later ends after the others
-   * (P-038).
+   * drain begins to end the requests at the apiserver's rate. A request that arrives later ends after all earlier
+   * requests (P-038).
    */
   drain({ grace, drainBy, retry }: LongRunningDrainOptions): void {
     const now = this.#clock.now();

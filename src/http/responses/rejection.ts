@@ -1,5 +1,4 @@
-// The responses to requests that lameduck rejects. Each response differs from the others in `Retry-After` or body
-// (A-176).
+// The responses to requests that lameduck rejects. The responses differ in `Retry-After` or in the body (A-176).
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Answer, Request, Response } from '../../message.ts';

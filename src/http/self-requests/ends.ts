@@ -1,5 +1,5 @@
-// The two ends of a connection that this process makes to its own server. lameduck redirects such a connection. The
-// ends computed here are those that the connection would have without the redirect.
+// The two ends of a connection that this process makes to its own server. lameduck redirects such a connection. This
+// file computes the ends that the connection would have without the redirect.
 import { isIPv4 } from 'node:net';
 import { hostAndPort } from '../../address.ts';
 import type { TcpHandle } from '../../node-internals.ts';

@@ -7,8 +7,8 @@ const statusLine = /^HTTP\/1\.[01] (\d{3})/;
 type Write = (this: Duplex, chunk?: unknown, ...rest: unknown[]) => unknown;
 
 /**
- * onFirstStatus calls `callback` with the status of the response. It does so only if the first bytes that are written
- * to `socket` are a status line.
+ * onFirstStatus calls `callback` with the status of the response, if the first bytes that are written to `socket` are
+ * a status line.
  */
 export function onFirstStatus(socket: Duplex, callback: (status: number) => void): void {
   const stop = [before(socket, 'write', look), before(socket, 'end', look)];
