@@ -52,7 +52,10 @@ export function socketOf(request: object): Socket | undefined {
   return (face.stream ?? face).session?.socket ?? face.socket;
 }
 
-/** keyOf returns the one object that identifies a request. In node:http2, several objects belong to one request. */
+/**
+ * keyOf returns the object by which lameduck identifies a request. In node:http2, several objects belong to one
+ * request.
+ */
 export function keyOf(request: object): object {
   return (request as Face).stream ?? request;
 }

@@ -123,7 +123,7 @@ export interface ShutdownRecord {
   readonly workers?: readonly WorkerEnd[];
   /**
    * threads lists the worker threads with a lifecycle that have ended during the shutdown. Only the record of a main
-   * thread with such threads has this list.
+   * thread that has such worker threads contains this list.
    */
   readonly threads?: readonly ThreadEnd[];
   /**

@@ -94,7 +94,10 @@ export interface Parts {
   readonly electors: (() => ElectorCounts)[];
   /** hasMetrics is true if metrics are served or registered. */
   readonly hasMetrics: boolean;
-  /** addServer adds a server, whose `emit` lameduck has already replaced, to those that drain and stop together. */
+  /**
+   * addServer adds a server to the servers that drain and stop together. lameduck has already replaced the `emit` of
+   * this server.
+   */
   addServer(server: Server): void;
   /**
    * answerProbePort returns the answer to a request on the probe port, or undefined if lameduck has no endpoint at the

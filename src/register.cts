@@ -117,8 +117,8 @@ function diagnostics(): typeof DiagnosticsChannel {
   return require('node:diagnostics_channel') as typeof DiagnosticsChannel;
 }
 
-// Returns the name of a runtime other than Node. process/runtime.ts does this too, but is not loaded yet. Both Bun and
-// Deno also report a version of Node.
+// Returns the name of a runtime other than Node. The function `otherRuntime` of process/runtime.ts does the same, but
+// is not loaded yet. Both Bun and Deno also report a version of Node.
 function otherRuntime(): string | undefined {
   const { bun, deno } = process.versions;
   if (bun !== undefined) return 'Bun';
@@ -130,7 +130,8 @@ function isSupported(): boolean {
   return major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
 }
 
-// Tells whether the environment disables lameduck. settings/environment.ts does this too, but is not loaded yet.
+// Tells whether the environment disables lameduck. The function `isDisabled` of settings/environment.ts does the same,
+// but is not loaded yet.
 function isSwitchedOff(): boolean {
   return /^\s*(1|true)\s*$/i.test(process.env['LAMEDUCK_DISABLED'] ?? '');
 }

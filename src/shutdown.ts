@@ -196,7 +196,8 @@ export class Shutdown {
     }
     await this.#step('destroy hooks', endBy, () => hooks.runDestroy(reason, settings.destroyHookTimeout, endBy.signal));
     await this.#closeConnections(endBy);
-    // If audit events are still not written at the end of the budget, the record counts them. This is not a failure.
+    // If audit events are still not written at the end of the budget, the record counts them, and the shutdown has not
+    // failed.
     await Promise.race([audit?.flush(), endBy.reached]);
     const record = recorder.end();
     this.#endsAt = endBy.at;

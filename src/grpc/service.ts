@@ -47,7 +47,9 @@ export class HealthService {
     };
   }
 
-  /** endWatches ends every watch and rejects new ones, because a draining gRPC server waits for every open stream. */
+  /**
+   * endWatches ends every watch and rejects new watches, because a draining gRPC server waits for every open stream.
+   */
   endWatches(): void {
     this.#takesWatches = false;
     for (const [stream, forget] of this.#streams) {

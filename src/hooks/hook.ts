@@ -47,7 +47,7 @@ export interface HookLimits {
   readonly clock: Clock;
   /** limit is how long the hook may take, in milliseconds. Infinity means no limit. */
   readonly limit: number;
-  /** stop aborts the hook. If the hook throws or rejects after that, this is not a failure. */
+  /** stop aborts the hook. A hook that throws or rejects after the abort has not failed. */
   readonly stop?: AbortSignal;
   /** cut ends the hook's time before its limit. A hook that is still running then counts as timed out. */
   readonly cut?: AbortSignal;

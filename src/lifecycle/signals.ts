@@ -40,8 +40,8 @@ export function createLifecycle(
 
   let isFiring = false;
 
-  // If `onSignal` reports another signal, the loop fires it in the next iteration. No signal fires while another one is
-  // firing.
+  // If `onSignal` reports another signal, the loop fires it in the next iteration. So no signal fires while another
+  // signal is firing.
   function fireWhatCan(): void {
     if (isFiring) return;
     isFiring = true;

@@ -1,5 +1,5 @@
 // Writes the final line and the termination message if the event loop is blocked at the end of the shutdown budget.
-// Only the probe thread can do so then (P-118).
+// The main thread cannot write them then, so the probe thread does (P-118).
 import type { Clock } from '../clock.ts';
 import { killed } from '../exit-codes.ts';
 import type { ShutdownRecord } from '../observer.ts';
@@ -15,9 +15,9 @@ import { beatInterval } from './heartbeat.ts';
 import type { ShutdownSoFar } from './messages.ts';
 import type { SharedState } from './shared-state.ts';
 
-// The time from the end of the budget to SIGKILL, in milliseconds. If the main thread is not blocked, it begins to exit
-// after half of this time. The kubelet sends its own SIGKILL 2 s after the end of the budget, and the exit code is the
-// same.
+// The time from the end of the budget to SIGKILL, in milliseconds. If the main thread is not blocked, it begins to
+// exit after half of this time. The kubelet's own SIGKILL would come 2 s after the end of the budget, with the same
+// exit code.
 const patience = 500;
 
 // Milliseconds without a heartbeat after which the event loop counts as blocked. While the main thread waits for a

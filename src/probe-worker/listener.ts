@@ -48,8 +48,8 @@ export function createListener(respond: (url: string, method: string) => Promise
   server.on('checkExpectation', onRequest);
   server.timeout = silenceLimit;
   server.on('connection', (socket) => {
-    // Choose the connection to replace before the new one is added. The new one has sent no request yet, and would be
-    // chosen.
+    // Choose the connection to replace before the new connection is added. The new connection has sent no request yet,
+    // and would be chosen.
     if (sockets.size >= mostConnections) oldestOf(sockets, asked)?.destroy();
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));

@@ -64,7 +64,7 @@ export interface DebugSocketFunctions {
   readonly act: (action: Action) => void;
   readonly onSignal: (event: SignalEvent) => void;
   readonly onListening: () => void;
-  /** onFailure is called once if the debug socket cannot be opened. The process continues without it. */
+  /** onFailure is called once if the debug socket cannot be opened. The process continues without a debug socket. */
   readonly onFailure: (error: Error) => void;
 }
 

@@ -105,7 +105,7 @@ export class Questions {
     if (answer.status === 404 || answer.body.length > longestKept) return;
     this.#last.set(key, { answer, at: this.#clock.now(), isUsual });
     if (this.#last.size <= mostKept) return;
-    // Unusual probe URLs share one small cache, so that they cannot evict the usual ones.
+    // Unusual probe URLs share one small cache, so that they cannot evict the answers to plain probe URLs.
     const oldest = [...this.#last].find(([, one]) => !one.isUsual);
     if (oldest !== undefined) this.#last.delete(oldest[0]);
   }

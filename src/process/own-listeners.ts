@@ -35,7 +35,7 @@ export class OwnListeners {
   }
 
   /**
-   * callOneByOne calls each listener when the promise of the previous one has settled. It resolves after the last
+   * callOneByOne calls each listener when the promise of the previous listener has settled. It resolves after the last
    * listener, and never rejects.
    */
   async callOneByOne(listeners: readonly Listener[], args: readonly unknown[]): Promise<void> {

@@ -59,9 +59,10 @@ export class ProcessEnd {
   }
 
   /**
-   * join adds a lifecycle to those that are shut down when the process receives a signal. It listens for the signals
-   * from now on, even before the server listens (P-066). A process may have several lifecycles (A-032). The returned
-   * function removes the lifecycle. If no other lifecycle is left, it also removes every listener (P-070).
+   * join adds a lifecycle. When the process receives a signal, all added lifecycles are shut down. join listens for
+   * the signals from now on, even before the server listens (P-066). A process may have several lifecycles (A-032).
+   * The returned function removes the lifecycle. If no other lifecycle is left, it also removes every listener
+   * (P-070).
    */
   join(member: Member): () => void {
     if (this.#members.size === 0) this.#intercept();
@@ -92,8 +93,8 @@ export class ProcessEnd {
   #intercept(): void {
     this.#options.override.intercept({
       take: (event, args) => this.#take(event, args),
-      // lameduck adds no listener for `uncaughtException` (P-063). Sentry and PostHog exit only if their listener is
-      // the only one. `node:domain` adds its own listener whenever another is added.
+      // lameduck adds no listener for `uncaughtException` (P-063). Sentry and PostHog exit only if there is no
+      // listener but their own. `node:domain` adds its own listener whenever another listener is added.
       takeError: (error, origin) => this.#handle({ kind: 'error', error, origin }),
       takeDisconnect: (disconnect) => this.#handle({ kind: 'disconnect', disconnect }),
     });
@@ -147,7 +148,7 @@ export class ProcessEnd {
       if (cause.kind === 'uncaught error') this.#options.print(cause.error, cause.origin);
       this.#members.shutDown([...this.#members], cause);
     },
-    // A process signal that arrived while the event loop was blocked is delivered in this turn or the next one.
+    // A process signal that arrived while the event loop was blocked is delivered in this turn or the next turn.
     settleSignal: () => {
       startImmediate(() =>
         startImmediate(() => this.#handle({ kind: 'signal settled', at: this.#options.clock.now() })),

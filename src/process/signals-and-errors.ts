@@ -2,8 +2,8 @@
 // I/O, no timers, no `node:` imports. process-end.ts performs the actions.
 import { exitCodes } from '../exit-codes.ts';
 
-// A further process signal within this many milliseconds counts as the first one. npm, dumb-init and docker compose
-// send the signal of a process group twice, and nodemon sends SIGINT after SIGTERM (P-057).
+// A further process signal within this many milliseconds counts as a repetition of the first signal. npm, dumb-init
+// and docker compose send the signal of a process group twice, and nodemon sends SIGINT after SIGTERM (P-057).
 const sameWithin = 100;
 
 /** Cause says why the process ends. */

@@ -1,5 +1,5 @@
 // Loads the lifecycle a short time after `listen()`, so that the first response does not wait for the loading. A
-// process signal that arrives meanwhile is not lost.
+// process signal that arrives before the lifecycle is loaded is not lost.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Server } from 'node:net';
 import { emitOverride } from '../process/emit-override.ts';

@@ -11,7 +11,7 @@ import type { Environment } from '../settings/environment.ts';
 import { usualProbePort } from '../settings/probe-port.ts';
 import { giveWay } from './give-way.ts';
 
-/** ProgramLifecycle is the one lifecycle of a program. It begins with the first server that listens. */
+/** ProgramLifecycle is the only lifecycle of a program. It begins with the first server that listens. */
 export class ProgramLifecycle {
   readonly #environment: Environment;
   #parts: Parts | undefined;

@@ -229,8 +229,8 @@ export function release(state: State, now: Moment, budget: number): State {
 
 /**
  * hint processes a change that the watch has reported. The change may restart a wait, or make the next attempt
- * earlier. Every attempt still begins with a GET. hint ignores a version of the Lease that is older than the last one
- * that was read.
+ * earlier. Every attempt still begins with a GET. hint ignores a version of the Lease that is older than the version
+ * that was read last.
  */
 export function hint(state: State, change: Change, now: Moment, random: number, election: Election): State {
   const { observed, step, goal, due } = state;

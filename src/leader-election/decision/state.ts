@@ -40,7 +40,7 @@ export type Reply =
   | { readonly kind: 'absent' }
   /** `conflict`: 409. Another client wrote first, or the object was replaced. */
   | { readonly kind: 'conflict' }
-  /** `recreated`: 201 to a PUT. The Lease had been deleted, and the write created a new one (L-032). */
+  /** `recreated`: 201 to a PUT. The Lease had been deleted, and the write created a new Lease (L-032). */
   | { readonly kind: 'recreated' }
   /** `failed`: any other result. The write may have been applied, unless the API server rejected it. */
   | { readonly kind: 'failed'; readonly isRejected: boolean; readonly retryAfter?: number | undefined };
@@ -49,7 +49,7 @@ export type Reply =
 export interface LeaseReply {
   readonly kind: 'lease';
   readonly lease: Lease;
-  /** altered is set if the API server has accepted a write, but has stored another record than the one that was sent. */
+  /** altered is set if the API server has accepted a write, but has not stored the record as it was sent. */
   readonly altered: Alteration | undefined;
 }
 

@@ -60,8 +60,8 @@ export function followAt({ observed, isWatching }: State, now: Moment, random: n
 }
 
 /**
- * spread returns a random delay. Without it, all followers would send a request at the same time, because the watch
- * tells all of them of a release.
+ * spread returns a random delay. Without this delay, all followers would send a request at the same time, because the
+ * watch tells all of them of a release.
  */
 export function spread(random: number, { retryPeriod }: Election): number {
   return (retryPeriod / 4) * random;

@@ -185,8 +185,8 @@ export class LeaseElector {
     if (term?.ended?.kind === 'stopped') {
       log.stoppedWith(term.ended.error);
       const now = this.#now();
-      // After a suspension of the process, the work may see the end of its term before this loop does. That also counts
-      // as a loss.
+      // After a suspension of the process, the work may see the end of its term before this loop does. Such an end
+      // also counts as a loss.
       if (!this.#isStopped && tenure !== undefined && !isValid(tenure, now, election)) {
         this.#advance(contest, lose(contest.state, 'renew deadline', now));
       }

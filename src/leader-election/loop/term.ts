@@ -11,7 +11,7 @@ export interface Term {
   readonly signal: AbortSignal;
   /**
    * token is a text of decimal digits that is greater for each later term of the Lease, whichever process leads. Send
-   * the token with each write, and let the store reject a token that is smaller than the last one.
+   * the token with each write, and let the store reject a token that is smaller than the last token.
    */
   readonly token: string;
   /** isLeader tells whether this term is valid at this moment. */

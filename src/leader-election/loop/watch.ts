@@ -1,4 +1,5 @@
-// Keeps a watch of a Lease open. When a watch ends, a new one begins, with a longer pause after each failure (L-053).
+// Keeps a watch of a Lease open. When a watch ends, a new watch begins, with a longer pause after each failure
+// (L-053).
 import { wait, type Clock } from '../../clock.ts';
 import { longestWatch, type LeaseApi } from '../api-client/api-client.ts';
 import type { Problem } from '../api-client/answer.ts';

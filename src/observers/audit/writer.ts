@@ -58,7 +58,7 @@ export class Writer {
     return this.#dropped;
   }
 
-  /** missing is the number of lines that are not in the log: those that were dropped, and those that still wait. */
+  /** missing is the number of lines that are not in the log: dropped lines, and lines that still wait. */
   get missing(): number {
     return this.#dropped + this.#restLines + this.#taken.length - this.#next + this.#queue.length;
   }

@@ -42,7 +42,7 @@ export function registryAllowed(registry: unknown): string | undefined {
 
 /**
  * register adds metrics to a registry. The returned function removes them. If the registry rejects a metric, register
- * removes the others and throws LAMEDUCK_ERR_SETTINGS_INVALID.
+ * removes all metrics that it has added, and throws LAMEDUCK_ERR_SETTINGS_INVALID.
  */
 export function register(registry: MetricsRegistry, metrics: readonly RegistryMetric[]): () => void {
   // Store each metric by its original name, because a registry may change names.

@@ -64,8 +64,8 @@ export class Membership {
 
   /**
    * listenerClosed tells the primary that this worker holds its requests. It resolves when the primary has closed the
-   * shared listener. Workers do not close it themselves: the last worker to do so would reset connections that the
-   * primary has accepted.
+   * shared listener. The workers do not close the listener themselves, because the last worker to close it would reset
+   * connections that the primary has accepted.
    */
   async listenerClosed(): Promise<void> {
     const closed = new Promise<void>((resolve) => (this.#onListenerClosed = resolve));
