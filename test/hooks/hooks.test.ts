@@ -1,4 +1,4 @@
-// Tests in which order each kind of hook runs, and how the failure of one hook affects the others.
+// Tests in which order each kind of hook runs, and how the failure of one hook affects the other hooks.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { settled } from '../support/fake-clock.ts';

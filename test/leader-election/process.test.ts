@@ -38,8 +38,8 @@ describe('a process that leads on a Lease', { concurrency: 3 }, () => {
     const { api, program } = await leading(t, { STUBBORN: '1', LAMEDUCK_LEADER_ELECTION_STOP_TIMEOUT: '8s' });
     program.kill('SIGTERM');
     await program.signaled('ShutdownInitiated');
-    // Two renewals are at least one second apart. A signal that arrives sooner would count as a repetition of the first
-    // one.
+    // Two renewals are at least one second apart. A signal that arrives sooner would count as a repetition of the
+    // first signal.
     const renewals = api.calls.length;
     await until(() => api.calls.length >= renewals + 2);
     program.kill('SIGINT');

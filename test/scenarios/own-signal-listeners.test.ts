@@ -52,7 +52,7 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     assert.deepEqual(await program.exit, clean);
     const messages = ['first', 'earliest', 'second', 'third', 'exit'];
     assert.deepEqual(order(program, final, ...messages), [final, ...messages]);
-    // The second listener was added with once() and is gone. One of the four counted listeners is lameduck's.
+    // The second listener was added with once() and has been removed. One of the four counted listeners is lameduck's.
     assert.equal((await program.line('the count', ({ msg }) => msg === 'third'))['count'], 4);
   });
 

@@ -1,5 +1,5 @@
-// Tests process signals on a whole program: the first drains it, the second ends it, and lameduck does not handle the
-// others.
+// Tests process signals on a whole program: the first signal drains it, the second signal ends it, and lameduck does
+// not handle signals outside `shutdownSignals`.
 import assert from 'node:assert/strict';
 import { describe, test, type TestContext } from 'node:test';
 import { disposed } from '../support/disposed.ts';

@@ -44,7 +44,7 @@ export class Exposition {
   }
 
   /**
-   * value returns the only sample with this name whose labels include the given ones, or undefined if there is none.
+   * value returns the only sample with this name whose labels include the given labels, or undefined if there is none.
    */
   value(name: string, labels: Readonly<Record<string, string>> = {}): number | undefined {
     const all = [...this.families.values()].flatMap(({ samples }) => samples).filter((sample) => sample.name === name);

@@ -1,6 +1,6 @@
 // A store that checks fencing tokens, as a program’s database should.
 
-/** FencedStore accepts a write unless its token is smaller than the last one that it has accepted. */
+/** FencedStore accepts a write unless its token is smaller than the last accepted token. */
 export class FencedStore {
   #fence = 0n;
 

@@ -38,8 +38,8 @@ export class Prober {
   }
 
   /**
-   * The result on which the kubelet acts. It restarts a container that fails its liveness probe and sends no traffic to
-   * an unready one.
+   * The result on which the kubelet acts. The kubelet restarts a container that fails its liveness probe, and removes
+   * an unready pod from its Services.
    */
   get published(): boolean {
     return this.#streak.published === 'success';

@@ -54,7 +54,7 @@ export class Restarted {
     return line;
   }
 
-  // A browser keeps a connection that it has used, and opens another one in advance.
+  // A browser keeps a connection that it has used, and opens another connection in advance.
   async #openIdle(port: number): Promise<void> {
     const [used, preconnected] = [connect(port, '127.0.0.1'), connect(port, '127.0.0.1')];
     for (const socket of [used, preconnected]) this.#test.after(() => socket.destroy());

@@ -19,7 +19,7 @@ interface Given {
 
 const deletedLate: Scenario = { title: 'x', steps: [{ at: 30_000, do: { kind: 'delete' } }] };
 
-/** interruptedWhen runs a scenario until a given event, and returns the events up to that one. */
+/** interruptedWhen runs a scenario until a given event, and returns all events up to the given event. */
 async function interruptedWhen(
   isEnd: (event: RehearsalEvent) => boolean,
   { container, port, scenario = deletedLate }: Given,

@@ -1,4 +1,4 @@
-// Tests edits of the Lease during a term: those that end it, and those that the leader corrects.
+// Tests edits of the Lease during a term: edits that end the term, and edits that the leader corrects.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Contest } from '../support/contest.ts';

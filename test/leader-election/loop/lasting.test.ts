@@ -1,4 +1,5 @@
-// Runs one leader and two followers in real time. LEASE_SECONDS is the duration. Without it the test is skipped.
+// Runs one leader and two followers in real time. LEASE_SECONDS is the duration. If LEASE_SECONDS is not set, the test
+// is skipped.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock, wallTime } from '../../../src/clock.ts';

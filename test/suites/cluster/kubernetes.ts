@@ -182,8 +182,8 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
     else this.pods.set(uid, pod);
     const { initContainerStatuses = [], containerStatuses = [] } = pod.status;
     const sidecars = pod.spec.initContainers?.filter(({ restartPolicy }) => restartPolicy === 'Always') ?? [];
-    // An init container that is not a sidecar serves nothing and has no final line, for example the one that copies the
-    // package.
+    // An init container that is not a sidecar serves nothing and has no final line, for example the init container
+    // that copies the package.
     const serving = initContainerStatuses.filter((status) => sidecars.some(({ name }) => name === status.name));
     for (const { name, containerID, state, lastState } of [...serving, ...containerStatuses]) {
       if (containerID && state.running && !this.runs.has(containerID)) void this.#begin(containerID, name, pod);

@@ -77,7 +77,7 @@ test("P-068 in PM2's cluster mode, a reload loses and refuses no request, and th
     runClient({ port, request: index % 2 === 0 ? get : post, account, stop: stop.signal }),
   );
   await until(() => account.answered >= 300);
-  // PM2 starts each new worker before it sends SIGINT to the old one.
+  // PM2 starts each new worker before it sends SIGINT to the old worker.
   await pm2('reload', 'shop').exit;
   await until(() => count(/"reason":"SIGINT","exitCode":0/g) === 2);
   const { answered } = account;

@@ -67,7 +67,7 @@ function say(line: Line): void {
   process.stdout.write(`${JSON.stringify(line)}\n`);
 }
 
-/** Sends one request after another. Each waits for the response to the one before. */
+/** Sends one request after another. Each request waits for the response to the previous request. */
 async function askUntil(stop: AbortSignal, job: Job, index: number, account: Account): Promise<void> {
   const client = clientOf(job, index);
   stop.addEventListener('abort', () => {
@@ -77,7 +77,7 @@ async function askUntil(stop: AbortSignal, job: Job, index: number, account: Acc
     const began = performance.now();
     const result = await client.ask();
     account.add(client, job, result, performance.now() - began);
-    await pause(job.rest * (0.5 + Math.random())); // The rest keeps CPU free. Without it, a slow kube-proxy would become slower still.
+    await pause(job.rest * (0.5 + Math.random())); // The pause keeps CPU free. Without the pause, a slow kube-proxy would become even slower.
   }
 }
 

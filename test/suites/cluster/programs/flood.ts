@@ -1,5 +1,5 @@
-// Keeps a server busy. For some seconds, each of many kept connections always has a request waiting, so that the server
-// never catches up. Prints how the requests and connections ended.
+// Keeps a server busy. For some seconds, each of many keep-alive connections always has a request waiting, so that the
+// server never catches up. Prints how the requests and connections ended.
 import { Agent, get } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 

@@ -57,7 +57,7 @@ function exchange(target: URL, kind: HttpKind, slow: boolean, agent: Agent | fal
   request.once('response', (response) => {
     let text = '';
     response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-    response.on('error', () => undefined); // `complete` shows the same.
+    response.on('error', () => undefined); // Ignore the error, because `complete` shows it too.
     response.once('close', () => {
       end(judge(response, text, kind, order), response.headers.connection === 'close');
     });

@@ -17,8 +17,8 @@ export interface Read {
  */
 const bytesPerMillisecond = 80;
 
-// Milliseconds without a byte after which the rest counts as missing. It cannot arrive if the pod's network interface
-// is gone.
+// Milliseconds without a byte after which the rest counts as missing. The rest cannot arrive after the network
+// interface of the pod has been removed.
 const patience = 5_000;
 
 const [perHost = '', ...hosts] = process.argv.slice(2);

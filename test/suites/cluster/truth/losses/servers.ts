@@ -77,7 +77,7 @@ const described: readonly Described[] = [
 
 const uvicorn = ['-m', 'uvicorn', 'app:app', '--host', '0.0.0.0', '--port', portOf('uvicorn')];
 
-/** servers lists the servers in the order of the page. The last one uses the package. */
+/** servers lists the servers in the order of the page. The last server uses the package. */
 export const servers: readonly Server[] = [
   ...described.map((one) => ({
     name: one.name,
