@@ -37,11 +37,13 @@ export interface Workload {
 export interface Inventory {
   readonly objects: readonly ManifestObject[];
   readonly workloads: readonly Workload[];
+  /** kubernetesMinor is 30 for a cluster with Kubernetes 1.30. It is undefined if the version is unknown. */
+  readonly kubernetesMinor: number | undefined;
 }
 
 /** takeInventory finds the workloads among the objects of the manifests. */
-export function takeInventory(all: readonly ManifestObject[]): Inventory {
-  return { objects: all, workloads: all.flatMap((one) => workloadOf(one, all) ?? []) };
+export function takeInventory(all: readonly ManifestObject[], kubernetesMinor: number | undefined): Inventory {
+  return { objects: all, workloads: all.flatMap((one) => workloadOf(one, all) ?? []), kubernetesMinor };
 }
 
 function workloadOf(one: ManifestObject, all: readonly ManifestObject[]): Workload | undefined {

@@ -47,10 +47,13 @@ export interface Judgement {
  */
 export const ignorePrefix = 'lameduck/ignore-';
 
-/** judge returns the findings, sorted by file and line. Advice is included only if `wantsAdvice` is true. */
-export function judge(manifests: readonly Manifest[], wantsAdvice: boolean): Judgement {
+/**
+ * judge returns the findings, sorted by file and line. Advice is included only if `wantsAdvice` is true. Rules about one
+ * version of Kubernetes apply only if `kubernetesMinor` is set.
+ */
+export function judge(manifests: readonly Manifest[], wantsAdvice: boolean, kubernetesMinor?: number): Judgement {
   const all = manifests.flatMap(({ objects }) => objects);
-  const inventory = takeInventory(all);
+  const inventory = takeInventory(all, kubernetesMinor);
   const severities: readonly Severity[] = wantsAdvice ? ['error', 'advice'] : ['error'];
   const findings: Finding[] = manifests.flatMap(({ unreadable }) => unreadable.map(unreadableFinding));
   const suppressed: Suppressed[] = [];

@@ -1,6 +1,7 @@
 // `lameduck lint`: judges manifests by the rules of docs/lint.md.
 import { standardOutput, writeOut } from '../../standard-output.ts';
 import { say } from '../command.ts';
+import { minorVersionOf } from '../kubernetes-version.ts';
 import { readManifests, standardInputName } from '../manifest/files.ts';
 import { optionLines, readArguments, refuse } from '../options.ts';
 import { paint } from '../paint.ts';
@@ -13,6 +14,7 @@ const found = 1;
 const options = {
   format: { type: 'string', value: Object.keys(formats).join('|'), help: 'how findings are printed; default text' },
   advice: { type: 'boolean', help: 'also report settings that lose no request on their own' },
+  'kubernetes-version': { type: 'string', value: '1.29', help: 'version of the cluster, to check preStop.sleep' },
   help: { type: 'boolean', help: 'print this text' },
 } as const;
 
@@ -22,6 +24,7 @@ const usage = [
   '  helm template shop ./chart | lameduck lint',
   '  kustomize build overlays/prod | lameduck lint --advice -',
   '  lameduck lint --format github rendered/*.yaml',
+  '  lameduck lint --kubernetes-version 1.29 deployment.yaml',
   '',
   'Finds settings that lose requests in Deployments, StatefulSets, DaemonSets, Jobs, CronJobs and Pods.',
   'The programs in the pods may be written in any language.',
@@ -44,11 +47,16 @@ export async function lint(args: readonly string[]): Promise<number> {
   }
   const format = formatOf(values['format']);
   if (typeof format === 'string') return refuse('lint', format);
+  const { 'kubernetes-version': version } = values;
+  const minor = typeof version === 'string' ? minorVersionOf(version) : undefined;
+  if (version !== undefined && minor === undefined) {
+    return refuse('lint', `--kubernetes-version must be a version such as 1.29, got ${JSON.stringify(version)}`);
+  }
   if (positionals.length === 0 && process.stdin.isTTY)
     return refuse('lint', 'expected a FILE, or a manifest on standard input');
   const manifests = await readManifests(positionals.length === 0 ? [standardInputName] : positionals);
   if ('problem' in manifests) return refuse('lint', manifests.problem);
-  const judgement = judge(manifests, values['advice'] === true);
+  const judgement = judge(manifests, values['advice'] === true, minor);
   const printed = format(judgement, paint);
   if (printed !== '') writeOut(standardOutput, `${printed}\n`);
   return judgement.findings.length === 0 ? clean : found;

@@ -1,4 +1,5 @@
 // Predicts how a new version of the kubelet affects running containers. No side effects.
+import { minorVersionOf } from '../kubernetes-version.ts';
 import type { ManifestObject } from '../manifest/objects.ts';
 import { identity, isWorkload, type Effect } from './effects.ts';
 
@@ -17,8 +18,8 @@ const lastDump = 15;
 
 /** readUpgrade parses `1.30..1.31`. It returns undefined for any other form. */
 export function readUpgrade(given: string): Upgrade | undefined {
-  const [, from, to] = /^v?1\.(\d+)(?:\.\d+)?\.\.v?1\.(\d+)(?:\.\d+)?$/.exec(given) ?? [];
-  return from === undefined || to === undefined ? undefined : { from: Number(from), to: Number(to) };
+  const [from, to, ...more] = given.split('..').map(minorVersionOf);
+  return from === undefined || to === undefined || more.length > 0 ? undefined : { from, to };
 }
 
 /**

@@ -186,6 +186,18 @@ for (const [args, problem] of [
   [['nowhere.yaml'], /^lameduck lint: unable to read nowhere\.yaml: ENOENT/],
   [['src'], /^lameduck lint: src is a folder: name its files, such as src\/\*\.yaml\n/],
   [['--format=xml', 'a.yaml'], /^lameduck lint: --format must be one of text, json, github, got "xml"\n/],
+  [
+    ['--kubernetes-version=latest', 'a.yaml'],
+    /^lameduck lint: --kubernetes-version must be a version such as 1\.29, got "latest"\n/,
+  ],
+  [
+    ['--kubernetes-version=1.29..1.30', 'a.yaml'],
+    /^lameduck lint: --kubernetes-version must be a version such as 1\.29, got "1\.29\.\.1\.30"\n/,
+  ],
+  [
+    ['--kubernetes-version=', 'a.yaml'],
+    /^lameduck lint: --kubernetes-version must be a version such as 1\.29, got ""\n/,
+  ],
   [['--advise'], /^lameduck lint: Unknown option '--advise'/],
 ] as const) {
   test(`lameduck lint ${args.join(' ')} exits with 2, and prints the reason and a hint`, async (t) => {
@@ -195,6 +207,17 @@ for (const [args, problem] of [
     assert.match(output, /\nlameduck lint --help shows examples\n$/);
   });
 }
+
+test('H-080 lint finds a preStop sleep that a version of Kubernetes removes, and only with that version', async (t) => {
+  const file = join(folder(t, { 'good.yaml': good }), 'good.yaml');
+  for (const version of ['1.29', 'v1.29.4']) {
+    const { code, output } = await lameduck(t, ['lint', '--kubernetes-version', version, file]);
+    assert.equal(code, 1);
+    assert.match(output, /good\.yaml:9 {2}error {2}dropped-pre-stop-sleep/);
+  }
+  assert.equal((await lameduck(t, ['lint', '--kubernetes-version=1.30', file])).code, 0);
+  assert.match((await lameduck(t, ['lint', '--help'])).output, /\n {2}--kubernetes-version 1\.29 /);
+});
 
 test('lint --help begins with examples, and its output has no colour without a terminal or with NO_COLOR', async (t) => {
   const { code, output } = await lameduck(t, ['lint', '--help'], { FORCE_COLOR: '' });

@@ -1,15 +1,18 @@
 // Tests docs/lint.md: each rule has a section whose first example fails and whose second example passes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judge, type Finding } from '../../../src/cli/lint/judge.ts';
+import { minorVersionOf } from '../../../src/cli/kubernetes-version.ts';
+import type { Finding } from '../../../src/cli/lint/judge.ts';
 import { lintRules } from '../../../src/cli/lint/rules.ts';
-import { readObjects } from '../../../src/cli/manifest/objects.ts';
 import { blocksIn, readPage } from '../../support/markdown.ts';
+import { findingsIn } from './findings.ts';
 
 interface Section {
   readonly name: string;
   readonly severity: string;
   readonly examples: readonly string[];
+  /** minor is the minor version of Kubernetes with which the section checks its examples. */
+  readonly minor: number | undefined;
 }
 
 const ofFiles = ['unreadable', 'duplicate-key', 'bad-suppression'];
@@ -20,12 +23,9 @@ const sections: readonly Section[] = readPage('docs/lint.md')
   .map((section) => {
     const [name = ''] = section.split('\n', 1);
     const severity = /^_(Error|Advice)\._/m.exec(section)?.[1]?.toLowerCase() ?? '';
-    return { name, severity, examples: blocksIn(section).map(({ text }) => text) };
+    const minor = minorVersionOf(/`--kubernetes-version ([\d.]+)`/.exec(section)?.[1] ?? '');
+    return { name, severity, minor, examples: blocksIn(section).map(({ text }) => text) };
   });
-
-function findingsOf(example: string): readonly Finding[] {
-  return judge([readObjects(example, 'example.yaml')], true).findings;
-}
 
 test('docs/lint.md has a section for each lint rule, in order and with its severity', () => {
   const rules = lintRules.map(({ name, severity }) => `${name}: ${severity}`);
@@ -37,12 +37,12 @@ test('docs/lint.md has a section for each lint rule, in order and with its sever
   );
 });
 
-for (const { name, severity, examples } of sections) {
+for (const { name, severity, minor, examples } of sections) {
   test(`in docs/lint.md the first example of ${name} fails at its marked line, and the second example passes`, () => {
     const [failing = '', passing = '', ...more] = examples;
     assert.deepEqual(more, [], 'a section must have two examples');
     const line = failing.split('\n').findIndex((one) => one.endsWith('# found')) + 1;
-    const found = findingsOf(failing);
+    const found = findingsIn(failing, minor);
     assert.deepEqual(
       found.filter(({ rule }) => rule === name).map((one) => [one.line, one.severity, one.link]),
       [[line, severity, `docs/lint.md#${name}`]],
@@ -52,16 +52,16 @@ for (const { name, severity, examples } of sections) {
       findings.filter((one) => one.severity === 'error').map(({ rule }) => rule);
     assert.deepEqual(errors(found), severity === 'error' ? [name] : []);
     assert.deepEqual(
-      findingsOf(passing).filter(({ rule }) => rule === name),
+      findingsIn(passing, minor).filter(({ rule }) => rule === name),
       [],
     );
-    assert.deepEqual(errors(findingsOf(passing)), []);
+    assert.deepEqual(errors(findingsIn(passing, minor)), []);
   });
 }
 
 test('each lint finding says what to do, and every message is a sentence', () => {
-  for (const { examples } of sections) {
-    for (const { message, remedy } of findingsOf(examples[0] ?? '')) {
+  for (const { examples, minor } of sections) {
+    for (const { message, remedy } of findingsIn(examples[0] ?? '', minor)) {
       assert.match(message, /^[A-Z].*\.$/);
       assert.match(remedy, /^[A-Z].*\.$/);
     }
@@ -76,6 +76,10 @@ const finds = (...names: string[]): void => {
 
 test('H-043, H-061, H-062, P-075 lint adds up the terms of the grace period', () => {
   finds('grace-period-zero', 'pre-stop-fills-grace-period', 'drain-exceeds-grace-period', 'wrong-grace-period');
+});
+
+test('H-080 lint finds a preStop sleep that a version of Kubernetes removes or rejects', () => {
+  finds('dropped-pre-stop-sleep', 'rejected-pre-stop-sleep');
 });
 
 test('H-045, H-063, P-076 lint finds a missing delay, and two delays at once', () => {

@@ -1,7 +1,7 @@
 // Lint rules about the grace period: whether the delay, the preStop hook and the drain fit into it.
 import type { Path } from '../../manifest/fields.ts';
 import { ingressesOf, servicesOf, type Container, type Inventory, type Workload } from '../inventory.ts';
-import { inServers, inWorkloads, type Found, type Rule } from '../rule.ts';
+import { inContainers, inServers, inWorkloads, type Found, type Rule } from '../rule.ts';
 import { durationVariable, preStopSleep, statedTime, statedVariable } from '../stated.ts';
 import { loadBalancerOf } from './load-balancers.ts';
 
@@ -14,9 +14,17 @@ const kubeletFloor = 2;
 const lameduckMargin = 2;
 const lameduckDrain = 1;
 
+// The minor versions of Kubernetes that changed `preStop.sleep` (H-080): the field became known but switched off, was
+// switched on, and may be 0.
+const sleepIsKnown = 29;
+const sleepIsOn = 30;
+const sleepMayBeZero = 33;
+
 // How long the Cluster Autoscaler waits for a pod to terminate, in seconds. It is the default of the flag
 // `--max-graceful-termination-sec`.
 const longestGracePeriod = 600;
+
+const sleepPath: Path = ['lifecycle', 'preStop', 'sleep', 'seconds'];
 
 const gracePath = ({ path }: Workload): Path => [...path, 'terminationGracePeriodSeconds'];
 
@@ -49,6 +57,38 @@ export const timeRules: readonly Rule[] = [
           path: sleep.path,
           message: `The preStop hook sleeps for ${s(sleep.seconds)} of a grace period of ${s(grace)}. The process gets at most ${s(kubeletFloor)} between the stop signal and SIGKILL.`,
           remedy: `Set terminationGracePeriodSeconds to ${s(sleep.seconds)} plus the longest request plus some seconds.`,
+        },
+      ];
+    }),
+  },
+  {
+    name: 'dropped-pre-stop-sleep',
+    severity: 'error',
+    find: inServers((container, _workload, { kubernetesMinor }) => {
+      const { preStop } = container.spec;
+      const hasDelay = (statedTime(container, 'delay')?.seconds ?? 0) > 0;
+      if (preStop?.kind !== 'sleep' || preStop.seconds === 0 || hasDelay || kubernetesMinor !== sleepIsKnown) return [];
+      return [
+        {
+          path: sleepPath,
+          message: `Kubernetes ${version(sleepIsKnown)} removes the sleep without an error, so the process gets the stop signal at once.`,
+          remedy: `Upgrade to Kubernetes ${version(sleepIsOn)}, or run the command sleep ${String(preStop.seconds)} in preStop.exec.`,
+        },
+      ];
+    }),
+  },
+  {
+    name: 'rejected-pre-stop-sleep',
+    severity: 'advice',
+    find: inContainers(({ spec: { preStop } }, _workload, { kubernetesMinor: minor }) => {
+      if (preStop?.kind !== 'sleep' || minor === undefined || minor === sleepIsKnown) return [];
+      const needed = preStop.seconds === 0 ? sleepMayBeZero : sleepIsOn;
+      if (minor >= needed) return [];
+      return [
+        {
+          path: sleepPath,
+          message: `The API server of Kubernetes ${version(minor)} rejects the pod: ${minor < sleepIsKnown ? 'it does not know preStop.sleep' : 'a sleep must be longer than 0 s'}.`,
+          remedy: `Upgrade to Kubernetes ${version(needed)}, or ${preStop.seconds === 0 ? 'remove the hook' : 'use preStop.exec'}.`,
         },
       ];
     }),
@@ -227,6 +267,10 @@ function delayOf(container: Container): { seconds: number; path: Path } | undefi
 function balancerOf(workload: Workload, inventory: Inventory): ReturnType<typeof loadBalancerOf> {
   const ingresses = ingressesOf(servicesOf(workload, inventory), inventory);
   return ingresses.map(loadBalancerOf).find((found) => found !== undefined && found.delaySeconds > 0);
+}
+
+function version(minor: number): string {
+  return `1.${String(minor)}`;
 }
 
 function s(seconds: number): string {

@@ -1,0 +1,7 @@
+// Lints a manifest in memory, with advice.
+import { judge, type Finding } from '../../../src/cli/lint/judge.ts';
+import { readObjects } from '../../../src/cli/manifest/objects.ts';
+
+export function findingsIn(manifest: string, kubernetesMinor?: number): readonly Finding[] {
+  return judge([readObjects(manifest, 'example.yaml')], true, kubernetesMinor).findings;
+}

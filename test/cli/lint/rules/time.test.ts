@@ -1,0 +1,34 @@
+// Tests the edges of the lint rules about the grace period. docs/lint.md has the usual cases.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { findingsIn } from '../findings.ts';
+
+const pod = (seconds: number, more = ''): string =>
+  `kind: Pod\nspec: { containers: [{ name: shop, lifecycle: { preStop: { sleep: { seconds: ${String(seconds)} } } }${more} }] }`;
+
+const sleepRules = ['dropped-pre-stop-sleep', 'rejected-pre-stop-sleep'];
+
+function rulesIn(manifest: string, kubernetesMinor?: number): string[] {
+  return findingsIn(manifest, kubernetesMinor)
+    .map(({ rule }) => rule)
+    .filter((rule) => sleepRules.includes(rule));
+}
+
+test('H-080 Kubernetes 1.29 removes a preStop sleep, and each version before it rejects the pod', () => {
+  assert.deepEqual(rulesIn(pod(10), 28), ['rejected-pre-stop-sleep']);
+  assert.deepEqual(rulesIn(pod(10), 29), ['dropped-pre-stop-sleep']);
+  assert.deepEqual(rulesIn(pod(10), 30), []);
+  assert.deepEqual(rulesIn(pod(10)), []);
+});
+
+test('H-080 a preStop sleep of 0 s is rejected before Kubernetes 1.33, and Kubernetes 1.29 removes it without a loss', () => {
+  const versions = [28, 29, 30, 32, 33, 36];
+  const found = versions.map((minor) => rulesIn(pod(0), minor));
+  assert.deepEqual(found, [[sleepRules[1]], [], [sleepRules[1]], [sleepRules[1]], [], []]);
+});
+
+test('H-080 a program with its own shutdown delay loses no request without the preStop sleep', () => {
+  const delay = (value: string): string => `, env: [{ name: LAMEDUCK_SHUTDOWN_DELAY_DURATION, value: ${value} }]`;
+  assert.deepEqual(rulesIn(pod(10, delay('10s')), 29), []);
+  assert.deepEqual(rulesIn(pod(10, delay('0s')), 29), ['dropped-pre-stop-sleep']);
+});
