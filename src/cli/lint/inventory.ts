@@ -107,6 +107,17 @@ export function autoscalersOf(one: ManifestObject, all: readonly ManifestObject[
   });
 }
 
+/**
+ * leastReplicas returns the number of pods that the manifest states, or the stated minimum of an autoscaler. It returns
+ * 0 if the manifest states neither.
+ */
+export function leastReplicas({ object: one, replicas = 0 }: Workload, { objects: all }: Inventory): number {
+  const minimums = autoscalersOf(one, all).map(({ kind, fields }) =>
+    number(object(fields['spec'])[kind === 'ScaledObject' ? 'minReplicaCount' : 'minReplicas'], 0),
+  );
+  return Math.max(replicas, ...minimums);
+}
+
 /** selects tells whether a label selector matches the pods of a workload. An empty selector matches none. */
 export function selects(
   selector: unknown,

@@ -94,6 +94,10 @@ test('H-064, H-065, H-066, H-069 lint finds rollouts that lose pods or cannot pr
   finds('rollout-without-pods', 'fewer-pods-in-rollout', 'stuck-rollout', 'single-replica', 'short-progress-deadline');
 });
 
+test('H-081 lint advises against pods that all run in one zone', () => {
+  finds('single-zone');
+});
+
 test('H-067, H-068 lint finds disruption budgets and autoscalers that contradict themselves', () => {
   finds('blocked-drain', 'autoscaler-bounds', 'two-autoscalers');
 });

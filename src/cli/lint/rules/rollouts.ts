@@ -1,10 +1,13 @@
 // Lint rules about rollouts: whether enough pods keep running, and whether the rollout can make progress.
-import { number, object, objects, text } from '../../manifest/fields.ts';
-import { soleServicesOf, type Workload } from '../inventory.ts';
+import { fieldAt, number, object, objects, text, type Fields, type Path } from '../../manifest/fields.ts';
+import { leastReplicas, soleServicesOf, type Workload } from '../inventory.ts';
 import { inWorkloads, type Rule } from '../rule.ts';
 
 const defaultShare = '25%';
 const defaultProgressDeadline = 600;
+
+const zoneLabel = 'topology.kubernetes.io/zone';
+const requiredTerms = ['requiredDuringSchedulingIgnoredDuringExecution', 'nodeSelectorTerms'];
 
 /** rolloutRules check Deployments and StatefulSets. */
 export const rolloutRules: readonly Rule[] = [
@@ -86,6 +89,22 @@ export const rolloutRules: readonly Rule[] = [
     }),
   },
   {
+    name: 'single-zone',
+    severity: 'advice',
+    find: inWorkloads((workload, inventory) => {
+      const zone = onlyZoneOf(workload.spec);
+      const [service] = soleServicesOf(workload, inventory);
+      if (zone === undefined || service === undefined || leastReplicas(workload, inventory) < 2) return [];
+      return [
+        {
+          path: [...workload.path, ...zone.path],
+          message: `All pods run in zone ${zone.name}, so an outage of this zone is an outage of Service ${service.name}.`,
+          remedy: 'Allow more zones, and spread the pods with topologySpreadConstraints.',
+        },
+      ];
+    }),
+  },
+  {
     name: 'short-progress-deadline',
     severity: 'advice',
     find: inWorkloads(({ object: { kind, fields }, containers }) => {
@@ -127,6 +146,26 @@ export const rolloutRules: readonly Rule[] = [
     }),
   },
 ];
+
+// Returns the zone to which a pod is pinned, and the path to the field that names it. Returns undefined if the pod can
+// run in more than one zone.
+function onlyZoneOf(spec: Fields): { readonly name: string; readonly path: Path } | undefined {
+  const selected = object(spec['nodeSelector'])[zoneLabel];
+  if (typeof selected === 'string') return { name: selected, path: ['nodeSelector', zoneLabel] };
+  const path = ['affinity', 'nodeAffinity', ...requiredTerms];
+  // A node has to match only one of the terms, so each of them must name the same zone.
+  const zones = new Set(objects(fieldAt(spec, path)).map(onlyZoneIn));
+  const [name] = zones;
+  return zones.size === 1 && name !== undefined ? { name, path } : undefined;
+}
+
+// A node has to match all expressions of a term, so one expression with a single zone is enough.
+function onlyZoneIn({ matchExpressions }: Fields): string | undefined {
+  return objects(matchExpressions)
+    .filter(({ key, operator }) => key === zoneLabel && operator === 'In')
+    .map(({ values }) => [...new Set(Array.isArray(values) ? values.map(String) : [])])
+    .find(({ length }) => length === 1)?.[0];
+}
 
 interface RollingUpdate {
   readonly unavailable: number;
