@@ -1,9 +1,9 @@
 // Lint rules about Services and routes: which pods get connections, and for how long.
 import { number, object, objects } from '../../manifest/fields.ts';
-import { hasAddress, hookOf, ingressesOf, selects, servicesOf, type Workload } from '../inventory.ts';
+import { hasAddress, hookOf, selects, type Workload } from '../inventory.ts';
 import { inObjects, inServers, type Rule } from '../rule.ts';
 import { statedTime } from '../stated.ts';
-import { ingressClassOf, loadBalancerOf } from './load-balancers.ts';
+import { ingressClassOf, loadBalancersOf } from './load-balancers.ts';
 
 // The Helm hooks during which the Service does not exist yet or is about to be deleted.
 const hooksWithoutService = ['pre-install', 'pre-delete', 'post-delete'];
@@ -49,8 +49,7 @@ export const serviceRules: readonly Rule[] = [
     find: inServers((container, workload, inventory) => {
       const keepAlive = statedTime(container, 'keepAlive');
       if (keepAlive === undefined) return [];
-      return ingressesOf(servicesOf(workload, inventory), inventory)
-        .flatMap((ingress) => loadBalancerOf(ingress) ?? [])
+      return loadBalancersOf(container, workload, inventory)
         .filter(({ idleSeconds }) => keepAlive.seconds <= idleSeconds)
         .slice(0, 1)
         .map(({ title, idleSeconds }) => ({

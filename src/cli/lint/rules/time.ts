@@ -1,9 +1,9 @@
 // Lint rules about the grace period: whether the delay, the preStop hook and the drain fit into it.
 import type { Path } from '../../manifest/fields.ts';
-import { ingressesOf, servicesOf, type Container, type Inventory, type Workload } from '../inventory.ts';
+import { ingressesOf, servicesOf, type Container, type Workload } from '../inventory.ts';
 import { inContainers, inServers, inWorkloads, type Found, type Rule } from '../rule.ts';
 import { durationVariable, preStopSleep, statedTime, statedVariable } from '../stated.ts';
-import { loadBalancerOf } from './load-balancers.ts';
+import { loadBalancersOf } from './load-balancers.ts';
 
 // The shortest time between the stop signal and SIGKILL, in seconds. The kubelet grants this time even if the preStop
 // hook has used up the grace period (K-084).
@@ -219,15 +219,15 @@ export const timeRules: readonly Rule[] = [
     severity: 'advice',
     find: inServers((container, workload, inventory) => {
       const delay = delayOf(container);
-      const balancer = balancerOf(workload, inventory);
-      if (delay === undefined || balancer === undefined || delay.seconds >= balancer.delaySeconds) return [];
-      return [
-        {
+      if (delay === undefined) return [];
+      return loadBalancersOf(container, workload, inventory)
+        .filter(({ delaySeconds }) => delaySeconds > delay.seconds)
+        .slice(0, 1)
+        .map(({ title, delaySeconds }) => ({
           path: delay.path,
-          message: `${balancer.title} can send connections to a pod for ${s(balancer.delaySeconds)} after its deletion, but the delay is ${s(delay.seconds)}.`,
-          remedy: `Set the delay to at least ${s(balancer.delaySeconds)}.`,
-        },
-      ];
+          message: `${title} can send connections to a pod for ${s(delaySeconds)} after its deletion, but the delay is ${s(delay.seconds)}.`,
+          remedy: `Set the delay to at least ${s(delaySeconds)}.`,
+        }));
     }),
   },
 ];
@@ -262,11 +262,6 @@ function delayOf(container: Container): { seconds: number; path: Path } | undefi
   const [first] = parts;
   if (first === undefined) return undefined;
   return { path: first.path, seconds: parts.reduce((total, { seconds }) => total + seconds, 0) };
-}
-
-function balancerOf(workload: Workload, inventory: Inventory): ReturnType<typeof loadBalancerOf> {
-  const ingresses = ingressesOf(servicesOf(workload, inventory), inventory);
-  return ingresses.map(loadBalancerOf).find((found) => found !== undefined && found.delaySeconds > 0);
 }
 
 function version(minor: number): string {
