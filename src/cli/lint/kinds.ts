@@ -3,7 +3,7 @@
 // prettier-ignore
 const kinds: readonly string[] = [
   'Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob', 'ReplicationController',
-  'Service', 'Endpoints', 'EndpointSlice', 'Ingress', 'IngressClass', 'NetworkPolicy', 'HTTPRoute',
+  'Service', 'Endpoints', 'EndpointSlice', 'Ingress', 'IngressClass', 'NetworkPolicy', 'HTTPRoute', 'BackendConfig',
   'PodDisruptionBudget', 'HorizontalPodAutoscaler', 'ScaledObject',
   'ConfigMap', 'Secret', 'ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding',
   'Namespace', 'Node', 'Event', 'LimitRange', 'ResourceQuota', 'PriorityClass', 'RuntimeClass', 'Lease', 'PodTemplate',

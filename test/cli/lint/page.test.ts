@@ -90,6 +90,10 @@ test('H-047, H-049, H-052, H-072, H-074 lint compares the delay and the keep-ali
   finds('delay-shorter-than-readiness', 'delay-shorter-than-load-balancer', 'keep-alive-shorter-than-load-balancer');
 });
 
+test('H-048 lint compares the delay with the health check of a load balancer', () => {
+  finds('delay-shorter-than-load-balancer');
+});
+
 test('H-064, H-065, H-066, H-069 lint finds rollouts that lose pods or cannot proceed', () => {
   finds('rollout-without-pods', 'fewer-pods-in-rollout', 'stuck-rollout', 'single-replica', 'short-progress-deadline');
 });

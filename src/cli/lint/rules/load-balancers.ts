@@ -1,4 +1,4 @@
-// The load balancers in front of a container, with their timeouts.
+// The load balancers in front of a container, with the times that the manifest states for them.
 import { object, objects, text, type Fields } from '../../manifest/fields.ts';
 import type { ManifestObject } from '../../manifest/objects.ts';
 import { ingressesOf, servicesOf, type Container, type Inventory, type Workload } from '../inventory.ts';
@@ -6,13 +6,22 @@ import { ingressesOf, servicesOf, type Container, type Inventory, type Workload 
 /** LoadBalancer describes a load balancer in front of a container. Times are in seconds. */
 export interface LoadBalancer {
   readonly title: string;
-  /** idleSeconds is the time after which the load balancer closes an idle connection to a pod. */
-  readonly idleSeconds: number;
   /**
-   * delaySeconds is how long the load balancer can still send connections to a terminating pod. It is 0 if the load
-   * balancer sends connections to nodes.
+   * idleSeconds is the time after which the load balancer closes an idle connection to a pod. It is undefined if lint
+   * does not compare it.
    */
-  readonly delaySeconds: number;
+  readonly idleSeconds?: number;
+  /**
+   * lag is how long the load balancer can still send connections to a terminating pod. It is undefined if the load
+   * balancer sends connections to nodes that pass its health check whatever happens to a pod.
+   */
+  readonly lag?: Lag | undefined;
+}
+
+/** Lag is a time in seconds. If the time is a sum, `sum` shows its parts. */
+export interface Lag {
+  readonly seconds: number;
+  readonly sum?: string;
 }
 
 const albIdleSeconds = 60;
@@ -27,7 +36,10 @@ export function ingressClassOf(ingress: ManifestObject): string {
 export function loadBalancersOf(container: Container, workload: Workload, inventory: Inventory): LoadBalancer[] {
   return servicesOf(workload, inventory)
     .filter((service) => reaches(service, container, workload))
-    .flatMap((service) => ingressesOf([service], inventory).flatMap((ingress) => ofIngress(ingress, service) ?? []));
+    .flatMap((service) => [
+      ...ingressesOf([service], inventory).flatMap((ingress) => ofIngress(ingress, service, inventory) ?? []),
+      ...ofService(service),
+    ]);
 }
 
 // Tells whether a Service can send connections to a container. It cannot if only other containers of the pod declare
@@ -43,12 +55,11 @@ function reaches({ fields }: ManifestObject, container: Container, { containers 
   });
 }
 
-function ofIngress(ingress: ManifestObject, service: ManifestObject): LoadBalancer | undefined {
+function ofIngress(ingress: ManifestObject, service: ManifestObject, inventory: Inventory): LoadBalancer | undefined {
   const ingressClass = ingressClassOf(ingress);
   if (ingressClass === 'alb') return applicationLoadBalancer(ingress, service);
-  if (ingressClass === 'gce' || ingressClass === 'gce-internal') {
-    return { title: 'The Google Cloud load balancer', idleSeconds: 600, delaySeconds: 40 };
-  }
+  if (ingressClass === 'gce' || ingressClass === 'gce-internal')
+    return googleLoadBalancer(ingressClass, service, inventory);
   return undefined;
 }
 
@@ -58,8 +69,82 @@ function applicationLoadBalancer(ingress: ManifestObject, service: ManifestObjec
   const idleSeconds = wholeNumber(attribute(attributes, 'idle_timeout.timeout_seconds')) ?? albIdleSeconds;
   // For the targets, the AWS Load Balancer Controller prefers the annotations of the Service.
   const annotations = { ...shared, ...annotationsOf(service) };
-  const isToPods = annotations['alb.ingress.kubernetes.io/target-type'] === 'ip';
-  return { title: 'The AWS Application Load Balancer', idleSeconds, delaySeconds: isToPods ? 15 : 0 };
+  const own = (name: string): unknown => annotations[`alb.ingress.kubernetes.io/${name}`];
+  const isToPods = own('target-type') === 'ip';
+  return {
+    title: 'The AWS Application Load Balancer',
+    idleSeconds,
+    lag: isToPods
+      ? { seconds: 15 }
+      : healthCheckLag(service, [
+          own('healthcheck-interval-seconds'),
+          own('unhealthy-threshold-count'),
+          own('healthcheck-timeout-seconds'),
+        ]),
+  };
+}
+
+function googleLoadBalancer(ingressClass: string, service: ManifestObject, inventory: Inventory): LoadBalancer {
+  // An internal load balancer always sends requests to pods. For another one, GKE can add the annotation by itself, so
+  // without the annotation it is unknown whether requests are sent to pods.
+  const stated = jsonObject(annotationsOf(service)['cloud.google.com/neg'])['ingress'];
+  const isToPods = ingressClass === 'gce-internal' ? true : stated;
+  const config = backendConfigOf(service, inventory);
+  const { checkIntervalSec, unhealthyThreshold, timeoutSec } = object(config?.['healthCheck']);
+  return {
+    title: 'The Google Cloud load balancer',
+    idleSeconds: 600,
+    lag:
+      isToPods === false
+        ? healthCheckLag(service, [checkIntervalSec, unhealthyThreshold, timeoutSec])
+        : { seconds: 40 },
+  };
+}
+
+// Returns the specification of the BackendConfig of a Service, which is empty if the Service has none. Returns undefined
+// if the BackendConfig is not in the manifest, or differs between ports.
+function backendConfigOf(service: ManifestObject, { objects: all }: Inventory): Fields | undefined {
+  const annotation = annotationsOf(service)['cloud.google.com/backend-config'];
+  if (annotation === undefined) return {};
+  const { default: fallback, ports } = jsonObject(annotation);
+  const names = new Set(Object.values(object(ports)));
+  if (fallback !== undefined || objects(object(service.fields['spec'])['ports']).length > 1) names.add(fallback);
+  const [name] = names;
+  const found = all.find(
+    (one) => one.kind === 'BackendConfig' && one.namespace === service.namespace && one.name === name,
+  );
+  return names.size === 1 && found !== undefined ? object(found.fields['spec']) : undefined;
+}
+
+// Returns the load balancer of AWS that a Service creates.
+function ofService(service: ManifestObject): LoadBalancer[] {
+  const annotations = annotationsOf(service);
+  const own = (name: string): unknown => annotations[`service.beta.kubernetes.io/aws-load-balancer-${name}`];
+  if (object(service.fields['spec'])['type'] !== 'LoadBalancer') return [];
+  const isToPods = own('nlb-target-type') === 'ip' || own('type') === 'nlb-ip';
+  return [
+    {
+      title: 'The AWS load balancer',
+      lag: isToPods
+        ? undefined
+        : healthCheckLag(service, [
+            own('healthcheck-interval'),
+            own('healthcheck-unhealthy-threshold'),
+            own('healthcheck-timeout'),
+          ]),
+    },
+  ];
+}
+
+// Returns the time after which a load balancer removes a node without a ready pod (H-048). The times are the interval,
+// the unhealthy threshold and the timeout of the health check. Returns undefined if the manifest does not state all
+// three, or if a node without a pod passes the health check.
+function healthCheckLag({ fields }: ManifestObject, times: readonly unknown[]): Lag | undefined {
+  const [interval, threshold, timeout] = times.map(wholeNumber);
+  const isLocal = object(fields['spec'])['externalTrafficPolicy'] === 'Local';
+  if (!isLocal || interval === undefined || threshold === undefined || timeout === undefined) return undefined;
+  const sum = `${String(interval)} × ${String(threshold)} + ${String(timeout)}`;
+  return { seconds: interval * threshold + timeout, sum };
 }
 
 function annotationsOf({ fields }: ManifestObject): Fields {
@@ -75,4 +160,13 @@ function attribute(annotation: unknown, name: string): string | undefined {
 function wholeNumber(value: unknown): number | undefined {
   const isText = typeof value === 'string' || typeof value === 'number';
   return isText && /^\d+$/.test(String(value)) ? Number(value) : undefined;
+}
+
+function jsonObject(value: unknown): Fields {
+  try {
+    return object(JSON.parse(text(value, '')));
+  } catch {
+    // The controller rejects such an annotation, so that it states nothing.
+    return {};
+  }
 }

@@ -50,6 +50,7 @@ export const serviceRules: readonly Rule[] = [
       const keepAlive = statedTime(container, 'keepAlive');
       if (keepAlive === undefined) return [];
       return loadBalancersOf(container, workload, inventory)
+        .flatMap(({ title, idleSeconds }) => (idleSeconds === undefined ? [] : [{ title, idleSeconds }]))
         .filter(({ idleSeconds }) => keepAlive.seconds <= idleSeconds)
         .slice(0, 1)
         .map(({ title, idleSeconds }) => ({

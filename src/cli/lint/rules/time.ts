@@ -220,14 +220,14 @@ export const timeRules: readonly Rule[] = [
     find: inServers((container, workload, inventory) => {
       const delay = delayOf(container);
       if (delay === undefined) return [];
-      return loadBalancersOf(container, workload, inventory)
-        .filter(({ delaySeconds }) => delaySeconds > delay.seconds)
-        .slice(0, 1)
-        .map(({ title, delaySeconds }) => ({
-          path: delay.path,
-          message: `${title} can send connections to a pod for ${s(delaySeconds)} after its deletion, but the delay is ${s(delay.seconds)}.`,
-          remedy: `Set the delay to at least ${s(delaySeconds)}.`,
-        }));
+      const longer = loadBalancersOf(container, workload, inventory).flatMap(({ title, lag }) =>
+        lag !== undefined && lag.seconds > delay.seconds ? [{ title, lag }] : [],
+      );
+      return longer.slice(0, 1).map(({ title, lag: { seconds, sum } }) => ({
+        path: delay.path,
+        message: `${title} can send connections to a pod for ${s(seconds)} after its deletion${sum === undefined ? '' : ` (health check: ${sum})`}, but the delay is ${s(delay.seconds)}.`,
+        remedy: `Set the delay to at least ${s(seconds)}${sum === undefined ? '' : ', or make the health check faster'}.`,
+      }));
     }),
   },
 ];
