@@ -15,9 +15,13 @@ export interface Stated {
 
 /**
  * Meaning says which time a setting limits. `delay`: how long the program still accepts connections. `drain`: how long
- * requests in flight may take after that. `keepAlive`: how long an idle connection stays open.
+ * requests in flight may take after that. `request`: how long any request may take. `keepAlive`: how long an idle
+ * connection stays open.
  */
-type Meaning = 'delay' | 'drain' | 'keepAlive';
+type Meaning = 'delay' | 'drain' | 'request' | 'keepAlive';
+
+/** lameduckMargin is the time in seconds that lameduck reserves for the exit of the process (P-075). */
+export const lameduckMargin = 2;
 
 type Read = (text: string) => number | undefined;
 
@@ -33,6 +37,7 @@ interface Source {
 
 const variables: Readonly<Record<string, Source>> = {
   LAMEDUCK_SHUTDOWN_DELAY_DURATION: { meaning: 'delay', read: duration },
+  LAMEDUCK_REQUEST_TIMEOUT: { meaning: 'request', read: duration },
   LAMEDUCK_KEEP_ALIVE_TIMEOUT: { meaning: 'keepAlive', read: duration },
   SPRING_LIFECYCLE_TIMEOUT_PER_SHUTDOWN_PHASE: { meaning: 'drain', read: springDuration },
 };
@@ -82,6 +87,21 @@ export function statedVariable({ fields }: Container, name: string, read: Read =
 /** durationVariable returns the time in an environment variable whose value is a duration such as `10s`. */
 export function durationVariable(container: Container, name: string): Stated | undefined {
   return statedVariable(container, name, duration);
+}
+
+/**
+ * drainLimit returns the longest time for which a container waits for requests in flight. If no setting states the time,
+ * it is the rest of lameduck's grace period, which settings in code can only shorten (P-075).
+ */
+export function drainLimit(container: Container): Stated | undefined {
+  const stated = statedTime(container, 'drain');
+  const grace = statedVariable(container, 'LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS');
+  const delay = durationVariable(container, 'LAMEDUCK_SHUTDOWN_DELAY_DURATION');
+  if (stated !== undefined || grace === undefined || delay === undefined) return stated;
+  const preStop = statedVariable(container, 'LAMEDUCK_PRE_STOP_SECONDS') ?? preStopSleep(container);
+  const hooks = durationVariable(container, 'LAMEDUCK_DESTROY_HOOK_TIMEOUT');
+  const others = [preStop, delay, hooks].reduce((sum, part) => sum + (part?.seconds ?? 0), lameduckMargin);
+  return grace.seconds > others ? { ...grace, seconds: grace.seconds - others } : undefined;
 }
 
 function statedFlag({ argv, fields }: Container, name: string, { program, read }: Flag): Stated | undefined {

@@ -1,9 +1,10 @@
-// The load balancers in front of a container, with the times that the manifest states for them.
-import { object, objects, text, type Fields } from '../../manifest/fields.ts';
+// The load balancers and proxies in front of a container, with the times that the manifest states for them.
+import { parseDuration } from '../../../settings/duration.ts';
+import { numberOrUndefined, object, objects, text, type Fields } from '../../manifest/fields.ts';
 import type { ManifestObject } from '../../manifest/objects.ts';
 import { ingressesOf, servicesOf, type Container, type Inventory, type Workload } from '../inventory.ts';
 
-/** LoadBalancer describes a load balancer in front of a container. Times are in seconds. */
+/** LoadBalancer describes a load balancer or proxy in front of a container. Times are in seconds. */
 export interface LoadBalancer {
   readonly title: string;
   /**
@@ -16,6 +17,8 @@ export interface LoadBalancer {
    * balancer sends connections to nodes that pass its health check whatever happens to a pod.
    */
   readonly lag?: Lag | undefined;
+  /** responseSeconds is how long the load balancer waits for a response. It is undefined if the time is unknown. */
+  readonly responseSeconds?: number | undefined;
 }
 
 /** Lag is a time in seconds. If the time is a sum, `sum` shows its parts. */
@@ -25,6 +28,8 @@ export interface Lag {
 }
 
 const albIdleSeconds = 60;
+const nginxReadSeconds = 60;
+const googleResponseSeconds = 30;
 
 /** ingressClassOf returns the class of an Ingress, from `spec.ingressClassName` or the older annotation. */
 export function ingressClassOf(ingress: ManifestObject): string {
@@ -32,7 +37,7 @@ export function ingressClassOf(ingress: ManifestObject): string {
   return text(object(ingress.fields['spec'])['ingressClassName'], older);
 }
 
-/** loadBalancersOf returns the load balancers that send requests to a container. */
+/** loadBalancersOf returns the load balancers and proxies that send requests to a container. */
 export function loadBalancersOf(container: Container, workload: Workload, inventory: Inventory): LoadBalancer[] {
   return servicesOf(workload, inventory)
     .filter((service) => reaches(service, container, workload))
@@ -60,7 +65,7 @@ function ofIngress(ingress: ManifestObject, service: ManifestObject, inventory: 
   if (ingressClass === 'alb') return applicationLoadBalancer(ingress, service);
   if (ingressClass === 'gce' || ingressClass === 'gce-internal')
     return googleLoadBalancer(ingressClass, service, inventory);
-  return undefined;
+  return ingressClass === 'nginx' ? nginx(ingress) : undefined;
 }
 
 function applicationLoadBalancer(ingress: ManifestObject, service: ManifestObject): LoadBalancer {
@@ -74,6 +79,7 @@ function applicationLoadBalancer(ingress: ManifestObject, service: ManifestObjec
   return {
     title: 'The AWS Application Load Balancer',
     idleSeconds,
+    responseSeconds: idleSeconds,
     lag: isToPods
       ? { seconds: 15 }
       : healthCheckLag(service, [
@@ -94,6 +100,7 @@ function googleLoadBalancer(ingressClass: string, service: ManifestObject, inven
   return {
     title: 'The Google Cloud load balancer',
     idleSeconds: 600,
+    responseSeconds: config && (numberOrUndefined(config['timeoutSec']) ?? googleResponseSeconds),
     lag:
       isToPods === false
         ? healthCheckLag(service, [checkIntervalSec, unhealthyThreshold, timeoutSec])
@@ -114,6 +121,19 @@ function backendConfigOf(service: ManifestObject, { objects: all }: Inventory): 
     (one) => one.kind === 'BackendConfig' && one.namespace === service.namespace && one.name === name,
   );
   return names.size === 1 && found !== undefined ? object(found.fields['spec']) : undefined;
+}
+
+// Class nginx is that of two Ingress controllers, whose annotations differ and whose default is the same.
+function nginx(ingress: ManifestObject): LoadBalancer {
+  const annotations = annotationsOf(ingress);
+  const stated =
+    annotations['nginx.ingress.kubernetes.io/proxy-read-timeout'] ?? annotations['nginx.org/proxy-read-timeout'];
+  return { title: 'NGINX', responseSeconds: stated === undefined ? nginxReadSeconds : nginxSeconds(stated) };
+}
+
+function nginxSeconds(value: unknown): number | undefined {
+  const milliseconds = typeof value === 'string' ? parseDuration(value) : undefined;
+  return wholeNumber(value) ?? (milliseconds === undefined ? undefined : milliseconds / 1_000);
 }
 
 // Returns the load balancer of AWS that a Service creates.

@@ -1,8 +1,8 @@
 // Lint rules about Services and routes: which pods get connections, and for how long.
 import { number, object, objects } from '../../manifest/fields.ts';
-import { hasAddress, hookOf, selects, type Workload } from '../inventory.ts';
+import { hasAddress, hookOf, selects, type Container, type Workload } from '../inventory.ts';
 import { inObjects, inServers, type Rule } from '../rule.ts';
-import { statedTime } from '../stated.ts';
+import { drainLimit, statedTime, type Stated } from '../stated.ts';
 import { ingressClassOf, loadBalancersOf } from './load-balancers.ts';
 
 // The Helm hooks during which the Service does not exist yet or is about to be deleted.
@@ -61,6 +61,26 @@ export const serviceRules: readonly Rule[] = [
     }),
   },
   {
+    name: 'drain-shorter-than-proxy-timeout',
+    severity: 'advice',
+    find: inServers((container, workload, inventory) => {
+      const drain = drainLimit(container);
+      const longest = requestLimit(container);
+      // A program that ends every request in time never lets a load balancer wait.
+      if (drain === undefined || (longest !== undefined && longest.seconds <= drain.seconds)) return [];
+      return loadBalancersOf(container, workload, inventory)
+        .flatMap(({ title, responseSeconds = 0 }) =>
+          responseSeconds > drain.seconds ? [{ title, responseSeconds }] : [],
+        )
+        .slice(0, 1)
+        .map(({ title, responseSeconds }) => ({
+          path: drain.path,
+          message: `${title} waits ${s(responseSeconds)} for a response, but ${drain.name} leaves at most ${s(drain.seconds)} for requests in flight.`,
+          remedy: `Lengthen the drain to ${s(responseSeconds)}, or set the timeout of the load balancer or proxy to the longest request.`,
+        }));
+    }),
+  },
+  {
     name: 'dead-route',
     severity: 'advice',
     find: inObjects(['Ingress', 'HTTPRoute'], ({ kind, fields }) => {
@@ -96,6 +116,16 @@ export const serviceRules: readonly Rule[] = [
     ),
   },
 ];
+
+// Returns the longest time that the program gives any request. Lameduck takes 0 as no limit.
+function requestLimit(container: Container): Stated | undefined {
+  const limit = statedTime(container, 'request');
+  return limit?.seconds === 0 ? undefined : limit;
+}
+
+function s(seconds: number): string {
+  return `${String(seconds)} s`;
+}
 
 function runsBeside({ isJob, object: one, containers }: Workload): boolean {
   const hooks = hookOf(one)

@@ -2,16 +2,14 @@
 import type { Path } from '../../manifest/fields.ts';
 import { ingressesOf, servicesOf, type Container, type Workload } from '../inventory.ts';
 import { inContainers, inServers, inWorkloads, type Found, type Rule } from '../rule.ts';
-import { durationVariable, preStopSleep, statedTime, statedVariable } from '../stated.ts';
+import { durationVariable, lameduckMargin, preStopSleep, statedTime, statedVariable } from '../stated.ts';
 import { loadBalancersOf } from './load-balancers.ts';
 
 // The shortest time between the stop signal and SIGKILL, in seconds. The kubelet grants this time even if the preStop
 // hook has used up the grace period (K-084).
 const kubeletFloor = 2;
 
-// The two fixed parts of lameduck's shutdown budget, in seconds (P-075): the time reserved for the exit, and the
-// shortest drain.
-const lameduckMargin = 2;
+// The shortest drain of lameduck, in seconds (P-075).
 const lameduckDrain = 1;
 
 // The minor versions of Kubernetes that changed `preStop.sleep` (H-080): the field became known but switched off, was

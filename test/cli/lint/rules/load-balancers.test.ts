@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { findingsIn } from '../findings.ts';
 
 const delayRule = 'delay-shorter-than-load-balancer';
+const timeoutRule = 'drain-shorter-than-proxy-timeout';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -65,6 +66,12 @@ const aws = (attributes: Fields): Fields =>
     Object.entries(attributes).map(([name, value]) => [`service.beta.kubernetes.io/aws-load-balancer-${name}`, value]),
   );
 
+const gunicorn = (drain: number): Fields => ({ args: ['gunicorn', 'app', `--graceful-timeout=${String(drain)}`] });
+
+const variables = (values: Readonly<Record<string, string>>): Fields => ({
+  env: Object.entries(values).map(([name, value]) => ({ name: `LAMEDUCK_${name}`, value })),
+});
+
 const sleep = (seconds: number): Fields => ({ lifecycle: { preStop: { sleep: { seconds } } } });
 
 const neg = { 'cloud.google.com/neg': '{"ingress": true}' };
@@ -116,6 +123,83 @@ test('H-048 a health check is not judged without each of its three times, or if 
   assert.ok(!isFound({ ...front, serviceAnnotations: aws(check), service: { type: 'LoadBalancer' } }, delayRule));
 });
 
+test('H-050 the drain is compared with the timeout that an Ingress of class nginx states, or with 60 s', () => {
+  const community = 'nginx.ingress.kubernetes.io/proxy-read-timeout';
+  for (const [drain, annotations, found] of [
+    [59, {}, true],
+    [60, {}, false],
+    [30, { [community]: '30' }, false],
+    [30, { [community]: '31' }, true],
+    [60, { 'nginx.org/proxy-read-timeout': '2m' }, true],
+    [60, { 'nginx.org/proxy-read-timeout': '60s' }, false],
+    [30, { [community]: 'long' }, false],
+  ] as const) {
+    const front = { container: gunicorn(drain), ingressClass: 'nginx', ingressAnnotations: annotations };
+    assert.equal(isFound(front, timeoutRule), found, JSON.stringify([drain, annotations]));
+  }
+});
+
+test('H-050 the drain is compared with the idle timeout of an Application Load Balancer', () => {
+  const idle = (seconds: number): Fields =>
+    alb({ 'load-balancer-attributes': `routing.http2.enabled=true, idle_timeout.timeout_seconds=${String(seconds)}` });
+  const front = { container: gunicorn(50), ingressClass: 'alb' };
+  assert.ok(isFound(front, timeoutRule));
+  assert.ok(!isFound({ ...front, ingressAnnotations: idle(50) }, timeoutRule));
+  assert.ok(isFound({ ...front, ingressAnnotations: idle(51) }, timeoutRule));
+});
+
+test('H-050 the drain is compared with timeoutSec of a BackendConfig, or with 30 s', () => {
+  const front = { container: gunicorn(29), ingressClass: 'gce' };
+  assert.ok(isFound(front, timeoutRule));
+  assert.ok(isFound({ ...front, serviceAnnotations: withConfig, config: {} }, timeoutRule));
+  assert.ok(!isFound({ ...front, serviceAnnotations: withConfig, config: { timeoutSec: 20 } }, timeoutRule));
+  assert.ok(!isFound({ ...front, container: gunicorn(30) }, timeoutRule));
+});
+
+test('H-050 a BackendConfig that is missing, or that differs between ports, is not judged', () => {
+  const front = { container: gunicorn(5), ingressClass: 'gce' };
+  const named = (json: string): Fields => ({ 'cloud.google.com/backend-config': json });
+  assert.ok(!isFound({ ...front, serviceAnnotations: withConfig }, timeoutRule));
+  for (const [json, found] of [
+    ['{"ports": {"80": "shop"}}', true],
+    ['{"ports": {"80": "shop"}, "default": "shop"}', true],
+    ['{"ports": {"80": "shop"}, "default": "other"}', false],
+    ['{"ports": {"80": "shop", "81": "other"}}', false],
+    ['{}', false],
+    ['shop', false],
+  ] as const) {
+    assert.equal(isFound({ ...front, serviceAnnotations: named(json), config: {} }, timeoutRule), found, json);
+  }
+  const ports = [
+    { port: 80, targetPort: 8080 },
+    { port: 81, targetPort: 8081 },
+  ];
+  const onlyOne = { serviceAnnotations: named('{"ports": {"80": "shop"}}'), config: {}, service: { ports } };
+  assert.ok(!isFound({ ...front, ...onlyOne }, timeoutRule));
+});
+
+test("H-050 lameduck's drain is at most the rest of the grace period, and a request timeout within it is enough", () => {
+  const grace = { TERMINATION_GRACE_PERIOD_SECONDS: '68', SHUTDOWN_DELAY_DURATION: '30s' };
+  const found = (more: Readonly<Record<string, string>>, others: Fields = {}): string[] =>
+    messages({ container: { ...variables(more), ...others }, ingressClass: 'nginx' }, timeoutRule);
+  assert.match(found({ ...grace, DESTROY_HOOK_TIMEOUT: '3s' }).join(), /PERIOD_SECONDS leaves at most 33 s/);
+  assert.match(found(grace).join(), /leaves at most 36 s/);
+  assert.match(found({ ...grace, PRE_STOP_SECONDS: '10' }).join(), /leaves at most 26 s/);
+  assert.match(found(grace, sleep(6)).join(), /leaves at most 30 s/);
+  assert.deepEqual(found({ ...grace, TERMINATION_GRACE_PERIOD_SECONDS: '92' }), []);
+  assert.deepEqual(found({ ...grace, TERMINATION_GRACE_PERIOD_SECONDS: '32' }), []);
+  assert.deepEqual(found({ TERMINATION_GRACE_PERIOD_SECONDS: '68' }), []);
+  assert.deepEqual(found({ ...grace, REQUEST_TIMEOUT: '36s' }), []);
+  assert.equal(found({ ...grace, REQUEST_TIMEOUT: '37s' }).length, 1);
+  assert.equal(found({ ...grace, REQUEST_TIMEOUT: '0s' }).length, 1);
+});
+
+test('H-050 an Ingress of an unknown class has no known timeout, and a program without a stated drain is not judged', () => {
+  assert.ok(!isFound({ container: gunicorn(5), ingressClass: 'traefik' }, timeoutRule));
+  assert.ok(!isFound({ container: { args: ['gunicorn', 'app'] }, ingressClass: 'nginx' }, timeoutRule));
+  assert.ok(!isFound({ container: gunicorn(5) }, timeoutRule));
+});
+
 test('a load balancer is compared with a container only if its Service can send connections to that container', () => {
   const rule = 'keep-alive-shorter-than-load-balancer';
   const metrics = {
@@ -150,7 +234,7 @@ test('lint never crashes on an annotation of an unexpected type', () => {
     };
     for (const ingressClass of ['alb', 'gce', 'nginx']) {
       const all = { serviceAnnotations: annotations, ingressAnnotations: annotations, service: local, config: {} };
-      findingsIn(manifest({ ...all, container: sleep(5), ingressClass }));
+      findingsIn(manifest({ ...all, container: gunicorn(5), ingressClass }));
     }
   }
 });
