@@ -98,6 +98,10 @@ test('H-050 lint compares the drain with the timeout of a load balancer or proxy
   finds('drain-shorter-than-proxy-timeout');
 });
 
+test('H-051 lint compares the deregistration delay of a load balancer with the drain', () => {
+  finds('deregistration-delay-shorter-than-drain');
+});
+
 test('H-064, H-065, H-066, H-069 lint finds rollouts that lose pods or cannot proceed', () => {
   finds('rollout-without-pods', 'fewer-pods-in-rollout', 'stuck-rollout', 'single-replica', 'short-progress-deadline');
 });

@@ -19,6 +19,11 @@ export interface LoadBalancer {
   readonly lag?: Lag | undefined;
   /** responseSeconds is how long the load balancer waits for a response. It is undefined if the time is unknown. */
   readonly responseSeconds?: number | undefined;
+  /**
+   * drainSeconds is how long the load balancer lets requests to a removed pod finish. It is undefined if the manifest
+   * does not state it, or if the load balancer does not end these requests.
+   */
+  readonly drainSeconds?: number | undefined;
 }
 
 /** Lag is a time in seconds. If the time is a sum, `sum` shows its parts. */
@@ -87,6 +92,9 @@ function applicationLoadBalancer(ingress: ManifestObject, service: ManifestObjec
           own('unhealthy-threshold-count'),
           own('healthcheck-timeout-seconds'),
         ]),
+    drainSeconds: isToPods
+      ? wholeNumber(attribute(own('target-group-attributes'), 'deregistration_delay.timeout_seconds'))
+      : undefined,
   };
 }
 
@@ -105,6 +113,8 @@ function googleLoadBalancer(ingressClass: string, service: ManifestObject, inven
       isToPods === false
         ? healthCheckLag(service, [checkIntervalSec, unhealthyThreshold, timeoutSec])
         : { seconds: 40 },
+    drainSeconds:
+      isToPods === true ? numberOrUndefined(object(config?.['connectionDraining'])['drainingTimeoutSec']) : undefined,
   };
 }
 
@@ -136,12 +146,15 @@ function nginxSeconds(value: unknown): number | undefined {
   return wholeNumber(value) ?? (milliseconds === undefined ? undefined : milliseconds / 1_000);
 }
 
-// Returns the load balancer of AWS that a Service creates.
+// Returns the load balancer of AWS that a Service creates. A Network Load Balancer ends connections to a removed pod only
+// if an attribute says so.
 function ofService(service: ManifestObject): LoadBalancer[] {
   const annotations = annotationsOf(service);
   const own = (name: string): unknown => annotations[`service.beta.kubernetes.io/aws-load-balancer-${name}`];
   if (object(service.fields['spec'])['type'] !== 'LoadBalancer') return [];
+  const attributes = own('target-group-attributes');
   const isToPods = own('nlb-target-type') === 'ip' || own('type') === 'nlb-ip';
+  const endsConnections = attribute(attributes, 'deregistration_delay.connection_termination.enabled') === 'true';
   return [
     {
       title: 'The AWS load balancer',
@@ -152,6 +165,10 @@ function ofService(service: ManifestObject): LoadBalancer[] {
             own('healthcheck-unhealthy-threshold'),
             own('healthcheck-timeout'),
           ]),
+      drainSeconds:
+        isToPods && endsConnections
+          ? wholeNumber(attribute(attributes, 'deregistration_delay.timeout_seconds'))
+          : undefined,
     },
   ];
 }

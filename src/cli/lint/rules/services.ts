@@ -81,6 +81,25 @@ export const serviceRules: readonly Rule[] = [
     }),
   },
   {
+    name: 'deregistration-delay-shorter-than-drain',
+    severity: 'error',
+    find: inServers((container, workload, inventory) => {
+      const drain = statedTime(container, 'drain');
+      const request = requestLimit(container);
+      const longest = request !== undefined && request.seconds < (drain?.seconds ?? Infinity) ? request : drain;
+      if (longest === undefined) return [];
+      return loadBalancersOf(container, workload, inventory)
+        .flatMap(({ title, drainSeconds }) => (drainSeconds === undefined ? [] : [{ title, drainSeconds }]))
+        .filter(({ drainSeconds }) => drainSeconds < Math.min(longest.seconds, workload.gracePeriodSeconds))
+        .slice(0, 1)
+        .map(({ title, drainSeconds }) => ({
+          path: longest.path,
+          message: `${title} ends the requests to a removed pod after ${s(drainSeconds)}, but ${longest.name} lets them take ${s(longest.seconds)}.`,
+          remedy: `Set the deregistration delay or connection draining timeout of the load balancer to at least ${s(longest.seconds)}.`,
+        }));
+    }),
+  },
+  {
     name: 'dead-route',
     severity: 'advice',
     find: inObjects(['Ingress', 'HTTPRoute'], ({ kind, fields }) => {

@@ -5,6 +5,7 @@ import { findingsIn } from '../findings.ts';
 
 const delayRule = 'delay-shorter-than-load-balancer';
 const timeoutRule = 'drain-shorter-than-proxy-timeout';
+const drainRule = 'deregistration-delay-shorter-than-drain';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -12,6 +13,7 @@ interface Front {
   /** container has fields of the program's container. */
   readonly container?: Fields;
   readonly containers?: readonly Fields[];
+  readonly gracePeriodSeconds?: number;
   /** service has fields of the Service's specification. */
   readonly service?: Fields;
   readonly serviceAnnotations?: Fields;
@@ -23,7 +25,10 @@ interface Front {
 
 function manifest({ container, containers = [], service, config, ...front }: Front): string {
   const labels = { app: 'shop' };
-  const spec = { terminationGracePeriodSeconds: 600, containers: [{ name: 'shop', ...container }, ...containers] };
+  const spec = {
+    terminationGracePeriodSeconds: front.gracePeriodSeconds ?? 600,
+    containers: [{ name: 'shop', ...container }, ...containers],
+  };
   const backend = { service: { name: 'shop', port: { number: 80 } } };
   const objects = [
     { kind: 'Deployment', metadata: { name: 'shop' }, spec: { template: { metadata: { labels }, spec } } },
@@ -198,6 +203,62 @@ test('H-050 an Ingress of an unknown class has no known timeout, and a program w
   assert.ok(!isFound({ container: gunicorn(5), ingressClass: 'traefik' }, timeoutRule));
   assert.ok(!isFound({ container: { args: ['gunicorn', 'app'] }, ingressClass: 'nginx' }, timeoutRule));
   assert.ok(!isFound({ container: gunicorn(5) }, timeoutRule));
+});
+
+const deregistration = (seconds: number): string =>
+  `stickiness.enabled=true,deregistration_delay.timeout_seconds=${String(seconds)}`;
+
+test('H-051 the deregistration delay of an Application Load Balancer counts for IP targets, and that of the Service first', () => {
+  const ingressAnnotations = alb({ 'target-type': 'ip', 'target-group-attributes': deregistration(59) });
+  const front = { container: gunicorn(60), ingressClass: 'alb', ingressAnnotations };
+  assert.deepEqual(messages(front, drainRule), [
+    'The AWS Application Load Balancer ends the requests to a removed pod after 59 s, but --graceful-timeout lets them take 60 s.',
+  ]);
+  const own = (attributes: Fields): Front => ({ ...front, serviceAnnotations: alb(attributes) });
+  assert.ok(!isFound(own({ 'target-group-attributes': deregistration(60) }), drainRule));
+  assert.ok(!isFound(own({ 'target-type': 'instance' }), drainRule));
+  // The kubelet has killed the pod before the load balancer ends its requests.
+  assert.ok(!isFound({ ...front, gracePeriodSeconds: 59 }, drainRule));
+  assert.ok(!isFound(own({ 'target-group-attributes': 'stickiness.enabled=true' }), drainRule));
+});
+
+test('H-051 a Network Load Balancer ends requests only for IP targets and with connection termination', () => {
+  const ends = 'deregistration_delay.connection_termination.enabled=true';
+  const front = (attributes: string, type = 'ip'): Front => ({
+    container: gunicorn(60),
+    service: { type: 'LoadBalancer' },
+    serviceAnnotations: aws({ 'nlb-target-type': type, 'target-group-attributes': attributes }),
+  });
+  assert.ok(isFound(front(`${deregistration(30)},${ends}`), drainRule));
+  assert.ok(!isFound(front(`${deregistration(60)},${ends}`), drainRule));
+  assert.ok(!isFound(front(deregistration(30)), drainRule));
+  assert.ok(!isFound(front(`${deregistration(30)},${ends}`, 'instance'), drainRule));
+  assert.ok(!isFound({ ...front(`${deregistration(30)},${ends}`), service: { type: 'ClusterIP' } }, drainRule));
+});
+
+test('H-051 the draining timeout of a BackendConfig counts for network endpoint groups', () => {
+  const config = (drainingTimeoutSec: number): Fields => ({ connectionDraining: { drainingTimeoutSec } });
+  const front = { container: gunicorn(60), ingressClass: 'gce', serviceAnnotations: { ...withConfig, ...neg } };
+  assert.ok(isFound({ ...front, config: config(0) }, drainRule));
+  assert.ok(isFound({ ...front, config: config(59) }, drainRule));
+  assert.ok(!isFound({ ...front, config: config(60) }, drainRule));
+  assert.ok(!isFound({ ...front, config: {} }, drainRule));
+  assert.ok(!isFound({ ...front, config: config(0), serviceAnnotations: withConfig }, drainRule));
+  assert.ok(
+    isFound({ ...front, config: config(0), serviceAnnotations: withConfig, ingressClass: 'gce-internal' }, drainRule),
+  );
+});
+
+test("H-051 lameduck's request timeout is compared, and its drain is not, because requests may be shorter", () => {
+  const ingressAnnotations = alb({ 'target-type': 'ip', 'target-group-attributes': deregistration(30) });
+  const grace = { TERMINATION_GRACE_PERIOD_SECONDS: '100', SHUTDOWN_DELAY_DURATION: '30s' };
+  const found = (values: Readonly<Record<string, string>>, program: Fields = {}): boolean =>
+    isFound({ container: { ...variables(values), ...program }, ingressClass: 'alb', ingressAnnotations }, drainRule);
+  assert.ok(!found(grace));
+  assert.ok(!found({ ...grace, REQUEST_TIMEOUT: '30s' }));
+  assert.ok(!found({ ...grace, REQUEST_TIMEOUT: '0s' }));
+  assert.ok(found({ ...grace, REQUEST_TIMEOUT: '31s' }));
+  assert.ok(!found({ REQUEST_TIMEOUT: '30s' }, gunicorn(60)));
 });
 
 test('a load balancer is compared with a container only if its Service can send connections to that container', () => {
