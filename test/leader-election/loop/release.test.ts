@@ -37,7 +37,7 @@ test('LT-28, L-034, L-092a, L-141, L-188, L-192 stop aborts the work, renews whi
   assert.equal(acquireTime, renewTime);
 });
 
-test('L-054 a polling candidate takes a released Lease within 4.4 s', async (t) => {
+test('LT-28, L-054 a polling candidate takes a released Lease within 4.4 s', async (t) => {
   const { contest, a, running } = await leading(t);
   const b = contest.contender('b', { random: () => 0.999 });
   const next = b.run();
@@ -84,14 +84,38 @@ test('LT-29 work that ignores its AbortSignal keeps the Lease renewed, and the L
   await running;
 });
 
-test('LT-30 a release that finds another holder writes nothing', async (t) => {
-  const { contest, a, running } = await leading(t);
-  contest.heldBy('b');
-  const written = contest.server.store.writes.length;
-  assert.equal(await a.elector.stop(), false);
-  await running;
-  assert.equal(contest.server.store.writes.length, written);
-});
+const others: Readonly<Record<string, (contest: Contest) => void>> = {
+  'another holder': (contest) => {
+    contest.heldBy('b');
+  },
+  'other transitions': ({ server }) => {
+    server.store.put('app', { ...server.store.current('app')?.spec, leaseTransitions: 7 });
+  },
+  'another acquireTime': ({ server }) => {
+    server.store.put('app', { ...server.store.current('app')?.spec, acquireTime: '2026-01-02T00:00:01.000001Z' });
+  },
+  'another uid': ({ server }) => {
+    const spec = server.store.current('app')?.spec ?? {};
+    server.store.delete('app');
+    server.store.put('app', spec);
+  },
+};
+
+for (const [what, change] of Object.entries(others)) {
+  test(`LT-30, L-092 a release that finds ${what} writes nothing`, async (t) => {
+    const { contest, a, running } = await leading(t);
+    change(contest);
+    const found = JSON.stringify(contest.server.store.current('app'));
+    const before = contest.server.calls.length;
+    assert.equal(await a.elector.stop(), false);
+    await running;
+    assert.deepEqual(
+      contest.server.calls.slice(before).map(({ method }) => method),
+      ['GET'],
+    );
+    assert.equal(JSON.stringify(contest.server.store.current('app')), found);
+  });
+}
 
 test('LT-31 a release that meets a conflict reads again, and stops if there is another holder', async (t) => {
   const { contest, a, running } = await leading(t);
@@ -124,7 +148,7 @@ test('LT-32 a release of a deleted Lease writes nothing', async (t) => {
   );
 });
 
-test('LT-32 a release that cannot read the Lease reads until its time is over, and writes nothing', async (t) => {
+test('LT-32, L-090 a release that cannot read the Lease reads until its time is over, and writes nothing', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.server.script = ({ method }) =>
     method === 'GET' ? { answer: status(500, 'InternalError', 'x') } : undefined;
@@ -150,11 +174,18 @@ test('LT-32 a release that cannot read the Lease reads until its time is over, a
 test('LT-33 a release without a reachable API server does not delay the abort, and gives up in time', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.server.script = () => ({ isLost: true });
-  const stopped = a.elector.stop();
+  const start = contest.clock.now();
+  let endedAt = Infinity;
+  const stopped = a.elector.stop().then((isReleased) => {
+    endedAt = contest.clock.now();
+    return isReleased;
+  });
   assert.equal(a.terms[0]?.signal.aborted, true);
   await contest.advance(10_500);
   assert.equal(await stopped, false);
   await running;
+  assert.equal(endedAt - start, 10_000);
+  assert.equal(contest.spec()['holderIdentity'], 'a');
 });
 
 test('LT-34 a leader that was suspended does not change the Lease of the next leader', async (t) => {
@@ -174,7 +205,7 @@ test('LT-34 a leader that was suspended does not change the Lease of the next le
   assert.equal(JSON.stringify(contest.server.store.current('app')), stolen);
 });
 
-test('LT-35 a stop before the first term writes nothing', async (t) => {
+test('LT-35, L-090 a stop before the first term writes nothing', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.server.script = () => ({ delay: 500 });
