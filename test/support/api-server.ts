@@ -12,6 +12,7 @@ export interface Call {
   readonly at: number;
   readonly socket: number;
   readonly token: string | undefined;
+  readonly userAgent: string | undefined;
   readonly body: { readonly metadata?: Record<string, unknown>; readonly spec?: Record<string, unknown> } | undefined;
   answered: number | undefined;
   /** The reason in the Status that the server has answered. */
@@ -40,6 +41,8 @@ export class ApiServer {
   readonly store = new LeaseStore();
   readonly calls: Call[] = [];
   readonly events: Record<string, unknown>[] = [];
+  /** The method and the path of each request for an Event. */
+  readonly eventCalls: string[] = [];
   script: Script = () => undefined;
   /** The status with which the server responds to Events. With Infinity, it does not respond. */
   eventStatus = 201;
@@ -82,6 +85,7 @@ export class ApiServer {
     let text = '';
     for await (const chunk of request as AsyncIterable<Buffer>) text += chunk.toString();
     if (url.startsWith('/api/v1/')) {
+      this.eventCalls.push(`${method} ${url}`);
       this.events.push(JSON.parse(text) as Record<string, unknown>);
       if (this.eventStatus !== Infinity) response.writeHead(this.eventStatus).end('{}');
       return;
@@ -116,6 +120,7 @@ export class ApiServer {
       body,
       answered: undefined,
       token: request.headers.authorization?.replace('Bearer ', ''),
+      userAgent: request.headers['user-agent'],
       reason: undefined,
     };
     this.calls.push(call);

@@ -124,6 +124,8 @@ test('L-084 a request may take a third of the renew deadline, and no longer than
   };
   assert.equal(Math.round(timeoutAt(0)), 3_333);
   assert.equal(timeoutAt(9_500), 500);
+  const short = plan(begin(at(0)), at(0), electionOf('a', { renewDeadline: 2_000 }));
+  assert.equal(short.kind === 'send' ? short.request.timeout : NaN, 1_000, 'the shortest timeout is one second');
 });
 
 test('L-093, L-094 a term ends at once if the GET after a conflict, or a renewal, shows another record', () => {

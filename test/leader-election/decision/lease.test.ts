@@ -19,12 +19,13 @@ function parsed(received: unknown): NonNullable<ReturnType<typeof parseLease>> {
   return result;
 }
 
-test('L-010, L-014 a Lease with absent or null fields reads as not held', () => {
+test('L-010, L-011, L-014 a Lease with absent or null fields reads as not held', () => {
   for (const spec of [
     undefined,
     null,
     {},
     { holderIdentity: null, leaseDurationSeconds: null, leaseTransitions: null },
+    { acquireTime: null, renewTime: null, strategy: null, preferredHolder: null },
   ]) {
     const { holder, duration, transitions, acquireTime, strategy } = parsed(lease(spec));
     assert.deepEqual(

@@ -6,7 +6,7 @@ import { RunningTerm } from '../../../src/leader-election/loop/term.ts';
 import { settled } from '../../support/fake-clock.ts';
 import { Contest } from '../support/contest.ts';
 
-test('LT-46, L-104, L-133 an elector whose event loop was blocked for 20 s does not lead, even before a timer fires', async (t) => {
+test('LT-46, L-095, L-104, L-133 an elector whose event loop was blocked for 20 s does not lead, even before a timer fires', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();

@@ -10,10 +10,17 @@ test('LT-20, L-083, L-185, L-191 a term ends at once when another elector holds 
   await contest.advance(1_000);
   contest.heldBy('b');
   const stolen = JSON.stringify(contest.server.store.current('app'));
-  await contest.advance(1_100);
+  const sent = contest.server.calls.length;
+  await contest.advance(1_000);
+  assert.deepEqual(
+    contest.server.calls.slice(sent, sent + 2).map(({ method, answered }) => [method, answered]),
+    [['PUT', 409], ['GET', 200]], // prettier-ignore
+  );
   assert.equal(a.terms[0]?.signal.aborted, true);
   assert.equal(a.losses, 1);
   await contest.advance(10_000);
+  const later = contest.server.calls.slice(sent + 1).map(({ method }) => method);
+  assert.deepEqual([...new Set(later)], ['GET'], 'no write may follow the GET that shows another holder');
   assert.equal(JSON.stringify(contest.server.store.current('app')), stolen);
   assert.equal(a.elector.leader, 'b');
   assert.equal(await a.elector.stop(), false);

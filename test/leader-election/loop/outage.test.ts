@@ -39,3 +39,33 @@ for (const isWatchable of [false, true]) {
     await Promise.all([...stops, ...running]);
   });
 }
+
+test('L-124 after an outage, a follower takes over with its first GET, because it saw the record before the outage, and a new process waits', async (t) => {
+  const contest = await Contest.begin(t);
+  const [old, fresh] = ['old', 'fresh'].map((identity) =>
+    contest.contender(identity, { address: { token: identity } }),
+  );
+  assert.ok(old !== undefined && fresh !== undefined);
+  contest.heldBy('c');
+  const running = [old.run()];
+  await contest.advance(1_000);
+  contest.server.script = () => ({ isLost: true });
+  await contest.advance(60_000);
+  assert.equal(old.terms.length, 0);
+  const back = contest.clock.now();
+  const served = (token: string) => contest.server.calls.filter((call) => call.token === token && call.at >= back);
+  // The new process starts first, so that it sees the record of the old holder.
+  contest.server.script = ({ token }) => (token === 'old' ? { isLost: true } : undefined);
+  running.push(fresh.run());
+  await contest.advance(1_000);
+  assert.deepEqual([...new Set(served('fresh').map(({ method }) => method))], ['GET']);
+  contest.server.script = () => undefined;
+  await contest.advance(6_000);
+  const [get, put] = served('old').filter(({ answered }) => answered === 200);
+  assert.deepEqual([get?.method, put?.method], ['GET', 'PUT']);
+  assert.equal(put?.at, get?.at);
+  assert.deepEqual([old.terms.length, fresh.terms.length], [1, 0]);
+  const stops = [old.elector.stop(), fresh.elector.stop()];
+  await contest.advance(1_000);
+  await Promise.all([...stops, ...running]);
+});

@@ -4,35 +4,46 @@ import { test } from 'node:test';
 import { status } from '../../support/lease-store.ts';
 import { Contest } from '../support/contest.ts';
 
-test('LT-01, L-052, L-061, L-080 without a Lease, a leader creates it, renews it at once and then every 2 s', async (t) => {
+test('LT-01, L-052, L-061, L-068, L-080, L-131 without a Lease, a leader creates it, renews it at once and then every 2 s', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const start = contest.clock.now();
+  contest.server.script = ({ method }) => (method === 'POST' ? { delay: 300 } : undefined);
   const running = a.run();
-  await contest.advance(4_500);
-  assert.equal(contest.server.methods, 'GET POST PUT PUT PUT');
+  await contest.advance(299);
+  assert.equal(a.terms.length, 0, 'no work may begin before the 201');
+  await contest.advance(4_300);
   assert.deepEqual(
-    contest.server.calls.map(({ at }) => at - start),
-    [0, 0, 0, 2_000, 4_000],
+    contest.server.calls.map(({ method, answered, at }) => [method, answered, at - start]),
+    [['GET', 404, 0], ['POST', 201, 0], ['PUT', 200, 300], ['PUT', 200, 2_300], ['PUT', 200, 4_300]], // prettier-ignore
   );
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/ns/leases';
+  const paths = contest.server.calls.map(({ path }) => path);
+  assert.deepEqual(paths.slice(0, 3), [`${leases}/app`, leases, `${leases}/app`]);
   const { spec } = contest.server.calls[1]?.body ?? {};
   assert.equal(spec?.['leaseTransitions'], 0);
   assert.equal(spec['acquireTime'], spec['renewTime']);
   assert.equal(a.terms.length, 1);
+  assert.equal(a.terms[0]?.token, contest.server.store.writes[0]?.lease.metadata.resourceVersion);
   assert.ok(a.elector.remainingMs() > 0);
   await a.elector.stop();
   await running;
 });
 
-test("LT-02 a conflict with the leader's own record is followed by a GET and a PUT in the same attempt", async (t) => {
+test("LT-02, L-067 a conflict with the leader's own record is followed by a GET and a PUT in the same attempt", async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   let puts = 0;
   contest.server.script = ({ method }) =>
     method === 'PUT' && ++puts === 2 ? { answer: status(409, 'Conflict', 'modified') } : undefined;
+  const start = contest.clock.now();
   const running = a.run();
   await contest.advance(4_500);
   assert.equal(contest.server.methods, 'GET POST PUT PUT GET PUT PUT');
+  assert.deepEqual(
+    contest.server.calls.map(({ at }) => at - start),
+    [0, 0, 0, 2_000, 2_000, 2_000, 4_000],
+  );
   assert.equal(a.terms.length, 1);
   assert.equal(a.elector.counts.slowpaths, 1);
   await a.elector.stop();
@@ -158,7 +169,7 @@ test('LT-16, L-084, L-123 a renewal whose response is lost does not extend the t
   await running;
 });
 
-test('LT-17, L-124, L-187 a leader that reaches no API server stops by itself, before another elector can lead', async (t) => {
+test('LT-17, L-054, L-087, L-124, L-187 a leader that reaches no API server stops by itself, before another elector can lead', async (t) => {
   const contest = await Contest.begin(t);
   const [a, b] = ['a', 'b'].map((identity) => contest.contender(identity, { address: { token: identity } }));
   assert.ok(a !== undefined && b !== undefined);
@@ -178,7 +189,8 @@ test('LT-17, L-124, L-187 a leader that reaches no API server stops by itself, b
   assert.equal(b.terms.length, 0);
   await contest.advance(20_000);
   const taken = contest.server.calls.find(({ token, method }) => token === 'b' && method !== 'GET')?.at ?? 0;
-  assert.ok(taken >= lastWrite + 15_000, `${String(taken - lastWrite)} ms after the last write of a`);
+  const waited = taken - lastWrite;
+  assert.ok(waited >= 15_000 && waited <= 15_000 + 4_400, `${String(waited)} ms after the last write of a`);
   assert.equal(b.terms[0]?.isLeader(), true);
   assert.equal(a.terms.length, 1);
   contest.server.script = () => undefined;
@@ -213,13 +225,48 @@ test('LT-19, L-187 failed renewals within the deadline do not end a term', async
   const a = contest.contender('a');
   const running = a.run();
   await contest.advance(100);
+  const [sent, start] = [contest.server.calls.length, contest.server.calls.at(-1)?.at ?? 0];
   let failures = 0;
   contest.server.script = () => (++failures <= 3 ? { answer: status(500, 'InternalError', 'x') } : undefined);
   await contest.advance(9_000);
+  assert.deepEqual(
+    contest.server.calls.slice(sent).map(({ method, answered, at }) => [method, answered, at - start]),
+    [['PUT', 500, 2_000], ['PUT', 500, 4_000], ['PUT', 500, 6_000], ['PUT', 200, 8_000]], // prettier-ignore
+  );
   assert.equal(a.terms.length, 1);
-  assert.equal(a.terms[0]?.signal.aborted, false);
+  assert.equal(a.terms[0]?.isLeader(), true);
+  assert.deepEqual(a.leaders, ['a']);
+  assert.equal(a.terms[0].signal.aborted, false);
   assert.equal(a.losses, 0);
   assert.equal(contest.spec()['leaseTransitions'], 0);
   await a.elector.stop();
   await running;
+});
+
+test('L-124 a leader whose writes succeed without a response stops at its deadline, and a follower waits from the last of these writes', async (t) => {
+  const contest = await Contest.begin(t);
+  const [a, b] = ['a', 'b'].map((identity) => contest.contender(identity, { address: { token: identity } }));
+  assert.ok(a !== undefined && b !== undefined);
+  const running = [a.run()];
+  await contest.advance(1_500);
+  const acknowledged = contest.server.calls.at(-1)?.at ?? 0;
+  contest.server.script = ({ token }) => (token === 'a' ? { delay: Infinity } : undefined);
+  await contest.advance(400);
+  running.push(b.run());
+  await contest.advance(acknowledged + 9_999 - contest.clock.now());
+  assert.equal(a.terms[0]?.isLeader(), true);
+  await contest.advance(1);
+  assert.equal(a.terms[0].isLeader(), false);
+  assert.equal(a.terms[0].signal.aborted, true);
+  const stored = contest.spec()['renewTime'];
+  const landed = contest.server.calls.find(({ body }) => body?.spec?.['renewTime'] === stored)?.at ?? 0;
+  assert.ok(landed > acknowledged, 'a write without a response must have been stored');
+  await contest.advance(20_000);
+  const taken = contest.server.calls.find(({ token, method }) => token === 'b' && method === 'PUT')?.at ?? 0;
+  assert.ok(taken >= landed + 15_000, `${String(taken - landed)} ms after the last stored write of a`);
+  assert.equal(b.terms.length, 1);
+  contest.server.script = () => undefined;
+  const stops = [a.elector.stop(), b.elector.stop()];
+  await contest.advance(5_000);
+  await Promise.all([...stops, ...running]);
 });
