@@ -1,6 +1,7 @@
 // Tests followers against a small API server: how long they wait, and when their wait begins again.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { microTime } from '../../../src/leader-election/decision/lease.ts';
 import { seeded } from '../../support/random.ts';
 import { Contest } from '../support/contest.ts';
 
@@ -63,8 +64,9 @@ function takenAfter(title: string, spec: Record<string, unknown>, expected: numb
     await contest.advance(expected + 5_000);
     const take = contest.server.calls.find(({ method }) => method === 'PUT');
     assert.equal((take?.at ?? 0) - start, expected);
-    assert.equal(take?.body?.spec?.['leaseTransitions'], 4);
-    assert.equal(take.body.spec['acquireTime'], take.body.spec['renewTime']);
+    assert.equal(take?.body?.spec?.['leaseTransitions'], Number(before?.spec['leaseTransitions'] ?? 0) + 1);
+    const now = microTime(contest.wallAt(take.at));
+    assert.deepEqual([take.body.spec['acquireTime'], take.body.spec['renewTime']], [now, now]);
     assert.equal(take.body.metadata?.['uid'], before?.metadata.uid);
     assert.equal(take.body.metadata?.['resourceVersion'], before?.metadata.resourceVersion);
     assert.equal(a.terms.length, 1);
@@ -76,12 +78,12 @@ function takenAfter(title: string, spec: Record<string, unknown>, expected: numb
 takenAfter('LT-04 a follower waits for the lease duration from the first time it sees a silent holder', {}, 15_000);
 takenAfter(
   'LT-05, L-180 a renewTime of an hour ago does not shorten the wait of a follower',
-  { renewTime: '2025-12-31T23:00:00.000000Z' },
+  { renewTime: '2026-01-01T23:16:40.000000Z' },
   15_000,
 );
 takenAfter(
-  'LT-06 a renewTime in the future does not extend the wait of a follower',
-  { renewTime: '2026-01-02T04:00:00.000000Z' },
+  'LT-06 a renewTime that is an hour in the future does not extend the wait of a follower',
+  { renewTime: '2026-01-02T01:16:40.000000Z' },
   15_000,
 );
 takenAfter(
@@ -100,6 +102,22 @@ takenAfter(
   'LT-10, L-193 a follower waits its own lease duration for a record without one',
   { leaseDurationSeconds: null },
   15_000,
+);
+takenAfter(
+  'LT-10 a follower waits its own lease duration for a record with a lease duration of 0',
+  { leaseDurationSeconds: 0 },
+  15_000,
+);
+const absent = { acquireTime: undefined, renewTime: undefined, leaseTransitions: undefined };
+takenAfter(
+  'LT-10 a follower waits its own lease duration for a record that has only a holder',
+  { ...absent, leaseDurationSeconds: undefined },
+  15_000,
+);
+takenAfter(
+  'LT-56 a follower waits for a record without acquireTime and transitions, which a kubelet writes',
+  { acquireTime: undefined, leaseTransitions: undefined, leaseDurationSeconds: 4 },
+  4_000,
 );
 
 test('LT-09 a follower takes a Lease with an empty spec, with one transition', async (t) => {
@@ -129,6 +147,7 @@ test('LT-12, L-033 of two followers that take an expired Lease, one leads and th
   assert.deepEqual([...new Set(takes.map(({ body }) => body?.metadata?.['resourceVersion']))].length, 1);
   const [won, lost] = [200, 409].map((code) => takes.find(({ answered }) => answered === code));
   assert.ok(won !== undefined && lost !== undefined);
+  assert.equal(lost.reason, 'Conflict');
   const [winner, loser] = won.token === 'a' ? [a, b] : [b, a];
   assert.deepEqual([winner.terms.length, loser.terms.length], [1, 0]);
 
@@ -148,7 +167,7 @@ test('LT-12, L-033 of two followers that take an expired Lease, one leads and th
   await Promise.all([...stops, ...running]);
 });
 
-test('LT-13, L-070 a renewal between the GET and the takeover makes the takeover fail, and the wait begins again', async (t) => {
+test('LT-13, L-067, L-070 a renewal between the GET and the takeover makes the takeover fail, and the wait begins again', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   contest.heldBy('b');
@@ -174,19 +193,26 @@ test('LT-13, L-070 a renewal between the GET and the takeover makes the takeover
   await running;
 });
 
-test('LT-54 followers that start together spread their second attempts', async (t) => {
+test('LT-54 followers that start together spread their second attempts, and each draws its next pause again', async (t) => {
   const contest = await Contest.begin(t);
   contest.heldBy('b', { leaseDurationSeconds: 600 });
   const random = seeded(7);
-  const all = Array.from({ length: 100 }, (_, index) => contest.contender(`f${String(index)}`, { random }));
+  const all = Array.from({ length: 100 }, (_, index) =>
+    contest.contender(`f${String(index)}`, { random, address: { token: `f${String(index)}` } }),
+  );
   const start = contest.clock.now();
   const running = all.map((one) => one.run());
-  await contest.advance(4_500);
+  await contest.advance(9_000);
   const second = contest.server.calls.slice(100, 200).map(({ at }) => at - start);
   assert.ok(Math.min(...second) >= 2_000 && Math.max(...second) < 4_400);
   for (let from = 2_000; from < 4_400; from += 400) {
     const count = second.filter((at) => at >= from && at < from + 400).length;
     assert.ok(count > 4 && count < 35, `${String(count)} attempts from ${String(from)} ms on`);
   }
+  const byFollower = Map.groupBy(contest.server.calls, ({ token }) => token);
+  const thirds = [...byFollower.values()].map((calls) => calls.slice(0, 3).map(({ at }) => at));
+  const pauses = thirds.map(([one = 0, two = 0, three = 0]) => [two - one, three - two] as const);
+  assert.equal(pauses.length, 100);
+  assert.ok(pauses.every(([early, late]) => late >= 2_000 && late < 4_400 && Math.round(late - early) !== 0));
   await Promise.all([...all.map(({ elector }) => elector.stop()), ...running]);
 });
