@@ -98,7 +98,7 @@ test("L-113, LT-40 a scrape shows client-go's metrics of an elector, and two mor
   await shutdown();
 });
 
-test('L-103, L-141 an elector adds a livez check and no readyz check, and the shutdown hands its Lease over', async (t) => {
+test('L-103, L-123, L-141 an elector adds a livez check and no readyz check, and the shutdown hands its Lease over', async (t) => {
   const { api, elector, ask, shutdown } = await served(t);
   assert.match(await ask('/livez?verbose'), /^\[\+\]leader-election\/app ok$/m);
   assert.doesNotMatch(await ask('/readyz?verbose'), /leader-election/);
@@ -106,6 +106,7 @@ test('L-103, L-141 an elector adds a livez check and no readyz check, and the sh
   await shutdown();
   await running;
   assert.equal(api.store.current('app')?.spec['holderIdentity'], '');
+  assert.deepEqual([...new Set(api.calls.map(({ userAgent }) => userAgent))], ['lameduck leader-election']);
 });
 
 test('L-170 two electors on Leases of the same name in different namespaces have separate metrics and checks', async (t) => {

@@ -52,6 +52,18 @@ test('LT-25 metadata of other programs survives 100 renewals, and configured lab
   await running;
 });
 
+test('LT-25 labels that are null do not prevent a term, and configured labels replace them', async (t) => {
+  const contest = await Contest.begin(t);
+  contest.server.store.put('app', { holderIdentity: '' }, { labels: null });
+  const a = contest.contender('a', { labels: { app: 'new' } });
+  const running = a.run();
+  await contest.advance(3_000);
+  assert.equal(a.terms.length, 1);
+  assert.deepEqual(contest.server.store.current('app')?.metadata['labels'], { app: 'new' });
+  await a.elector.stop();
+  await running;
+});
+
 test('LT-26, L-012, L-013, L-035, L-181, L-189 each written time has six fractional digits, and an acquireTime is sent back as it was read', async (t) => {
   const contest = await Contest.begin(t);
   const acquireTime = '2026-01-02T03:04:05.123456Z';
@@ -81,14 +93,20 @@ test('LT-26, L-012, L-013, L-035, L-181, L-189 each written time has six fractio
   }
 });
 
-test('LT-27, L-069 an elector takes over a record with its own identity at once, and keeps its transitions', async (t) => {
+test('LT-27, L-067, L-069 an elector takes over a record with its own identity at once, and keeps its transitions', async (t) => {
   const contest = await Contest.begin(t);
   contest.heldBy('a');
+  const { acquireTime } = contest.spec();
+  await contest.advance(1_000);
   const a = contest.contender('a');
   const running = a.run();
   await contest.advance(100);
+  assert.equal(contest.server.methods, 'GET PUT PUT');
   assert.equal(a.terms.length, 1);
-  assert.equal(contest.spec()['leaseTransitions'], 3);
+  const { leaseTransitions, ...times } = contest.spec();
+  assert.equal(leaseTransitions, 3);
+  assert.equal(times['acquireTime'], acquireTime);
+  assert.notEqual(times['renewTime'], acquireTime);
   await a.elector.stop();
   await running;
 });
@@ -185,12 +203,12 @@ test('L-120, L-121 the in-cluster address is complete, and an unreadable CA or t
   const variables = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
   const server = inCluster(variables, path);
   assert.equal(server.url, 'https://[fd00::1]:443');
+  assert.equal(inCluster({ ...variables, KUBERNETES_SERVICE_HOST: '10.0.0.1' }, path).url, 'https://10.0.0.1:443');
   const hasCode = (code: string, text: RegExp) => (error: unknown) =>
     isLameduckError(error) && error.code === code && text.test(error.message);
-  assert.throws(
-    () => inCluster({ KUBERNETES_SERVICE_HOST: '10.0.0.1' }, path),
-    hasCode('LAMEDUCK_ERR_NOT_IN_CLUSTER', /ALONE/),
-  );
+  for (const incomplete of [{ KUBERNETES_SERVICE_HOST: '10.0.0.1' }, { KUBERNETES_SERVICE_PORT: '443' }]) {
+    assert.throws(() => inCluster(incomplete, path), hasCode('LAMEDUCK_ERR_NOT_IN_CLUSTER', /ALONE/));
+  }
   const create = (): Credentials => new Credentials(server, new FakeClock());
   assert.throws(create, hasCode('LAMEDUCK_ERR_CREDENTIALS_UNREADABLE', /token.*ENOENT/));
   writeFileSync(join(path, 'token'), 'two tokens');
@@ -271,9 +289,13 @@ test('LT-50, L-160, L-163 an elector does not contend for a Lease with a strateg
   assert.equal(a.terms.length, 1);
   contest.server.store.put('app', { ...contest.spec(), strategy: 'OldestEmulationVersion', preferredHolder: 'b' });
   const written = contest.server.store.writes.length;
+  const sent = contest.server.calls.length;
   await contest.advance(10_000);
   assert.equal(a.terms[0]?.signal.aborted, true);
   assert.equal(contest.server.store.writes.length, written);
+  const [renewal, ...later] = contest.server.calls.slice(sent);
+  assert.deepEqual([renewal?.method, renewal?.answered], ['PUT', 409]);
+  assert.deepEqual([...new Set(later.map(({ method }) => method))], ['GET']);
   await a.elector.stop();
   await running;
 });

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { parse } from 'yaml';
 import { connect } from '../../../src/leader-election/api-client/api-client.ts';
 import { Credentials } from '../../../src/leader-election/api-client/credentials.ts';
 import { isNotLeader } from '../../../src/leader-election/loop/term.ts';
@@ -222,13 +223,15 @@ test('LT-43 a request whose token was replaced while it was in flight is repeate
   );
 });
 
-test('L-121 a watch whose token was replaced is repeated with the new token', async (t) => {
+test('L-041, L-121 a watch names the one Lease, and is repeated if its token was replaced', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'lease-'));
   const tokenFile = join(folder, 'token');
   writeFileSync(tokenFile, 'first');
   const tokens: (string | undefined)[] = [];
+  const paths: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     tokens.push(request.headers.authorization);
+    paths.push(request.url?.replace(/&timeoutSeconds=\d+$/, ''));
     if (request.headers.authorization !== 'Bearer second') {
       response.writeHead(401).end(JSON.stringify(status(401, 'Unauthorized', 'x').body));
       return;
@@ -261,6 +264,9 @@ test('L-121 a watch whose token was replaced is repeated with the new token', as
   assert.equal(await watch(), undefined);
   assert.deepEqual(tokens, ['Bearer first', 'Bearer first', 'Bearer second']);
   assert.deepEqual(changes, ['b']);
+  // RBAC permits a watch of one Lease only with this selector.
+  const path = '/apis/coordination.k8s.io/v1/namespaces/ns/leases?watch=true&fieldSelector=metadata.name%3Dapp';
+  assert.deepEqual([...new Set(paths)], [path]);
 });
 
 test('L-041 the log names the verb and the Role once if the API server denies the watch', async (t) => {
@@ -273,7 +279,14 @@ test('L-041 the log names the verb and the Role once if the API server denies th
   const lines = a.lines.filter(({ message }) => message === 'lease watch failed');
   assert.equal(lines.length, 1);
   assert.match(String(lines[0]?.details['reason']), /403 \(cannot watch leases\)/);
-  assert.match(String(lines[0]?.details['role']), /kind: Role/);
+  const role = parse(String(lines[0]?.details['role'])) as Record<string, unknown>;
+  assert.equal(role['kind'], 'Role');
+  const leases = { apiGroups: ['coordination.k8s.io'], resources: ['leases'] };
+  assert.deepEqual(role['rules'], [
+    { ...leases, verbs: ['create'] },
+    { ...leases, resourceNames: ['app'], verbs: ['get', 'update', 'list', 'watch'] },
+    { apiGroups: [''], resources: ['events'], verbs: ['create', 'patch'] },
+  ]);
   await a.elector.stop();
   await running;
 });
