@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { hostname, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { readOptions } from '../../src/leader-election/options.ts';
 
 const nowhere = '/nowhere';
@@ -33,6 +36,14 @@ test('LT-48, L-004 the lease duration is a whole number of seconds', () => {
     assert.match(problems({ leaseDuration }).join(), /^leaseDuration: /, String(leaseDuration));
   }
   assert.deepEqual(problems({ leaseDuration: 20_000 }), []);
+});
+
+test('LT-48, L-002 each duration of an elector is a positive, finite number with a unit', () => {
+  for (const name of ['leaseDuration', 'renewDeadline', 'retryPeriod']) {
+    for (const given of [0, '0s', -1, '-1s', NaN, Infinity, '10', '', null]) {
+      assert.match(problems({ [name]: given }).join(), new RegExp(`^${name}: `), `${name} ${String(given)}`);
+    }
+  }
 });
 
 test("L-002, L-008, L-110 every problem with an elector's options is reported at once", () => {
@@ -73,7 +84,7 @@ test("L-002, L-008, L-110 every problem with an elector's options is reported at
   assert.ok(all.some((line) => line.startsWith('LAMEDUCK_LEADER_ELECTION_ALONE must be')));
 });
 
-test('L-001, L-110 the default durations are 15 s, 10 s and 2 s, and each elector has its own identity', () => {
+test('L-001, L-110, LT-27 the default durations are 15 s, 10 s and 2 s, and each elector has its own identity', () => {
   const first = readOptions(valid, {}, nowhere);
   const second = readOptions(valid, {}, nowhere);
   const { leaseDuration, renewDeadline, retryPeriod } = first.election;
@@ -81,6 +92,8 @@ test('L-001, L-110 the default durations are 15 s, 10 s and 2 s, and each electo
     [leaseDuration, renewDeadline, retryPeriod, first.settings.stopTimeout],
     [15_000, 10_000, 2_000, 5_000],
   );
+  assert.ok(first.election.identity.startsWith(`${hostname()}_`));
+  assert.match(problems({ identity: '' }).join(), /^identity: /);
   assert.match(first.election.identity, /^.+_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
   assert.notEqual(first.election.identity, second.election.identity);
 });
@@ -102,6 +115,16 @@ test("the environment overrides an elector's options in code, and each value has
   assert.deepEqual(warnings, []);
   const { warnings: unknown } = readOptions(valid, { LAMEDUCK_LEADER_ELECTION_LEASE_DURATIO: '1s' }, nowhere);
   assert.match(unknown.join(), /nearest is LAMEDUCK_LEADER_ELECTION_LEASE_DURATION/);
+});
+
+test("L-008 the default namespace is the pod's own, and an option overrides it", (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'lease-'));
+  t.after(() => {
+    rmSync(folder, { recursive: true });
+  });
+  writeFileSync(join(folder, 'namespace'), 'shop');
+  assert.equal(readOptions({ leaseName: 'app' }, {}, folder).election.namespace, 'shop');
+  assert.equal(readOptions(valid, {}, folder).election.namespace, 'ns');
 });
 
 test('L-008 an elector needs a namespace, except with LAMEDUCK_LEADER_ELECTION_ALONE=1, which is rejected in a cluster', () => {
