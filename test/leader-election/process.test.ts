@@ -47,13 +47,26 @@ describe('a process that leads on a Lease', { concurrency: 3 }, () => {
     assert.notEqual(holder(api), '');
   });
 
-  test('L-141 work that ignores its AbortSignal fails the hook, and the process exits with 81 without a release', async (t) => {
+  test('LT-29, L-141 work that ignores its AbortSignal fails the hook, and the process exits with 81 without a release', async (t) => {
     const { api, program } = await leading(t, { STUBBORN: '1' });
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, { code: 81, signal: null });
     const [failure] = (await program.finalLine())['hookFailures'] as { name: string }[];
     assert.equal(failure?.name, 'leader-election/app');
     assert.notEqual(holder(api), '');
+  });
+
+  test('LT-57, L-143 an elector without a lifecycle has no listener for process signals, and keeps no process alive after its stop', async (t) => {
+    const api = new ApiServer(systemClock);
+    const url = await api.listen();
+    t.after(() => {
+      api.close();
+    });
+    const program = disposed(t, new ProcessUnderTest('stops-leading.ts', { API_SERVER: url }));
+    const { listeners } = await program.line('listeners', ({ msg }) => msg === 'listeners');
+    assert.equal(listeners, 0);
+    assert.deepEqual(await program.exit, { code: 0, signal: null });
+    assert.equal(holder(api), '');
   });
 
   test('L-142 a lost term shuts the process down with 83 if onLoss says so', async (t) => {
@@ -76,7 +89,7 @@ describe('a process that leads on a Lease', { concurrency: 3 }, () => {
     assert.equal((await program.finalLine())['exitCode'], 83);
   });
 
-  test('LT-55 a store that checks tokens rejects what a suspended process writes when it resumes', async (t) => {
+  test('LT-55, L-132 a store that checks tokens rejects what a suspended process writes when it resumes', async (t) => {
     const { api, url, program: first } = await leading(t);
     const store = new FencedStore();
     const write = async (program: ProcessUnderTest, message: string): Promise<boolean> => {
