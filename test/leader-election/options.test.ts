@@ -31,7 +31,7 @@ test('L-018 the retry period is at least one second', () => {
   assert.deepEqual(problems({ retryPeriod: '1s' }), []);
 });
 
-test('LT-48, L-004 the lease duration is a whole number of seconds', () => {
+test('LT-48, L-004, L-193 the lease duration is a whole number of seconds', () => {
   for (const leaseDuration of ['0.9s', '10.9s', 0, -15_000, 15_000.5, NaN, Infinity, '15', null, true]) {
     assert.match(problems({ leaseDuration }).join(), /^leaseDuration: /, String(leaseDuration));
   }

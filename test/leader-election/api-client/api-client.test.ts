@@ -160,7 +160,7 @@ for (const [what, answerOf] of throttled) {
   });
 }
 
-test('LT-43, L-121 the token is read again after a 401, and a token file without a token keeps the last one', async (t) => {
+test('LT-43, L-121, L-195 the token is read again after a 401, and a token file without a token keeps the last one', async (t) => {
   const tokenFile = join(folder(t), 'token');
   writeFileSync(tokenFile, 'first\n');
   const { contest, a, running } = await leading(t, { address: { tokenFile } });
@@ -198,7 +198,7 @@ test('LT-43, L-121 the token is read again after a 401, and a token file without
   await running;
 });
 
-test('L-120, L-121 the in-cluster address is complete, and an unreadable CA or token has its own error', (t) => {
+test('L-120, L-121, L-195 the in-cluster address is complete, and an unreadable CA or token has its own error', (t) => {
   const path = folder(t);
   const variables = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
   const server = inCluster(variables, path);

@@ -128,7 +128,7 @@ test('LT-47, L-096 a wall clock that is set forward does not end the wait for an
   await running;
 });
 
-test('LT-47 a leader whose machine was suspended loses its term to the elector that has taken over', async (t) => {
+test('LT-47, L-195 a leader whose machine was suspended loses its term to the elector that has taken over', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();

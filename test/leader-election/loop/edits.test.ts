@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Contest } from '../support/contest.ts';
 
-test('LT-20, L-083, L-185, L-191 a term ends at once when another elector holds the Lease, whose record is not changed', async (t) => {
+test('LT-20, L-083, L-111, L-112, L-185, L-191 a term ends at once when another elector holds the Lease, whose record is not changed', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();
@@ -25,6 +25,8 @@ test('LT-20, L-083, L-185, L-191 a term ends at once when another elector holds 
   assert.equal(a.elector.leader, 'b');
   assert.equal(await a.elector.stop(), false);
   await running;
+  const messages = contest.server.events.map(({ message }) => message);
+  assert.deepEqual(messages, ['a became leader', 'a stopped leading']);
 });
 
 test('LT-21, L-071 a Lease whose record was emptied ends the term, and the next term has another token', async (t) => {

@@ -12,7 +12,7 @@ import { countingResources } from '../support/resources.ts';
 
 const renewals = Number(process.env['RENEWALS'] ?? 2_000);
 
-test('LT-38, L-100 each change of the leader is reported once, and an empty holder is not a leader', async (t) => {
+test('LT-38, L-100, L-193 each change of the leader is reported once, and an empty holder is not a leader', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('c');
   const running = (contest.heldBy('a'), a.run());

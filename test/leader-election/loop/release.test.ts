@@ -53,17 +53,21 @@ test('LT-28, L-054 a polling candidate takes a released Lease within 4.4 s', asy
   await next;
 });
 
-test("L-090, L-092 a stop after a lost term releases the record if it is still the elector's own", async (t) => {
-  const { contest, a, running } = await leading(t);
+test("L-090, L-092, L-112 a stop after a lost term releases the record if it is still the elector's own", async (t) => {
+  const { contest, a, running } = await leading(t, true);
   contest.server.script = () => ({ isLost: true });
   await contest.advance(10_500);
   assert.equal(a.losses, 1);
   contest.server.script = () => undefined;
   const before = contest.server.calls.length;
   const stopped = a.elector.stop();
-  await contest.advance(5_000);
+  await contest.advance(2_000);
+  assert.equal(contest.server.calls.length, before, 'no release may begin before the work has settled');
+  a.finish();
+  await contest.advance(1_000);
   assert.equal(await stopped, true);
   await running;
+  assert.equal(contest.server.events.length, 2, 'a term must have two Events');
   const after = contest.server.calls.slice(before).map(({ method, body }) => [method, body?.spec?.['holderIdentity']]);
   assert.deepEqual(after, [
     ['GET', undefined],
