@@ -142,8 +142,9 @@ export const differences: Readonly<Record<string, string>> = {
   'L-060':
     'The times of a write are the moment at which it is sent, also after a slow GET. The term counts from the same moment.',
   'L-005':
-    'lameduck has no option for the release. An elector always releases its Lease, after it has checked that it still holds the Lease.',
-  'L-006': 'lameduck has options and environment variables for these times, as for all settings.',
+    'lameduck has no option for the release. An elector always releases its Lease, after it has checked that it still holds the Lease. The labels are an option. The metrics and the livez check have the name of the Lease.',
+  'L-006':
+    "lameduck has options and environment variables for these times, as for all settings. `leaseName` is required, and the default namespace is the pod's own.",
   'L-007': 'lameduck has the defaults of the components of Kubernetes. Each of the three times is a setting.',
   'L-034': 'An elector never writes to a Lease with a strategy.',
   'L-040': 'Only an administrator of the cluster can create a FlowSchema for other programs.',
@@ -158,8 +159,18 @@ export const differences: Readonly<Record<string, string>> = {
   'L-162': 'lameduck does not implement coordinated leader election.',
   'L-171': 'A program may use several electors. lameduck does not spread work over them.',
   'L-172': 'lameduck does not distribute work over members.',
-  'L-173': 'lameduck has no semaphore.',
-  'L-126': 'The page on leader election names these three cases. No code can prevent them.',
+  'L-173':
+    'lameduck has no semaphore. The chart names the Lease after the release, so that two releases never share one.',
+  'L-126': 'The page on leader election names these conditions. No code can enforce them.',
   'L-132': 'The page on leader election shows a store that checks the token. The store belongs to the program.',
   'L-087': 'An elector stops at its renew deadline, 10 s after its last acknowledged write was sent.',
+  'L-131':
+    'The token has neither the transitions nor the uid. The resourceVersion alone is greater for each later term, and a text of digits fits into a numeric column.',
+  'L-141':
+    'The elector does this in a pre-shutdown hook that starts with the shutdown, before the servers stop accepting. The next leader thus does not wait for the drain.',
+  'L-142':
+    "By default, the process does not exit after a loss. The elector contends again when its work has stopped. With `onLoss: 'shutdown'`, the process shuts down with code 83.",
+  'L-174':
+    'Electors do not share a client, because a request without a response would delay those of other Leases. A follower with a watch reads nothing while the leader renews.',
+  'LT-52': 'Each elector has connections of its own, so that a request without a response cannot delay other electors.',
 };
