@@ -17,7 +17,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'bad',
-    title: 'has no handler of SIGTERM, which PID 1 then ignores; grace period 4 s',
+    title: 'has no handler of SIGTERM, so the kernel drops the signal for PID 1; grace period 4 s',
     endsAfter: 6,
     spec: alone(
       { rest: ({ get }) => ({ readinessProbe: get('/ready', everySecond) }) },
@@ -32,7 +32,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'deaf',
-    title: 'receives SIGTERM and goes on; grace period 3 s',
+    title: 'receives SIGTERM and keeps running; grace period 3 s',
     endsAfter: 6,
     spec: alone({ env: { ON_SIGTERM: 'ignore' } }, { terminationGracePeriodSeconds: 3 }),
   },
@@ -45,7 +45,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'crashing',
-    title: 'exits with code 3 after 2 s, again and again; deleted in its back-off',
+    title: 'exits with code 3 after 2 s, after each restart, and is deleted in its back-off',
     endsAfter: 28,
     spec: alone({ env: { EXIT: '2000:3', ON_SIGTERM: 0 } }),
   },
@@ -97,7 +97,7 @@ export const cases: readonly Case[] = [
   {
     name: 'exec-probe',
     endsAfter: 18,
-    title: 'is probed by commands, and its liveness fails from 8 s on: two failures restart it',
+    title: 'has probes by command. Its liveness probe fails from 8 s on, and two failures restart it',
     spec: alone({
       env: { ON_SIGTERM: 300, ANSWERS: '/live=0:200,8000:500' },
       rest: ({ exec }) => ({
@@ -139,7 +139,7 @@ export const cases: readonly Case[] = [
   {
     name: 'startup-probe',
     endsAfter: 11,
-    title: 'has a startup probe that succeeds from 5 s on, before which there is no other probe',
+    title: 'has a startup probe that succeeds from 5 s on. The kubelet makes no other probe before that',
     spec: alone({
       env: { ON_SIGTERM: 500, ANSWERS: '/startup=0:503,5000:200' },
       rest: ({ get }) => ({
@@ -186,7 +186,7 @@ export const cases: readonly Case[] = [
   {
     name: 'sidecar-of-deaf',
     endsAfter: 7,
-    title: 'has a sidecar, and both go on after SIGTERM; grace period 3 s',
+    title: 'has a sidecar. Both keep running after SIGTERM; grace period 3 s',
     spec: withSidecars(3, { name: 'first', env: { ON_SIGTERM: 'ignore' } }, { env: { ON_SIGTERM: 'ignore' } }),
   },
   {
@@ -217,7 +217,7 @@ export const cases: readonly Case[] = [
     name: 'liveness-stalled',
     endsAfter: 13.4,
     title:
-      'sends headers to its liveness probe, but no whole body: every probe is tried three times and then discarded',
+      'answers its liveness probe with headers, but without a complete body: the kubelet tries every probe three times and then discards it',
     spec: alone({
       env: { ON_SIGTERM: 300, ANSWERS: '/live=0:stall' },
       rest: ({ get }) => ({ livenessProbe: get('/live', { periodSeconds: 5, failureThreshold: 1 }) }),
@@ -267,7 +267,7 @@ export const cases: readonly Case[] = [
   {
     name: 'thresholds',
     endsAfter: 14,
-    title: 'is not ready from 4 to 8 s; two failures and three successes count',
+    title: 'is not ready from 4 to 8 s, with a failureThreshold of 2 and a successThreshold of 3',
     spec: alone({
       env: { ON_SIGTERM: 300, ANSWERS: '/ready=0:200,4000:503,8000:200' },
       rest: ({ get }) => ({
