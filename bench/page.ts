@@ -134,8 +134,8 @@ function losses({ shutdowns, effort }: Results): string[] {
     ),
     '',
     '**Limits.** A closed loop keeps every connection busy all the time. This is the hardest case for an implementation that waits for',
-    'idle connections, and the easiest for an implementation that resets them. Two cases are not measured: clients that are silent for',
-    'a while, and a load balancer or proxy in front of the server, which would stop sending new connections to the server.',
+    'idle connections, and the easiest for an implementation that resets them. Clients that are silent for a while are not measured.',
+    'A load balancer or proxy in front of the server, which would send it no new connections, is not measured either.',
   ];
 }
 
