@@ -51,6 +51,8 @@ export class Contender extends CommandUnderTest {
   readonly program: Program;
   /** The number of terms that the contender has begun. */
   terms = 0;
+  /** isWorking is true if a worker has written a line in its latest term. */
+  isWorking = false;
   /** lateWrites are the lines that a worker wrote after its term. */
   readonly lateWrites: JobDone[] = [];
   isContending = false;
@@ -164,11 +166,15 @@ export class Contest extends EventEmitter<{ change: [] }> {
   #onLine(contender: Contender, line: string): void {
     if (/"msg":"leadership acquired"|"Successfully acquired lease"/.test(line)) {
       contender.terms++;
+      contender.isWorking = false;
       this.leaders.push(contender);
     }
     // A worker logs this line after it has read the Lease.
     if (/"msg":"leader changed"|"Attempting to acquire leader lease/.test(line)) contender.isContending = true;
-    if (line.includes('"msg":"job done"')) this.jobs.push(JSON.parse(line) as JobDone);
+    if (line.includes('"msg":"job done"')) {
+      contender.isWorking = true;
+      this.jobs.push(JSON.parse(line) as JobDone);
+    }
     if (line.includes('"msg":"late write"')) contender.lateWrites.push(JSON.parse(line) as JobDone);
     this.emit('change');
   }
