@@ -128,6 +128,13 @@ test('L-084 a request may take a third of the renew deadline, and no longer than
   assert.equal(short.kind === 'send' ? short.request.timeout : NaN, 1_000, 'the shortest timeout is one second');
 });
 
+test('L-093 a write that is acknowledged at its renew deadline or later begins no term', () => {
+  const absent = exchange(begin(at(0)), 0, { kind: 'absent' });
+  const created = found(own('8', { leaseTransitions: 0 }));
+  assert.equal(exchange(absent, 0, created, 9_999).tenure?.token, '8');
+  assert.equal(exchange(absent, 0, created, 10_000).tenure, undefined);
+});
+
 test('L-093, L-094 a term ends at once if the GET after a conflict, or a renewal, shows another record', () => {
   const cases: [Reply, string][] = [
     [found(foreign()), 'other holder'],
@@ -196,6 +203,7 @@ test("L-091, L-092 a release overwrites only the elector's own record", () => {
   assert.equal(exchange(mine, 0, found(lease({}, '13'))).isReleased, true);
   const conflicted = exchange(mine, 0, { kind: 'conflict' });
   assert.equal(methodAt(conflicted, at(0)), 'GET');
+  assert.equal(exchange(mine, 0, { kind: 'recreated' }).isReleased, false);
   const lost = exchange(mine, 0, failed);
   const applied = exchange(lost, 2_000, found(lease({ leaseTransitions: 5 }, '13')));
   assert.deepEqual([applied.goal, applied.isReleased], ['end', true]);

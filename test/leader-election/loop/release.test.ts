@@ -282,3 +282,18 @@ test('L-102, L-142 work that continues beyond the lease duration ends the proces
   await contest.advance(1_000);
   await Promise.all([stopped, running]);
 });
+
+test('L-142 work has one second to stop, even if the lease duration has passed before its signal is aborted', async (t) => {
+  const { contest, a, running } = await leading(t, true);
+  contest.clock.block(20_000);
+  await contest.advance(1);
+  assert.equal(a.terms[0]?.signal.aborted, true);
+  await contest.advance(998);
+  assert.equal(a.exits, 0);
+  await contest.advance(1);
+  assert.equal(a.exits, 1);
+  const stopped = a.elector.stop();
+  a.finish();
+  await contest.advance(1_000);
+  await Promise.all([stopped, running]);
+});
