@@ -89,7 +89,7 @@ function price({ prices, effort }: Results): string[] {
     'POST with the same bytes, except for the date. Each server is then measured in many windows. A pair has one window of each',
     'server, and the order of the servers changes with each pair.',
     '',
-    `- *Over loopback*: another process sends ${String(wholeRequests)} requests over ${String(connections)} kept connections. Each connection sends its next request when`,
+    `- *Over loopback*: another process sends ${String(wholeRequests)} requests over ${String(connections)} kept-alive connections. Each connection sends its next request when`,
     "  the last is answered. The figure is the CPU time of the server's process, user and system, and not the time on the clock.",
     `- *Direct*: the server's own process emits ${String(directRequests)} \`request\` events on the sockets of these connections, each with a new`,
     '  `ServerResponse`. It then emits `finish` and `close` on the response, as Node does. The handler does nothing. Nearly all of the',

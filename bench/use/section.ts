@@ -24,7 +24,7 @@ export function useSection(uses: readonly Use[], { processes, windows, idle }: U
     ...uses.map(row),
     '',
     `**Method.** The bare server and the variant run in a process each, and ${String(processes)} pairs of processes are started. The windows of`,
-    `a pair take turns, ${String(windows)} each. A window has ${String(wholeRequests)} requests on ${String(connections)} kept connections, and then ${String(perConnectionWindow)} connections with one`,
+    `a pair take turns, ${String(windows)} each. A window has ${String(wholeRequests)} requests on ${String(connections)} kept-alive connections, and then ${String(perConnectionWindow)} connections with one`,
     'request each. The CPU time is that of the process of the server, with all its threads. *As in the chart* has a probe port, no',
     `probe paths on the own port, a route label, and a scrape of the metrics every ${String(scrapeInterval / 1_000)} s. *Everything on* adds a request timeout, a`,
     'limit of requests in flight, an audit log, a debug socket and a checkpoint. The bytes are the growth of the heap between',

@@ -63,7 +63,7 @@ export const differences: Readonly<Record<string, string>> = {
   'A-112':
     'Requests to a Node program have no verbs. lameduck recognizes an event stream by its content type, and knows upgraded sockets. `longRunning(request)`, the config of a route or `longRunningPaths` names all other long-running requests.',
   'A-120':
-    'Each connection draws a random moment in the first three quarters of the delay. Its next response after that carries `Connection: close`. Clients thus reconnect to other pods one by one while the listener is open, and none is refused.',
+    'Each connection gets a random close time in the first three quarters of the delay. Its next response after that carries `Connection: close`. Clients thus reconnect to other pods one by one while the listener is open, and none is refused.',
   'A-122':
     'Only connections accepted after `NotAcceptingNewRequest` get a 429. A request on a kept-alive connection is served with `Connection: close`. The client could not know of the shutdown, and a response costs less than a retry.',
   'A-126':

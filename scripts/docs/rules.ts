@@ -236,7 +236,7 @@ export const rules: Readonly<Record<string, string>> = {
   'K-215':
     'The shutdown follows the apiserver. `/readyz` fails at once, and every request is served during the delay. Then no new request is accepted, requests in flight end, and the listeners close. A second process signal exits with 1.',
   'P-001':
-    "After a connection's drawn moment, its next response whose headers have not been sent carries `Connection: close`. This includes the response to a request from before the process signal.",
+    "After a connection's close time, its next response whose headers have not been sent carries `Connection: close`. This includes the response to a request from before the process signal.",
   'P-002':
     'If the last response on a kept-alive connection did not carry `Connection: close`, the connection stays open until it has been silent for one second. If the response carried it, the server ends the connection as soon as the response has been flushed.',
   'P-003':
@@ -303,7 +303,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-043':
     'In clear text, an HTTP/2 session gets two GOAWAYs, so that a stream opened between them is served. Over TLS, it gets one, if possible when the session has no open stream.',
   'P-044':
-    'A session without streams ends at its drawn moment. A stream that never ends is cut at the deadline together with its session.',
+    'A session without streams ends at its close time. A stream that never ends is cut at the deadline together with its session.',
   'P-045': 'A server that supports HTTP/1.1 and HTTP/2 drains each connection by its own protocol.',
   'P-046':
     'gRPC health answers `NOT_SERVING` from `ShutdownInitiated` on. A watching client receives this status before its stream ends.',

@@ -25,7 +25,7 @@ import { takeUpgrade } from './upgraded/upgrade.ts';
 const fewestToLookAt = 100;
 
 /**
- * CloseWindow is the period from which each connection draws a random time. After that time, a response tells the
+ * CloseWindow is the period from which lameduck chooses the close time of each connection. After it, a response tells the
  * client to close.
  */
 export interface CloseWindow {
@@ -92,7 +92,7 @@ export class Traffic implements ServerEvents, Records, Ended {
   }
 
   /**
-   * beginShutdown begins the shutdown for every present and future connection. Each connection draws a random time,
+   * beginShutdown begins the shutdown for every present and future connection. Each connection gets a random time,
    * after which its responses tell the client to close. It resolves when the event streams among the requests in flight
    * have been recognized.
    */

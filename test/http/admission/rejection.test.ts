@@ -36,7 +36,7 @@ describeAdapters((adapter) => {
 
     kept.get('/kept');
     const served = await kept.reader.next();
-    assert.deepEqual([served?.status, served?.isClose], [200, true], 'a kept connection is served in both modes');
+    assert.deepEqual([served?.status, served?.isClose], [200, true], 'a kept-alive connection is served in both modes');
 
     held[0]?.end('done');
     assert.equal((await busy.reader.next())?.body, 'done');

@@ -45,7 +45,7 @@ async function rollBack(scene: Scene): Promise<void> {
 /** The release's pod that has the most keep-alive connections. Ending it can lose the most requests. */
 function mostKept(release: Release, load: Load): string {
   const [pod] = release.pods().sort((one, other) => load.keptTo(nameOf(other)) - load.keptTo(nameOf(one)));
-  assert.ok(pod && load.keptTo(nameOf(pod)) > 0, `${release.name} must have a pod with kept connections`);
+  assert.ok(pod && load.keptTo(nameOf(pod)) > 0, `${release.name} must have a pod with kept-alive connections`);
   return nameOf(pod);
 }
 

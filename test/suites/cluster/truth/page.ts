@@ -86,7 +86,7 @@ function lossesSection(losses: readonly ComparedLoss[]): string[] {
     'different numbers of requests, so the counts differ. They agree if both lost or refused requests, and the server had served',
     'before. For a server with lameduck, they agree if both sent requests, and neither lost or refused a request.',
     '',
-    'Exit codes may differ: a server that waits for its kept connections ends only when its clients happen to be idle. A server',
+    'Exit codes may differ: a server that waits for its kept-alive connections ends only when its clients happen to be idle. A server',
     'that ignores SIGTERM as PID 1 is killed, and its requests in flight are lost.',
     '',
     ...table([
