@@ -147,7 +147,6 @@ export const differences: Readonly<Record<string, string>> = {
     "lameduck has options and environment variables for these times, as for all settings. `leaseName` is required, and the default namespace is the pod's own.",
   'L-007': 'lameduck has the defaults of the components of Kubernetes. Each of the three times is a setting.',
   'L-034': 'An elector never writes to a Lease with a strategy.',
-  'L-040': 'Only an administrator of the cluster can create a FlowSchema for other programs.',
   'L-101': '`run` of an elector contends again after a loss. It ends only when the work returns or fails.',
   'L-122': 'lameduck uses undici as its client, with a timeout for each request.',
   'L-127': "lameduck's page on leader election begins with the same statement.",

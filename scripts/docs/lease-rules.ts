@@ -236,7 +236,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-035':
     'The API server drops unknown fields of a Lease without an error, so a test must detect misspelt field names.',
   'L-040':
-    'On the API server, leader election has a separate priority level only for components and service accounts of `kube-system`. Other service accounts share the level `workload-low`.',
+    'On the API server, leader election has a separate priority level only for components and service accounts of `kube-system`. Other service accounts share the level `workload-low`, unless a FlowSchema moves their requests to this level.',
   'L-052':
     'A new leader sends its first renewal right after the acquisition, while its work begins. The requests are a GET, a POST or PUT, a PUT, and then one PUT per retry period.',
   'L-054':

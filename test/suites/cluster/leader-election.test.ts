@@ -5,7 +5,9 @@
 //   KUBECTL                         see kubernetes.ts
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import { parse } from 'yaml';
 import { parseLease } from '../../../src/leader-election/decision/lease.ts';
+import { blocksIn, readPage } from '../../support/markdown.ts';
 import { Namespace } from './kubernetes.ts';
 import { jobFaults, rejectedWrites, type History, type JobDone } from './leases/audit.ts';
 import {
@@ -162,6 +164,28 @@ describe('leader election on a real cluster', { skip: noAuditLog || (await noGoP
       const lease = parseLease(item);
       assert.ok(lease !== undefined && lease.holder !== '' && lease.acquireTime === undefined);
       assert.deepEqual([lease.duration, lease.transitions], [40_000, 0]);
+    }
+  });
+
+  it('L-040 with the FlowSchema of the documentation, requests of a worker have the priority level of leader election', async () => {
+    const [example = ''] = blocksIn(readPage('docs/leader-election.md'))
+      .map(({ text }) => text)
+      .filter((text) => text.includes('kind: FlowSchema'));
+    const own = example.replaceAll('shop-worker', 'worker').replaceAll(/(?<=: |\[)shop\b/g, namespace.name);
+    const schema = parse(own) as { metadata: { name: string } };
+    await namespace.add(schema);
+    try {
+      const level = ['prioritylevelconfiguration', 'leader-election', '--output=jsonpath={.metadata.uid}'];
+      const uid = await namespace.kubectl('get', ...level);
+      const user = `--as=system:serviceaccount:${namespace.name}:worker`;
+      // A response names the priority level even if the Lease does not exist.
+      const headers = () => namespace.complaintsOf('get', 'lease', 'app', user, '--v=8').catch(String);
+      // The API server applies a new FlowSchema after a moment, and does not say when.
+      for (let attempt = 1; !(await headers()).includes(uid); attempt++) {
+        assert.ok(attempt < 50, `no response named the priority level ${uid}`);
+      }
+    } finally {
+      await namespace.kubectl('delete', 'flowschema', schema.metadata.name);
     }
   });
 
