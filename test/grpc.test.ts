@@ -53,7 +53,7 @@ function clientOf(t: TestContext, port: number): GrpcHealthClient {
   return client;
 }
 
-/** A gRPC server of the program itself, with a call that responds when the test ends it. */
+/** Starts a gRPC server with a service of its own. The test decides when each call of this service gets its response. */
 async function ownServer(t: TestContext, { health, start }: Subject): Promise<OwnServer> {
   const server = new Server();
   const waiting: sendUnaryData<string>[] = [];

@@ -131,7 +131,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-133':
     'A watch over a WebSocket is not notified of the shutdown. The drain waits for it until the grace period ends, and then cuts the connection.',
   'A-135':
-    'Without a grace period, watches are not notified of the shutdown. They are cut when the process exits, without a last chunk.',
+    'With a grace period of 0, watches are not notified of the shutdown. They are cut when the process exits, without a last chunk.',
   'A-140':
     'Long-running requests end at 200 per second, or faster if that is necessary to end all of them within the grace period. They end one at a time, and the grace period is a hard deadline.',
   'A-141':

@@ -134,7 +134,7 @@ const notes: Readonly<Record<string, string>> = {
   path: "Letters, digits, `.`, `_`, `~` and `-` between slashes, without a slash at the end. In code, `''` also means off.",
   paths: 'A comma-separated list. In code, also an array. lameduck compares the path of a request without its query.',
   'path prefixes':
-    'The same form as paths. A path also includes all paths below it: `/watch` for `/watch/orders`, but not for `/watches`.',
+    'A list in the form of the row _paths_. A path also includes all paths below it: `/watch` for `/watch/orders`, but not for `/watches`.',
   durations: 'A comma-separated list. In code, also an array of durations.',
   file: "In code, `''` also means off.",
   'log file': "In code, `''` also means off.",

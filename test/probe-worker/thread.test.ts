@@ -130,7 +130,8 @@ for (const [what, end, message] of [
 }
 
 void describe('a process that may not start a thread', () => {
-  // If Node has this flag, its permission model forbids a process without the flag to listen.
+  // In a version of Node that knows --allow-net, a process that is started with --permission but without --allow-net cannot
+  // listen.
   const network = ['--allow-net'].filter((flag) => process.allowedNodeEnvironmentFlags.has(flag));
   const flags = ['--permission', '--allow-fs-read=*', ...network];
   const warning = ({ msg }: Line): boolean => msg === 'probe thread failed';

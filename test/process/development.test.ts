@@ -31,7 +31,7 @@ for (const [title, environment, launch] of developed) {
   });
 }
 
-test('P-107 a process that is started by node alone is not in development mode', () => {
+test('P-107 a process that is started by node, without a watcher or a terminal, is not in development mode', () => {
   assert.equal(isDevelopment({}, plain), false);
   assert.equal(isDevelopment({ NODE_ENV: 'development' }, plain), false);
   assert.equal(isDevelopment({}, { ...plain, hasChannel: true, isClusterWorker: true, parent: undefined }), false);

@@ -25,7 +25,7 @@ const usage = [
   '',
   'Compares two files. For each object, prints whether applying the second one replaces pods, restarts containers or',
   'does neither, and which field is the cause. An absent field equals its default.',
-  'Exit code: 0 no restart, 1 a restart, a rejected change or an unreadable file, 2 invalid usage.',
+  'Exit code: 0 for no restart; 1 for a restart, a rejected change or an unreadable file; 2 for invalid usage.',
   '',
   'Options:',
   ...optionLines(options),

@@ -93,7 +93,7 @@ test('LT-26, L-012, L-013, L-035, L-181, L-189 each written time has six fractio
   }
 });
 
-test('LT-27, L-067, L-069 an elector takes over a record with its own identity at once, and keeps its transitions', async (t) => {
+test('LT-27, L-067, L-069 if the holder in the record has the identity of the elector, the elector takes over at once and keeps leaseTransitions', async (t) => {
   const contest = await Contest.begin(t);
   contest.heldBy('a');
   const { acquireTime } = contest.spec();
@@ -262,7 +262,7 @@ const failures = [
 ] as const;
 
 for (const [problem, answer] of failures) {
-  test(`LT-45 the creation of a Lease is tried again and reported as a creation: ${problem}`, async (t) => {
+  test(`LT-45 an elector repeats the failed creation of a Lease, and logs why it failed: ${problem}`, async (t) => {
     const contest = await Contest.begin(t);
     const a = contest.contender('a');
     contest.server.script = ({ method }) => (method === 'POST' ? { answer } : undefined);

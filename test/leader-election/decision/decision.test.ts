@@ -168,7 +168,7 @@ test("L-096a a conflict with the elector's own record is followed by a GET, and 
   assert.ok(planned.kind === 'send');
   assert.equal(planned.request.body?.metadata['resourceVersion'], '20');
   assert.equal(planned.request.body.spec['leaseDurationSeconds'], 15);
-  // If a record is edited repeatedly, the elector tries to write it once per retry period.
+  // Another client that edits the record again and again causes at most one attempt per retry period.
   const again = exchange(checked, 0, { kind: 'conflict' });
   assert.equal(methodAt(again, at(1_999)), 'wait');
   assert.equal(methodAt(again, at(2_000)), 'GET');

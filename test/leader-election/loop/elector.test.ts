@@ -164,7 +164,7 @@ test('LT-51, L-130, L-131, L-183, L-195 tokens increase over 20 changes of holde
   for (const [index, token] of tokens.slice(1).entries()) assert.ok(token > (tokens[index] ?? token));
 });
 
-test('LT-39, L-103 the livez check of an elector fails when the last renewal is older than the lease duration and 20 s', async (t) => {
+test('LT-39, L-103 the livez check of an elector fails when the last renewal is older than the sum of the lease duration and 20 s', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const [follower, unstarted] = [contest.contender('b'), contest.contender('c')];

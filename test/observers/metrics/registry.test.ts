@@ -19,7 +19,7 @@ const counter = (name: string): RegistryMetric =>
 
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-/** A lifecycle of this process, which ends with the test. */
+/** Gives this process a lifecycle that shuts down at the end of the test. */
 function lameduckUnderTest(scope: TestContext, registry: unknown): Lameduck {
   const duck = lameduck(createServer(), { registry: registry as MetricsRegistry, logger: quiet });
   scope.after(() => duck.shutdown('end of the test'));

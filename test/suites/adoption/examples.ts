@@ -23,7 +23,7 @@ interface Example extends Omit<Startable, 'folder' | 'args'> {
   readonly isRegistered?: boolean;
   /** Whether the last hook of the example prints that it has closed its pool. */
   readonly hasPool?: boolean;
-  /** How the example ends: with exit code 0, unless its framework exits by itself after the drain. */
+  /** How the example ends. By default, it exits with code 0. Some frameworks exit by themselves after the drain. */
   readonly end?: string;
 }
 

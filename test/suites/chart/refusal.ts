@@ -31,7 +31,7 @@ export async function collect(files: readonly string[]): Promise<Refusal[]> {
   return list;
 }
 
-/** refused tests that the chart rejects each value with its line, and with no other line. */
+/** `refused` adds a test for each value: the error of the chart must contain the line for this value, and no other line. */
 export function refused(area: string, list: readonly Refusal[]): void {
   if (collected.list !== undefined) {
     collected.list.push(...list);

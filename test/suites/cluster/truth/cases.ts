@@ -248,7 +248,7 @@ export const cases: readonly Case[] = [
   },
   {
     name: 'redirect',
-    title: 'redirects its readiness probe to another host, which is a success',
+    title: 'redirects its readiness probe to another host, and passes the probe',
     endsAfter: 6,
     spec: alone({
       env: { ON_SIGTERM: 300, ANSWERS: '/ready=0:redirect' },
