@@ -133,15 +133,21 @@ export function next(state: State, event: Event): Step {
     case 'budget over': {
       const message = "the program's own cleanup took longer than the shutdown budget: exiting";
       const isCleaningUp = state.phase === 'drained' && state.hasCalledListeners === true;
-      return isCleaningUp ? [state, ['exit', exitCodes.budgetRanOut, message]] : [state];
+      return isCleaningUp ? [state, ['exit', overdueCode(state), message]] : [state];
     }
     case 'watchdog':
       if (state.phase === 'running') return [state];
       if (state.phase === 'drained' && state.hasCalledListeners !== true) return [state, ['forceExit']];
-      return [state, ['forceExit', state.hasUncaughtError === true ? exitCodes.uncaughtError : exitCodes.budgetRanOut]];
+      return [state, ['forceExit', overdueCode(state)]];
     default:
       return event satisfies never;
   }
+}
+
+// The exit code of a process that is still alive at the end of its budget. An uncaught error is the more important fact,
+// and the final line may already contain its exit code.
+function overdueCode({ hasUncaughtError }: Ending): number {
+  return hasUncaughtError === true ? exitCodes.uncaughtError : exitCodes.budgetRanOut;
 }
 
 function begin(state: State, cause: Cause, change: Partial<Ending>, then: readonly Action[] = []): Step {

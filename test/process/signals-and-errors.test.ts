@@ -24,6 +24,7 @@ const erring: State = { phase: 'draining', cause: byError, hasUncaughtError: tru
 const leaving: State = { phase: 'draining', cause: byDisconnect, disconnect: callback };
 const ended: State = { ...draining, phase: 'drained', isUnderRegister: false };
 const cleaning: State = { ...ended, hasCalledListeners: true };
+const failed: State = { ...cleaning, hasUncaughtError: true };
 const underRegister: State = { ...ended, isUnderRegister: true };
 
 const unsettled = { signal: { ...signal, sameUntil: Infinity }, hasCalledListeners: false };
@@ -271,14 +272,15 @@ describe('the end of all shutdowns', () => {
 
 describe('the end of the budget', () => {
   const over: Event = { kind: 'budget over' };
-  const message80 = "the program's own cleanup took longer than the shutdown budget: exiting";
+  const why = "the program's own cleanup took longer than the shutdown budget: exiting";
   follows([
+    ["P-075 the end of the budget ends the program's listeners with 80", cleaning, over, cleaning, ['exit', 80, why]],
     [
-      "P-075 the end of the budget ends the program's own listeners with 80",
-      cleaning,
+      "P-058, P-075 the end of the budget ends the program's own listeners with 82 after an uncaught error",
+      failed,
       over,
-      cleaning,
-      ['exit', 80, message80],
+      failed,
+      ['exit', 82, why],
     ],
     [
       'P-058 the end of the budget has no effect while the process only waits for its event loop to be empty',
@@ -291,7 +293,6 @@ describe('the end of the budget', () => {
 
 describe('the watchdog', () => {
   const overdue: Event = { kind: 'watchdog' };
-  const failed: State = { ...cleaning, hasUncaughtError: true };
   follows([
     ['P-058 the watchdog ends a drain with 80', draining, overdue, draining, ['forceExit', 80]],
     ['P-058 the watchdog ends a drain after an uncaught error with 82', erring, overdue, erring, ['forceExit', 82]],
