@@ -128,6 +128,20 @@ export function selects(
   return namespace === own && wanted.length > 0 && wanted.every(([name, value]) => labels[name] === value);
 }
 
+/**
+ * acceptsConnections tells whether the manifest shows that the pods of a workload accept connections: a container
+ * declares a port, or a Service selects the pods.
+ */
+export function acceptsConnections(workload: Workload, { objects: all }: Inventory): boolean {
+  return (
+    workload.containers.some(({ spec: { ports } }) => ports.length > 0) ||
+    all.some(
+      ({ kind, fields, namespace }) =>
+        kind === 'Service' && selects(object(fields['spec'])['selector'], namespace, workload),
+    )
+  );
+}
+
 /** servicesOf returns the Services with a cluster IP that send connections to a workload. */
 export function servicesOf(workload: Workload, { objects: all }: Inventory): ManifestObject[] {
   return all.filter(

@@ -1,6 +1,6 @@
 // Lint rules about the grace period: whether the delay, the preStop hook and the drain fit into it.
 import type { Path } from '../../manifest/fields.ts';
-import { ingressesOf, servicesOf, type Container, type Workload } from '../inventory.ts';
+import { acceptsConnections, ingressesOf, servicesOf, type Container, type Workload } from '../inventory.ts';
 import { inContainers, inServers, inWorkloads, type Found, type Rule } from '../rule.ts';
 import { durationVariable, lameduckMargin, preStopSleep, statedTime, statedVariable } from '../stated.ts';
 import { loadBalancersOf } from './load-balancers.ts';
@@ -31,8 +31,8 @@ export const timeRules: readonly Rule[] = [
   {
     name: 'grace-period-zero',
     severity: 'error',
-    find: inWorkloads((workload) =>
-      workload.gracePeriodSeconds > 0 || workload.isJob
+    find: inWorkloads((workload, inventory) =>
+      workload.gracePeriodSeconds > 0 || workload.isJob || !acceptsConnections(workload, inventory)
         ? []
         : [
             {

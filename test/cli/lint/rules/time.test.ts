@@ -32,3 +32,15 @@ test('H-080 a program with its own shutdown delay loses no request without the p
   assert.deepEqual(rulesIn(pod(10, delay('10s')), 29), []);
   assert.deepEqual(rulesIn(pod(10, delay('0s')), 29), ['dropped-pre-stop-sleep']);
 });
+
+test('H-061 a grace period of 0 is reported only if the manifest shows that the pod accepts connections', () => {
+  const killed = (container: string): string =>
+    `kind: Pod\nmetadata: { labels: { app: shop } }\nspec: { terminationGracePeriodSeconds: 0, containers: [${container}] }`;
+  const service = 'kind: Service\nspec: { clusterIP: None, selector: { app: shop } }';
+  const isReported = (manifest: string): boolean =>
+    findingsIn(manifest).some(({ rule }) => rule === 'grace-period-zero');
+  const image = 'image: registry.k8s.io/pause:3.10';
+  assert.equal(isReported(killed(`{ ${image} }`)), false);
+  assert.equal(isReported(killed(`{ ${image}, ports: [{ containerPort: 8080 }] }`)), true);
+  assert.equal(isReported([killed(`{ ${image} }`), service].join('\n---\n')), true);
+});
