@@ -142,6 +142,14 @@ export function acceptsConnections(workload: Workload, { objects: all }: Invento
   );
 }
 
+/** hasOnePodAtMost tells whether a workload never has two pods at once, not even during a rollout. */
+export function hasOnePodAtMost({ object: { kind, fields }, replicas }: Workload): boolean {
+  const isReplacedInPlace =
+    kind === 'StatefulSet' ||
+    (kind === 'Deployment' && object(object(fields['spec'])['strategy'])['type'] === 'Recreate');
+  return replicas === 1 && isReplacedInPlace;
+}
+
 /** servicesOf returns the Services with a cluster IP that send connections to a workload. */
 export function servicesOf(workload: Workload, { objects: all }: Inventory): ManifestObject[] {
   return all.filter(

@@ -1,6 +1,6 @@
 // Lint rules about Services and routes: which pods get connections, and for how long.
 import { number, object, objects } from '../../manifest/fields.ts';
-import { hasAddress, hookOf, selects, type Container, type Workload } from '../inventory.ts';
+import { hasAddress, hasOnePodAtMost, hookOf, selects, type Container, type Workload } from '../inventory.ts';
 import { inObjects, inServers, type Rule } from '../rule.ts';
 import { drainLimit, statedTime, type Stated } from '../stated.ts';
 import { ingressClassOf, loadBalancersOf } from './load-balancers.ts';
@@ -13,10 +13,13 @@ export const serviceRules: readonly Rule[] = [
   {
     name: 'publish-not-ready-addresses',
     severity: 'error',
-    find: inObjects(['Service'], (service) => {
+    find: inObjects(['Service'], (service, { workloads }) => {
       const { publishNotReadyAddresses, selector } = object(service.fields['spec']);
       if (publishNotReadyAddresses !== true || !hasAddress(service) || Object.keys(object(selector)).length === 0)
         return [];
+      const [first, ...others] = workloads.filter((workload) => selects(selector, service.namespace, workload));
+      // If there is no other pod that could serve the connections, the field loses none.
+      if (first !== undefined && others.length === 0 && hasOnePodAtMost(first)) return [];
       return [
         {
           path: ['spec', 'publishNotReadyAddresses'],
