@@ -30,6 +30,8 @@ export const containerRules: readonly Rule[] = [
     severity: 'advice',
     find: inContainers(({ fields }) => {
       const image = text(fields['image'], '');
+      // The injector of Istio replaces this image.
+      if (image === 'auto') return [];
       const { tag, digest } = imageParts(image);
       if (image === '' || (digest === undefined ? tag !== undefined && tag !== 'latest' : isDigest(digest))) return [];
       return [
