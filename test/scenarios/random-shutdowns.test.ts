@@ -23,7 +23,8 @@ void describe(`random shutdowns from SEED=${String(chosen[0])}`, { concurrency: 
     it(`P-003, P-012, P-022, P-039, P-043 no request is lost, reset, refused too early or left without an end, with SEED=${String(seed)}`, async (t) => {
       const { failures, plan, answered, refused, took, attempts } = await runRound(seed);
       assert.deepEqual(failures, [], `SEED=${String(seed)} ROUNDS=1 repeats this round: ${plan}`);
-      assert.ok(answered > 0, 'somebody was served');
+      // A short round can have only clients that wait for the signal, so no response is due before the refusals.
+      assert.ok(answered + refused > 0, 'some client must get a response or a refusal');
       const repeated = attempts > 1 ? `, gone through ${String(attempts)} times` : '';
       t.diagnostic(
         `${String(answered)} answered, ${String(refused)} refused, ended after ${String(took)} ms${repeated}`,
