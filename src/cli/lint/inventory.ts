@@ -142,12 +142,14 @@ export function acceptsConnections(workload: Workload, { objects: all }: Invento
   );
 }
 
+/** isRecreated tells whether an object is a Deployment whose rollout ends the old pods before it creates new ones. */
+export function isRecreated({ kind, fields }: ManifestObject): boolean {
+  return kind === 'Deployment' && object(object(fields['spec'])['strategy'])['type'] === 'Recreate';
+}
+
 /** hasOnePodAtMost tells whether a workload never has two pods at once, not even during a rollout. */
-export function hasOnePodAtMost({ object: { kind, fields }, replicas }: Workload): boolean {
-  const isReplacedInPlace =
-    kind === 'StatefulSet' ||
-    (kind === 'Deployment' && object(object(fields['spec'])['strategy'])['type'] === 'Recreate');
-  return replicas === 1 && isReplacedInPlace;
+export function hasOnePodAtMost({ object: one, replicas }: Workload): boolean {
+  return replicas === 1 && (one.kind === 'StatefulSet' || isRecreated(one));
 }
 
 /** servicesOf returns the Services with a cluster IP that send connections to a workload. */

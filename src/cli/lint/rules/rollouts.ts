@@ -1,6 +1,6 @@
 // Lint rules about rollouts: whether enough pods keep running, and whether the rollout can make progress.
 import { fieldAt, number, object, objects, text, type Fields, type Path } from '../../manifest/fields.ts';
-import { leastReplicas, soleServicesOf, type Workload } from '../inventory.ts';
+import { isRecreated, leastReplicas, soleServicesOf, type Workload } from '../inventory.ts';
 import { inWorkloads, type Rule } from '../rule.ts';
 
 const defaultShare = '25%';
@@ -15,14 +15,10 @@ export const rolloutRules: readonly Rule[] = [
     name: 'rollout-without-pods',
     severity: 'error',
     find: inWorkloads((workload, inventory) => {
-      const {
-        object: { kind, fields },
-        replicas,
-      } = workload;
+      const { object: one, replicas } = workload;
       const [service] = soleServicesOf(workload, inventory);
       if (service === undefined || replicas === 0) return [];
-      const spec = object(fields['spec']);
-      if (kind === 'Deployment' && object(spec['strategy'])['type'] === 'Recreate') {
+      if (isRecreated(one)) {
         return [
           {
             path: ['spec', 'strategy', 'type'],
@@ -31,8 +27,8 @@ export const rolloutRules: readonly Rule[] = [
           },
         ];
       }
-      const update = text(object(spec['updateStrategy'])['type'], 'RollingUpdate');
-      if (kind !== 'StatefulSet' || replicas !== 1 || update !== 'RollingUpdate') return [];
+      const update = text(object(object(one.fields['spec'])['updateStrategy'])['type'], 'RollingUpdate');
+      if (one.kind !== 'StatefulSet' || replicas !== 1 || update !== 'RollingUpdate') return [];
       return [
         {
           path: ['spec', 'replicas'],
@@ -174,10 +170,9 @@ interface RollingUpdate {
 
 // Computes the limits of a rolling update as the Deployment controller does. Returns undefined if the manifest does not
 // contain the necessary fields.
-function rollingUpdateOf({ object: { kind, fields }, replicas }: Workload): RollingUpdate | undefined {
-  const spec = object(fields['spec']);
-  if (kind !== 'Deployment' || object(spec['strategy'])['type'] === 'Recreate' || !replicas) return undefined;
-  const { maxSurge, maxUnavailable } = rollingUpdate(spec);
+function rollingUpdateOf({ object: one, replicas }: Workload): RollingUpdate | undefined {
+  if (one.kind !== 'Deployment' || isRecreated(one) || !replicas) return undefined;
+  const { maxSurge, maxUnavailable } = rollingUpdate(object(one.fields['spec']));
   const surge = share(maxSurge, replicas, Math.ceil);
   const unavailable = share(maxUnavailable, replicas, Math.floor);
   return { replicas, unavailable: Math.min(replicas, surge === 0 && unavailable === 0 ? 1 : unavailable) };
