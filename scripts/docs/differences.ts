@@ -2,126 +2,126 @@
 
 export const differences: Readonly<Record<string, string>> = {
   'A-007':
-    'lameduck waits for every long-running request, not only for watches, even if their grace period is 0. It ends these requests first.',
+    'lameduck ends every long-running request, not only watches, and waits until each has ended. It does so even with a grace period of 0.',
   'A-009':
-    'The stop of the listener has no limit of two seconds. Its limit is the rest of the shutdown budget, so that a client that reads its 429 late is not cut.',
+    'The stop of the listener may take the rest of the shutdown budget, not only two seconds. A client that reads its 429 late still gets all of it.',
   'A-013':
-    '`HasBeenReady` fires when the readyz checks first pass, even without a probe, because a process that nothing probes must know that it was ready. A probe that excludes checks does not fire it.',
+    '`HasBeenReady` fires as soon as all checks of `/readyz` pass, even if nothing probes the process. A probe that excludes checks does not fire it.',
   'A-020':
-    'One deadline, the shutdown budget, covers the whole sequence and ends before SIGKILL. If the kubelet ended the process, the process could not log how it ended.',
+    "One deadline, the shutdown budget, covers lameduck's whole shutdown. It ends before the kubelet's SIGKILL, because a killed process cannot log how it ended.",
   'A-032':
-    'Each `lameduck()` call adds its servers to the shutdown of the process. A program may have several lifecycles, and a process signal drains all of them before the exit.',
+    'A program may call `lameduck()` several times. A process signal drains the servers of all calls before the process exits.',
   'A-041': 'lameduck has no list of disabled hooks. If you do not want a hook, do not register it.',
   'A-042':
-    'Without a livez grace period, which is the default, post-start hooks are not checks of `/livez`. If they were, the kubelet would restart a slow start again and again.',
+    'Without a livez grace period, which is the default, post-start hooks are not checks of `/livez`. Otherwise the kubelet would restart a process that starts slowly again and again.',
   'A-044':
     'If a post-start hook fails, `/readyz` fails, and the failure is logged. The process continues, because an exited process could neither answer probes nor report the reason.',
   'A-046':
     'If a post-start hook still runs at the shutdown, its `AbortSignal` aborts. A later error of the hook does not change the exit code.',
   'A-047':
-    'A hook calls its own server as any client does. The server has no permissions to grant, and the program knows its address.',
+    'A hook calls its own server as any client does. lameduck grants no permissions, and the program knows the address of its server.',
   'A-048':
     'lameduck has no built-in hooks. Each post-start hook, and each check `poststarthook/<name>`, belongs to the program.',
   'A-049':
-    'A post-start hook that gives up has failed, and `/readyz` fails: a process without its storage is not ready. A hook for an optional resource can return instead.',
-  'A-055': 'A hook of any kind without a function is an error.',
+    'If a post-start hook gives up with an error, `/readyz` fails, because a process without its storage is not ready. A hook for an optional resource can return without an error.',
+  'A-055': 'In lameduck, a hook of any kind without a function is an error.',
   'A-056':
-    'Pre-shutdown hooks run in parallel, each with a limit. If they ran one after another, their times would add up.',
-  'A-058':
-    'The end of the shutdown throws no error. Each failure of a hook is a log line, and an entry of the final line with the name of the hook.',
+    'lameduck runs pre-shutdown hooks in parallel, each with a time limit. If they ran one after another, their times would add up.',
+  'A-058': 'The shutdown does not throw an error. Each failed hook gets a log line, and the final log line names it.',
   'A-059':
-    'A failed pre-shutdown hook is recorded, the drain continues, and the exit code shows the failure. The requests in flight did not cause the failure.',
-  'A-060':
-    'A pre-shutdown hook that throws has failed, as a hook that returns an error has, and the shutdown continues.',
-  'A-061': 'Each pre-shutdown hook has a limit. At its limit, it is recorded as timed out, and the shutdown continues.',
+    'If a pre-shutdown hook fails, lameduck still drains the requests in flight, because they did not cause the failure. The exit code shows the failure.',
+  'A-060': 'A pre-shutdown hook that throws counts as failed, and the shutdown continues.',
+  'A-061':
+    'Each pre-shutdown hook has a time limit. A hook that reaches it is recorded as timed out, and the shutdown continues.',
   'A-070':
-    'Probes ignore a trailing slash and the letter case of an endpoint (P-080). Without this, a misspelt probe would restart or remove a healthy pod. There is no index, because `/` belongs to the program.',
+    'Probes ignore a trailing slash and the letter case of an endpoint (P-080), so that a misspelt probe does not restart or remove a healthy pod. There is no index, because `/` belongs to the program.',
   'A-076':
-    'All servers of a lifecycle share its health endpoints, and every post-start hook has the same livez grace period.',
-  'A-078': 'A Node program has no informers. It adds a readyz check for each resource that it waits for.',
+    'All servers of one `lameduck()` call share its health endpoints. Every post-start hook has the same livez grace period.',
+  'A-078': 'A Node program has no informers. It adds a check of `/readyz` for each resource that it waits for.',
   'A-079':
-    'lameduck checks no dependency on its own. A program adds a readyz check for each dependency. A livez check for a dependency causes a warning (P-089).',
+    'lameduck checks no dependency on its own. A program adds a check of `/readyz` for each dependency. A check of `/livez` for a dependency causes a warning (P-089).',
   'A-080':
-    "Probes that arrive while a check runs share its run (P-082). Only the program's own check can know how long a result stays valid.",
+    "Probes that arrive while a check runs share the result of this run (P-082). Only the program's own check can know how long a result stays valid.",
   'A-085':
-    "`Cache-Control` has `no-store` in addition to the apiserver's `no-cache, private` (P-086), so that no cache answers instead of the process.",
+    "In addition to the apiserver's `no-cache, private`, `Cache-Control` has `no-store` (P-086), so that no cache answers a probe.",
   'A-091':
-    'A check with a livez grace can be excluded by its group, because the grace period is stored next to the check and does not wrap it.',
+    'In lameduck, a health check with a livez grace period can be excluded by the name of its group, like any other check.',
   'A-095':
-    'The path of a single check withholds the reason, as the report of a whole endpoint does. The path is as public as its endpoint, and the log has the reason.',
-  'A-097': '`/readyz/shutdown` answers with the same line as any failed check, without the reason.',
+    'The path of a single check does not show the reason of a failure, because every client can request it. The reason is in the log.',
+  'A-097':
+    'During the shutdown, `/readyz/shutdown` sends the same text as any failed check. It does not name the reason.',
   'A-100':
-    "Checks run in parallel, each with the limit `healthCheckTimeout`, and concurrent probes share a run. A probe thus gets its answer before the kubelet's timeout, and many probers cause no load.",
+    "lameduck runs health checks in parallel, each with the limit `healthCheckTimeout`, so that a probe gets its answer before the kubelet's timeout. Concurrent probes share a run, so that many probes cause no load.",
   'A-101': 'lameduck answers probes itself, before any code of the program sees the request.',
   'A-102':
-    'All probe paths are open and withhold the reasons (see A-095). To hide the names of the checks, restrict access in the network.',
+    'Anyone can request all probe paths. The answers do not contain the reasons of failures (A-095). To hide the names of the checks, restrict access in the network.',
   'A-103': 'lameduck answers probes before it applies any limit, because a busy pod must not be restarted.',
   'A-104':
-    'The log has a line with the reason when the result of a check changes, not for each probe. Probes arrive every few seconds from several sources.',
+    'lameduck logs the reason when the result of a check changes, not for each probe. Probes arrive every few seconds from several sources.',
   'A-105':
-    'Only the answer to the probe has the names that match no check. The log does not repeat them, because a prober can send any text.',
+    'If names in `exclude` match no check, only the answer to the probe lists them. The log does not, because any client can send any text.',
   'A-112':
-    'Requests to a Node program have no verbs. lameduck recognizes an event stream by its content type, and knows upgraded sockets. `longRunning(request)`, the config of a route or `longRunningPaths` names all other long-running requests.',
+    'lameduck recognizes event streams by their content type, and knows upgraded sockets. Other long-running requests are named by `longRunning(request)`, the config of a route or `longRunningPaths`.',
   'A-120':
-    'Each connection gets a random close time in the first three quarters of the delay. Its next response after that carries `Connection: close`. Clients thus reconnect to other pods one by one while the listener is open, and none is refused.',
+    'Each connection gets a random close time in the first three quarters of the delay. The next response after this time carries `Connection: close`. Clients thus reconnect to other pods one by one while the listener is still open.',
   'A-122':
-    'Only connections accepted after `NotAcceptingNewRequest` get a 429. A request on a kept-alive connection is served with `Connection: close`. The client could not know of the shutdown, and a response costs less than a retry.',
+    'Only connections accepted after `NotAcceptingNewRequest` get a 429. On a kept-alive connection, whose client could not know of the shutdown, lameduck serves the request with `Connection: close`. A response costs less than a retry.',
   'A-126':
-    'Exactly the probe paths are exempt, not every path that begins like one. A call of the process to itself is recognized by its socket, not by a `User-Agent`, which any client can send.',
+    'Only the exact probe paths are exempt from the 429, not every path that begins like one. lameduck recognizes a call of the process to itself by its socket, because any client can send any `User-Agent`.',
   'A-130':
     "A stream ends after a complete event. A handler that uses the request's `AbortSignal` sends its remaining events first.",
-  'A-133': 'Upgraded sockets end one after another, as all long-running requests do.',
+  'A-133': 'The drain ends upgraded sockets one after another, like all long-running requests.',
   'A-135': 'With a grace period of 0, all long-running requests end at once, each with its last chunk.',
   'A-145':
-    'At the end of the grace period, lameduck ends the remaining requests. A request whose handler has sent nothing gets a response; the others get their last chunk. A request that is still in flight at the end of the budget is logged, destroyed and counted as cut.',
+    'At the end of the grace period, lameduck ends the remaining long-running requests. A request whose handler has sent nothing gets a response. Others get their last chunk. A request still in flight at the end of the budget is logged, destroyed and counted as cut.',
   'A-150':
     "lameduck changes no timeout of the program's server. Before the first process signal, the server's responses do not change.",
-  'A-152': 'A connection that has not sent a request ends after at most one second of silence.',
-  'A-156': 'Upgraded connections are counted. The drain ends them one after another, each with a FIN.',
-  'A-170': 'A `timeout` in the query that is not a Go duration is a parameter of the program, not an error.',
+  'A-152': 'lameduck ends a connection that has not sent a request after at most one second of silence.',
+  'A-156': 'lameduck counts upgraded connections. The drain ends them one after another, each with a FIN.',
+  'A-170': 'If the query parameter `timeout` is not a Go duration, it belongs to the program and is not an error.',
   'A-174':
-    "One limit covers all requests, because lameduck cannot know which requests change data. The body of the answer has lameduck's own text.",
-  'A-182':
-    'A DELETE is answered with 405 and resets nothing. If it reset the registry, anyone who reaches the path could erase the counts.',
+    "lameduck has one limit for all requests, because it cannot know which requests change data. The body of the 429 has lameduck's own text.",
+  'A-182': 'A DELETE of `/metrics/slis` gets a 405 and resets nothing. Otherwise any client could erase the counts.',
   'A-183':
-    'No request metric counts probes and scrapes. They arrive at fixed intervals, and would hide what clients experience.',
-  'A-187': "Name, labels and buckets follow OpenTelemetry's conventions for HTTP, which dashboards for Node use.",
+    "No request metric counts probes and scrapes. They arrive at fixed intervals, and their durations would hide those of the clients' requests.",
+  'A-187':
+    "The name, labels and buckets of the histogram of request durations follow OpenTelemetry's conventions for HTTP, which dashboards for Node use.",
   'A-188':
-    'Each signal, phase and hook has a metric. Metrics also count the requests that a shutdown has answered, refused and cut, and show its budget and the prediction of an overrun.',
+    'Each signal, phase and hook of the lifecycle has a metric. Other metrics count the requests that a shutdown has answered, refused and cut. They also show the shutdown budget and a predicted overrun.',
   'A-205':
-    'The queue is bounded. The flush ends with the shutdown budget, or after one second in which nothing can be written, so that a full disk does not delay the exit. Events are taken until the shutdown ends.',
+    'The queue of audit events is bounded, and takes events until the shutdown ends. Its flush ends with the shutdown budget, or after one second without a successful write. A full disk thus does not delay the exit.',
   'H-162': 'There is no separate image for debugging. `kubectl debug` attaches the tools to the image that was tested.',
   'H-164':
-    "The health check is the package's own `lameduck probe`, and the tests belong to the project, so neither has a file in that folder. Nothing is published from here. docs/image.md has the command to publish an image.",
+    "The health check of the image is the package's own command `lameduck probe`, and the tests belong to the project, so neither has a file in that folder. No image is published. docs/image.md has the command to publish one.",
   'H-165':
-    'The bases are build arguments with a tag, so that the image can be built without a registry. The publisher sets a digest, and the base label of the image then contains it. No line sets a syntax image, because that would be one more image to fetch.',
+    'The base images are build arguments with a tag, so that the image can be built without a registry. A publisher sets a digest, and the base label of the image then contains it. No line sets a syntax image, because the builder would have to fetch it too.',
   'H-174':
     'The image is built for the platform of the builder. No registry is used, so there is nothing to sign. docs/image.md has the command to publish an image.',
   'HC-32':
-    'Lint is strict, and a real API server validates every object, which finds more than a schema does. The usual scanners are not run, because their rules contradict each other. Two of them require a CPU limit, which delays probes.',
+    '`helm lint` is strict, and a real API server validates every object, which finds more than a schema does. The usual scanners are not run, because their rules contradict each other. Two of them require a CPU limit, which delays probes.',
   'HC-34': 'The chart is installed from the repository. It is not published to a registry, so it is not signed.',
-  'HC-36': 'The publisher pins the base images, as build arguments (H-165). The rest of the rule is met.',
+  'HC-36': 'The publisher pins the base images, as build arguments (H-165). lameduck meets the rest of the rule.',
   'HC-37': 'The image has the labels. Platforms, SBOM, provenance and signature need a registry (H-174).',
   'K-197':
-    'If no probe has arrived for a second, the next probe waits up to 200 ms for a busy main thread. A current answer is better than an old one. A probe that follows sooner is answered at once.',
+    'If no probe has arrived for a second, the next probe waits up to 200 ms for a busy main thread, because a current answer is better than an old one. A probe that follows sooner is answered at once.',
   'K-199':
     'A failing readiness probe gets a 500, as in the apiserver, instead of a 503. The kubelet treats both as a failure.',
   'K-203':
     'Connections get `Connection: close` one by one over the delay, not all at its beginning (A-120). The drain ends upgraded sockets one after another. With `shutdownSendRetryAfter`, the listener closes only after the requests in flight have ended.',
   'K-205':
-    'lameduck has no such setting. During the drain, readiness fails, which removes the pod in every case that the kubelet knows. For a probe that must pass, use `/readyz?exclude=shutdown`. A failing answer names the check `shutdown`.',
+    'lameduck has no such setting. During the drain, readiness always fails, because in some cases only a failing probe removes the pod from its Services. For a probe that must pass, use `/readyz?exclude=shutdown`. A failing answer names the check `shutdown`.',
   'K-206':
-    "The margin is two seconds instead of one. When the process signal arrives, the kubelet's clock has already run for a while, and the exit of the process takes time too.",
+    "lameduck ends two seconds before the end of the grace period, not one. When the process signal arrives, the kubelet's clock has already run for a while, and the exit of the process takes time too.",
   'K-207':
-    'Open requests are logged, destroyed and counted when the budget, minus the time of the destroy hooks, is over. The budget already ends two seconds before SIGKILL. The exit code is 80.',
+    'lameduck reserves the time of the destroy hooks at the end of the budget. Before this time, it logs, destroys and counts open requests. The budget already ends two seconds before SIGKILL. The exit code is 80.',
   'K-209':
-    'lameduck has no endpoint for an HTTP preStop hook. The delay is in the process, after the process signal, and is part of the budget.',
+    'lameduck has no endpoint for an HTTP preStop hook. The process itself delays its drain after the process signal, and the delay is part of the budget.',
   'K-210':
     'The exit code after a second process signal is 1, as in the apiserver. Codes from 128 on mean that a signal killed the process, but this process has exited on its own.',
   'K-213':
     "lameduck changes no timeout and no limit of the program. Before the first process signal, the server's responses do not change. `keepAliveTimeout` sets the timeout for a proxy, together with `headersTimeout`.",
   'K-214':
-    'A process cannot know that it has less time than configured. Pre-shutdown hooks start at the process signal, so a hook that flushes state there has ended before a SIGKILL two seconds later.',
+    'A process cannot know that it has less time than configured. Flush state in a pre-shutdown hook: these hooks start at the process signal, so the state is safe if SIGKILL follows two seconds later.',
   'P-018':
     'lameduck does not cut the backlog: clients would stay half connected and be reset later. Instead, it holds requests that arrive within about 30 ms before the listener closes, so that waiting clients open no new connection. The listener then closes in a quiet turn of the event loop, right after the last accept.',
   'P-026':
@@ -131,23 +131,24 @@ export const differences: Readonly<Record<string, string>> = {
   'P-097':
     'A destroy hook can be added until the destroy hooks begin, because resources of a request in flight must be closed too.',
   'H-113':
-    'The Role has `list` and `watch`, for a hand-over within 2 s. It has no `patch`, which nothing uses. The NetworkPolicy does not open the way to the API server, because the chart does not know its address. Without that address, the chart fails to render.',
-  'L-002': 'One error lists all problems with the settings of leader election, as for every other setting.',
-  'L-037':
-    'lameduck reads the time to retry from the header and from the Status. It does not matter which one is present.',
+    'The Role has `list` and `watch`, for a hand-over within 2 s. It has no `patch`, which nothing uses. With a NetworkPolicy, the values must name the address of the API server, which the chart does not know. Without it, the chart fails to render.',
+  'L-002': 'One error lists all invalid settings of leader election, as for every other setting.',
+  'L-037': 'lameduck reads the time after which to retry from the header or from the Status, whichever is present.',
   'LT-29':
-    'The elector renews until the work has settled, and only then does `stop` resolve. The Lease thus never expires while work is running. The hook of the lifecycle has a limit, and fails.',
-  'LT-50': 'No option overrides this: a Lease with a strategy belongs to coordinated leader election.',
+    'The elector renews until the work has settled, and only then does `stop` resolve. The Lease thus never expires while work is running. The pre-shutdown hook that stops the elector fails at its time limit.',
+  'LT-50': 'No option overrides this behavior: a Lease with a strategy belongs to coordinated leader election.',
   'L-041': 'The chart and the log contain the Role. RBAC itself belongs to the cluster.',
   'L-060':
-    'The times of a write are the moment at which it is sent, also after a slow GET. The term counts from the same moment.',
+    'An elector writes the moment at which it sends the write as its time, also after a slow GET. The term of leadership counts from the same moment.',
   'L-005':
-    'lameduck has no option for the release. An elector always releases its Lease, after it has checked that it still holds the Lease. The labels are an option. The metrics and the livez check have the name of the Lease.',
+    'An elector always releases its Lease, after it has checked that it still holds the Lease. The labels are an option. The metrics and the livez check have the name of the Lease.',
   'L-006':
-    "lameduck has options and environment variables for these times, as for all settings. `leaseName` is required, and the default namespace is the pod's own.",
-  'L-007': 'lameduck has the defaults of the components of Kubernetes. Each of the three times is a setting.',
+    "lameduck has options and environment variables for the times of leader election, as for all settings. `leaseName` is required, and the default namespace is the pod's own.",
+  'L-007':
+    'By default, lameduck uses the times of the components of Kubernetes for leader election. Each time is a setting.',
   'L-034': 'An elector never writes to a Lease with a strategy.',
-  'L-101': '`run` of an elector contends again after a loss. It ends only when the work returns or fails.',
+  'L-101':
+    'After a loss of leadership, `run` of an elector contends again. It ends only when the work returns or fails.',
   'L-122': 'lameduck uses undici as its client, with a timeout for each request.',
   'L-127': "lameduck's page on leader election begins with the same statement.",
   'L-140': 'The elector releases its Lease in a pre-shutdown hook, while the servers still serve.',
@@ -160,16 +161,16 @@ export const differences: Readonly<Record<string, string>> = {
   'L-172': 'lameduck does not distribute work over members.',
   'L-173':
     'lameduck has no semaphore. The chart names the Lease after the release, so that two releases never share one.',
-  'L-126': 'The page on leader election names these conditions. No code can enforce them.',
+  'L-126': 'The page on leader election names the conditions for safety. No code can enforce them.',
   'L-132': 'The page on leader election shows a store that checks the token. The store belongs to the program.',
   'L-087': 'An elector stops at its renew deadline, 10 s after its last acknowledged write was sent.',
   'L-131':
-    'The token has neither the transitions nor the uid. The resourceVersion alone is greater for each later term, and a text of digits fits into a numeric column.',
+    'The token contains neither the transitions nor the uid. Each later term has a greater resourceVersion, so that is enough. A text of digits fits into a numeric column.',
   'L-141':
-    'The elector does this in a pre-shutdown hook that starts with the shutdown, before the servers stop accepting. The next leader thus does not wait for the drain.',
+    'The elector stops its work in a pre-shutdown hook that starts with the shutdown, before the servers stop accepting. The next leader thus does not wait for the drain.',
   'L-142':
     "By default, the process does not exit after a loss. The elector contends again when its work has stopped. With `onLoss: 'shutdown'`, the process shuts down with code 83.",
   'L-174':
-    'Electors do not share a client, because a request without a response would delay those of other Leases. A follower with a watch reads nothing while the leader renews.',
+    'Each elector has its own client, because a request without a response would otherwise delay the requests for other Leases. A follower with a watch reads nothing while the leader renews.',
   'LT-52': 'Each elector has connections of its own, so that a request without a response cannot delay other electors.',
 };

@@ -2,29 +2,32 @@
 
 export const injectorRules: Readonly<Record<string, string>> = {
   'M-01':
-    "The injector's policy uses a JSON patch. An apply configuration cannot remove a field, and merges variables and init containers by its own rules.",
+    "The injector's admission policy uses a JSON patch. An apply configuration cannot remove a field, and merges variables and init containers by its own rules.",
   'M-02':
-    '`failurePolicy: Ignore` covers errors of expressions only. If a patch makes the pod invalid, the API server rejects the pod, so every inserted value is checked.',
-  'M-03': 'The expressions of the policy stay within the cost limit of the API server, even for very large pods.',
-  'M-04': 'The policy changes a pod only once, even with two bindings, several policies and reinvocation.',
+    '`failurePolicy: Ignore` covers only errors in the expressions of the admission policy. If a patch makes a pod invalid, the API server rejects the pod, so the policy checks every inserted value.',
+  'M-03':
+    "The expressions of the injector's admission policy stay within the cost limit of the API server, even for very large pods.",
+  'M-04':
+    "The injector's admission policy changes a pod only once, even with two bindings, several policies and reinvocation.",
   'M-05':
-    'The policy keeps the `NODE_OPTIONS` of the pod. A variable reference comes last, because Node reads no option after a reference that is not resolved.',
+    "The injector's policy keeps the `NODE_OPTIONS` of the pod. A variable reference comes last, because Node reads no option after a reference that is not resolved.",
   'M-06':
-    'With `--import`, a program starts in a working directory that its user cannot read. With `--require`, it does not start there.',
+    'If the user of a container cannot read its working directory, Node starts with `--import`, but not with `--require`.',
   'M-07':
     'An image volume needs no init container. An API server before 1.36 may drop the volume, so the chart rejects image volumes on such an API server.',
   'M-08':
-    'The init container has the resources of the container and what pod security `restricted` requires. The pod therefore stays admitted and keeps its quality-of-service class.',
-  'M-09': 'The package image appears once in a pod, and a node that already has the image does not pull it.',
+    'The injected init container has the resources of the app container and the security context that pod security `restricted` requires. The pod therefore stays admitted and keeps its quality-of-service class.',
+  'M-09': 'An injected pod names the image of the package once. A node that already has the image does not pull it.',
   'M-10':
-    'The policy keeps a readiness probe of the container. It adds one only if the pod itself has the label, because a program in another language would never become ready.',
+    "The injector's policy keeps a readiness probe of the container. It adds one only if the pod itself has the label, because a program in another language would never become ready.",
   'M-11':
     'The grace period of an injected pod is the longer of two: its own, and the shortest allowed one plus the time of the preStop hook.',
-  'M-12': 'The policy does not change a pod that it cannot inject, and writes the reason into an annotation.',
+  'M-12':
+    "If the injector's policy cannot inject a pod, it does not change the pod, and writes the reason into an annotation.",
   'M-13':
-    'The values of the chart are part of the policy. If a separate parameter object were missing, no pod would be injected, without an error.',
-  'M-14': 'Errors of the policy are counted in the metrics of the API server.',
+    'The values of the injector chart are part of its admission policy. If a separate parameter object were missing, no pod would be injected, without an error.',
+  'M-14': "The metrics of the API server count the errors of the injector's admission policy.",
   'M-15':
-    'The policy changes only pods, so that a Deployment stays as it was applied. A bare pod that is applied again is rejected.',
-  'M-16': 'The same policy also works with the API version `v1beta1`.',
+    "The injector's policy changes only pods, so that a Deployment stays as it was applied. A bare pod that is applied again is rejected.",
+  'M-16': "The injector's admission policy also works with the API version `v1beta1`.",
 };

@@ -2,50 +2,52 @@
 
 export const leaseRules: Readonly<Record<string, string>> = {
   'L-010':
-    "All fields of a Lease's spec are optional: holder, duration, the two times, transitions, strategy and preferred holder. The API server never ends a Lease on its own.",
+    "All fields of a Lease's spec are optional: holder, duration, `acquireTime`, `renewTime`, transitions, strategy and preferred holder. The API server does not enforce the end of a Lease.",
   'L-011':
-    'The API server writes a time in UTC with exactly six digits of a second and `Z`. A time that is not set is null.',
+    'The API server writes a time of a Lease in UTC with exactly six digits of a second and `Z`. A time that is not set is null.',
   'L-012':
-    'The API server accepts a time only with exactly six digits of a second, and answers 400 to others. An elector writes six digits and `Z`, and accepts any form.',
-  'L-013': 'A renewal sends `acquireTime` back exactly as it was received, because a `Date` loses microseconds.',
+    'The API server accepts a time of a Lease only with exactly six digits of a second, and answers 400 to others. An elector writes six digits and `Z`, and accepts any form.',
+  'L-013':
+    'A renewal sends `acquireTime` of the Lease back exactly as it was received, because a `Date` in JavaScript loses microseconds.',
   'L-014':
-    'A Lease whose holder is missing or null has no holder. A missing duration counts as 0, and so do missing transitions. Times may be missing.',
+    'A Lease whose holder is missing or null has no holder. A missing duration, or a missing number of transitions, counts as 0. The times may be missing.',
   'L-015':
-    'Each write of a Lease contains holder, duration, both times and transitions, even if their value is 0. The strategy and the preferred holder are written only if they are set.',
+    'Each write of a Lease contains holder, duration, `acquireTime`, `renewTime` and transitions, even if their value is 0. The strategy and the preferred holder are written only if they are set.',
   'L-016':
-    'A Go candidate takes a Lease without a duration when it first sees it. It takes any Lease whose `renewTime` does not change. An elector waits for its own duration if the record has none.',
+    'A candidate that uses client-go takes a Lease without a duration when it first sees it. It takes any Lease whose `renewTime` does not change. If a Lease has no duration, an elector waits for its own lease duration.',
   'L-017':
-    "A Lease's record has changed if its spec has changed. A change of labels or of the resourceVersion does not count. client-go compares whole seconds, and the elector compares all digits.",
+    'A Lease has changed only if its spec has changed. A change of labels or of the resourceVersion does not count. client-go compares times in whole seconds, and the elector compares all digits.',
   'L-019':
     'An update of a Lease sends all received metadata back. The elector sets its configured labels one by one and keeps all others.',
-  'L-021': 'A new Lease is created with all five fields. Both times are equal, and the transitions are 0.',
+  'L-021':
+    'A new Lease is created with holder, duration, `acquireTime`, `renewTime` and transitions. Both times are equal, and the transitions are 0.',
   'L-032':
-    'A PUT without a uid to a deleted Lease creates a new one with 201. With the old uid, the answer is 409. Every PUT has the uid and the resourceVersion, and a 201 is an error.',
+    'A PUT without a uid to a deleted Lease creates a new one with 201. With the old uid, the answer is 409. Each PUT of an elector has the uid and the resourceVersion, so a 201 is an error.',
   'L-036':
-    'A resourceVersion is a string, never a number. The longer of two is greater; with equal length, the digits decide.',
+    'A resourceVersion is a string, never a number. The longer of two resourceVersions is the greater one. If both have the same length, the digits decide.',
   'L-038':
-    'client-go repeats a request after a 429 or 5xx with a `Retry-After`. The elector respects the `Retry-After` before its next attempt.',
+    'client-go repeats a request after a 429 or 5xx with a `Retry-After`. The elector waits for the time in `Retry-After` before its next attempt.',
   'L-039':
-    'The elector respects a `Retry-After` only if the term leaves time for it. It never waits beyond the end of the term.',
+    'The elector waits for the time in `Retry-After` only if its term of leadership lasts long enough. It never waits beyond the end of the term.',
   'L-050':
-    'A candidate makes its first attempt at once. After the end of each failed attempt, it waits a random time from the retry period to 2.2 times the retry period. Each time is drawn again and does not grow.',
+    'A candidate makes its first attempt at once. After the end of each failed attempt, it waits a random time from the retry period to 2.2 times the retry period. Each wait is drawn again and does not grow.',
   'L-053':
-    'A follower may watch the Lease, and may make an attempt at the exact expiry. Neither shortens its wait for a Lease that another process holds.',
+    'A follower may watch the Lease, and may make an attempt at the exact expiry. It still does not take a Lease that another process holds before the Lease has expired.',
   'L-062':
-    'A candidate creates a Lease only if the Lease does not exist, and only the answer 201 makes it the leader. Every failure ends the attempt, and the last observation stays.',
+    'A candidate creates a Lease only if the Lease does not exist, and only the answer 201 makes it the leader. Every failure ends the attempt, and the candidate keeps its last observation of the Lease.',
   'L-063':
-    'The duration of a record counts from the moment when the elector first received this version of the record. A later read of the same record does not change this moment.',
+    'A candidate counts the lease duration from the moment when it first received this version of the Lease. A later read of the same version does not change this moment.',
   'L-064':
-    "A candidate cannot lead until the record's duration has passed since it first saw the record. The time is measured at the start of the attempt. At exactly that time, the Lease has expired.",
+    'A candidate cannot lead until the lease duration in the Lease has passed since it first saw this version. The time is measured at the start of the attempt. At exactly that time, the Lease has expired.',
   'L-065':
-    'A candidate waits for the duration in the record, not for its own configured duration. It takes a Lease without a holder at once.',
+    'A candidate waits for the duration in the Lease, not for its own configured duration. It takes a Lease without a holder at once.',
   'L-066':
-    'A candidate waits the full duration of a record that it sees for the first time, however old its times are. A restart of all candidates costs one lease duration.',
+    'When a candidate first sees a Lease, it waits for the full lease duration, even if the times in the Lease are old. A restart of all candidates therefore costs one lease duration.',
   'L-067':
-    'A candidate takes over a Lease by a PUT on the object that it has just read, with the transitions increased by one. If it was the holder itself, it keeps transitions and acquireTime. After an error, it waits for its next attempt.',
+    'A candidate takes over a Lease by a PUT of the object that it has just read, with the transitions increased by one. If it was the holder itself, it keeps transitions and `acquireTime`. After an error, it waits for its next attempt.',
   'L-068': 'A process leads only after the API server has acknowledged a write that this process sent.',
   'L-080':
-    'A leader renews the Lease at once after its acquisition, and then once per retry period, from start to start. After a slow request, the next one is sent at once. No request outlasts the renew deadline.',
+    'A leader renews the Lease at once after its acquisition, and then once per retry period, from start to start. After a slow request, it sends the next one at once. No request outlasts the renew deadline.',
   'L-084':
     'A request of the elector waits for a third of the renew deadline, at least 1 s, and never beyond the term. After a timeout, the elector repeats the PUT on a new connection. Only after a conflict does it send a GET.',
   'L-091':
@@ -53,17 +55,17 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-092':
     'The elector releases a Lease only if the holder, uid, transitions and acquireTime that it has read are those of its term.',
   'L-093':
-    'A term is valid until the renew deadline after its last acknowledged write was sent. Other writes do not extend the term. At its end the signal of the work is aborted, and the work must stop within the lease duration.',
+    'A term of leadership is valid until the renew deadline after its last acknowledged write was sent. Writes without an acknowledgement do not extend the term. At its end, the `AbortSignal` of the work is aborted, and the work must stop within the lease duration.',
   'L-094':
-    'A term ends at once if the Lease was deleted, or if the record has another holder, no holder, or another uid. It also ends if the record has other transitions or another acquireTime. A requested stop aborts the signal, and renewals continue until the work settles.',
+    'A term ends at once if the Lease was deleted, or if it has another uid, another holder or no holder. It also ends if the transitions or `acquireTime` have changed. A requested stop aborts the signal, and renewals continue until the work settles.',
   'L-095':
-    '`isLeader()` reads the clock on each call, so it is false after a blocked event loop before any timer fires. A term also has `remainingMs()`, a signal and a token.',
+    '`isLeader()` reads the clock on each call, so after a blocked event loop it is false before any timer fires. A term also has `remainingMs()`, a signal and a token.',
   'L-096':
-    'A monotonic clock measures all intervals, also the wait for another holder. If the wall clock advances more than 2 s further than the monotonic clock, the leader is in doubt. It then writes at once, and leads again if this write on its own version succeeds.',
+    'A monotonic clock measures all intervals of leader election. If the wall clock advances more than 2 s further than the monotonic clock, the leader is in doubt. It then writes at once, and leads again if this write on its own version succeeds.',
   'L-096a':
     "If a leader's PUT succeeds on the version of its own last write, no other process has held the Lease between the two writes. After a conflict, a GET must show the leader's own transitions and acquireTime.",
   'L-125':
-    'If R + s ≤ D · a / b, two processes never act at once. R is the renew deadline, s the time to stop, and D the lease duration. The clocks of leader and candidate run at the rates a and b.',
+    'If R + s ≤ D · a / b, two leaders never act at once. R is the renew deadline, s the time to stop, and D the lease duration. The clocks of leader and candidate run at the rates a and b.',
   'L-130':
     'The field `leaseTransitions` counts changes of the holder, also if one identity leads again after a release. Renewals do not change it. It is an int32, and starts again when the Lease is deleted.',
   'L-131':
@@ -75,11 +77,11 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-001':
     'The components of Kubernetes use a lease duration of 15 s, a renew deadline of 10 s, a retry period of 2 s, and a fixed jitter of 1.2. The elector has the same defaults.',
   'L-002':
-    'The lease duration must be greater than the renew deadline. The renew deadline must be greater than 1.2 times the retry period. All three must be greater than zero. The work and the identity are required. client-go reports only the first problem.',
+    'In client-go, the lease duration must exceed the renew deadline, and the renew deadline must exceed 1.2 times the retry period. All three must be greater than zero. The work and the identity are required. client-go reports only the first problem.',
   'L-003':
     'The lease duration must not equal the renew deadline, and the renew deadline must not equal 1.2 times the retry period.',
   'L-004':
-    'A Lease can store whole seconds only, so client-go cuts off a fraction. The lease duration of an elector is a whole number of at least one second.',
+    'A Lease can store whole seconds only, so client-go cuts off a fraction. The lease duration of an elector is a whole number of seconds, at least one.',
   'L-008':
     "An elector needs the name of a Lease and a namespace: the configured namespace, or the pod's own. Without a namespace, it reports an error.",
   'L-018':
@@ -88,11 +90,11 @@ export const leaseRules: Readonly<Record<string, string>> = {
     "The API server's answers 429, 503 and ServerTimeout contain the time after which to retry, in a header or in the Status. A 429 may be plain text.",
   'L-041':
     "The elector's Role needs `create` on leases without a name, and `get` and `update` on the one Lease. The verbs `list` and `watch`, and Events, are optional. The Role has no `delete` and no `patch` on leases.",
-  'L-051': 'A candidate repeats its attempts until it leads or is stopped. No error ends this.',
+  'L-051': 'A candidate repeats its attempts until it leads or is stopped. No error stops the attempts.',
   'L-070':
     'A takeover is a compare-and-swap: if the leader renews the Lease in between, the takeover ends in a conflict.',
-  'L-097': 'A term ends when its work ends. An error of the work is never ignored.',
-  'L-100': 'A change of the leader is reported once for each new leader, without delaying a renewal.',
+  'L-097': 'A term of leadership ends when its work ends. An error of the work is never ignored.',
+  'L-100': 'An elector reports a change of the leader once for each new leader, without delaying a renewal.',
   'L-110':
     'The default identity is the host name and a fresh UUID for each elector. An empty identity is invalid. If two processes have the same identity, both lead.',
   'L-111':
@@ -102,40 +104,40 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-120':
     'In a cluster, the elector reads the address of the API server from two environment variables, and both are required. An IPv6 address is in brackets. The token and the CA are required, too.',
   'L-121':
-    'The elector reads its token again every 50 s and after a 401. If the file is unreadable, the elector keeps the last token. Each new connection uses the current CA.',
+    'The elector reads its service account token again every 50 s and after a 401. If the file is unreadable, the elector keeps the last token. Each new connection uses the current CA.',
   'L-123':
     'Leader election has its own connections to the API server, over HTTP/1.1, and a user agent that ends with `leader-election`. If a request times out, its socket is destroyed.',
   'L-141':
     'At a shutdown, the elector aborts the work while it continues to renew the Lease. It releases the Lease after the work has ended. If the work does not end in time, the Lease is not released.',
   'L-142':
-    'After a loss of leadership, the work is aborted at once. It has until the end of the lease duration to stop. If it has not stopped then, the process exits.',
+    'After a loss of leadership, the work is aborted at once. It has until the end of the lease duration to stop. If the work still runs at that time, the process exits.',
   'L-143':
     'The process stays alive until the release of the Lease has settled. A second process signal ends the process without a release. An elector without a lifecycle has no listener for process signals.',
   'LT-01':
-    'There is no Lease. The elector sends a GET, a POST, a PUT at once, and then a PUT every 2 s, without another GET. The work begins once, after the 201.',
+    'An elector finds no Lease. It sends a GET, a POST, a PUT at once, and then a PUT every 2 s, without another GET. The work begins once, after the 201.',
   'LT-02':
-    'A renewal meets a conflict, but the record still has the elector as holder. The elector sends a GET and a PUT in the same attempt, and the term continues.',
+    'A renewal meets a conflict, but the elector is still the holder in the Lease. The elector sends a GET and a PUT in the same attempt, and the term continues.',
   'LT-03':
     'Another leader renews its Lease. A candidate sends only GETs, each 2 to 4.4 s after the end of the last attempt. The pauses never grow.',
   'LT-04':
-    'Another leader stops renewing. A candidate takes over the Lease 15 s after it first saw the record. It writes both times as now, and one more transition.',
+    'Another leader stops renewing. A candidate takes over the Lease 15 s after it first saw this version. It writes the current time as `acquireTime` and `renewTime`, and adds one transition.',
   'LT-05':
     'A candidate finds a Lease whose `renewTime` is an hour old. It still waits 15 s after it first saw the record.',
   'LT-06':
     'A candidate finds a Lease whose `renewTime` is an hour in the future. It takes the Lease over 15 s after it first saw the record.',
   'LT-07':
-    'A candidate finds a record with another lease duration than its own. It waits for the duration in the record, whether that is shorter or longer.',
-  'LT-08': 'A candidate takes a released Lease at once, with one more transition.',
+    'A candidate finds a Lease with another lease duration than its own. It waits for the duration in the Lease, whether that is shorter or longer.',
+  'LT-08': 'A candidate takes a released Lease at once, and increases the transitions by one.',
   'LT-09':
     'A candidate takes a Lease without a holder at once. If the spec was empty, the record then has one transition.',
   'LT-10':
-    'A candidate finds a record without a duration, or with a duration of 0. It waits for its own lease duration. No missing field causes an error.',
+    'A candidate finds a Lease without a duration, or with a duration of 0. It waits for its own lease duration. No missing field causes an error.',
   'LT-11':
-    'Two candidates create the Lease at the same time. One gets a 201 and leads. The other gets a 409, begins no work, reads after a random pause, and waits for the lease duration.',
+    'Two candidates create the Lease at the same time. One gets a 201 and leads. The other gets a 409 and begins no work. It reads after a random pause, and waits for the lease duration.',
   'LT-12':
     'Two candidates take an expired Lease at the same time. One leads. The other gets a 409, begins no work, and waits for a whole lease duration from its next read.',
   'LT-13':
-    'The leader renews the Lease between the GET and the PUT of a takeover. The takeover gets a 409 and starts no term. The wait begins again.',
+    'While a candidate takes over a Lease, the leader renews it between the GET and the PUT. The takeover gets a 409 and starts no term. The wait begins again.',
   'LT-14':
     'The GETs of a candidate fail, with an error, a reset, a timeout, invalid JSON or an object of another kind. The candidate never writes and never leads. It continues to try.',
   'LT-15':
@@ -145,16 +147,17 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'LT-17':
     'A leader cannot reach the API server. At its renew deadline, its signal is aborted and `isLeader()` is false. Another process writes at least 5 s later.',
   'LT-18':
-    'Replies to a leader arrive late, and then not at all. The term ends at the renew deadline, counted from the sending of the last acknowledged write.',
+    'Replies to a leader arrive late, and later not at all. The term ends at the renew deadline, counted from the sending of the last acknowledged write.',
   'LT-19':
     'Three renewals of a leader fail, but the fourth succeeds within the renew deadline. The term continues, and nothing is reported.',
   'LT-20':
     'A renewal meets a conflict, and the GET after it shows another holder. The term ends at once. The elector does not write to the Lease again.',
   'LT-21':
-    'During a term, another client removes the holder from the record. The term ends. The next term has another token and one more transition.',
+    'During a term, another client removes the holder from the Lease. The term ends. The next term has another token and one more transition.',
   'LT-22':
-    'During a term, another client deletes the Lease. The term ends. The next term creates a Lease with another uid, no transitions and a greater token.',
-  'LT-23': 'During a term, another client deletes the Lease and creates it again. The other uid ends the term.',
+    'During a term, another client deletes the Lease. The term ends. For its next term, the elector creates a Lease with another uid, no transitions and a greater token.',
+  'LT-23':
+    'During a term, another client deletes the Lease and creates it again. The term ends, because the Lease has another uid.',
   'LT-24':
     'Each PUT of the elector has the uid and the resourceVersion of the last response. A 201 as the answer to a PUT is reported as an error, and starts no term.',
   'LT-25':
@@ -166,13 +169,13 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'LT-28':
     'An elector is stopped while its work needs 3 s to end. The signal is aborted at once, and renewals continue. After the work, the Lease is released, and another elector leads within 4.4 s.',
   'LT-29': 'An elector is stopped while its work ignores the abort. The Lease is not released.',
-  'LT-30': 'An elector that releases its Lease finds another holder in the record. It writes nothing.',
+  'LT-30': 'An elector that wants to release its Lease finds another holder in it. It writes nothing.',
   'LT-31':
-    'The release of a Lease meets conflicts. The elector repeats it while the record is its own, and ends when it finds another holder.',
+    'The release of a Lease meets conflicts. The elector repeats it while it is still the holder, and ends when it finds another holder.',
   'LT-32':
     'An elector that releases its Lease finds that the Lease does not exist, or cannot read it. It writes nothing, and `stop()` resolves with false.',
   'LT-33':
-    'An elector cannot reach the API server to release its Lease. The abort is not delayed. The release gives up after the renew deadline.',
+    'An elector cannot reach the API server to release its Lease. The abort of its work is not delayed. The release gives up after the renew deadline.',
   'LT-34':
     'The process of a leader is suspended, and another process takes over the Lease. When the first process continues, its elector is stopped. It reads the Lease and does not change it.',
   'LT-35': 'An elector is stopped before it has ever led. It writes nothing.',
@@ -181,11 +184,11 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'LT-37':
     'The work of a leader returns or throws. The elector releases the Lease and does not contend again. An error of the work rejects `run`.',
   'LT-38':
-    'Each change of the leader is reported once. A Lease without a holder is not reported. An error of the listener is logged and has no other effect.',
+    'Each change of the leader is reported once. A Lease without a holder is not reported. If the listener for changes throws, the error is logged and has no other effect.',
   'LT-39':
     'The liveness check of a leader passes for 35 s after its last renewal, and fails after that. It never fails for a follower, or for an elector that was not started.',
   'LT-40':
-    'The gauge is 1 during a term, and 0 before and after it. The counter of slow renewals increases only for a renewal that needed a GET.',
+    'The gauge `leader_election_master_status` is 1 during a term, and 0 before and after it. The counter of slow renewals increases only for a renewal that needed a GET.',
   'LT-41':
     'The elector creates Events for the start and the end of a term. A 403 or a missing response to an Event does not affect renewals.',
   'LT-42':
@@ -194,19 +197,19 @@ export const leaseRules: Readonly<Record<string, string>> = {
     'The token of the service account is replaced during a term. After a 401, the next request has the new token. If the file has no token, the last one is kept. New connections trust a replaced CA.',
   'LT-44': 'The API server answers renewals with 403. The term ends at its renew deadline and not before.',
   'LT-45':
-    'The namespace of the Lease is missing or terminating. The elector continues to try and never leads. The log names the two problems differently.',
+    'The namespace of the Lease is missing or terminating. The elector continues to try and never leads. The log has a different text for each of the two problems.',
   'LT-46':
-    'The event loop of a leader is blocked for 20 s. The first `isLeader()` after that is false, even before a timer fires. The signal is aborted, and the elector begins with a GET.',
+    'The event loop of a leader is blocked for 20 s. The first `isLeader()` after the block is false, even before a timer fires. The signal is aborted, and the elector begins with a GET.',
   'LT-47':
-    'A wall clock that is set back changes nothing. If it is set forward, `isLeader()` is false until a PUT on the own version succeeds. After a suspension, this PUT fails if another process leads, and the term ends.',
+    "A wall clock that is set back changes nothing. If it is set forward, `isLeader()` is false until a PUT of the elector's last version succeeds. After a suspension, this PUT fails if another process leads, and the term ends.",
   'LT-48':
-    'Durations that are not strictly ordered, not positive, not finite or without a unit are rejected. So is a lease duration with a fraction of a second.',
+    'Durations that are not strictly ordered, not positive, not finite or without a unit are rejected. A lease duration with a fraction of a second is also rejected.',
   'LT-49':
-    'During a term, other clients edit the labels or the duration. The elector reads and corrects the record, and the term continues. Other transitions or another acquireTime end the term.',
+    'During a term, other clients edit the labels or the duration. The elector reads and corrects the Lease, and the term continues. If the transitions or `acquireTime` change, the term ends.',
   'LT-50':
     'An elector reports a Lease with a `strategy`, and does not contend for it. If the Lease gets a preferred holder during a term, the term ends without another write.',
   'LT-51':
-    'The tokens increase over 20 changes of the holder, also if one identity leads twice in a row or the Lease is deleted. Each change adds one transition. Only a deletion resets them.',
+    'The tokens of terms increase over 20 changes of the holder, also if one identity leads twice in a row or the Lease is deleted. Each change adds one transition. Only a deletion resets the transitions.',
   'LT-52':
     'One of ten electors cannot reach the API server. The signals and the gauges of the other nine are not affected.',
   'LT-53':
@@ -218,19 +221,19 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'LT-56':
     'Programs in Node and in Go, with client-go, read the Leases that the other has written. Node also waits for Leases of a kubelet and of fabric8, which have other fields.',
   'LT-57':
-    'Over thousands of renewals, an elector gets no more handles, sockets, timers and listeners. A process without other work exits when its elector is stopped.',
+    'Over thousands of renewals, an elector opens no additional handles, sockets, timers and listeners. A process without other work exits when its elector is stopped.',
   'L-005':
-    'client-go has further options: release at a cancellation, a name, a watchdog, coordinated election, and labels.',
+    'client-go has further options for leader election: release at a cancellation, a name, a watchdog, coordinated election, and labels.',
   'L-006':
-    'The components of Kubernetes set the three times, the name and the namespace of the Lease by flags that begin with `--leader-elect-`. The name and the namespace are required.',
+    'The components of Kubernetes set the lease duration, renew deadline, retry period, name and namespace of the Lease by flags that begin with `--leader-elect-`. The name and the namespace are required.',
   'L-007':
     'OpenShift uses a lease duration of 137 s, a renew deadline of 107 s and a retry period of 26 s. It thus tolerates a longer outage of the API server.',
   'L-020':
-    'A takeover writes the new holder, both times and one more transition. A renewal changes only `renewTime`. A release writes no holder, a duration of 1 and both times.',
-  'L-030': 'Leases are read, created and replaced, never patched or deleted.',
+    'A takeover of a Lease writes the new holder, `acquireTime`, `renewTime` and one more transition. A renewal changes only `renewTime`. A release writes no holder, a duration of 1 and both times.',
+  'L-030': 'An elector reads, creates and replaces Leases. It never patches or deletes them.',
   'L-031': 'The API server rejects a PUT to a Lease without a resourceVersion.',
   'L-033':
-    'The API server answers 409 with the reason `AlreadyExists` if a Lease that exists is created. The reason is `Conflict` if an old version of a Lease is updated.',
+    'If a client creates a Lease that exists, the API server answers 409 with the reason `AlreadyExists`. If it updates an old version, the reason is `Conflict`.',
   'L-034':
     'For a Lease, the API server rejects a duration of 0, negative transitions, and a preferred holder without a strategy. The name is a DNS subdomain, and the holder may be any text.',
   'L-035':
@@ -241,20 +244,20 @@ export const leaseRules: Readonly<Record<string, string>> = {
     'A new leader sends its first renewal right after the acquisition, while its work begins. The requests are a GET, a POST or PUT, a PUT, and then one PUT per retry period.',
   'L-054':
     'A candidate that polls takes a released Lease within 4.4 s. After a crash, client-go takes the Lease up to 8.8 s after its duration. An elector is faster, because it makes an attempt at the exact expiry.',
-  'L-060': 'A write to a Lease sets both times to the start of the attempt.',
+  'L-060': 'client-go writes the start of the attempt as the time of an acquisition or renewal.',
   'L-061':
-    'As long as its renewals succeed, a leader renews without a GET. client-go sends a GET after any error, and the elector only after a conflict.',
+    'As long as its renewals succeed, a leader renews without a GET. After any error, client-go sends a GET. An elector sends one only after a conflict.',
   'L-069':
-    'If a candidate finds its own identity in the record, it takes the Lease without a wait and keeps the transitions.',
+    'If a candidate finds its own identity as the holder of the Lease, it takes the Lease without a wait and keeps the transitions.',
   'L-071':
-    'If another process has led in between, a leader of client-go may continue its term. An elector of lameduck ends its term.',
+    'If another process has led since the last renewal, a leader of client-go may continue its term. An elector of lameduck ends its term.',
   'L-072':
     'If the Lease is deleted, a leader of client-go still leads. An elector of lameduck ends its term, and its Role does not permit it to delete a Lease.',
   'L-081':
     'A leader of client-go leads for up to 12 s after the last reply of the API server. An elector leads for 10 s after it sent the last acknowledged write.',
   'L-082': 'client-go counts the renew deadline from the reply of the API server, so a late reply moves the deadline.',
   'L-083':
-    'If client-go sees another holder in the record, it still leads until its renew deadline. An elector ends its term at once.',
+    'If a leader that uses client-go sees another holder in the Lease, it still leads until its renew deadline. An elector ends its term at once.',
   'L-085':
     'When client-go is cancelled, its gauge `leader_election_master_status` may stay at 1. The gauge of an elector becomes 0.',
   'L-086': 'An elector has at most one request to the API server in flight.',
@@ -266,7 +269,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
     'client-go releases the Lease before its work has stopped. An elector of lameduck releases it after the work has stopped.',
   'L-101':
     "client-go's `Run` returns after one term. kube-scheduler then exits, with 0 if it was told to stop and with 1 otherwise.",
-  'L-102': 'Each start of a term is followed by exactly one end, before the next term starts.',
+  'L-102': 'Each start of a term of leadership is followed by exactly one end, before the next term starts.',
   'L-103':
     'The health check of a leader fails when the last renewal is older than the lease duration plus a tolerance. It never fails for a follower. Readiness does not depend on leadership.',
   'L-104':
@@ -281,7 +284,8 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-127':
     "client-go's documentation does not promise that only one leader acts at a time. lameduck's page says the same, and shows how a store checks a token.",
   'L-132': 'A token protects data only if the store of the data checks the token.',
-  'L-133': 'With `assertLeader()`, a former leader has less time for a late write, but such a write is still possible.',
+  'L-133':
+    '`assertLeader()` shortens the time in which a former leader can make a late write, but such a write is still possible.',
   'L-140':
     'At a shutdown, controller-runtime stops its work, then its servers, and then releases the Lease. After a loss, it exits at once.',
   'L-144': 'An apiserver removes its own endpoint in a pre-shutdown hook, while it still serves.',
@@ -298,26 +302,29 @@ export const leaseRules: Readonly<Record<string, string>> = {
     'N Leases make a semaphore: at most N processes hold one at a time. Two applications must not use a Lease of the same name.',
   'L-174':
     'A leader writes its Lease once per retry period. A follower that polls reads the Lease less often. The load grows with the number of Leases.',
-  'L-180': 'Some other libraries compare the times in the Lease with the wall clock to judge whether it has expired.',
-  'L-181': 'Some other libraries write times with three digits of a second.',
-  'L-182': 'Some other libraries wait for their own configured duration instead of the duration in the record.',
-  'L-183': 'Some other libraries set the transitions back to 0, or count renewals.',
+  'L-180':
+    'Some other leader election libraries compare the times in the Lease with the wall clock to judge whether it has expired.',
+  'L-181': 'Some other leader election libraries write the times of a Lease with three digits of a second.',
+  'L-182':
+    'Some other leader election libraries wait for their own configured duration instead of the duration in the Lease.',
+  'L-183': 'Some other leader election libraries set `leaseTransitions` back to 0, or count renewals with it.',
   'L-184':
-    'Some other libraries lead before their write has succeeded, or report the start of a term twice or its end never.',
+    'Some other leader election libraries lead before their write has succeeded. Some report the start of a term twice, or never report its end.',
   'L-185':
-    'Some other libraries do not notice that they have lost the Lease, because they ignore a conflict or a lost watch.',
-  'L-186': 'Some other libraries stop contending for the Lease after an error.',
-  'L-187': 'Some other libraries lose their term after one failed renewal, or never lose it.',
-  'L-188': 'Some other libraries release a Lease by deleting it, without checking its holder, or not at all.',
-  'L-189': 'Some other libraries misspell fields of the Lease, or never write the transitions.',
+    'Some other leader election libraries do not notice that they have lost the Lease, because they ignore a conflict or a lost watch.',
+  'L-186': 'Some other leader election libraries stop contending for the Lease after an error.',
+  'L-187': 'Some other leader election libraries end their leadership after one failed renewal, or never end it.',
+  'L-188':
+    'Some other leader election libraries release a Lease by deleting it, without checking its holder. Some never release it.',
+  'L-189': 'Some other leader election libraries misspell fields of the Lease, or never write the transitions.',
   'L-190':
     'The renew deadline counts from the moment at which a write was sent. `isLeader()` compares it with the clock.',
   'L-191':
-    'A term ends at once if the record has another holder or no holder, or if the Lease was deleted or replaced. client-go continues to poll.',
+    'A term ends at once if the Lease has another holder or no holder, or was deleted or replaced. client-go continues to poll.',
   'L-192':
     'The elector aborts the work and waits for its end before it releases the Lease. If the work does not end, the elector does not release the Lease.',
   'L-193':
-    'The lease duration is a whole number of seconds. If a record has no duration, a candidate waits for its own lease duration. An empty holder is not reported as a leader.',
+    'The lease duration is a whole number of seconds. If a Lease has no duration, a candidate waits for its own lease duration. An empty holder is not reported as a leader.',
   'L-194':
     'A watch or an attempt at the exact expiry may let a follower take over faster, but never before the Lease has expired.',
   'L-195':
