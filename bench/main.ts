@@ -32,7 +32,8 @@ const effort = {
 const names = isQuick ? ['lameduck'] : Object.keys(implementations).filter(isPresent);
 
 const prices = new Map<string, Price>();
-// lameduck has a limit, so it is measured first. A run that is interrupted has then already checked the limit.
+// Only lameduck has a limit, so it is measured first. A run that is interrupted later has then already checked the
+// limit.
 for (const name of ['lameduck', ...names.filter((other) => other !== 'lameduck')]) {
   const price = await priceOf(name, name === 'lameduck' ? effort.lameduck : effort.other);
   prices.set(name, price);

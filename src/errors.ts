@@ -107,8 +107,8 @@ export const errorCodes = {
   },
   LAMEDUCK_ERR_NOT_LEADER: {
     cause:
-      'The term has ended. `assertLeader` threw this error, or it is the reason of the term’s `AbortSignal`. The message has the cause.',
-    remedy: 'Stop the work. The elector contends again on its own.',
+      'The term as leader has ended. `assertLeader` threw this error, or it is the reason of the term’s `AbortSignal`. The message has the cause.',
+    remedy: 'Stop the work of the leader. The elector contends for the Lease again on its own.',
   },
   LAMEDUCK_ERR_REGISTERED_TOO_LATE: {
     cause: 'A hook or check was registered too late to run.',
@@ -121,7 +121,7 @@ export const errorCodes = {
   },
   LAMEDUCK_ERR_WORK_FAILED: {
     cause:
-      'The work of `runShutdown` sent no request, lost one at the end of the shutdown, was refused by the closed listener, or did not end.',
+      'The work of `runShutdown` sent no request, or did not end. Or a request was lost at the end of the shutdown, or refused by the closed listener.',
     remedy:
       'Send all requests of `work` at once, or name in `during` the request with which the shutdown begins. Let `work` return when it has all its responses.',
   },
@@ -139,7 +139,7 @@ export const errorCodes = {
   },
   LAMEDUCK_ERR_CHECK_FAILED: {
     cause: 'A health check returned false, threw, rejected, or did not answer in time.',
-    remedy: 'Read the reason in the log. The answer to a probe withholds it.',
+    remedy: 'Read the reason in the log. The response to a probe does not contain the reason.',
   },
 } as const satisfies Record<string, { cause: string; remedy: string }>;
 

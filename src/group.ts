@@ -92,7 +92,7 @@ function primary(cluster: Cluster, settings: Settings, parts: () => Parts, liste
     stallLimit: settings.livezEventLoopStallLimit,
     onExitCode: noteExitCode(parts),
   });
-  // Add the checks before the start, because no check can be added after it.
+  // Add the checks before the lifecycle starts, because no check can be added after the start.
   startImmediate(() => {
     const { health, shutdown } = parts();
     shutdown.drainWith(group);

@@ -88,7 +88,7 @@ export function createElector(options: ElectorOptions): Elector {
     wall: wallTime,
     random: Math.random,
     connect() {
-      // If there is a lifecycle, its start line contains these warnings.
+      // If the elector has a lifecycle, the start line of the lifecycle contains the warnings.
       if (managed === undefined) for (const warning of warnings) logging.onWarning(warning);
       log.started(settingTexts(electionTable, { ...settings }, sources));
       return open();

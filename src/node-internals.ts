@@ -79,8 +79,8 @@ export function isInBody(socket: Socket): boolean {
 export function isInMessage(socket: Socket): boolean | undefined {
   const parser = parserOf(socket);
   if (typeof parser?.finish !== 'function') return undefined;
-  // Node calls `finish` itself when a socket ends. The call changes the state only if the end of the socket completes a
-  // body.
+  // Node itself calls the parser's `finish` when a socket ends. The call changes the parser's state only if the end of
+  // the socket completes a body.
   return isInBody(socket) || parser.finish() instanceof Error;
 }
 

@@ -67,7 +67,8 @@ export interface SignalEvent extends TrafficCounts {
 }
 
 /**
- * ShutdownRecord is what lameduck logs at the end of a shutdown. After a rollout, nothing else of the process remains.
+ * ShutdownRecord is what lameduck logs at the end of a shutdown. After a rollout, this record is all that remains of
+ * the process.
  */
 export interface ShutdownRecord {
   /**

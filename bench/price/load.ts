@@ -5,7 +5,8 @@ import { connect, type Socket } from 'node:net';
 const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
 /**
- * Load knows the length of a response. It only counts bytes, so it takes little CPU time beside the measured server.
+ * Load gets the length of a response, so that it only has to count bytes. It therefore takes little CPU time beside the
+ * measured server.
  */
 export class Load implements Disposable {
   readonly #sockets: Socket[] = [];

@@ -77,7 +77,10 @@ function withModules(source: string, shared: readonly string[]): StdinOptions {
   return { contents: [`export * from './${source}';`, ...imports, property].join('\n'), resolveDir: root };
 }
 
-/** sharing is a plugin that takes the modules of another file from that file. */
+/**
+ * sharing is an esbuild plugin. If a module is already in another built file, the plugin imports the module from that
+ * file.
+ */
 function sharing(name: string, files: ReadonlyMap<string, string>): Plugin {
   return {
     name: 'sharing',

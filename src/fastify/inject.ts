@@ -18,7 +18,7 @@ interface Injection {
  * hook could do the same, but would cost time in every request.
  */
 export function answerInjectedProbes(app: FastifyInstance, traffic: Pick<Traffic, 'onRequest'>): void {
-  // Called below with its `this`.
+  // The function is called below with its `this`, so the method can be stored in a variable.
   // eslint-disable-next-line @typescript-eslint/unbound-method
   const inject = app.inject as Inject;
   let isLoaded = false;

@@ -17,7 +17,7 @@ export function joinServers(app: FastifyInstance, parts: Parts): void {
   const { handle } = parts;
   const onListen = (message: unknown): void => {
     const { server } = message as { readonly server: Server };
-    // `routing` is only compared, never called.
+    // The function `routing` is only compared and never called, so it needs no `this`.
     // eslint-disable-next-line @typescript-eslint/unbound-method
     if (server === app.server || !server.listeners('request').includes(app.routing) || !isFree(server)) return;
     addServer(parts, server);

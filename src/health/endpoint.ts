@@ -33,7 +33,7 @@ interface Entry {
   readonly graceUntil: number;
 }
 
-/** Part is what one check adds to an answer. */
+/** Part is what one check adds to the response to a probe. */
 interface Part<Result> {
   readonly name: string;
   /**
@@ -189,7 +189,7 @@ async function settle(part: Part<CheckResult | Promise<CheckResult>>): Promise<P
 /** plain contains the headers of each response to a probe. */
 export const plain = {
   'Content-Type': 'text/plain; charset=utf-8',
-  // The apiserver's value with `no-store` added, so that no cache answers a probe (P-086).
+  // The apiserver's value of `Cache-Control`, with `no-store` added, so that no cache answers a probe (P-086).
   'Cache-Control': 'no-cache, private, no-store',
 };
 

@@ -55,7 +55,7 @@ export class Exclusions {
 
 // Quotes a name as Go does, so that it cannot start a new line, move a terminal's cursor or reverse text.
 function quoted(name: string): string {
-  // Cut before splitting the text into characters, because a character has at most two UTF-16 code units.
+  // Cut the text before splitting it into characters. A character has at most two UTF-16 code units.
   const characters = Array.from(name.slice(0, 2 * longestName));
   const isCut = characters.length > longestName;
   const shown = isCut ? `${characters.slice(0, longestName).join('')}…` : name;

@@ -164,8 +164,8 @@ export class Connection {
 
   /**
    * note records the arrival time of a request and returns true if the request need not be counted now. Node refers to
-   * the response from the socket, unless the request was pipelined. So lameduck can find the request and count it
-   * later. If lameduck counted each request at once and listened for its end, that would be its largest cost.
+   * the response from the socket, unless the request was pipelined. So lameduck can find the request later and count it
+   * then. Counting each request at once, with a listener for its end, would be lameduck's largest cost.
    */
   note(response: Response, now: number): boolean {
     if (responseOn(this.#socket) !== response) return false;
@@ -201,7 +201,7 @@ export class Connection {
     this.session?.noteReleased(exchange);
   }
 
-  /** removeAll empties `exchanges` when the connection has closed. It returns these requests. */
+  /** removeAll empties `exchanges` when the connection has closed. It returns the removed exchanges. */
   removeAll(): readonly HttpExchange[] {
     return this.#exchanges.splice(0);
   }

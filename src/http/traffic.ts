@@ -21,16 +21,17 @@ import { Session } from './http2/session.ts';
 import { describeUnfinished } from './in-flight/unfinished.ts';
 import { takeUpgrade } from './upgraded/upgrade.ts';
 
-// From this number of connections on, Traffic sometimes checks for connections that have ended unnoticed.
+// If there are at least this many connections, Traffic checks from time to time for connections that have ended without
+// an event.
 const fewestToLookAt = 100;
 
 /**
- * CloseWindow is the period from which lameduck chooses the close time of each connection. After it, a response tells the
- * client to close.
+ * CloseWindow is the period from which lameduck chooses a random time for each connection. After that time, a response
+ * tells the client to close the connection.
  */
 export interface CloseWindow {
   readonly since: number;
-  /** window is the length of the period in milliseconds. If it is 0, the time of each connection is `since`. */
+  /** window is the length of the period in milliseconds. If it is 0, the time chosen for each connection is `since`. */
   readonly window: number;
 }
 

@@ -94,7 +94,7 @@ const codeOptions: FunctionOptions<CodeOptions<unknown>> = {
   logger: loggerAllowed,
   onLoss: (given) => (given === 'contend' || given === 'shutdown' ? undefined : '`contend` or `shutdown`'),
   onLeaderChange: functionAllowed,
-  // serverProblems checks this option, because an error must not contain its token.
+  // The function serverProblems checks the option `apiServer`, because an error must not contain the token.
   apiServer: () => undefined,
 };
 
@@ -154,8 +154,8 @@ export function readOptions<Lifecycle>(
   };
 }
 
-// Tells whether an invalid namespace was given. That problem is already reported, so a missing default is not reported
-// too.
+// Tells whether an invalid namespace was given. An error already reports that namespace, so a missing default is not
+// reported too.
 function isNamespaceGiven(problems: readonly string[]): boolean {
   return problems.some((problem) => problem.startsWith('leaseNamespace:'));
 }

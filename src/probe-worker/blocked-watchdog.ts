@@ -129,8 +129,8 @@ export class BlockedWatchdog {
     const now = clock.now();
     const durationMs = soFar.record.durationMs + Math.round(now - at);
     const final: ShutdownRecord = { ...soFar.record, exitCode: killed, durationMs, heldBy: ['event loop'] };
-    // Write the termination message first. The line may have to be written again, but the file accepts only one
-    // message.
+    // Write the termination message before the final line. The thread may have to write the final line again, but the
+    // file accepts only one message.
     this.#writeMessage(terminationText(final, soFar.uncaughtError));
     if (state.get('isReported') === 0) this.#isLineWritten = write(finalLine(final, logFormat));
   }

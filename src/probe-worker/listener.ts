@@ -37,7 +37,7 @@ export function createListener(respond: (url: string, method: string) => Promise
     if (before > mostPipelined) socket.destroy();
     // Do not answer the second and later pipelined requests, because the first answer says `Connection: close`.
     if (before > 0) return;
-    // The limits of the checks bound the time until the answer, so the socket needs no timeout meanwhile.
+    // Each health check has a time limit, so the answer always comes in time. The socket needs no timeout until then.
     socket.setTimeout(0);
     void respond(request.url ?? '', request.method ?? '').then((answer) => {
       send(request, response, answer);

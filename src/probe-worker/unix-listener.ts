@@ -62,7 +62,8 @@ function isHeard(path: string): Promise<boolean> {
     client.destroy();
     resolve(true);
   });
-  // Only these two errors show that no process listens. Others, such as the error of a full backlog, do not.
+  // Only ECONNREFUSED and ENOENT show that no process listens. Other errors, such as the error of a full backlog, do
+  // not.
   client.on('error', ({ code }: NodeJS.ErrnoException) => {
     resolve(code !== 'ECONNREFUSED' && code !== 'ENOENT');
   });

@@ -91,7 +91,8 @@ export class OwnListeners {
     try {
       await outcome;
     } catch (error) {
-      // The `await` above has handled the rejection. Without lameduck, it would be an unhandled rejection.
+      // The `await` above has handled the rejection. Reject again without a handler, because without lameduck the
+      // rejection would be unhandled.
       // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
       void Promise.reject(error);
     }

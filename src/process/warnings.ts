@@ -11,7 +11,7 @@ import { runtimeWarning } from './runtime.ts';
 export function processWarnings(settings: Settings, environment: Environment, budget: number): string[] {
   const { ownSignalListeners, shutdownSignals, terminationGracePeriodSeconds } = settings;
   // If `ownSignalListeners` is `hold`, the listener of close-with-grace is called only after the drain, and cannot end
-  // the process before.
+  // the process earlier.
   const closeWithGrace =
     ownSignalListeners === 'run' ? closeWithGraceWarning(shutdownSignals, budget, environment) : undefined;
   const pm2 = pm2Warning(environment, terminationGracePeriodSeconds * 1_000);

@@ -65,7 +65,7 @@ export class Deferral {
     this.#servers.add(server);
     if (this.#stopIntercepting !== undefined) return;
     this.#stopIntercepting = emitOverride().interceptLater(['SIGTERM', 'SIGINT'], this.#hurry);
-    // src/clock.ts is not loaded yet.
+    // Use the global `setTimeout`, because src/clock.ts is not loaded yet.
     // eslint-disable-next-line no-restricted-syntax
     this.#timer = setTimeout(this.#begin, patience).unref();
     subscribe(responses, this.#begin);

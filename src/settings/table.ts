@@ -47,7 +47,8 @@ const ownRows = {
   }),
   /**
    * shutdownWatchTerminationGracePeriod: How long the drain takes to end event streams, watches and every other
-   * long-running request, one after another. `0s` ends all of them at once. This takes at most as long as the whole drain.
+   * long-running request, one after another. `0s` ends all of them at once. The time is never longer than the whole
+   * drain.
    *
    * @default `10s`
    */
@@ -69,9 +70,9 @@ const ownRows = {
     namedAfter: 'the field `retry` of an event stream',
   }),
   /**
-   * eventStreams: Which event streams the drain ends: those of a GET that accepts only `text/event-stream`
-   * (`reconnecting`), `all` or `none`. The drain waits for every other event stream as for an ordinary response, such
-   * as that of an LLM.
+   * eventStreams: Which event streams the drain ends: `all`, `none`, or only the response to a GET that accepts nothing
+   * but `text/event-stream` (`reconnecting`). The drain waits for every other event stream, such as that of an LLM, as
+   * for an ordinary response.
    *
    * @default `reconnecting`
    */

@@ -34,9 +34,9 @@ export function capped({ initial, maximum }: BackoffLimits, maxContainerRestartP
 }
 
 /**
- * delayUntil returns the number of milliseconds from `now` until the kubelet may start a container again. `finishedAt`
- * is when the previous instance of the container exited. If the kubelet killed that instance, `finishedAt` is when the
- * instance before the killed instance exited (K-148).
+ * delayUntil returns how many milliseconds after `now` the kubelet may start a container again. `finishedAt` is when
+ * the previous instance of the container exited. If the kubelet killed that instance, `finishedAt` is when the instance
+ * before it exited (K-148).
  */
 export function delayUntil(backoff: Backoff | undefined, finishedAt: number, now: number): number {
   if (backoff === undefined || isExpired(backoff, finishedAt)) return 0;

@@ -204,8 +204,8 @@ const rows: readonly Row[] = [
       const closed = withoutSidecars(events).find(
         ({ kind, at }) => (kind === 'listenerClosed' || kind === 'containerExited') && at >= from,
       );
-      // If the kubelet restarts a container because it hangs, SIGKILL closes the listener. The losses then have
-      // another cause.
+      // If the kubelet killed the container without a deletion of the pod, SIGKILL closed the listener. The losses then
+      // have another cause than a listener that closed too early.
       const isKilled = (first(events, 'killSignal')?.at ?? Infinity) <= (closed?.at ?? Infinity);
       if (isKilled && first(events, 'podDeleted') === undefined) return undefined;
       const when =
@@ -296,8 +296,8 @@ const rows: readonly Row[] = [
 ];
 
 /**
- * If there is evidence for one of these causes, the verdict is `lost` even if no request was lost. The server could
- * then not serve any client.
+ * If there is evidence for one of these causes, the server could not serve any client. The verdict is then `lost`, even
+ * if no request was lost.
  */
 export const faults: readonly string[] = ['onlyLoopback', 'commandNotStarted', 'endedItself', 'neverReady', 'crashed'];
 

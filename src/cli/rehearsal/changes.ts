@@ -1,10 +1,10 @@
-// Names the lines of a manifest that would remove a cause of losses, such as
-// `deployment.yaml:23 spec.template.spec.terminationGracePeriodSeconds: 30 -> 45`. No side effects.
+// Proposes changes of a manifest that would prevent lost requests, such as `deployment.yaml:23
+// spec.template.spec.terminationGracePeriodSeconds: 30 -> 45`. No side effects.
 import { fieldAt, isObject, object, objects, pathText, type Fields, type Path } from '../manifest/fields.ts';
 import type { EventKind, RehearsalEvent } from './event-log.ts';
 import { defaultGracePeriodSeconds } from './pod.ts';
 
-/** RehearsedManifest is the object of a manifest whose pod is rehearsed. Its paths begin at the object. */
+/** RehearsedManifest is the manifest object whose pod is rehearsed. All its paths are relative to that object. */
 export interface RehearsedManifest {
   readonly file: string;
   readonly fields: Fields;
@@ -18,16 +18,17 @@ type Events = readonly RehearsalEvent[];
 
 interface Change {
   readonly path: Path;
-  /** to is the new value. It is undefined if only the program's author can know it. */
+  /** to is the proposed value of the field. It is undefined if only the program's author can know the right value. */
   readonly to?: unknown;
 }
 
 type Find = (events: Events, manifest: RehearsedManifest) => readonly Change[];
 
-// The shortest delay that is proposed, in seconds.
+// The shortest shutdown delay that a report proposes, in seconds.
 const leastDelay = 5;
 
-// Seconds that are proposed for a delay in addition to the last loss, and for an exit in addition to the observed time.
+// A margin in seconds. A proposed delay is this much longer than the time until the last loss. A proposed grace period
+// gives the exit this much more time than it took.
 const margin = 2;
 
 const first = (events: Events, kind: EventKind): RehearsalEvent | undefined => events.find((one) => one.kind === kind);
@@ -56,8 +57,8 @@ const longerGrace: Find = (events, manifest) => {
   return [{ path, to: Math.ceil(grace * 1.5) }];
 };
 
-// Proposes another command. The command of the manifest, or the entry point of the image, decides which process is PID
-// 1.
+// Proposes to change the command without naming a new one. The command of the manifest, or the entry point of the
+// image, decides which process is PID 1.
 const otherCommand: Find = (_events, { containerPath }) => [{ path: [...containerPath, 'command'] }];
 
 const laterStopSignal: Find = (events, manifest) => {
@@ -157,8 +158,8 @@ const finds: Readonly<Record<string, Find>> = {
 };
 
 /**
- * changesFor returns the lines of the manifest that would remove a cause, with their present and their proposed values.
- * It returns an empty list if only the program can be changed.
+ * changesFor returns the fields of the manifest whose change would remove a cause of losses, with their present and
+ * their proposed values. It returns an empty list if only the program can be changed.
  */
 export function changesFor(cause: string, events: Events, manifest: RehearsedManifest): string[] {
   const find = Object.hasOwn(finds, cause) ? finds[cause] : undefined;

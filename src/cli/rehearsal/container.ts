@@ -27,7 +27,8 @@ const candidates: readonly Isolation[] = [
   ['unshare', '--user', '--map-root-user', ...namespaces, '--'],
 ];
 
-// With this prefix, the kernel kills the container when the rehearsal ends, even if the rehearsal is killed or crashes.
+// This command prefix makes the kernel kill the container when the rehearsal ends, even if the rehearsal is killed or
+// crashes.
 const leash: Isolation = ['setpriv', '--pdeathsig', 'KILL', '--'];
 
 /**
@@ -173,7 +174,7 @@ export class Container {
         limit === undefined
           ? undefined
           : systemClock.after(limit, () => {
-              // With a namespace, the command is the child of nsenter and would survive nsenter.
+              // In a PID namespace, the command is a child of nsenter, and would survive if only nsenter were killed.
               const inside = this.hasNamespace && child.pid !== undefined ? childrenOf(child.pid) : [];
               for (const each of inside) sendSignal(each, 'SIGKILL');
               child.kill('SIGKILL');

@@ -18,9 +18,12 @@ export interface ScenarioExit {
   readonly afterMs: number;
 }
 
-/** FoundCause is a cause with the lines of the manifest that would remove it. */
+/** FoundCause is a cause of losses, with the fields of the manifest whose change would remove this cause. */
 export interface FoundCause extends Cause {
-  /** changes lists these lines, such as `pod.yaml:4 spec.terminationGracePeriodSeconds: 30 -> 45`. */
+  /**
+   * changes lists the proposed changes of the manifest, such as `pod.yaml:4 spec.terminationGracePeriodSeconds: 30 ->
+   * 45`.
+   */
   readonly changes: readonly string[];
 }
 
@@ -58,7 +61,7 @@ export interface Result {
   readonly scenarios: readonly ScenarioResult[];
 }
 
-/** ScenarioFacts contains what the verdict depends on besides events and counts. */
+/** ScenarioFacts contains the facts, besides events and counts, on which the verdict depends. */
 export interface ScenarioFacts {
   readonly name: string;
   readonly propagationMs: number;

@@ -127,7 +127,7 @@ export class ScenarioRun {
     }
   }
 
-  // Gives a pod without a manifest its readiness probe: a connection to the port that was found.
+  // If there is no manifest, gives the pod a readiness probe that connects to the port on which the program listens.
   #withDefaultProbe(pod: PodSpec): PodSpec {
     const found = (): number => this.#port ?? 0;
     const handler = {

@@ -17,7 +17,7 @@ export type Deed =
   /** `overload` multiplies the load by ten. */
   | { readonly kind: 'overload' };
 
-/** Step is an action and its time. */
+/** Step is one action of a scenario, with the time of the action. */
 export interface Step {
   /**
    * at is the time of the action, in milliseconds since the pod became ready. With `isWhileStarting`, it counts from

@@ -56,8 +56,8 @@ export function afterResult(streak: Streak, type: ProbeType, result: Result, thr
 }
 
 /**
- * inNewContainer returns the state of a probe worker when it sees a new container. It continues to count equal results,
- * and resets the published state.
+ * inNewContainer returns the state of a probe worker when it sees a new container. The worker continues to count equal
+ * results, and resets the published state.
  */
 export function inNewContainer(streak: Streak, type: ProbeType): Streak {
   return { ...streak, published: initial[type], isOnHold: false };

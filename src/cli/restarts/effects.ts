@@ -96,7 +96,7 @@ function nothing(message: unknown, causes: readonly Cause[] = []): Outcome {
 
 const rolls = (message: string, causes: readonly Cause[]): Outcome => ({ effect: 'rolls', message, causes });
 
-// For each kind of object, what its controller does with the pods when the pod template has changed.
+// For each kind of object, the effect on its pods when its pod template has changed.
 const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly Cause[]) => Outcome>> = {
   Deployment: (spec, causes) => {
     if (spec['replicas'] === 0) return nothing('Nothing restarts: it has no pods.', causes);

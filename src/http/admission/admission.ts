@@ -95,7 +95,7 @@ export class Admission {
     // Before a shutdown and without overload limits, a request that is not a probe goes to the program at once.
     if (exchange === undefined) return false;
     const decision = this.#decide(exchange, answer, undefined);
-    // Create the closure only for a request that is held, because most requests are not.
+    // Create the closure only for a held request, because most requests are not held.
     if (decision === 'held') this.#holdBack(exchange, undefined, () => proceed(event, request, response));
     return decision !== 'passed on';
   }
@@ -108,7 +108,7 @@ export class Admission {
     const session = stream.session as ServerHttp2Session | undefined;
     // The client has already cancelled the stream. No response is possible, and many handlers would throw.
     if (session === undefined) {
-      // The stream may still emit an error, and no other listener handles it.
+      // The cancelled stream may still emit an error, and no other listener handles the error.
       stream.on('error', () => undefined);
       return true;
     }
@@ -150,7 +150,7 @@ export class Admission {
     return this.#isRejected(exchange) ? 'answered' : 'passed on';
   }
 
-  // Tells whether the limits reject a request. If they do not, the request goes to the program.
+  // Tells whether the overload limits reject a request. If they do not, the request goes to the program.
   #isRejected(exchange: HttpExchange): boolean {
     this.#requests.watch(exchange);
     const isRejected = this.overload?.rejects(exchange) === true;

@@ -16,8 +16,8 @@ interface Ports {
 }
 
 /**
- * Acknowledgement checks the send queues of sockets. The kernel keeps sent bytes there until the peer has acknowledged
- * them.
+ * Acknowledgement checks the send queues of sockets. In these queues, the kernel keeps sent bytes until the peer has
+ * acknowledged them.
  */
 export class Acknowledgement {
   /** took is the duration of the last call of `look`, in milliseconds. */
@@ -34,7 +34,7 @@ export class Acknowledgement {
     this.#clock = clock;
   }
 
-  /** abandon makes the drain not wait for a socket whose response was truncated. */
+  /** abandon excludes a socket from the wait for acknowledgements, because its response was truncated. */
   abandon(socket: Ports): void {
     this.#abandoned.add(pairOf(socket));
   }

@@ -46,7 +46,7 @@ export interface DrainOptions {
 
 /**
  * Drain checks all connections every 50 ms with one timer. From `begin` on, it sends a FIN on each connection that has
- * been silent for a second. It does so as late as possible: when no request is in flight, or `silenceBeforeClose`
+ * been silent for a second. The FIN is sent as late as possible: when no request is in flight, or `silenceBeforeClose`
  * milliseconds before the deadline. Each check runs after Node has read all sockets in this turn of the event loop. So
  * a request that has arrived is always seen before a FIN is sent, even if the event loop was blocked.
  */
@@ -73,7 +73,7 @@ export class Drain {
 
   readonly #onFailure: (error: unknown) => void;
 
-  /** `onFailure` is called if ending a connection throws, because the program has changed the connection. */
+  /** `onFailure` is called if ending a connection throws. It throws only if the program has changed the connection. */
   constructor(
     traffic: Traffic,
     clock: Clock,
@@ -93,7 +93,7 @@ export class Drain {
 
   /** startChecks begins to check the connections. It closes no silent connection yet. */
   startChecks(servers: readonly Server[]): void {
-    // A server no longer reports its port when its listener has closed.
+    // Read the ports now, because a server no longer reports its port when its listener has closed.
     for (const server of servers) this.#ports.add(portOf(server));
     this.#traffic.onIdle = () => {
       if (this.#isIdle && this.#traffic.connections.size === 0) this.#noteProgress();
@@ -255,8 +255,8 @@ export class Drain {
     }
   }
 
-  // Destroys stale sockets. A socket with unacknowledged bytes stays open. Otherwise the kernel would answer further
-  // bytes of the peer with a reset, and the peer would lose what it has not read.
+  // Destroys sockets whose peer no longer reacts. A socket with unacknowledged bytes stays open. Otherwise the kernel
+  // would answer further bytes of the peer with a reset, and the peer would lose what it has not read.
   async #endStale(stale: readonly Connection[], now: number): Promise<void> {
     if (stale.length === 0 || now < this.#nextLookAt) return;
     this.#nextLookAt = Infinity;

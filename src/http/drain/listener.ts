@@ -38,7 +38,8 @@ export async function stopListening(
   const begun = clock.now();
   for (let now = begun; now < begun + longestWait && cut?.aborted !== true;) {
     const [before, since] = [activity(), now];
-    // Continue when the sockets of this turn have been read, and before the sockets of the next turn are read.
+    // Continue after the sockets of this turn of the event loop have been read, and before the sockets of the next turn
+    // are read.
     await new Promise((resolve) => startImmediate(resolve));
     now = clock.now();
     const isShort = now - since < quietTurn || now - begun > waitForQuiet;

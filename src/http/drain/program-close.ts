@@ -18,7 +18,7 @@ interface Drained {
   readonly address: ReturnType<Server['address']>;
   /** isWithheld is true if Node has emitted `close` and lameduck has not passed it to the program yet. */
   isWithheld: boolean;
-  /** isTold is true from the moment at which lameduck passes the event `close` to the program. */
+  /** isTold is true as soon as lameduck has begun to pass the event `close` to the program. */
   isTold: boolean;
   /** isClosed is true if the program itself has closed the server. */
   isClosed: boolean;

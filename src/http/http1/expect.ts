@@ -6,8 +6,8 @@ import type { Server } from '../server.ts';
 import { ignoreResets } from '../responses/socket-errors.ts';
 
 /**
- * withholdContinue prevents Node from sending a 100 on its own. Node does so if `checkContinue` has no listener. If
- * lameduck added a listener, the program would see that listener. So only `listenerCount` of the server is made to
+ * withholdContinue prevents Node from sending a 100 on its own. Node does so if `checkContinue` has no listener. The
+ * program would see a listener that lameduck added. So lameduck adds none, and only makes the server's `listenerCount`
  * return 1.
  */
 export function withholdContinue(server: Server): void {

@@ -18,8 +18,7 @@ export class HalfOpen {
   readonly #askedAt = new WeakMap<Connection, number>();
 
   /**
-   * askWhetherGone sends a 102 if the peer has sent a FIN and the time for a 102 has come. The drain calls it in each
-   * sweep.
+   * askWhetherGone sends a 102 if the peer has sent a FIN and the next 102 is due. The drain calls it in each sweep.
    */
   askWhetherGone(connection: Connection, now: number): void {
     const { exchanges, socket } = connection;

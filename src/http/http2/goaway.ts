@@ -28,8 +28,8 @@ const longestRoundTrips = 3_000;
 const longestWaitForRoom = 500;
 const pause = 20;
 
-// A raw write is possible with at most this many unacknowledged bytes: even the smallest send buffer of a kernel then
-// has room.
+// lameduck writes a GOAWAY to the socket itself only if at most this many bytes are unacknowledged. Even the smallest
+// send buffer of a kernel then has room.
 const mostUnacknowledged = 16_384;
 
 // The bytes of a GOAWAY frame with NO_ERROR and the highest possible stream identifier. It announces the end of the

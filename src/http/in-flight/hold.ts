@@ -5,7 +5,7 @@ import { AsyncResource } from 'node:async_hooks';
 export class Hold {
   #held: (() => void)[] | undefined;
 
-  /** begin makes `pass` store every function from now on. */
+  /** begin makes `pass` store every function that it gets from now on, instead of calling it. */
   begin(): void {
     this.#held ??= [];
   }

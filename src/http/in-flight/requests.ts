@@ -177,7 +177,8 @@ export class Requests {
    */
   recount({ connection }: HttpExchange): number {
     const now = this.#clock.now();
-    // If a client sends its next request only after the response, its earlier request on this connection has ended.
+    // Unless a client pipelines, it sends its next request only after the response. So its earlier request on this
+    // connection has ended.
     this.#ended.forgetIfEnded(connection);
     if (now >= this.#recountAt) {
       this.#ended.forgetEnded();

@@ -16,7 +16,7 @@ export class DrainRateLimiter {
     this.#since = now;
   }
 
-  /** next is the time at which the next request is allowed. */
+  /** next is the time at which the next request may be ended. */
   get next(): number {
     return this.#since + (this.#given * 1_000) / this.rate;
   }

@@ -8,7 +8,7 @@ import { redirectConnects, type Connect } from './redirect.ts';
 import type { Server } from '../server.ts';
 import type { Traffic } from '../traffic.ts';
 
-/** The servers must still listen. */
+/** SelfRequestsOptions contains the servers, which must still listen when SelfRequests is created. */
 export interface SelfRequestsOptions {
   readonly servers: readonly Server[];
   readonly traffic: Traffic;

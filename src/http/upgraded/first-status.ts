@@ -34,7 +34,7 @@ function before(socket: Duplex, name: 'write' | 'end', look: (chunk: unknown) =>
   const own = Object.getOwnPropertyDescriptor(socket, name);
   Object.defineProperty(socket, name, { value: wrapped, configurable: true, writable: true });
   return () => {
-    // Do not restore if the program has replaced the method since.
+    // Do not restore the method if the program has replaced it since.
     if (socket[name] !== wrapped) return;
     if (own === undefined) Reflect.deleteProperty(socket, name);
     else Object.defineProperty(socket, name, own);

@@ -1,4 +1,4 @@
-// Reads a response of the API server: which reply the election's decision gets, and which problem, if any, is logged.
+// Reads a response of the API server. Returns the reply for the election, and the problem to log, if there is one.
 import { alterationIn, isCoordinated, parseLease } from '../decision/lease.ts';
 import type { LeaseReply, Reply, Request } from '../decision/state.ts';
 
@@ -66,7 +66,7 @@ function replyTo({ method, body }: Sent, received: Received): Reply {
   }
   if (status === 201 && method === 'PUT') return { kind: 'recreated' };
   if (status === 409) return { kind: 'conflict' };
-  // If a 404 has another reason, for example because a proxy sent it, the Lease may still exist.
+  // A 404 with another reason than NotFound, for example from a proxy, does not show that the Lease is missing.
   if (status === 404 && method !== 'POST' && reasonOf(received) === 'NotFound') return { kind: 'absent' };
   return { kind: 'failed', isRejected: status >= 400 && status < 500, retryAfter: retryAfterOf(received) };
 }

@@ -50,7 +50,7 @@ function requestOf(state: State, now: Moment, election: Election): Omit<Request,
       holder === identity
         ? { ...own, acquireTime, transitions }
         : { ...own, acquireTime: now.wall, transitions: nextTransitions(current) },
-    // A release writes a duration of 1, because the API server rejects 0 (L-091).
+    // A release writes a lease duration of 1 second, because the API server rejects 0 (L-091).
     release: { holder: '', durationSeconds: 1, acquireTime: now.wall, renewTime: now.wall, transitions },
   }[step];
   return { method: 'PUT', body: updatedLease(current, holding, labels) };
@@ -260,8 +260,9 @@ function retryLater(state: State, exchange: Exchange, election: Election): State
   const asked = reply.kind === 'failed' ? (reply.retryAfter ?? 0) : 0;
   const isFreed = isOutdated(state, reply);
   const due = isFreed ? received.at + spread(random, election) : followAt(state, received, random, election);
-  // The watch has reported a release. Forget it after one more GET. If no GET ever confirms it, as after etcd was
-  // restored from a backup, this elector would otherwise send requests without a pause.
+  // The watch has reported a release. Forget the release after one more GET, even if the GET does not confirm it.
+  // Otherwise, if no GET ever confirmed it, as after a restore of etcd, this elector would send requests without a
+  // pause.
   const freed = isFreed ? undefined : state.freed;
   return { ...state, freed, step: 'read', due: Math.max(due, received.at + Math.min(asked, election.leaseDuration)) };
 }

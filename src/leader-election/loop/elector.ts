@@ -33,8 +33,8 @@ export interface ElectorParts {
   readonly record: (api: LeaseApi, message: string) => void;
 }
 
-// The work has at least this many milliseconds to stop after the abort of its signal. This matters if the lease
-// duration has already passed then, as after a suspension of the process.
+// The work has at least this many milliseconds to stop after the abort of its signal. The lease duration may already
+// have passed at the abort, as after a suspension of the process.
 const leastTimeToStop = 1_000;
 
 // Node's longest timer, in milliseconds. The Lease of another client may last longer, and a longer timer would fire at
@@ -126,8 +126,8 @@ export class LeaseElector {
     const api = await this.#parts.connect();
     try {
       let ended: Ended | undefined;
-      // If the work rejects because its term is over, release the Lease, pause and contend again. Another elector can
-      // lead in the pause.
+      // If the work rejects because its term is over, release the Lease, pause and contend again. During the pause,
+      // another elector can become the leader.
       do {
         const now = this.#now();
         const pause = ended === undefined ? 0 : this.#parts.election.retryPeriod * (1 + this.#parts.random());

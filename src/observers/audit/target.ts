@@ -74,7 +74,8 @@ function output(): Target {
     longestWrite: longestPipeWrite,
     before: '',
     async write(bytes) {
-      // The pipe may not have accepted all of the program's last line yet, so do not write between its parts.
+      // The pipe may not have accepted all of the program's last line yet, so do not write into the middle of that
+      // line.
       if (stdout.writableLength > 0) throw Object.assign(new Error('standard output is full'), { code: 'EAGAIN' });
       return (await writeFile(standardOutput, bytes)).bytesWritten;
     },

@@ -109,7 +109,7 @@ export const metricsTable = {
     type: 'gauge',
     labels: [],
     aggregator: 'max',
-    help: 'Whether the shutdown of lameduck_shutdown_predicted_seconds is expected to cut requests, because the drain has too little time (1), or not (0).',
+    help: 'Whether the shutdown in progress, or one that would begin now, is expected to cut requests for lack of time (1), or not (0).',
   },
   lameduck_event_loop_active_seconds_total: {
     type: 'counter',
@@ -119,7 +119,7 @@ export const metricsTable = {
   lameduck_event_loop_delay_seconds_total: {
     type: 'counter',
     labels: [],
-    help: 'Sum of the delays of a timer that fires ten times per second. Present only with a probePort.',
+    help: 'Total delay of a timer that should fire ten times per second. Present only with a probePort.',
   },
   lameduck_event_loop_stalls_total: {
     type: 'counter',

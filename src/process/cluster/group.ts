@@ -21,7 +21,7 @@ interface Member {
   /** isHolding is true while the worker holds its requests and waits until the shared listener is closed. */
   isHolding: boolean;
   /**
-   * questions contains each question that the worker has not answered yet: by its id, the time of sending and the
+   * questions contains, by its id, each question that the worker has not answered yet, with the time of sending and the
    * callback.
    */
   readonly questions: Map<number, { readonly sentAt: number; readonly answer: (isReady: boolean) => void }>;
@@ -127,7 +127,8 @@ export class Group {
     worker.process.once('exit', (exitCode, signal) => {
       this.#onExit(member, exitCode, signal);
     });
-    // Welcome a worker that has created its lifecycle before the primary created its own.
+    // The worker may have created its lifecycle before the primary created its own, so tell it now that the primary has
+    // a lifecycle.
     this.#welcome(worker);
   }
 

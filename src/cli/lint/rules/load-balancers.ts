@@ -14,7 +14,7 @@ export interface LoadBalancer {
   readonly idleSeconds?: number;
   /**
    * lag is how long the load balancer can still send connections to a terminating pod. It is undefined if the load
-   * balancer sends connections to nodes that pass its health check whatever happens to a pod.
+   * balancer sends connections to every node that passes its health check, even if a pod of the node terminates.
    */
   readonly lag?: Lag | undefined;
   /** responseSeconds is how long the load balancer waits for a response. It is undefined if the time is unknown. */
@@ -77,7 +77,8 @@ function applicationLoadBalancer(ingress: ManifestObject, service: ManifestObjec
   const shared = annotationsOf(ingress);
   const attributes = shared['alb.ingress.kubernetes.io/load-balancer-attributes'];
   const idleSeconds = wholeNumber(attribute(attributes, 'idle_timeout.timeout_seconds')) ?? albIdleSeconds;
-  // For the targets, the AWS Load Balancer Controller prefers the annotations of the Service.
+  // For the settings of targets, the AWS Load Balancer Controller prefers the annotations of the Service to those of
+  // the Ingress.
   const annotations = { ...shared, ...annotationsOf(service) };
   const own = (name: string): unknown => annotations[`alb.ingress.kubernetes.io/${name}`];
   const isToPods = own('target-type') === 'ip';
@@ -99,8 +100,8 @@ function applicationLoadBalancer(ingress: ManifestObject, service: ManifestObjec
 }
 
 function googleLoadBalancer(ingressClass: string, service: ManifestObject, inventory: Inventory): LoadBalancer {
-  // An internal load balancer always sends requests to pods. For another one, GKE can add the annotation by itself, so
-  // without the annotation it is unknown whether requests are sent to pods.
+  // An internal load balancer always sends requests to pods. For an external load balancer, GKE can add the annotation
+  // by itself. If the annotation is missing, it is therefore unknown whether requests are sent to pods.
   const stated = jsonObject(annotationsOf(service)['cloud.google.com/neg'])['ingress'];
   const isToPods = ingressClass === 'gce-internal' ? true : stated;
   const config = backendConfigOf(service, inventory);
@@ -133,7 +134,7 @@ function backendConfigOf(service: ManifestObject, { objects: all }: Inventory): 
   return names.size === 1 && found !== undefined ? object(found.fields['spec']) : undefined;
 }
 
-// Class nginx is that of two Ingress controllers, whose annotations differ and whose default is the same.
+// Two Ingress controllers use the class nginx. Their annotations differ, but their default is the same.
 function nginx(ingress: ManifestObject): LoadBalancer {
   const annotations = annotationsOf(ingress);
   const stated =
@@ -203,7 +204,7 @@ function jsonObject(value: unknown): Fields {
   try {
     return object(JSON.parse(text(value, '')));
   } catch {
-    // The controller rejects such an annotation, so that it states nothing.
+    // The controller rejects an annotation that is not valid JSON, so treat the annotation as empty.
     return {};
   }
 }

@@ -23,7 +23,7 @@ export const rolloutRules: readonly Rule[] = [
           {
             path: ['spec', 'strategy', 'type'],
             message: `During a rollout no pod runs, because Recreate ends the old pods before it creates new ones. Service ${service.name} refuses connections until a new pod is ready.`,
-            remedy: 'Use RollingUpdate. If the pods cannot run side by side, suppress this with the reason.',
+            remedy: 'Use RollingUpdate. If the pods cannot run side by side, suppress this finding with the reason.',
           },
         ];
       }
@@ -33,7 +33,8 @@ export const rolloutRules: readonly Rule[] = [
         {
           path: ['spec', 'replicas'],
           message: `During a rollout no pod runs, because a StatefulSet ends its only pod before it creates the new one. Service ${service.name} refuses connections until the new pod is ready.`,
-          remedy: 'Run at least two replicas, or use a Deployment. If only one can run, suppress this with the reason.',
+          remedy:
+            'Run at least two replicas, or use a Deployment. If only one can run, suppress this finding with the reason.',
         },
       ];
     }),

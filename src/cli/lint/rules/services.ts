@@ -18,7 +18,7 @@ export const serviceRules: readonly Rule[] = [
       if (publishNotReadyAddresses !== true || !hasAddress(service) || Object.keys(object(selector)).length === 0)
         return [];
       const [first, ...others] = workloads.filter((workload) => selects(selector, service.namespace, workload));
-      // If there is no other pod that could serve the connections, the field loses none.
+      // If no other pod could serve the connections, the field publishNotReadyAddresses loses none of them.
       if (first !== undefined && others.length === 0 && hasOnePodAtMost(first)) return [];
       return [
         {
@@ -69,7 +69,8 @@ export const serviceRules: readonly Rule[] = [
     find: inServers((container, workload, inventory) => {
       const drain = drainLimit(container);
       const longest = requestLimit(container);
-      // A program that ends every request in time never lets a load balancer wait.
+      // If the program ends every request within the time of the drain, the load balancer never waits longer than the
+      // drain.
       if (drain === undefined || (longest !== undefined && longest.seconds <= drain.seconds)) return [];
       return loadBalancersOf(container, workload, inventory)
         .flatMap(({ title, responseSeconds = 0 }) =>
@@ -139,7 +140,7 @@ export const serviceRules: readonly Rule[] = [
   },
 ];
 
-// Returns the longest time that the program gives any request. Lameduck takes 0 as no limit.
+// Returns the longest time that the program gives any request. In lameduck, 0 means no limit.
 function requestLimit(container: Container): Stated | undefined {
   const limit = statedTime(container, 'request');
   return limit?.seconds === 0 ? undefined : limit;

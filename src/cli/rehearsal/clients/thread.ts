@@ -21,7 +21,7 @@ let crowd: Crowd | undefined;
 
 const report = (): void => {
   if (crowd === undefined) return;
-  // Each value of the histogram includes the interval of 10 ms at which Node takes samples, so subtract it.
+  // Each value of Node's event loop delay histogram includes the sampling interval of 10 ms, so subtract the interval.
   const loopDelayMs = Math.max(0, delay.max / 1e6 - 10);
   delay.reset();
   say({ kind: 'report', tallies: crowd.tallies, losses, inFlight: crowd.inFlight, loopDelayMs });
