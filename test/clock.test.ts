@@ -46,7 +46,7 @@ test('timers run in the order of their times, and a cancelled timer does not run
   assert.deepEqual(calls, ['sooner', 'later']);
 });
 
-test('a wait of the clock ends at its time', async () => {
+test('a wait on a clock ends when its duration has passed', async () => {
   const clock = new FakeClock();
   let isOver = false;
   void wait(clock, 100).then(() => (isOver = true));
@@ -56,7 +56,7 @@ test('a wait of the clock ends at its time', async () => {
   assert.equal(isOver, true);
 });
 
-test('a wait of the clock ends at once when its AbortSignal is aborted, and leaves no timer', async () => {
+test('a wait on a clock ends at once when its AbortSignal is aborted, and leaves no timer', async () => {
   const clock = new FakeClock();
   const abort = new AbortController();
   let isOver = false;

@@ -184,7 +184,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
 });
 
 void describe("a gRPC server of the program's own", { concurrency: 4 }, () => {
-  test("P-046 the program's own gRPC server drains with the others: its calls get responses, its watches end, and it rejects new calls", async (t) => {
+  test("P-046 the program's own gRPC server drains with the other servers: its calls get responses, its watches end, and it rejects new calls", async (t) => {
     const it = subject(t);
     const own = await ownServer(t, it);
     const client = clientOf(t, own.port);

@@ -102,7 +102,7 @@ test('P-075 a pre-shutdown hook whose limit leaves less than 1 s for the drain i
   fresh.handle.addPreShutdownHook('slow', () => undefined, { timeout: 24_000 });
 });
 
-test('the limit of a hook is its own, or else that of its kind', async () => {
+test('a hook has its own time limit, or else the limit of its kind of hook', async () => {
   const { handle, clock } = await readyUnderTest({ preShutdownHookTimeout: '2s', destroyHookTimeout: '1s' });
   handle.addPreShutdownHook('own', hangs, { timeout: '500ms' });
   handle.addPreShutdownHook('of-kind', hangs);
@@ -147,7 +147,7 @@ test('a shutdown without a reason says that the program requested it', async () 
   assert.equal((await clock.advanceUntil('the end', handle.ended)).reason, 'shutdown()');
 });
 
-test('ended resolves after every shutdown, whatever its cause', async () => {
+test('the promise ended resolves after every shutdown, whatever its cause', async () => {
   const { handle, shutdown, clock } = await readyUnderTest();
   void shutdown.begin('SIGTERM');
   assert.equal((await clock.advanceUntil('the end', handle.ended)).reason, 'SIGTERM');

@@ -56,7 +56,7 @@ const noServers: Readonly<Record<string, unknown>> = {
   'a number': 8080,
   'an object': {},
   'a server of node:net': createNetServer(),
-  'an array with something else in it': [createServer(), undefined],
+  'an array that contains something other than a server': [createServer(), undefined],
   'a function': () => undefined,
 };
 
@@ -249,7 +249,7 @@ test('an ambiguous value of LAMEDUCK_DISABLED is rejected', async (context) => {
   );
 });
 
-test('LAMEDUCK_DISABLED=1 rejects no program that is valid without it', async (context) => {
+test('a program that is valid without LAMEDUCK_DISABLED=1 is also valid with it', async (context) => {
   variable(context, 'LAMEDUCK_DISABLED', '1');
   const duck = lameduck(createServer(), { terminationGracePeriodSeconds: 120 });
   duck.addPreShutdownHook('slow', () => undefined, { timeout: '60s' });

@@ -11,7 +11,7 @@ afterEach(() => {
   process.env[alone] = '';
 });
 
-test('with LAMEDUCK_LEADER_ELECTION_ALONE an elector leads without a cluster, with increasing tokens of digits', async () => {
+test('with LAMEDUCK_LEADER_ELECTION_ALONE an elector leads without a cluster, with increasing decimal tokens', async () => {
   process.env[alone] = '1';
   const elector = createElector({ leaseName: 'alone', identity: 'a', logger });
   const tokens: string[] = [];
@@ -54,7 +54,7 @@ test('an elector does not replace the dispatcher that a program has set for the 
   const key = Symbol.for('undici.globalDispatcher.1');
   const dispatcher = { dispatch: () => true };
   global[key] = dispatcher;
-  // An undici version that was loaded earlier may know only the first version of dispatchers.
+  // An undici version that was loaded earlier may know only the first version of the dispatcher interface.
   global[Symbol.for('undici.globalDispatcher.2')] = undefined;
   const elector = createElector({ leaseName: 'app', leaseNamespace: 'ns', apiServer: { url }, logger });
   await elector.run(() => undefined);

@@ -44,7 +44,7 @@ test("P-112 a patched emit calls the emitter's own emit, and restores it afterwa
   assert.equal(emitter.emit('a'), false);
 });
 
-test('an emit that another library has put over the patch stays', () => {
+test('an emit with which another library has replaced the patch must stay', () => {
   const emitter = new EventEmitter();
   const restore = patchEmit(
     emitter,

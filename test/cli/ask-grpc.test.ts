@@ -21,7 +21,7 @@ function ask(port: number, patience = 20_000, service = ''): Promise<GrpcOutcome
   return askGrpc({ port, hosts: ['127.0.0.1'], limit: performance.now() + patience, service });
 }
 
-/** said returns the outcome of a health check on a server that handles each call with `onStream`. */
+/** said runs a gRPC health check against a server that handles each call with `onStream`, and returns the outcome. */
 async function said(t: TestContext, onStream: OnStream, patience?: number): Promise<GrpcOutcome> {
   const server = createServer();
   server.on('sessionError', () => undefined);
@@ -32,7 +32,9 @@ async function said(t: TestContext, onStream: OnStream, patience?: number): Prom
   return ask(await listen(t, server), patience);
 }
 
-/** answer returns a listener that responds as gRPC does: a body and trailers. By default the status is 0. */
+/**
+ * answer returns a stream listener that responds with a body and trailers, as gRPC does. By default `grpc-status` is 0.
+ */
 function answer(body: Buffer | undefined, trailers: object = { 'grpc-status': '0' }, headers: object = grpc): OnStream {
   return (stream) => {
     stream.respond({ ...headers }, { waitForTrailers: true });
@@ -43,14 +45,14 @@ function answer(body: Buffer | undefined, trailers: object = { 'grpc-status': '0
   };
 }
 
-/** only returns a listener whose response consists only of headers. */
+/** only returns a stream listener that responds with headers and no body. */
 function only(headers: object): OnStream {
   return (stream) => {
     stream.respond({ ...grpc, ...headers }, { endStream: true });
   };
 }
 
-// `:status: 200` and `content-type: application/grpc`, as HPACK writes them.
+// The HPACK encoding of `:status: 200` and `content-type: application/grpc`.
 const head = [0x88, 0x0f, 0x10, 16, ...Buffer.from('application/grpc')];
 const many = [...head, ...Array.from({ length: 1_000 }, () => [0, 1, 0x78, 1, 0x78]).flat()];
 const endless = [
@@ -134,7 +136,7 @@ void describe(
       ['is reset without an error after SERVING', [...begun, reset(0)], /^the answer is malformed$/],
       ['is reset without an error or a response', [settings, reset(0)], /^the stream ended without an answer$/],
       [
-        'is not included in the GOAWAY',
+        'has a greater id than the last stream in the GOAWAY',
         [settings, goaway(0, 0)],
         /REFUSED_STREAM$|^the stream ended without an answer$/,
       ],
@@ -145,7 +147,7 @@ void describe(
         [settings, frame('headers', many, { flags: 5 })],
         /ENHANCE_YOUR_CALM$/,
       ],
-      ['has headers without an end', [settings, ...endless], /CONTINUATION|[Ee]rror/],
+      ['has headers that never end', [settings, ...endless], /CONTINUATION|[Ee]rror/],
       ['has a frame that is too long', [settings, Buffer.alloc(9, 0xff)], /[Ee]rror/],
     ] as const) {
       test(`a gRPC health check fails if its stream ${what}`, async (t) => {
@@ -156,7 +158,7 @@ void describe(
       });
     }
 
-    test('a gRPC health check passes if the response arrives as prepared frames', async (t) => {
+    test('a gRPC health check passes if the test writes the frames of the response byte by byte itself', async (t) => {
       const port = await listen(t, peer([...begun, trailers]));
       assert.deepEqual(await ask(port), { kind: 'said', failure: undefined });
     });
@@ -205,7 +207,7 @@ void describe('a gRPC response without an end', { concurrency: 4 }, () => {
       stream.respond({ ...grpc });
       stream.write(serving);
     },
-    'of provisional headers': (stream) => {
+    'that consists only of 1xx headers': (stream) => {
       const more = setInterval(() => {
         stream.additionalHeaders({ ':status': 103 });
       }, 1);

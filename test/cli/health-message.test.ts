@@ -1,4 +1,4 @@
-// Compares the bytes of a gRPC health check with those of the library that lameduck/grpc uses.
+// Compares the encoded messages of a gRPC health check with those of the library that lameduck/grpc uses.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { service as health } from 'grpc-health-check';
@@ -29,7 +29,7 @@ test('K-032 a gRPC health request contains a service name of any length and in a
   assert.deepEqual([...requestOf('')], [0, 0, 0, 0, 0]);
 });
 
-test('K-033 each health status is parsed as the library encodes it', () => {
+test('K-033 each gRPC health status is parsed from the bytes that the gRPC library encodes', () => {
   for (const status of ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN']) {
     assert.equal(statusIn(frame(check.responseSerialize({ status }))), status);
   }
@@ -40,17 +40,21 @@ for (const [what, message, status] of [
   ['a status in more bytes than it needs', [0x08, 0x81, 0x80, 0x00], 'SERVING'],
   ['two statuses, of which the last counts', [0x08, 0x01, 0x08, 0x02], 'NOT_SERVING'],
   ['a status that is not in the list', [0x08, 0x07], 'ServingStatus 7'],
-  ['a status of which only the low 32 bits are 1', [0x08, 0x81, 0x80, 0x80, 0x80, 0x10], 'ServingStatus 4294967297'],
+  ['a 64-bit status whose low 32 bits equal 1', [0x08, 0x81, 0x80, 0x80, 0x80, 0x10], 'ServingStatus 4294967297'],
   ['a negative status', [0x08, ...Array<number>(9).fill(0xff), 0x01], 'ServingStatus 18446744073709552000'],
   ['field 1 of another type', [0x0a, 0x01, 0x01], 'UNKNOWN'],
   ['other fields around the status', [0x10, 0x05, 0x08, 0x01, 0x1a, 0x02, 0x08, 0x02], 'SERVING'],
   ['fixed-length fields around the status', [0x11, 8, 2, 8, 2, 8, 2, 8, 2, 0x08, 0x01, 0x1d, 8, 2, 8, 2], 'SERVING'],
   ['field 17, whose tag has two bytes', [0x88, 0x01, 0x02, 0x08, 0x01], 'SERVING'],
   ['a tag without a value', [0x08], undefined],
-  ['a value without an end', [0x08, 0x81], undefined],
-  ['a value of eleven bytes', [0x08, ...Array<number>(10).fill(0x80), 0x01], undefined],
-  ['a text longer than the rest of the message', [0x08, 0x01, 0x12, 0x05, 0x00], undefined],
-  ['a text of the greatest possible length', [0x08, 0x01, 0x12, ...Array<number>(9).fill(0xff), 0x01], undefined],
+  ['a varint that is cut off', [0x08, 0x81], undefined],
+  ['a varint of eleven bytes', [0x08, ...Array<number>(10).fill(0x80), 0x01], undefined],
+  ['a string field longer than the rest of the message', [0x08, 0x01, 0x12, 0x05, 0x00], undefined],
+  [
+    'a string field of the greatest possible length',
+    [0x08, 0x01, 0x12, ...Array<number>(9).fill(0xff), 0x01],
+    undefined,
+  ],
   ['half a fixed-length field', [0x08, 0x01, 0x11, 0, 0, 0], undefined],
   ['a group', [0x0b, 0x08, 0x01, 0x0c], undefined],
   ['an unknown wire type', [0x08, 0x01, 0x0f], undefined],
@@ -62,7 +66,7 @@ for (const [what, message, status] of [
   });
 }
 
-test('K-033 a message that is incomplete, followed by others or compressed is parsed as no status', () => {
+test('K-033 a gRPC health response that is incomplete, compressed or followed by another message is parsed as no status', () => {
   const serving = frame([0x08, 0x01]);
   assert.equal(statusIn(serving), 'SERVING');
   for (let length = 0; length < serving.length; length++) {

@@ -21,7 +21,10 @@ import { root } from '../support/markdown.ts';
 import { listen } from '../support/listening.ts';
 import { reservePort } from '../support/reserved-port.ts';
 
-/** managed starts a lifecycle with a gRPC health service, and returns a function that runs the command on it. */
+/**
+ * managed starts a server with lameduck and a gRPC health service. It returns a function that runs `lameduck probe
+ * grpc` on this server.
+ */
 async function managed(t: TestContext, options: LameduckOptions = {}) {
   const logger = { info: () => undefined, warn: () => undefined, error: () => undefined };
   const server = createServer();

@@ -11,12 +11,12 @@ import { listen } from '../support/listening.ts';
 import { reservePort } from '../support/reserved-port.ts';
 import { ProbedProcess } from '../support/probed-process.ts';
 
-/** answers starts a server with this listener, and returns its port. */
+/** answers starts an HTTP server with the given request listener, and returns its port. */
 async function answers(t: TestContext, listener: RequestListener, host = '127.0.0.1'): Promise<string> {
   return String(await listen(t, createServer(listener), host));
 }
 
-/** says starts a server that sends only this text on every connection, and returns its port. */
+/** says starts a TCP server that sends only the given text on every connection, and returns its port. */
 async function says(t: TestContext, text: string): Promise<string> {
   return String(
     await listen(
@@ -38,7 +38,7 @@ test('K-035 lameduck probe exits with 0 if the endpoint passes, and otherwise wi
   assert.deepEqual(await probeOnce(t, ['livez'], env), { code: 0, output: 'livez: ok\n' });
 });
 
-test('P-090 the line of lameduck probe reports a reused response with its age, and a blocked event loop', async (t) => {
+test('P-090 lameduck probe prints the age of a reused response, and whether the event loop is blocked', async (t) => {
   const program = await ProbedProcess.start(t, { LAMEDUCK_READYZ_EVENT_LOOP_STALL_LIMIT: '1s' });
   const env = { LAMEDUCK_PROBE_PORT: String(program.probePort) };
   await program.probe('/readyz');
@@ -67,7 +67,7 @@ test('K-012 lameduck probe passes with any status from 200 to 399, and with no o
   }
 });
 
-test('the line of lameduck probe does not mention the age of a response below one second', async (t) => {
+test('lameduck probe does not print the age of a response that is younger than one second', async (t) => {
   let age = '0';
   const port = await answers(t, (_request, response) => response.writeHead(200, { Age: age }).end('ok'));
   assert.equal((await probeOnce(t, ['livez', '--port', port])).output, 'livez: ok\n');
@@ -199,7 +199,7 @@ for (const [args, env, line] of [
   [['__proto__'], {}, /^lameduck: unknown command "__proto__": /],
   [[], {}, /^lameduck: expected a command: rehearse, .*; lameduck --help shows examples/],
 ] as const) {
-  // A HEALTHCHECK may only exit with 0 or 1. An unknown command exits with 2.
+  // The command of a Docker HEALTHCHECK may exit only with 0 or 1. An unknown command of lameduck exits with 2.
   const expected = (args as readonly string[]).includes('probe') ? 1 : 2;
   test(`lameduck ${JSON.stringify(args)} with ${JSON.stringify(env)} prints one line and exits with ${String(expected)}`, async (t) => {
     const { code, output } = await lameduck(t, args, env);
@@ -220,7 +220,7 @@ test('lameduck probe loads no package, and only few files', () => {
     const { importedFiles } = ts.preProcessFile(readFileSync(file, 'utf8'));
     const text = readFileSync(file, 'utf8');
     for (const { fileName } of importedFiles) {
-      // The other commands are imported only when they are called.
+      // The modules of the other commands are imported only when those commands are run.
       if (file === main && fileName !== './probe.ts' && text.includes(`import('${fileName}')`)) continue;
       if (new RegExp(`import type [^;]*'${fileName.replaceAll('.', '\\.')}'`).test(text)) continue;
       if (fileName.startsWith('.')) load(join(dirname(file), fileName));

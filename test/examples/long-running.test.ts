@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import { disposed } from '../support/disposed.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
 
-test('P-034, P-035 examples/long-running.ts sends news to both kinds of clients, and both get complete responses at its shutdown', async (t) => {
-  // During the delay everything is served. It does not matter whether the last poll or the process signal arrives
-  // first.
+test('P-034, P-035 examples/long-running.ts sends events to streams and long polls, and all get complete responses at its shutdown', async (t) => {
+  // During the shutdown delay every request is served, so it does not matter whether the last poll or the process
+  // signal arrives first.
   const env = { PORT: '0', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s' };
   const server = disposed(t, new ProcessUnderTest('../../examples/long-running.ts', env));
   const { addresses } = await server.line('the start', ({ msg = '' }) => msg.startsWith('lifecycle started'));

@@ -8,7 +8,7 @@ import type { Client } from '../support/serving.ts';
 import { until } from '../support/until.ts';
 
 const longRunning = { config: { lameduck: { longRunning: true } } } as const;
-// The drain has one second. After that it destroys unfinished requests.
+// The drain may take one second. After that it destroys unfinished requests.
 const shortDrain = { terminationGracePeriodSeconds: 4, destroyHookTimeout: '1s' } as const;
 
 /** ask sends each request on its own connection, and resolves when all of them have reached their handlers. */

@@ -22,7 +22,7 @@ const suspects = [
 ];
 
 for (const name of suspects) {
-  test(`P-089 a livez check named "${name}" is added, with a warning`, () => {
+  test(`P-089 a livez check named "${name}" is added, with a warning that it looks like a dependency`, () => {
     const under = new HealthUnderTest();
     under.health.addLivez(name, passes);
     assert.match(under.bodyOf('/livez?verbose'), new RegExp(`^\\[\\+\\]${name} ok$`, 'm'));

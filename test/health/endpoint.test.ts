@@ -10,13 +10,13 @@ const headers = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-test('A-085 an endpoint whose checks pass responds with 200, ok and no newline', () => {
+test('A-085 an endpoint whose checks pass responds with status 200 and the body ok, without a newline', () => {
   for (const url of ['/readyz', '/livez', '/healthz']) {
     assert.deepEqual(new HealthUnderTest().ask(url), { status: 200, headers, body: 'ok' });
   }
 });
 
-test('P-086 every probe response forbids storing, and forbids content sniffing except for the ok of a single check, as in the apiserver', () => {
+test('P-086 every probe response has Cache-Control: no-store, and all but the ok of a single check have X-Content-Type-Options', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('bad', fails);
   for (const url of ['/livez', '/livez/ping', '/livez/bad', '/livez/nothing']) {
@@ -226,7 +226,7 @@ test('P-091 a probe that waits for a check when the shutdown begins gets a 500',
   );
 });
 
-test('A-089 a check that temporarily passes without running can be excluded by its group (unlike A-091), and is not counted', () => {
+test('A-089 a check that passes without running during its grace period can be excluded by its group, and is not counted', () => {
   const { clock, observer } = new HealthUnderTest();
   const endpoint = new Endpoint('livez', { clock, observer });
   const check = new Check('boot', fails, { clock, checkTimeout: 900 }, { group: 'start' });

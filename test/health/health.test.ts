@@ -56,7 +56,7 @@ test('P-091, P-092 a check that reads a flag of the program changes /readyz at t
   }
 });
 
-test('A-074 no endpoint accepts new checks after installation', () => {
+test('A-074 no endpoint accepts new checks after the health endpoints are closed to registration', () => {
   const { health } = new HealthUnderTest();
   health.close();
   const late = (endpoint: string, name: string): object => ({
@@ -152,7 +152,7 @@ test('a livez check whose name is unused on only one of its two endpoints is add
 });
 
 for (const livezGracePeriod of [0, 5_000]) {
-  test(`A-040 a post-start hook whose check cannot be on every endpoint is on none, with a grace period of ${String(livezGracePeriod)}ms`, () => {
+  test(`A-040 a post-start hook whose check cannot be added to every endpoint is added to none, with a grace period of ${String(livezGracePeriod)}ms`, () => {
     for (const kind of ['readyz', 'livez'] as const) {
       const under = new HealthUnderTest({ livezGracePeriod });
       if (kind === 'readyz') under.health.addReadyz('poststarthook/a', passes);
@@ -176,7 +176,7 @@ for (const url of ['/readyz', '/readyz/', '/readyz?', '/readyz?a=1', '/readyz/?a
   });
 }
 
-test('A-070, P-085 the path of one check follows that of its endpoint, whose letters may be of any case', () => {
+test('A-070, P-085 the path of a single check begins with the path of its endpoint, in letters of any case', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('a/b', passes);
   under.health.addLivez('bad', fails);
@@ -209,7 +209,7 @@ const noProbes = [
   'h:80',
 ];
 
-test('any other URL is not a probe and belongs to the program', () => {
+test('a URL that is not a probe path belongs to the program', () => {
   const { health } = new HealthUnderTest();
   for (const url of noProbes) assert.equal(health.answer(url), undefined, url);
 });

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { seeded } from '../support/random.ts';
 import { HealthUnderTest, passes } from '../support/health-under-test.ts';
 
-// The number of bytes in Node's default limit for a request head.
+// Node's default limit for a request head, in bytes.
 const longestHead = 16 * 1_024;
 
 /** The line about unmatched names in a verbose response. */
@@ -32,7 +32,7 @@ test('A-088, A-089, P-085 names that match no check do not change the status, an
     under.bodyOf(`/readyz?${query}`),
     `${head}[-]shutdown failed: reason withheld\n${warning}readyz check failed\n`,
   );
-  assert.deepEqual(under.warnings, [], 'nothing that a prober sends may be logged (against A-105)');
+  assert.deepEqual(under.warnings, [], 'nothing that a prober sends may be logged (a deviation from A-105)');
 });
 
 test('A-088, A-089, P-085 excluding a group excludes all of its checks, and each is listed with that group', () => {

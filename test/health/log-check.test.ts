@@ -23,7 +23,7 @@ function withLog(answer: () => unknown): Flushes {
   return { under, how, count: () => flushes };
 }
 
-test('A-072, A-077 the check log follows ping on each endpoint, and is the same check on all of them', () => {
+test('A-072, A-077 the check "log" comes after the check "ping" on each endpoint, and is the same check on all of them', () => {
   const { under, count } = withLog(() => undefined);
   for (const endpoint of ['readyz', 'livez', 'healthz']) {
     assert.match(under.bodyOf(`/${endpoint}?verbose`), /^\[\+\]ping ok\n\[\+\]log ok\n/);
@@ -56,7 +56,7 @@ const blocked: Readonly<Record<string, () => unknown>> = {
 };
 
 for (const [what, answer] of Object.entries(blocked)) {
-  test(`A-077 with a flush ${what} the check log fails when the last completed flush is two minutes old, not a millisecond before`, async () => {
+  test(`A-077 with a flush ${what} the check "log" fails when the last completed flush is two minutes old, not a millisecond before`, async () => {
     const { under, how } = withLog(() => undefined);
     under.ask('/livez');
     await under.clock.advance(5 * minute);
@@ -69,7 +69,7 @@ for (const [what, answer] of Object.entries(blocked)) {
     assert.deepEqual(under.observer.checkChanges.slice(0, 1), ['livez log: check "log" failed: logging blocked']);
   });
 
-  test(`A-077 with a flush ${what} from the start the check log passes for two minutes from its first run`, async () => {
+  test(`A-077 with a flush ${what} from the start the check "log" passes for two minutes from its first run`, async () => {
     const { under } = withLog(answer);
     await under.clock.advance(10 * minute);
     assert.equal(under.statusOf('/livez'), 200);
@@ -80,7 +80,7 @@ for (const [what, answer] of Object.entries(blocked)) {
   });
 }
 
-test('A-077 the check log waits for a slow flush, and begins no other flush before it ends', async () => {
+test('A-077 the check "log" waits for a slow flush, and begins no other flush before it ends', async () => {
   const { under, how, count } = withLog(() => undefined);
   under.ask('/livez');
   const slow = Promise.withResolvers<undefined>();
@@ -96,7 +96,7 @@ test('A-077 the check log waits for a slow flush, and begins no other flush befo
   assert.equal(count(), 3);
 });
 
-test('A-077 a log that is writable again passes with the next probe', async () => {
+test('A-077 the check "log" passes at the next probe after the log is writable again', async () => {
   const { under, how } = withLog(() => {
     throw new Error('blocked');
   });
@@ -107,7 +107,7 @@ test('A-077 a log that is writable again passes with the next probe', async () =
   assert.equal(under.statusOf('/livez'), 200);
 });
 
-test('a process that was suspended for more than two minutes does not fail the check log because of that', async () => {
+test('a process that was suspended for more than two minutes does not fail the check "log" because of that', async () => {
   const { under } = withLog(() => undefined);
   under.ask('/livez');
   const now = under.clock.now.bind(under.clock);
@@ -115,7 +115,7 @@ test('a process that was suspended for more than two minutes does not fail the c
   assert.equal(under.statusOf('/livez'), 200, 'the probe must arrive before the timer that is due');
 });
 
-test('A-077 the check log always passes and has no timer if the log cannot be flushed', async () => {
+test('A-077 the check "log" always passes and has no timer if the log cannot be flushed', async () => {
   const under = new HealthUnderTest({ flushLog: undefined });
   for (let probe = 0; probe < 3; probe++) {
     assert.equal(under.statusOf('/livez'), 200);
@@ -145,7 +145,7 @@ test('P-073 a flush that ends after the lifecycle begins no other flush', async 
   assert.equal(under.clock.pending.all, 0);
 });
 
-test('a flush that calls back twice begins only one timer', async () => {
+test('a log flush that calls its callback twice starts only one timer', async () => {
   const { under } = withLog(() => ({
     then(resolve: () => void) {
       resolve();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { failingIn, lineOf } from '../../src/health/report.ts';
 import { fails, HealthUnderTest, passes } from '../support/health-under-test.ts';
 
-test('the failed checks of a report are parsed by name, in order', () => {
+test('the names of failed checks are parsed from a probe response, in order', () => {
   const under = new HealthUnderTest();
   under.health.addLivez('queue/depth_1.5-a', fails);
   under.health.addLivez('worker', passes);
@@ -13,13 +13,13 @@ test('the failed checks of a report are parsed by name, in order', () => {
   assert.deepEqual(failingIn(under.bodyOf('/livez?verbose&exclude=database&exclude=queue/depth_1.5-a')), []);
 });
 
-test('an excluded name that looks like a line of a report does not count as a failed check', () => {
+test('an excluded name that looks like a line of a probe response does not count as a failed check', () => {
   const under = new HealthUnderTest();
   const name = encodeURIComponent('x\n[-]database failed: reason withheld\n');
   assert.deepEqual(failingIn(under.bodyOf(`/livez?verbose&exclude=${name}`)), []);
 });
 
-test('a line without a failing check is ignored', () => {
+test('a response without a line of a failed check has no failed checks', () => {
   const line = lineOf({ name: 'database', exclusion: undefined, result: new Error('why') });
   assert.deepEqual(failingIn(`a page that says ${line}`), []);
   assert.deepEqual(failingIn(''), []);

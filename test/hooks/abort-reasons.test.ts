@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { hangs } from '../support/hooks-under-test.ts';
 import { createUnderTest, recordOf } from '../support/lifecycle-under-test.ts';
 
-test("A-045, P-098 the AbortSignal of an ended post-start hook is aborted with AbortError, and at its limit with the hook's failure", async () => {
+test("A-045, P-098 the AbortSignal of an ended post-start hook is aborted with AbortError, and that of a timed-out hook with the hook's failure", async () => {
   const parts = createUnderTest({ preShutdownHookTimeout: '1s' });
   const { handle, clock } = parts;
   const signals: Record<string, AbortSignal> = {};
@@ -27,7 +27,7 @@ test("A-045, P-098 the AbortSignal of an ended post-start hook is aborted with A
   assert.equal(signals['destroy']?.aborted, false);
 });
 
-test('P-098 a hook gets its time limit, and a post-start hook gets none', async () => {
+test('P-098 a hook function is passed its time limit, except for a post-start hook, which has none', async () => {
   const parts = createUnderTest({ destroyHookTimeout: '2s' });
   const { handle, clock } = parts;
   const limits: Record<string, unknown> = {};

@@ -179,7 +179,7 @@ test('A-018, P-095 every destroy hook is called even if another throws, rejects 
   );
 });
 
-test('destroy hooks share one limit, and hooks without time left are still called', async () => {
+test('destroy hooks share one time limit, and hooks without time left are still called', async () => {
   const { hooks, clock, notes } = createHooks();
   hooks.add(
     'destroy',

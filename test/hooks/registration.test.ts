@@ -33,7 +33,7 @@ for (const kind of kinds) {
     assert.throws(add(hooks, 'other', undefined), { code: 'LAMEDUCK_ERR_FUNCTION_INVALID' });
   });
 
-  test(`A-040, A-055, P-097 a ${kind} hook that is registered after its kind has been called is rejected`, async () => {
+  test(`A-040, A-055, P-097 a ${kind} hook that is registered after hooks of its kind have been called is rejected`, async () => {
     const { hooks } = createHooks();
     void runAll(hooks, kind);
     assert.throws(

@@ -25,7 +25,7 @@ async function start(
   return process;
 }
 
-test('lameduck inspect prints the state of a process, at the path of the variable or of --socket', async (t) => {
+test('lameduck inspect prints the state of the process whose socket path is in the environment or in --socket', async (t) => {
   const path = socketPath(t);
   const { pid } = await start(t, path);
   const { code, output } = await lameduck(t, ['inspect', '--socket', path]);
@@ -38,7 +38,7 @@ test('lameduck inspect prints the state of a process, at the path of the variabl
   assert.match(byVariable.output, new RegExp(`^process +${String(pid)},`));
 });
 
-test('lameduck inspect acts with --unready, --ready and --shutdown, and with --watch prints each signal until the end', async (t) => {
+test('lameduck inspect obeys --unready, --ready and --shutdown, and with --watch prints each lifecycle signal until the process ends', async (t) => {
   const path = socketPath(t);
   const process = await start(t, path, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s', HANGS: 'pre-shutdown' });
   const port = await process.port();
@@ -76,7 +76,7 @@ test(
   },
 );
 
-test('lameduck inspect of a path without a process exits with 1, and prints the path and a hint', async (t) => {
+test('lameduck inspect exits with 1 if no process listens on the socket path, and prints the path and a hint', async (t) => {
   const path = socketPath(t);
   const missing = await lameduck(t, ['inspect', '--socket', path]);
   assert.equal(missing.code, 1);

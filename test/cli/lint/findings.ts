@@ -1,4 +1,4 @@
-// Lints a manifest in memory, with advice.
+// Runs lint on a manifest in memory, and includes its advice.
 import { judge, type Finding } from '../../../src/cli/lint/judge.ts';
 import { readObjects } from '../../../src/cli/manifest/objects.ts';
 

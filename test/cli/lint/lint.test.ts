@@ -73,7 +73,7 @@ test('lint of a correct manifest exits with 0, and reports advice only with the 
   assert.match(output, /good\.yaml:8 {2}advice {2}no-memory-limit[^]*\nno errors, 1 advice in 1 workload\n$/);
 });
 
-test('lint reads standard input without a file argument, and with -', async (t) => {
+test('lint reads standard input if the file argument is missing or is -', async (t) => {
   for (const args of [[], ['-']]) {
     const command = disposed(t, new CommandUnderTest(process.execPath, [main, 'lint', ...args], { stdin: 'pipe' }));
     command.child.stdin?.end(bad);
@@ -140,7 +140,7 @@ test('an annotation without a reason, or with an unknown rule, is an error and s
   }
 });
 
-test('lint names invalid documents and unknown kinds by file and line, and checks the others', async (t) => {
+test('lint names invalid documents and unknown kinds by file and line, and checks the other documents', async (t) => {
   const list = `kind: List\nitems:\n${bad.replace(/^/gm, '    ').replace('    kind', '  - kind').trimEnd()}\n`;
   const { findings, skipped } = await lintJson(t, {
     'broken.yaml': `kind: Pod\n  metadata: {}\n---\n${bad}`,

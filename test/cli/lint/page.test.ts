@@ -68,13 +68,13 @@ test('each lint finding says what to do, and every message is a sentence', () =>
   }
 });
 
-// Checks that each of these findings has a section on the page.
+// Checks that docs/lint.md has a section for each of the lint findings below.
 const finds = (...names: string[]): void => {
   const written = sections.map(({ name }) => name);
   for (const name of names) assert.ok(written.includes(name), name);
 };
 
-test('H-043, H-061, H-062, P-075 lint adds up the terms of the grace period', () => {
+test('H-043, H-061, H-062, P-075 lint adds up all durations that must fit into the grace period', () => {
   finds('grace-period-zero', 'pre-stop-fills-grace-period', 'drain-exceeds-grace-period', 'wrong-grace-period');
 });
 
@@ -82,15 +82,15 @@ test('H-080 lint finds a preStop sleep that a version of Kubernetes removes or r
   finds('dropped-pre-stop-sleep', 'rejected-pre-stop-sleep');
 });
 
-test('H-045, H-063, P-076 lint finds a missing delay, and two delays at once', () => {
+test('H-045, H-063, P-076 lint finds a pod without a shutdown delay, and a pod with two shutdown delays', () => {
   finds('zero-delay', 'no-delay', 'two-delays');
 });
 
-test('H-047, H-049, H-052, H-072, H-074 lint compares the delay and the keep-alive timeout with the load balancer or proxy', () => {
+test('H-047, H-049, H-052, H-072, H-074 lint compares the shutdown delay and the keep-alive timeout with the load balancer or proxy', () => {
   finds('delay-shorter-than-readiness', 'delay-shorter-than-load-balancer', 'keep-alive-shorter-than-load-balancer');
 });
 
-test('H-048 lint compares the delay with the health check of a load balancer', () => {
+test('H-048 lint compares the shutdown delay with the health check of a load balancer', () => {
   finds('delay-shorter-than-load-balancer');
 });
 

@@ -7,7 +7,7 @@ const names = (content: string): string[] => readObjects(content, 'all.yaml').ob
 const reasons = (content: string): string[] =>
   readObjects(content, 'all.yaml').unreadable.map(({ file, line, reason }) => `${file}:${String(line)}: ${reason}`);
 
-test('an invalid document in a manifest is named by file and line, and the others are read', () => {
+test('an invalid document in a manifest is named by file and line, and the other documents are read', () => {
   const content = [
     'kind: Pod',
     'metadata: { name: first }',
@@ -70,7 +70,7 @@ test('YAML aliases that would expand beyond a limit are rejected', () => {
   assert.equal(readObjects('kind: Pod\nloop: &loop [*loop]\n', 'loop.yaml').objects.length, 0);
 });
 
-test('numbers and words are parsed as in YAML 1.1, without its dates and base-60 numbers', () => {
+test('numbers and booleans in a manifest are parsed as in YAML 1.1, except that dates and base-60 numbers stay strings', () => {
   const content = 'kind: Pod\nmode: 0644\nwanted: yes\nwhen: 2026-01-01\nports: 22:22\n';
   const { kind, mode, wanted, when, ports } = readObjects(content, 'types.yaml').objects[0]?.fields ?? {};
   assert.deepEqual([kind, mode, wanted, when, ports], ['Pod', 420, true, '2026-01-01', '22:22']);
@@ -83,7 +83,7 @@ test('a duplicate YAML key is reported, and the object is read', () => {
   assert.equal(readObjects(content, 'a').objects[0]?.lineOf(['metadata', 'name']), 4);
 });
 
-test('a document that is not an object, or is a template, is reported with the remedy', () => {
+test('a manifest document that is not an object, or is a template, is reported with the remedy', () => {
   assert.deepEqual(reasons('a: 1\n---\n- b\n---\njust words\n---\n# nothing\n'), [
     'all.yaml:1: this is not a Kubernetes object: it has no kind',
     'all.yaml:3: this is not a Kubernetes object: it has no kind',

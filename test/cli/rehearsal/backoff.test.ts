@@ -10,7 +10,7 @@ import {
   type BackoffLimits,
 } from '../../../src/cli/rehearsal/backoff.ts';
 
-// The container starts at 0, and each instance runs for the given seconds. Returns the delay before each restart, in
+// Returns the delay before each restart of a container, in seconds. Each instance of the container runs for the given
 // seconds.
 function delays(runs: readonly number[], limits: BackoffLimits): number[] {
   let backoff: Backoff | undefined;

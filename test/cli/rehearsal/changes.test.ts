@@ -1,4 +1,4 @@
-// Tests which line of a manifest each cause of losses names.
+// Tests which changes of the manifest `lameduck rehearse` suggests for each cause of lost requests.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changesFor } from '../../../src/cli/rehearsal/changes.ts';
@@ -73,12 +73,12 @@ for (const [cause, story, expected] of [
   ['lastEndpointNotReady', deleted, ['shop.yaml:4 spec.replicas: not set -> 2']],
   ['keptConnectionsCut', refused, []],
 ] as readonly (readonly [string, Story, string[]])[]) {
-  test(`the cause ${cause} names ${expected[0] ?? 'no line of the manifest'}`, () => {
+  test(`for the cause ${cause} lameduck rehearse suggests ${expected[0] ?? 'no change of the manifest'}`, () => {
     assert.deepEqual(changes(cause, story), expected);
   });
 }
 
-test('a cause names two lines if the new preStop hook does not fit into the grace period', () => {
+test('lameduck rehearse suggests two changes if the new preStop hook does not fit into the grace period', () => {
   const short = deployment.replace(': 30', ': 8');
   const sleeping = short.replace(
     '          ports:',
@@ -90,14 +90,14 @@ test('a cause names two lines if the new preStop hook does not fit into the grac
   ]);
 });
 
-test('the shutdown delay of lameduck is changed instead of a preStop hook', () => {
+test('lameduck rehearse suggests a longer LAMEDUCK_SHUTDOWN_DELAY_DURATION, if set, instead of a preStop hook', () => {
   const own = deployment.replace('HOST, value: 127.0.0.1', 'LAMEDUCK_SHUTDOWN_DELAY_DURATION, value: 0s');
   assert.deepEqual(changes('listenerClosedTooEarly', refused, own), [
     `shop.yaml:12 ${container}.env[0].value: "0s" -> "5s"`,
   ]);
 });
 
-test('K-175 no line of the manifest lengthens the grace period of an eviction', () => {
+test('K-175 lameduck rehearse suggests no change for an eviction, because no field lengthens its grace period', () => {
   const evicted: Story = killed.map(([at, kind, detail = {}]) => [
     at,
     kind,

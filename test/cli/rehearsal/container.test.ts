@@ -37,7 +37,7 @@ test('K-100, K-220 PID 1 without its own signal handler ignores SIGTERM', { skip
   const container = start(t, nodeProgram(`console.log('pid', process.pid); ${waits}`));
   await printed(container, 'pid 1');
   container.signal('SIGTERM');
-  // Node's own handler removes itself and sends the signal again.
+  // Node's built-in handler for SIGTERM removes itself and raises the signal again.
   await until(() => container.handles('SIGTERM') === false);
   const { output } = (await container.run(['echo', 'still here'])) as { output: string };
   assert.equal(output.trim(), 'still here');
@@ -127,7 +127,7 @@ test(
   },
 );
 
-test('K-036 the command of an exec probe is killed when its time is over', async (t) => {
+test('K-036 the command of an exec probe is killed when its timeout expires', async (t) => {
   const container = start(t, nodeProgram(`console.log('up'); ${waits}`));
   await printed(container, 'up');
   const duration = `1000.${String(process.pid)}`;

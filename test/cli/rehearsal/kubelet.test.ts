@@ -16,7 +16,7 @@ const kindsOf = (pod: PodUnderTest, kinds: readonly EventKind[]): string[] =>
   pod.log.events.filter(({ kind }) => kinds.includes(kind)).map(({ kind }) => kind);
 
 void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
-  it('K-082, K-090 the rehearsed kubelet runs preStop, sends the stop signal after it, and reports the exit', async (t) => {
+  it('K-082, K-090 the simulated kubelet runs preStop, sends the stop signal after it, and reports the exit', async (t) => {
     const container = containerSpec({ command: endsOnSigterm, preStop: { kind: 'sleep', seconds: 1 } });
     const pod = PodUnderTest.start(t, { containers: [container] });
     await pod.output('up');
@@ -29,7 +29,7 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
     assert.equal(signal?.detail['killAfterSeconds'], 4, 'the hook must count against the grace period');
   });
 
-  it('K-083, K-084 the rehearsed kubelet sends SIGKILL at the end of the grace period, at least two seconds after the stop signal', async (t) => {
+  it('K-083, K-084 the simulated kubelet sends SIGKILL at the end of the grace period, at least two seconds after the stop signal', async (t) => {
     const pod = PodUnderTest.start(t, {
       containers: [containerSpec({ command: ignoresSigterm })],
       terminationGracePeriodSeconds: 1,
@@ -42,7 +42,7 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
     assert.equal(pod.log.of('containerExited')[0]?.detail['code'], 137);
   });
 
-  it('K-104, K-105 the rehearsed kubelet ends a sidecar after the regular containers, but starts its preStop hook at once', async (t) => {
+  it('K-104, K-105 the simulated kubelet ends a sidecar after the regular containers, but starts its preStop hook at once', async (t) => {
     const slow = nodeProgram(
       `process.on('SIGTERM', () => setTimeout(() => process.exit(), 500)); console.log('up'); ${waits}`,
     );
@@ -98,7 +98,7 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
     assert.deepEqual([detail['text'], detail['gracePeriodSeconds']], ['Stopping container app', 5]);
   });
 
-  it('K-104 the rehearsed kubelet starts a container only after the sidecars before it have started', async (t) => {
+  it('K-104 the simulated kubelet starts a container only after the sidecars before it have started', async (t) => {
     const startup = probeSpec({ type: 'startup', handler: passes, initialDelaySeconds: 2 });
     const sidecar = { name: 'proxy', command: endsOnSigterm, isSidecar: true, probes: [startup] };
     const pod = PodUnderTest.start(t, {
@@ -112,7 +112,7 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
     ]);
   });
 
-  it('K-046 the rehearsed kubelet triggers an extra probe of an unready container after a change, but not at each check', async (t) => {
+  it('K-046 the simulated kubelet probes an unready container at once after a change, but not at each of its periodic checks', async (t) => {
     const probes = [probeSpec({ type: 'readiness', handler: fails, periodSeconds: 60 })];
     const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: endsOnSigterm, probes })] });
     await pod.event('probe');
@@ -123,10 +123,10 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
       containers: [containerSpec({ command: endsOnSigterm, probes: [liveness] })],
     });
     await other.event('probe');
-    assert.equal(pod.log.of('probe').length, 2, 'one probe for the start and one for the first result');
+    assert.equal(pod.log.of('probe').length, 2, 'expected one probe at the start and one after the first result');
   });
 
-  it('K-054, K-055 the rehearsed kubelet runs no other probe before the startup probe has succeeded', async (t) => {
+  it('K-054, K-055 the simulated kubelet runs no other probe before the startup probe has succeeded', async (t) => {
     const probes = [
       probeSpec({
         type: 'startup',

@@ -101,7 +101,7 @@ test('rehearse leaves out a container without a command, with a warning', () => 
   assert.match(reading.warnings.join(), /container proxy is not run: give its command with --container proxy=COMMAND/);
 });
 
-test('rehearse names a document that is not YAML by file and line, and reads the others', () => {
+test('rehearse names a document that is not YAML by file and line, and reads the other documents', () => {
   const reading = read(`a: [\n---\n${deployment}`, { proxy: ['proxy'] });
   assert.ok('warnings' in reading);
   assert.match(reading.warnings[0] ?? '', /^shop\.yaml:\d+: /);

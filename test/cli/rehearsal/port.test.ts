@@ -18,7 +18,7 @@ test("rehearse takes the port from --port, then from the container's PORT, then 
   assert.equal(loadPort(undefined, podOf({}), { PORT: '3000' }), 3_000);
 });
 
-test('rehearse takes the port of the manifest if no variable names one, and knows no port without both', () => {
+test('rehearse takes the port from the manifest if no variable sets it, and has no port if neither does', () => {
   assert.equal(loadPort(undefined, podOf({}), {}), 4_000);
   assert.equal(loadPort(undefined, { containers: [], servicePort: undefined }, {}), undefined);
 });
@@ -38,7 +38,7 @@ const serviceOn = (targetPort: unknown, selector: object = labels) => ({
   spec: { selector, ports: [{ port: 80, targetPort }] },
 });
 
-test('rehearse accepts a targetPort of a Service as a number or as a name, and takes the port of the Service if there is none', () => {
+test('rehearse accepts a targetPort of a Service as a number or as a name, and takes the port of the Service if targetPort is missing', () => {
   for (const [service, expected] of [
     [serviceOn(9_090), 9_090],
     [serviceOn('metrics'), 9_090],

@@ -64,7 +64,7 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     assert.deepEqual([code, rollout?.causes[0]?.name, rollout?.exit?.code], [1, 'stopSignalIgnored', 137], output);
   });
 
-  it('K-185 rehearse finds no loss of a server with lameduck, and writes a report without external links', async (t) => {
+  it('K-185 rehearse finds no lost request of a server with lameduck, and writes a report without external links', async (t) => {
     const report = join(folder(t), 'report.html');
     const fixture = join(import.meta.dirname, '..', '..', 'fixtures', 'rehearsed.ts');
     const { code, result, output } = await rehearse(t, ['--report', report], [process.execPath, fixture]);

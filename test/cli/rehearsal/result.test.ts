@@ -32,7 +32,7 @@ const exit = (code: number, at = 5_000): Story => [
   [at, 'podStopped'],
 ];
 
-test('a scenario in which every request got its response is clean', () => {
+test('a scenario in which every request got its response has the verdict clean', () => {
   const result = judge([...started, ...exit(0)], { newConnection: { sent: 100, answered: 100 } });
   assert.deepEqual(
     [result.verdict, result.causes, result.exit],
@@ -49,7 +49,7 @@ test('a scenario in which every request got its response is clean', () => {
   ]);
 });
 
-test("a scenario with a container that exits by itself is lost even without a request, and the container's error is named", () => {
+test("a scenario has the verdict lost if a container exits by itself, even without a request, and the container's error is named", () => {
   const output = 'node:events:505\n    throw er;\n\nError: listen EADDRINUSE: address already in use :::3000\n    at x';
   const result = judge([
     [0, 'containerStarted', { container: 'app' }],
@@ -119,7 +119,7 @@ test('K-100, K-220 a process that dies of the stop signal is reported, because a
   assert.ok(namesOf(result).includes('stopSignalIgnored'));
 });
 
-test('a scenario is lost if a process with a signal handler outlives its grace period', () => {
+test('a scenario has the verdict lost if a process with a signal handler outlives its grace period', () => {
   const result = judge([
     ...started,
     [34_000, 'killSignal', { container: 'app', signal: 'SIGTERM', isStopSignalHandled: true }],
@@ -141,7 +141,7 @@ test('a server in a child of the main process is named as the cause if requests 
 
 const loopback = [500, 'containerListening', { port: 3000, isMain: true, isLoopback: true }] as const;
 
-test('K-009 a scenario is lost if a server listens only on loopback, and this is the first cause named', () => {
+test('K-009 a scenario has the verdict lost if a server listens only on loopback, and this is the first cause named', () => {
   const story: Story = [started[0] as Story[number], loopback, ...started.slice(2)];
   const answered = { newConnection: { sent: 10, answered: 10 } };
   const served = judge([...story, ...exit(0)], answered);
@@ -156,7 +156,7 @@ test('K-009 a server that listens on loopback only at first is not named as a ca
   assert.deepEqual([result.verdict, namesOf(result)], ['clean', []]);
 });
 
-test('a scenario with a pod that never becomes ready is lost, with its own cause', () => {
+test('a scenario with a pod that never becomes ready has the verdict lost, with its own cause', () => {
   const result = judge([[0, 'containerStarted', { container: 'app' }]]);
   assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['neverReady']]);
 });

@@ -128,7 +128,7 @@ void describe('a scenario', { concurrency: 2 }, () => {
         ['readinessChanged', false],
         ['containerStarted', undefined],
         ['readinessChanged', true],
-        // The rehearsal ends.
+        // At its end, the rehearsal deletes the pod.
         ['containerExited', undefined],
       ],
     );

@@ -4,9 +4,9 @@ import { effectiveGrace, remaining, stopTimeout } from '../../../src/cli/rehears
 
 interface Vector {
   readonly grace: number;
-  /** Seconds that preStop takes if it is not abandoned. */
+  /** Seconds for which the preStop hook runs if it is not abandoned. */
   readonly preStop?: number;
-  /** When the wait for the other containers ends, in seconds after the kill has started. */
+  /** Seconds from the start of the kill until the wait for the other containers ends. */
   readonly ordering?: number;
   readonly signalAt: number;
   readonly killAt: number;

@@ -18,8 +18,7 @@ class WorkerUnderTest {
   startedAt = 0;
   isStarted = true;
   /**
-   * The number of times that the worker has checked its container. It checks at the beginning and at the end of each
-   * probe.
+   * The number of times that the probe worker has checked its container: at the beginning and at the end of each probe.
    */
   looks = 0;
 
@@ -55,7 +54,7 @@ class WorkerUnderTest {
     return this.log.of('probe');
   }
 
-  /** probed resolves when the worker has run this many probes. */
+  /** probed resolves when the probe worker has run this many probes. */
   async probed(count: number): Promise<void> {
     await until(() => this.probes.length >= count);
   }

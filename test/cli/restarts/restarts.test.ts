@@ -15,13 +15,13 @@ function effects(before: string, after: string): Effect[] {
 }
 
 for (const { title, before, after, effect, causes } of restartPairs) {
-  test(`restarts predicts the effect of ${title}: ${effect}`, () => {
+  test(`lameduck restarts predicts the effect of ${title}: ${effect}`, () => {
     const [first, ...others] = effects(before, after);
     assert.deepEqual(others, []);
     assert.deepEqual([first?.effect, first?.causes.map(({ path }) => path)], [effect, causes]);
   });
 
-  test(`restarts predicts no effect of applying ${title} twice`, () => {
+  test(`lameduck restarts predicts no effect of applying ${title} twice`, () => {
     assert.ok(effects(after, after).every((one) => one.effect === 'nothing'));
   });
 }
@@ -40,14 +40,14 @@ test('K-155 of all changes that a running pod accepts, only a new image restarts
   found('other data of a ConfigMap', 'nothing');
 });
 
-test('K-156, K-157 pods are replaced if and only if the template differs after defaulting', () => {
+test('K-156, K-157 a workload replaces its pods if and only if its template differs after defaulting', () => {
   found('the hash that the controller sets', 'nothing');
   found('defaults of the container', 'nothing');
   found('more replicas', 'nothing');
   found('a label of the pods', 'rolls');
 });
 
-test('K-158, K-159, K-160 restarts prints a hint for causes that are often unintended', () => {
+test('K-158, K-159, K-160 lameduck restarts prints a hint for causes that are often unintended', () => {
   const hintOf = (annotation: string): string | undefined => {
     const [from, to] = ['a', 'b'].map((value) =>
       deployment
@@ -66,7 +66,7 @@ test('K-158, K-159, K-160 restarts prints a hint for causes that are often unint
   assert.match(effects(chart?.before ?? '', chart?.after ?? '')[0]?.causes[0]?.hint ?? '', /Remove the label from/);
 });
 
-test('K-161 restarts names the pods that keep the old values of a changed ConfigMap', () => {
+test('K-161 lameduck restarts names the pods that keep the old values of a changed ConfigMap', () => {
   const configMap = (value: string): string =>
     `kind: ConfigMap\nmetadata: { name: shop }\ndata: { a: "${value}" }\n---\n`;
   const [mounted] = effects(configMap('1') + deployment, configMap('2') + deployment);
@@ -79,7 +79,7 @@ test('K-161 restarts names the pods that keep the old values of a changed Config
   );
 });
 
-test('restarts does not print the data of a Secret, and treats stringData as data', () => {
+test('lameduck restarts does not print the data of a Secret, and treats stringData as data', () => {
   const secret = (fields: string): string => `kind: Secret\nmetadata: { name: shop }\n${fields}\n`;
   assert.deepEqual(effects(secret('stringData: { a: one }'), secret('data: { a: b25l }')), []);
   const [changed] = effects(secret('stringData: { a: one }'), secret('stringData: { a: two }'));
@@ -106,7 +106,7 @@ test('K-151, K-153, K-154 an upgrade of the kubelet across 1.31 restarts every c
   for (const wrong of ['1.30', '1.30-1.31', '2.0..2.1', '']) assert.equal(readUpgrade(wrong), undefined);
 });
 
-test('restarts writes equal quantities as the same text', () => {
+test('lameduck restarts writes equal resource quantities as the same text', () => {
   for (const [one, other] of [
     ['500m', 0.5],
     ['1Gi', '1024Mi'],
@@ -132,7 +132,7 @@ function files(t: TestContext, before: string, after: string): string[] {
   return names;
 }
 
-test('restarts prints effect, field and values, and its exit code shows whether pods restart', async (t) => {
+test('lameduck restarts prints effect, field and values, and its exit code shows whether pods restart', async (t) => {
   const [older = '', newer = ''] = files(t, deployment, deployment.replace('value: "2"', 'value: "3"'));
   const { code, output } = await lameduck(t, ['restarts', older, newer]);
   assert.equal(code, 1);
@@ -152,7 +152,7 @@ test('restarts prints effect, field and values, and its exit code shows whether 
   assert.equal((await lameduck(t, ['restarts', older, '--kubelet-version=1.33..1.34'])).code, 0);
 });
 
-test('the JSON of restarts follows its schema, and names new and missing objects', async (t) => {
+test('the JSON of lameduck restarts follows its schema, and names new and missing objects', async (t) => {
   const [older = '', newer = ''] = files(t, deployment, deployment.replace('name: shop', 'name: store'));
   const { code, output } = await lameduck(t, ['restarts', '--format=json', older, newer]);
   const { schema, objects } = JSON.parse(output) as { schema: string; objects: Effect[] };
@@ -166,7 +166,7 @@ test('the JSON of restarts follows its schema, and names new and missing objects
   );
 });
 
-test('restarts names an invalid document, compares the others, and exits with 1', async (t) => {
+test('lameduck restarts names an invalid document, compares the other documents, and exits with 1', async (t) => {
   const [older = '', newer = ''] = files(t, deployment, `a: [\n---\n${deployment}`);
   const { code, output } = await lameduck(t, ['restarts', older, newer]);
   assert.equal(code, 1);

@@ -82,7 +82,7 @@ describeAdapters((adapter) => {
     const serving = await serve(t, {
       adapter,
       shutdownDelayDuration: '300ms',
-      listener: () => assert.fail('never without its own decision'),
+      listener: () => assert.fail('the listener that decides must be called instead'),
       prepare: (server) =>
         server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
           if (request.url === '/no') response.writeHead(403).end();

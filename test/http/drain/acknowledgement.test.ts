@@ -60,7 +60,7 @@ test('the drain waits for an orphaned socket on a port of its servers only if it
   await acknowledgement.begin([], ports);
   assert.deepEqual(remotePorts(acknowledgement), [1]);
   await acknowledgement.look();
-  assert.deepEqual(remotePorts(acknowledgement), [1], 'the fourth may be of another process');
+  assert.deepEqual(remotePorts(acknowledgement), [1], 'the fourth socket may belong to another process');
   await acknowledgement.look();
   assert.deepEqual(remotePorts(acknowledgement), []);
 });

@@ -52,7 +52,7 @@ describeAdapters((adapter) => {
       await serving.handle.signals.httpServerStoppedListening.signaled;
       pass?.();
       const answer = await probe.reader.next();
-      assert.equal(answer?.status, 500, 'the shutdown check is asked last');
+      assert.equal(answer?.status, 500, 'the check "shutdown" must run last');
       assert.equal(answer.isClose, true);
       assert.equal((await ended).requests.answered, 0);
     },
@@ -65,7 +65,7 @@ describeAdapters((adapter) => {
       const serving = await serve(t, { adapter, listener: () => undefined, shutdownDelayDuration: 300 });
       const client = await serving.dial();
       const { notAcceptingNewRequest } = serving.handle.signals;
-      // The listener may close between the check that it is open and the connection.
+      // The listener may close after this test has found it open and before the client connects.
       const statusOf = async (path: string, expected: number): Promise<void> => {
         const probe = await serving.dial().catch((error: unknown) => {
           if (!notAcceptingNewRequest.hasSignaled) throw error;

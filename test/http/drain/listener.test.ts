@@ -68,7 +68,7 @@ it('P-114 closing the listener leaves idle connections open', async () => {
   socket.destroy();
 });
 
-it('P-054 the drain leaves a server that does not listen as it is', async () => {
+it('P-054 the drain does not change a server that does not listen', async () => {
   const server = createServer();
   await stopListening(server, systemClock, () => 0);
   assert.equal(hasBeenClosed(server), false);

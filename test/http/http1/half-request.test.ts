@@ -39,8 +39,8 @@ describeAdapters((adapter) => {
     second?.send('GET /second HTTP/1.1\r\n');
     await until(() => [...serving.traffic.connections].filter(({ socket }) => isInMessage(socket)).length === 3);
     const { since, ended } = shutdownOf(serving);
-    // When the drain ends the silent connection, it has examined all four. If it ended one of the other three, the next
-    // lines would fail.
+    // When the drain ends the silent connection, it has examined all four connections. If it ended one of the other
+    // three, the assertions below would fail.
     await silent?.ended();
     assert.ok(performance.now() - since >= silenceBeforeClose);
     line?.send('ne HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -169,7 +169,10 @@ describeAdaptersInTurn((adapter) => {
       await setTimeout(50);
     }
     const waited = ((await client.ended()) - since) * pace;
-    assert.ok(waited < longestBehindAnswer - 50, `ended by its size, and not after ${waited.toFixed(0)} ms`);
+    assert.ok(
+      waited < longestBehindAnswer - 50,
+      `the connection must end by the size of the upload, but ended after ${waited.toFixed(0)} ms`,
+    );
     client.send('x'.repeat(1_000_000));
     const closed = once(client.socket, 'close');
     client.socket.end();

@@ -53,7 +53,7 @@ describeAdaptersInTurn((adapter) => {
   });
 });
 
-/** block stops the event loop, as a handler that computes would. */
+/** block blocks the event loop, as a handler with a long computation does. */
 function block(milliseconds: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 }

@@ -64,7 +64,7 @@ describeAdapters((adapter) => {
     assert.ok(record.durationMs < silenceBeforeClose, 'after Connection: close, the drain must not wait for silence');
   });
 
-  it('P-001 a response that its handler has sealed gets no Connection: close, and every other response does', async (t) => {
+  it('P-001 a response that its handler has passed to Object.seal() gets no Connection: close, and every other response does', async (t) => {
     const held: ServerResponse[] = [];
     const serving = await serve(t, {
       adapter,
@@ -224,7 +224,11 @@ describeAdapters((adapter) => {
     await client.reader.next();
     await client.ended();
     const { afterShutdownDelayDuration } = serving.handle.signals;
-    assert.equal(afterShutdownDelayDuration.hasSignaled, false, 'by the keep-alive timeout, long before the drain');
+    assert.equal(
+      afterShutdownDelayDuration.hasSignaled,
+      false,
+      'the keep-alive timeout must end it, long before the drain',
+    );
   });
 
   it('P-015 a client that closes its connection itself gets its response during the drain', async (t) => {

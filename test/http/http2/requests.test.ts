@@ -65,7 +65,7 @@ describeKinds((kind) => {
   });
 
   it('P-006, P-011 a connection without a byte gets a FIN and does not delay the drain', async (t) => {
-    // The drain waits for such a connection for two round trips of three seconds each.
+    // The drain waits for a connection without a byte for two round trips of three seconds each.
     const serving = await serve(t, kind, { listener: () => undefined, clock: pacedClock(4) });
     const { port } = serving.server.address() as AddressInfo;
     const socket = connect({ port, host: '127.0.0.1' });

@@ -62,7 +62,8 @@ describeKinds((kind) => {
 
   // In clear text, a client that does not read answers no ping and receives its GOAWAY only after seconds. With the
   // compatibility API, Node closes a stream only after its answer has been sent.
-  const notThere = (!kind.isSecure || kind.isCompatible) && 'its stream is not closed before its answer is out';
+  const notThere =
+    (!kind.isSecure || kind.isCompatible) && 'its stream is not closed before its response has been sent';
   it('P-019 with shutdownSendRetryAfter a server drains although twenty new sessions per second arrive', async (t) => {
     const { serving, held, outcome } = await serveHeld(t, kind, 'old', { shutdownSendRetryAfter: true });
     const ended = serving.handle.shutdown('test');
@@ -99,7 +100,7 @@ describeKinds((kind) => {
     let received = 0;
     socket.on('data', ({ length }: Buffer) => (received += length));
     await once(socket, 'end');
-    assert.ok(received > size, `${String(received)} bytes have come`);
+    assert.ok(received > size, `${String(received)} bytes have been received`);
     assert.equal((await ended).exitCode, 0);
   });
 

@@ -19,7 +19,7 @@ const longer = 1_200;
 // Bytes of a response. A client that does not read it cannot buffer this many.
 const size = 500_000;
 
-// INTERNAL_ERROR of RFC 9113, section 7. Every client takes it for an error: see broken-off.test.ts.
+// INTERNAL_ERROR of RFC 9113, section 7. Every client treats this code as an error: see broken-off.test.ts.
 const internalError = 2;
 
 describeKinds((kind) => {

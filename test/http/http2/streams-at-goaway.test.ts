@@ -106,7 +106,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  const skip = !kind.isCompatible && 'Node says no 100 by itself to a stream';
+  const skip = !kind.isCompatible && 'Node sends no 100 by itself on an HTTP/2 stream';
   it('P-024 a client of HTTP/2 that expects 100 gets it during the drain', { skip }, async (t) => {
     const serving = await serve(t, kind, { shutdownDelayDuration: '300ms', listener: answerBehindBody });
     const client = await serving.dial();
@@ -129,7 +129,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-027 an unfinished request has the route that the program set on its request object', async (t) => {
+  it('P-027 an unfinished request is logged with the route that the program set on its request object', async (t) => {
     let isHere = false;
     const serving = await serve(t, kind, {
       functions: { route: (request) => (request as { routeOfMine?: string }).routeOfMine },
@@ -148,7 +148,7 @@ describeKinds((kind) => {
     );
   });
 
-  it('P-022, P-043 a held request is served if its empty body ends while it is held', async (t) => {
+  it('P-022, P-043 a request that is held before the GOAWAY is served even if its empty body ends in the meantime', async (t) => {
     const serving = await serve(t, kind, { listener: answerBehindBody });
     const client = await serving.dial();
     await until(() => sessionsOf(serving).length === 1);
@@ -264,7 +264,10 @@ for (const moment of ['before its GOAWAY', 'while its GOAWAY waits to be sent'] 
     await isOver;
     const record = await ended;
     assert.deepEqual([record.exitCode, record.requests.cut], [0, 0]);
-    assert.ok(record.durationMs < 3_000, `waited for a second, not for ${String(record.durationMs)} ms`);
-    assert.ok(!received.includes('\x7f\xff\xff\xff'), 'no first GOAWAY behind its own');
+    assert.ok(
+      record.durationMs < 3_000,
+      `the drain must take less than three seconds, but took ${String(record.durationMs)} ms`,
+    );
+    assert.ok(!received.includes('\x7f\xff\xff\xff'), 'a client that has sent its own GOAWAY must get no first GOAWAY');
   });
 }

@@ -31,7 +31,7 @@ describeKinds((kind) => {
       { ...common, method: 'GET', url: '/watch?all', mark: 'watch' },
       { ...common, method: 'POST', url: '/x', mark: 'no' },
     ]);
-    assert.equal(streams[0], streams[1], 'the stream that the program is given');
+    assert.equal(streams[0], streams[1], 'longRunning must get the stream that the program gets');
     assert.equal(streams[2], streams[3]);
     assert.deepEqual(serving.traffic.counts, { connections: 1, requestsInFlight: 1, longRunningRequests: 1 });
   });

@@ -133,7 +133,7 @@ describeAdapters((adapter) => {
     await until(() => exchanges.length === 1);
     client.socket.end();
     const interim = await client.reader.next();
-    assert.equal(interim?.status, 102, 'asked whether it is still there');
+    assert.equal(interim?.status, 102, 'the server must send a 102 to test whether the peer is still connected');
     exchanges[0]?.response.end('all of it');
     assert.equal((await client.reader.next())?.body, 'all of it');
     assert.equal((await ended).exitCode, 0);

@@ -6,7 +6,7 @@ import { DrainRateLimiter } from '../../../src/http/long-running/drain-rate-limi
 function momentsOf(limiter: DrainRateLimiter, count: number): number[] {
   return Array.from({ length: count }, () => {
     const { next } = limiter;
-    assert.equal(limiter.take(next - 0.001), false, 'not before it has come');
+    assert.equal(limiter.take(next - 0.001), false, 'the limiter must allow no request early');
     assert.equal(limiter.take(next), true);
     return next;
   });

@@ -60,7 +60,7 @@ describeAdapters((adapter) => {
 interface Case {
   readonly what: string;
   readonly request: string;
-  /** The values of eventStreams with which this stream is a watch. */
+  /** The values of the option eventStreams with which the drain ends this stream instead of waiting for its end. */
   readonly watchedBy: readonly string[];
 }
 
@@ -86,7 +86,7 @@ describe('an event stream', { concurrency: true }, () => {
   for (const eventStreams of ['reconnecting', 'all', 'none'] as const) {
     for (const { what, request, watchedBy } of cases) {
       const isWatch = watchedBy.includes(eventStreams);
-      test(`P-033 with eventStreams ${eventStreams} the event stream of ${what} is ${isWatch ? 'a watch' : 'a response'}`, async (t) => {
+      test(`P-033 with eventStreams ${eventStreams} the drain ${isWatch ? 'ends' : 'waits for'} the event stream of ${what}`, async (t) => {
         const { listener, responses } = streaming();
         const serving = await serve(t, { eventStreams, listener });
         const client = await serving.dial();
@@ -105,7 +105,7 @@ describe('an event stream', { concurrency: true }, () => {
     }
   }
 
-  test('P-033, P-034 an event stream that the longRunning function names is a watch, whatever the value of eventStreams', async (t) => {
+  test('P-033, P-034 the drain ends an event stream that the longRunning function names, whatever the value of eventStreams', async (t) => {
     const { listener } = streaming();
     const serving = await serve(t, { eventStreams: 'none', functions: { longRunning: () => true }, listener });
     const [client] = await watching(serving, 1);
@@ -114,7 +114,7 @@ describe('an event stream', { concurrency: true }, () => {
     assert.deepEqual([(await ended).exitCode, (await ended).longRunningEnded], [0, 1]);
   });
 
-  test('A-172, A-174 an event stream that is a response counts against maxRequestsInflight and is limited by requestTimeout', async (t) => {
+  test('A-172, A-174 an event stream that the drain waits for counts against maxRequestsInflight and is limited by requestTimeout', async (t) => {
     const { listener } = streaming();
     const timeout = 300;
     const serving = await serve(t, { maxRequestsInflight: 1, requestTimeout: formatDuration(timeout), listener });

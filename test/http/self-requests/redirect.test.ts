@@ -34,7 +34,7 @@ test('A-126 each attempt to connect is intercepted with its address after the DN
   assert.deepEqual({ ...(Object.getPrototypeOf(handle) as object) }, before);
 });
 
-test('A-126 two redirects may end in any order, and the second still intercepts connects after the first has ended', async (t) => {
+test('A-126 two interceptors of connects may end in any order, and the second still works after the first has ended', async (t) => {
   const server = createServer((socket) => socket.end());
   const port = await listen(t, server);
   const handle = tcpHandleOf(server);

@@ -127,7 +127,7 @@ test('P-041 an upgrade without a response at the end of the grace period is reje
   assert.deepEqual(late, [false, 'the request has been answered in place of its handler']);
 });
 
-test('P-040 a peer that keeps sending after the FIN is read, not reset, until the grace period ends', async (t) => {
+test('P-040 the server reads from a peer that keeps sending after the FIN, and does not reset it before the grace period ends', async (t) => {
   const serving = await onUpgrade(t, echo, { shutdownWatchTerminationGracePeriod: '2500ms' });
   const client = await serving.dial({ allowHalfOpen: true });
   await upgraded(client);

@@ -69,7 +69,7 @@ describeAdapters((adapter) => {
     const [code, said] = (await closed) as [number, Buffer];
     assert.deepEqual([code, String(said)], [1001, reason]);
     assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 1]);
-    assert.ok(record.durationMs < 900, 'a peer that answers is not waited for any longer');
+    assert.ok(record.durationMs < 900, 'the drain must not wait for a peer that has answered');
   });
 });
 
@@ -213,7 +213,7 @@ test('P-039 an object that resembles a WebSocket but cannot be closed gets a FIN
   assert.equal((await ended).exitCode, 0);
 });
 
-test("a property of a socket that has the name of ws's own symbol but holds no WebSocket is ignored", () => {
+test('a socket property with the symbol name that the package ws uses is ignored if it holds no WebSocket', () => {
   const symbol = Symbol('websocket');
   const close = (): void => undefined;
   for (const left of [undefined, null, 'text', {}, { close }, { bufferedAmount: 0 }, { close: 1, bufferedAmount: 0 }]) {

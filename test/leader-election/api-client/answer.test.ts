@@ -35,7 +35,7 @@ test('a 4xx response means that a write was not applied, and a 5xx response does
   }
 });
 
-test('a problem has one of eleven kinds, and what an election expects is not a problem', () => {
+test('a failed request to the API server has one of eleven kinds, and a response that an election expects is not a failure', () => {
   const kinds = [
     received(401, status(401, 'Unauthorized', 'x').body),
     received(429, 'x'),

@@ -276,7 +276,7 @@ for (const [problem, answer] of failures) {
   });
 }
 
-test('LT-50, L-160, L-163 an elector does not contend for a Lease with a strategy, and a preferred holder ends its term', async (t) => {
+test('LT-50, L-160, L-163 an elector does not contend for a Lease with spec.strategy, and spec.preferredHolder ends its term', async (t) => {
   const contest = await Contest.begin(t);
   contest.heldBy('', { strategy: 'OldestEmulationVersion' });
   const a = contest.contender('a');
@@ -300,7 +300,7 @@ test('LT-50, L-160, L-163 an elector does not contend for a Lease with a strateg
   await running;
 });
 
-test('LT-53, L-123 a term survives an API server that drains, over a new connection', async (t) => {
+test('LT-53, L-123 a term survives an API server that shuts down gracefully, because the elector opens a new connection', async (t) => {
   const { contest, a, running } = await leading(t);
   const before = contest.server.calls.at(-1)?.socket;
   let isDraining = true;

@@ -27,7 +27,7 @@ const garbage: readonly Scripted[] = [
   { isHalf: true },
 ];
 
-test('L-062, L-068 a response without the written Lease makes no elector the leader', async (t) => {
+test('L-062, L-068 an elector does not lead if the response to its write does not contain the written Lease', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   let count = 0;
@@ -43,7 +43,7 @@ test('L-062, L-068 a response without the written Lease makes no elector the lea
   await Promise.all([stopped, running]);
 });
 
-test('L-093 a response without the written Lease renews nothing, and the term ends at its deadline', async (t) => {
+test('L-093 a renewal does not extend the term if its response does not contain the written Lease', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();

@@ -100,7 +100,7 @@ test("L-065, L-016 the lease duration of the record counts, or the elector's own
   }
 });
 
-test('L-067, L-130 a takeover counts one transition, and the count begins again after the largest number', () => {
+test('L-067, L-130 a takeover increases leaseTransitions by one, and after the largest number the count begins again', () => {
   const bodyFor = (transitions: number): unknown => {
     const state = exchange(begin(at(0)), 0, found(lease({ leaseTransitions: transitions })));
     const planned = plan(state, at(0), election);

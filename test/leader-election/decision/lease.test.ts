@@ -158,7 +158,7 @@ test('L-019 an update sends all metadata back, and sets configured labels indivi
   );
 });
 
-test('a field that was stored as it was sent is not altered, nor is one that is stored as absent instead of empty or 0', () => {
+test('a field counts as unchanged if it is stored as sent, or if an empty field or 0 is stored as absent', () => {
   const [time, holding] = ['2026-01-02T03:04:05.678000Z', { holder: '', durationSeconds: 1, transitions: 0 }];
   const sent = createdLease(
     { name: 'app', namespace: 'ns', labels: {} },

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Contest } from '../support/contest.ts';
 
-test('LT-20, L-083, L-111, L-112, L-185, L-191 a term ends at once when another elector holds the Lease, whose record is not changed', async (t) => {
+test('LT-20, L-083, L-111, L-112, L-185, L-191 a term ends at once when another elector holds the Lease, and the record of that elector is not changed', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();

@@ -121,7 +121,7 @@ for (const [what, change] of Object.entries(others)) {
   });
 }
 
-test('LT-31 a release that meets a conflict reads again, and stops if there is another holder', async (t) => {
+test('LT-31 a release that gets a conflict reads the Lease again, and stops if there is another holder', async (t) => {
   const { contest, a, running } = await leading(t);
   let puts = 0;
   contest.server.script = ({ method }) => {
@@ -152,7 +152,7 @@ test('LT-32 a release of a deleted Lease writes nothing', async (t) => {
   );
 });
 
-test('LT-32, L-090 a release that cannot read the Lease reads until its time is over, and writes nothing', async (t) => {
+test('LT-32, L-090 a release that cannot read the Lease retries until its time is over, and writes nothing', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.server.script = ({ method }) =>
     method === 'GET' ? { answer: status(500, 'InternalError', 'x') } : undefined;

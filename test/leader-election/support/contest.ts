@@ -29,9 +29,9 @@ export interface Contender {
   finish: (error?: Error) => void;
   exits: number;
   losses: number;
-  /** Runs with work that ends when its AbortSignal is aborted. */
+  /** Runs the elector with work that ends when its AbortSignal is aborted. */
   run(): Promise<void>;
-  /** Runs with work that ends only when the test calls `finish`. */
+  /** Runs the elector with work that ends only when the test calls `finish`. */
   runStubborn(): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export class Contest {
 
   wall = (): number => this.wallAt(this.clock.now());
 
-  /** The wall-clock time at a moment of the clock. */
+  /** The wall-clock time at a given moment of the test's clock. */
   wallAt(moment: number): number {
     return Date.UTC(2026, 0, 2) + moment + this.wallAhead;
   }

@@ -10,11 +10,11 @@ const drainRule = 'deregistration-delay-shorter-than-drain';
 type Fields = Readonly<Record<string, unknown>>;
 
 interface Front {
-  /** container has fields of the program's container. */
+  /** Fields to add to the program's container in the manifest. */
   readonly container?: Fields;
   readonly containers?: readonly Fields[];
   readonly gracePeriodSeconds?: number;
-  /** service has fields of the Service's specification. */
+  /** Fields to add to the specification of the Service in the manifest. */
   readonly service?: Fields;
   readonly serviceAnnotations?: Fields;
   readonly ingressClass?: string;
@@ -85,7 +85,7 @@ const withConfig = { 'cloud.google.com/backend-config': '{"default": "shop"}' };
 const local = { type: 'LoadBalancer', externalTrafficPolicy: 'Local' };
 const check = { 'healthcheck-interval': '10', 'healthcheck-unhealthy-threshold': '3', 'healthcheck-timeout': '5' };
 
-test('H-048 a load balancer of a Service with traffic policy Local needs interval × threshold + timeout', () => {
+test('H-048 with externalTrafficPolicy Local the delay must last for interval × threshold + timeout of the health check', () => {
   const front = { service: local, serviceAnnotations: aws(check) };
   assert.deepEqual(messages({ ...front, container: sleep(34) }, delayRule), [
     'The AWS load balancer can send connections to a pod for 35 s after its deletion (health check: 10 × 3 + 5), but the delay is 34 s.',
@@ -93,7 +93,7 @@ test('H-048 a load balancer of a Service with traffic policy Local needs interva
   assert.ok(!isFound({ ...front, container: sleep(35) }, delayRule));
 });
 
-test('H-048 the health check of an Ingress for nodes counts only with traffic policy Local', () => {
+test('H-048 the health check of an Ingress that targets nodes is judged only with externalTrafficPolicy Local', () => {
   const ingressAnnotations = alb({
     'healthcheck-interval-seconds': '15',
     'unhealthy-threshold-count': '2',
@@ -108,7 +108,7 @@ test('H-048 the health check of an Ingress for nodes counts only with traffic po
   );
 });
 
-test('H-048 the health check of a BackendConfig counts for instance groups, and 40 s for network endpoint groups', () => {
+test('H-048 lint uses the health check of a BackendConfig for instance groups, and 40 s for network endpoint groups', () => {
   const config = { healthCheck: { checkIntervalSec: 30, unhealthyThreshold: 3, timeoutSec: 10 } };
   const front = { container: sleep(60), ingressClass: 'gce', config };
   const groups = { ...withConfig, 'cloud.google.com/neg': '{"ingress": false}' };
@@ -118,7 +118,7 @@ test('H-048 the health check of a BackendConfig counts for instance groups, and 
   assert.ok(isFound({ ...front, serviceAnnotations: neg, container: sleep(39) }, delayRule));
 });
 
-test('H-048 a health check is not judged without each of its three times, or if the load balancer sends requests to pods', () => {
+test('H-048 a health check is judged only if all three of its times are set and the load balancer targets nodes', () => {
   const front = { container: sleep(5), service: local };
   for (const name of Object.keys(check)) {
     const incomplete = Object.fromEntries(Object.entries(check).filter(([other]) => other !== name));
@@ -128,7 +128,7 @@ test('H-048 a health check is not judged without each of its three times, or if 
   assert.ok(!isFound({ ...front, serviceAnnotations: aws(check), service: { type: 'LoadBalancer' } }, delayRule));
 });
 
-test('H-050 the drain is compared with the timeout that an Ingress of class nginx states, or with 60 s', () => {
+test('H-050 the drain is compared with the timeout in the annotations of an nginx Ingress, or by default with 60 s', () => {
   const community = 'nginx.ingress.kubernetes.io/proxy-read-timeout';
   for (const [drain, annotations, found] of [
     [59, {}, true],
@@ -153,7 +153,7 @@ test('H-050 the drain is compared with the idle timeout of an Application Load B
   assert.ok(isFound({ ...front, ingressAnnotations: idle(51) }, timeoutRule));
 });
 
-test('H-050 the drain is compared with timeoutSec of a BackendConfig, or with 30 s', () => {
+test('H-050 the drain is compared with timeoutSec of a BackendConfig, or by default with 30 s', () => {
   const front = { container: gunicorn(29), ingressClass: 'gce' };
   assert.ok(isFound(front, timeoutRule));
   assert.ok(isFound({ ...front, serviceAnnotations: withConfig, config: {} }, timeoutRule));
@@ -183,7 +183,7 @@ test('H-050 a BackendConfig that is missing, or that differs between ports, is n
   assert.ok(!isFound({ ...front, ...onlyOne }, timeoutRule));
 });
 
-test("H-050 lameduck's drain is at most the rest of the grace period, and a request timeout within it is enough", () => {
+test("H-050 lint computes how long lameduck's drain can last, and accepts a request timeout that fits into the drain", () => {
   const grace = { TERMINATION_GRACE_PERIOD_SECONDS: '68', SHUTDOWN_DELAY_DURATION: '30s' };
   const found = (more: Readonly<Record<string, string>>, others: Fields = {}): string[] =>
     messages({ container: { ...variables(more), ...others }, ingressClass: 'nginx' }, timeoutRule);
@@ -199,7 +199,7 @@ test("H-050 lameduck's drain is at most the rest of the grace period, and a requ
   assert.equal(found({ ...grace, REQUEST_TIMEOUT: '0s' }).length, 1);
 });
 
-test('H-050 an Ingress of an unknown class has no known timeout, and a program without a stated drain is not judged', () => {
+test('H-050 the drain is not judged for an Ingress of an unknown class, or if the manifest states no drain', () => {
   assert.ok(!isFound({ container: gunicorn(5), ingressClass: 'traefik' }, timeoutRule));
   assert.ok(!isFound({ container: { args: ['gunicorn', 'app'] }, ingressClass: 'nginx' }, timeoutRule));
   assert.ok(!isFound({ container: gunicorn(5) }, timeoutRule));
@@ -208,7 +208,7 @@ test('H-050 an Ingress of an unknown class has no known timeout, and a program w
 const deregistration = (seconds: number): string =>
   `stickiness.enabled=true,deregistration_delay.timeout_seconds=${String(seconds)}`;
 
-test('H-051 the deregistration delay of an Application Load Balancer counts for IP targets, and that of the Service first', () => {
+test('H-051 the deregistration delay of an Application Load Balancer is judged for IP targets, and a Service overrides its Ingress', () => {
   const ingressAnnotations = alb({ 'target-type': 'ip', 'target-group-attributes': deregistration(59) });
   const front = { container: gunicorn(60), ingressClass: 'alb', ingressAnnotations };
   assert.deepEqual(messages(front, drainRule), [
@@ -217,7 +217,7 @@ test('H-051 the deregistration delay of an Application Load Balancer counts for 
   const own = (attributes: Fields): Front => ({ ...front, serviceAnnotations: alb(attributes) });
   assert.ok(!isFound(own({ 'target-group-attributes': deregistration(60) }), drainRule));
   assert.ok(!isFound(own({ 'target-type': 'instance' }), drainRule));
-  // The kubelet has killed the pod before the load balancer ends its requests.
+  // With this grace period, the kubelet kills the pod before the load balancer ends its requests.
   assert.ok(!isFound({ ...front, gracePeriodSeconds: 59 }, drainRule));
   assert.ok(!isFound(own({ 'target-group-attributes': 'stickiness.enabled=true' }), drainRule));
 });
@@ -236,7 +236,7 @@ test('H-051 a Network Load Balancer ends requests only for IP targets and with c
   assert.ok(!isFound({ ...front(`${deregistration(30)},${ends}`), service: { type: 'ClusterIP' } }, drainRule));
 });
 
-test('H-051 the draining timeout of a BackendConfig counts for network endpoint groups', () => {
+test('H-051 the draining timeout of a BackendConfig is judged for network endpoint groups', () => {
   const config = (drainingTimeoutSec: number): Fields => ({ connectionDraining: { drainingTimeoutSec } });
   const front = { container: gunicorn(60), ingressClass: 'gce', serviceAnnotations: { ...withConfig, ...neg } };
   assert.ok(isFound({ ...front, config: config(0) }, drainRule));
@@ -249,7 +249,7 @@ test('H-051 the draining timeout of a BackendConfig counts for network endpoint 
   );
 });
 
-test("H-051 lameduck's request timeout is compared, and its drain is not, because requests may be shorter", () => {
+test("H-051 the deregistration delay is compared with lameduck's request timeout, not with its drain, because requests may be shorter", () => {
   const ingressAnnotations = alb({ 'target-type': 'ip', 'target-group-attributes': deregistration(30) });
   const grace = { TERMINATION_GRACE_PERIOD_SECONDS: '100', SHUTDOWN_DELAY_DURATION: '30s' };
   const found = (values: Readonly<Record<string, string>>, program: Fields = {}): boolean =>

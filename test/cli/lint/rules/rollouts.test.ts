@@ -1,4 +1,4 @@
-// Tests the edges of the lint rules about rollouts. docs/lint.md has the usual cases.
+// Tests unusual cases of the lint rules about rollouts. The examples in docs/lint.md test the usual cases.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findingsIn } from '../findings.ts';
@@ -40,7 +40,7 @@ test('H-081 a required node affinity pins pods to one zone only if each of its t
   }
 });
 
-test('H-081 a single zone is reported only for more than one pod, and with an autoscaler for its minimum', () => {
+test('H-081 a single zone is reported only for at least two pods, or for an autoscaler with a minimum of at least two', () => {
   const scaled = 'revisionHistoryLimit: 3';
   const autoscaler = (least: string): string =>
     `kind: HorizontalPodAutoscaler\nspec: { scaleTargetRef: { kind: Deployment, name: shop }, maxReplicas: 5${least} }`;
@@ -51,7 +51,7 @@ test('H-081 a single zone is reported only for more than one pod, and with an au
   assert.equal(pathsIn(deployment(inZone, 'shop', scaled), service, autoscaler(', minReplicas: 2')).length, 1);
 });
 
-test('H-081 a workload in one zone is not reported if its Service has another workload, or if it has no Service', () => {
+test('H-081 a workload in one zone is not reported if its Service also selects another workload, or if no Service selects it', () => {
   const other = deployment('nodeSelector: { topology.kubernetes.io/zone: b }', 'shop-b');
   assert.deepEqual(pathsIn(deployment(inZone), other, service), []);
   assert.deepEqual(pathsIn(deployment(inZone)), []);

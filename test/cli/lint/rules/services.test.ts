@@ -1,4 +1,4 @@
-// Tests the edges of the lint rules about Services. docs/lint.md has the usual cases.
+// Tests unusual cases of the lint rules about Services. The examples in docs/lint.md test the usual cases.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findingsIn } from '../findings.ts';

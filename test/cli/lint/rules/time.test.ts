@@ -1,4 +1,4 @@
-// Tests the edges of the lint rules about the grace period. docs/lint.md has the usual cases.
+// Tests unusual cases of the lint rules about the grace period. The examples in docs/lint.md test the usual cases.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { findingsIn } from '../findings.ts';
@@ -27,7 +27,7 @@ test('H-080 a preStop sleep of 0 s is rejected before Kubernetes 1.33, and Kuber
   assert.deepEqual(found, [[sleepRules[1]], [], [sleepRules[1]], [sleepRules[1]], [], []]);
 });
 
-test('H-080 a program with its own shutdown delay loses no request without the preStop sleep', () => {
+test('H-080 a removed preStop sleep is not reported if the program has its own shutdown delay', () => {
   const delay = (value: string): string => `, env: [{ name: LAMEDUCK_SHUTDOWN_DELAY_DURATION, value: ${value} }]`;
   assert.deepEqual(rulesIn(pod(10, delay('10s')), 29), []);
   assert.deepEqual(rulesIn(pod(10, delay('0s')), 29), ['dropped-pre-stop-sleep']);

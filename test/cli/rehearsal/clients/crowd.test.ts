@@ -63,7 +63,7 @@ const answeredOf =
   ({ tallies }: Crowd): boolean =>
     tallies[kind].answered >= least;
 
-describe('a client of a rehearsal that retries', () => {
+describe('a retrying client of a rehearsal', () => {
   it('a retrying client repeats a GET once if a keep-alive connection ends without a response', async (t) => {
     const plan = { retry: true, connections: 5 };
     const { retryingConnection, keptConnection } = await counts(t, endsAtSecond, plan, ({ tallies }) => {

@@ -46,7 +46,7 @@ for (const [status, location] of [
   });
 }
 
-test('K-018, K-216 an HTTP probe follows redirects to the same host, and fails at the tenth or at their last status', async (t) => {
+test('K-018, K-216 an HTTP probe follows redirects to the same host, and fails at the tenth redirect or if the last response has an error status', async (t) => {
   const port = await serve(t, (request, response) => {
     const targets: Readonly<Record<string, string>> = { '/once': '/end', '/lost': '/nowhere', '/again': '/again' };
     const location = targets[request.url ?? ''];
@@ -71,7 +71,7 @@ test('K-014, K-015 an HTTP probe whose body stalls beyond the timeout is an erro
   assert.equal(await seen({ port, timeoutSeconds: 0.2 }), 'error 3');
 });
 
-test('K-013, K-014 an HTTP probe without headers in time fails', async (t) => {
+test('K-013, K-014 an HTTP probe fails if no response headers arrive before its timeout', async (t) => {
   const port = await serve(t, () => undefined);
   assert.match(await seen({ port, timeoutSeconds: 0.2 }), /^failure .*deadline exceeded.* 1$/);
 });
