@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { test } from 'node:test';
 import type { SignalName } from '../src/lifecycle/graph.ts';
 import { disposed } from './support/disposed.ts';
@@ -240,4 +241,11 @@ test('A-057 a pre-shutdown hook can send requests to its own server after the de
   await asked.promise;
   assert.deepEqual(answer, { status: 200, body: 'served' });
   assert.equal((await recordOf(parts)).exitCode, 0);
+});
+
+test('P-067 the shutdown of a server that never listened does not wait for anything', async () => {
+  const parts = createUnderTest({ shutdownDelayDuration: '10s' }, [createServer()]);
+  parts.startup.begin();
+  void parts.handle.shutdown('test');
+  assert.equal((await recordOf(parts)).durationMs, 0);
 });

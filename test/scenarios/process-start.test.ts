@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { describe, test } from 'node:test';
-import { silenceBeforeClose } from '../../src/http/drain/drain.ts';
 import { disposed } from '../support/disposed.ts';
 import { FirstProcess, skip } from '../support/first-process.ts';
 import { ProcessUnderTest } from '../support/process-under-test.ts';
@@ -16,9 +15,7 @@ void describe('the start of the process', { concurrency: 3 }, () => {
     await program.line('starting', ({ msg }) => msg === 'starting');
     program.kill('SIGTERM');
     assert.deepEqual(await program.exit, endedWell);
-    const final = await program.finalLine();
-    assert.ok(Number(final['durationMs']) < silenceBeforeClose, 'the process must not wait for anything');
-    assert.deepEqual(final['heldBy'], ['Timeout']);
+    assert.deepEqual((await program.finalLine())['heldBy'], ['Timeout']);
   });
 
   test('P-067, P-054 a process signal in the tick of listen() leads to a clean exit', async (t) => {
