@@ -1,5 +1,5 @@
-// An event stream and a long poll on bare node:http. In a shutdown the clients of both move to another replica without
-// an error. A POST publishes an item.
+// An event stream and a long poll on bare node:http. During a shutdown, the clients of the event stream and of the long
+// poll move to another replica without an error. A POST publishes an item.
 import { EventEmitter, once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
@@ -14,7 +14,7 @@ const server = createServer((request, response) => {
   else response.writeHead(404).end();
 });
 
-// lameduck recognizes an event stream by its content type. A long poll must be named here.
+// lameduck recognizes an event stream by its content type. A long poll must be named by `longRunning`.
 const duck = lameduck(server, { longRunning: ({ url }) => url === '/poll' });
 
 // The handler does not know about the shutdown. lameduck ends the stream after a complete event, and the client
@@ -27,8 +27,8 @@ function stream(response: ServerResponse): void {
   response.on('close', () => news.off('item', send));
 }
 
-// Responds with the next item. It responds without an item after half a minute, or at its turn in the drain. After the
-// client has closed the connection, the response is discarded.
+// The long poll responds with the next item. It responds without an item after half a minute, or when the drain ends it.
+// If the client has closed the connection, the response is discarded.
 async function poll(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const signal = AbortSignal.any([duck.abortSignal(request), AbortSignal.timeout(30_000)]);
   try {

@@ -5,7 +5,7 @@ import { expressMiddleware } from '@as-integrations/express5';
 import express from 'express';
 import { lameduck } from 'lameduck';
 
-// Without ApolloServerPluginDrainHttpServer and without its own signal handling: lameduck drains the server.
+// Apollo needs neither ApolloServerPluginDrainHttpServer nor its own signal handling, because lameduck drains the server.
 const apollo = new ApolloServer({
   stopOnTerminationSignals: false,
   typeDefs: 'type Query { hello: String!, slow: String! }',

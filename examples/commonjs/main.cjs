@@ -12,7 +12,7 @@ app.get('/slow', async (_request, response) => {
   response.send('slow\n');
 });
 
-// createServer() and not app.listen(): checks and hooks can then be added at any time before listen().
+// app.listen() would listen at once. With createServer(), checks and hooks can be added at any time before listen().
 const server = createServer(app);
 const duck = lameduck(server);
 duck.addDestroyHook('database', () => {

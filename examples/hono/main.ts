@@ -10,7 +10,7 @@ app.get('/slow', async (context) => {
   return context.text('slow\n');
 });
 
-// Not serve(): it listens at once, and lameduck needs the server before.
+// serve() of Hono would listen at once, but lameduck needs the server before it listens.
 const server = createAdaptorServer(app);
 const duck = lameduck(server);
 duck.addDestroyHook('database', () => {

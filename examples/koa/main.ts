@@ -9,7 +9,7 @@ app.use(async (context) => {
   context.body = 'hello\n';
 });
 
-// createServer() and not app.listen(): checks and hooks can then be added at any time before listen().
+// app.listen() would listen at once. With createServer(), checks and hooks can be added at any time before listen().
 // Koa's callback returns a promise that no server awaits.
 const handle = app.callback();
 const server = createServer((request, response) => void handle(request, response));

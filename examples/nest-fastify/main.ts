@@ -5,9 +5,9 @@ import { AppModule } from './app.module.js';
 
 const app = await NestFactory.create<NestFastifyApplication>(AppModule, new FastifyAdapter());
 
-const duck = lameduck(app.getHttpServer()); // before listen(), which starts the lifecycle
-// Replaces enableShutdownHooks(): onModuleDestroy and similar hooks run after the last response, and the exit code is
-// 0.
+const duck = lameduck(app.getHttpServer()); // call lameduck() before listen(), which starts the lifecycle
+// This hook replaces enableShutdownHooks(). onModuleDestroy and similar hooks run after the last response, and the exit
+// code is 0.
 duck.addDestroyHook('nest', () => app.close());
 
 await app.listen(Number(process.env.PORT ?? 8080), '0.0.0.0'); // Fastify listens on localhost by default

@@ -7,7 +7,7 @@ await app.prepare();
 
 const handle = app.getRequestHandler();
 const server = createServer((request, response) => void handle(request, response));
-const duck = lameduck(server); // before listen(), which starts the lifecycle
+const duck = lameduck(server); // call lameduck() before listen(), which starts the lifecycle
 duck.addDestroyHook('database', () => {
   console.log('pool closed'); // close pools here: the last response has been sent
 });

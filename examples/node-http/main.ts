@@ -6,7 +6,7 @@ const server = createServer((request, response) => {
   else response.end('hello\n');
 });
 
-const duck = lameduck(server); // before listen(), which starts the lifecycle
+const duck = lameduck(server); // call lameduck() before listen(), which starts the lifecycle
 duck.addDestroyHook('database', () => {
   console.log('pool closed'); // close pools here: the last response has been sent
 });

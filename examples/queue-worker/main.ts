@@ -12,7 +12,7 @@ duck.addDestroyHook('queue', () => {
   console.log('pool closed'); // close the connection to the queue here: the last job is done
 });
 
-// The worker takes no job after the signal, and finishes the current job.
+// After the shutdown signal, the worker finishes its current job and takes no new one.
 async function work(signal: AbortSignal): Promise<void> {
   for (let job = 1; !signal.aborted; job++) {
     console.log(`job ${job} started`);

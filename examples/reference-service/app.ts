@@ -1,4 +1,4 @@
-// The application's routes. They are those of an ordinary service and contain no code for the shutdown.
+// The routes of an ordinary application. They contain no code for the shutdown.
 import { setTimeout as pause } from 'node:timers/promises';
 import { hostname } from 'node:os';
 import { Readable } from 'node:stream';
@@ -16,11 +16,11 @@ const order = {
   body: { type: 'object' },
 };
 
-// For how many seconds a client can resume an event stream.
+// Seconds during which a client can resume an event stream after a disconnect.
 const longestGap = 60;
 
 export function addRoutes(app: FastifyInstance, pool: Pool): void {
-  // Names the replica that responded, for users who watch a rollout.
+  // X-Served-By names the replica that responded, for users who watch a rollout.
   app.addHook('onSend', async (_request, reply) => {
     void reply.header('X-Served-By', hostname());
   });

@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Term } from 'lameduck/leader-election';
 
-// The time between two lines, in milliseconds. The first line is written at once, because it shows when leadership has
+// Milliseconds between two lines of the job. A new leader writes its first line at once, which shows when leadership has
 // moved.
 const period = 1_000;
 

@@ -24,12 +24,12 @@ app.lameduck.addReadyzCheck('upstream', () => upstream.isReachable());
 app.lameduck.addDestroyHook('upstream', () => upstream.close());
 addRoutes(app, upstream.pool);
 
-// If LEASE_NAME is set, one replica at a time runs the job. Otherwise no replica runs it.
+// If LEASE_NAME is set, one replica at a time runs the job. If it is not set, no replica runs the job.
 const leaseName = process.env['LEASE_NAME'] ?? '';
 const elector = leaseName === '' ? undefined : createElector({ leaseName, lifecycle: app.lameduck });
 
 try {
-  // Listens on all IPv6 and IPv4 addresses, because a pod may have only one of the two.
+  // Listens on all IPv6 and IPv4 addresses, because a pod may have an address of only one kind.
   await app.listen({ host: '', port });
 } catch (error) {
   refuse(`Cannot listen on port ${String(port)}: ${(error as Error).message}. Another one: PORT=8081 npm start`);

@@ -4,7 +4,7 @@ import { lameduck } from 'lameduck';
 import { handler } from './build/handler.js';
 
 const server = createServer(handler);
-const duck = lameduck(server); // before listen(), which starts the lifecycle
+const duck = lameduck(server); // call lameduck() before listen(), which starts the lifecycle
 duck.addDestroyHook('database', () => {
   console.log('pool closed'); // close pools here: the last response has been sent
 });
