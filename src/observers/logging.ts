@@ -27,8 +27,8 @@ export interface Logging extends Observer, ProcessLines, ProbePortLines, Checkpo
 interface ProcessLines {
   onUncaughtError(error: unknown): void;
   /**
-   * onListenersHeld is called at a process signal if lameduck delays the program's own listeners for it until the
-   * shutdown has ended.
+   * onListenersHeld is called at a process signal if lameduck delays the program's own listeners for this signal until
+   * the shutdown has ended.
    */
   onListenersHeld(signal: string, count: number): void;
   /**

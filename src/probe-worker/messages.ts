@@ -59,7 +59,7 @@ export type ToThread =
       readonly id: number;
       readonly answer: Answer | undefined;
       /**
-       * tookMs is the duration of the checks. It excludes the time for which the question waited for the main thread.
+       * tookMs is the duration of the checks. It excludes the time for which the request waited for the main thread.
        */
       readonly tookMs: number;
     }

@@ -1,5 +1,5 @@
-// The questions that the probe thread sends to the main thread. Equal questions share one answer. The last answer to
-// each question is stored.
+// The questions of the probe thread to the main thread. Each question is a request to the probe port. Equal questions
+// share one answer. The last answer to each question is stored.
 import type { Clock } from '../clock.ts';
 import type { Answer } from '../message.ts';
 

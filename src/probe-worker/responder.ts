@@ -19,8 +19,8 @@ const youngAge = 1_000;
 const turnLimit = 2;
 const busyWait = 10;
 
-// A question waits this many milliseconds longer than the limit of a check. So the answer still arrives if a check
-// times out.
+// The probe thread waits for an answer this many milliseconds longer than the limit of a check. So the answer still
+// arrives if a check times out.
 const checkMargin = 50;
 
 // How long a scrape waits for the main thread, in milliseconds. Prometheus gives up on a scrape after ten seconds by
@@ -159,8 +159,8 @@ function isExcluded(query: URLSearchParams, check: string): boolean {
   return new Exclusions(query).of({ name: check }) !== undefined;
 }
 
-// Creates the question of a probe. Only `exclude` and `verbose` change the answer, so the key contains no other
-// parameters.
+// Creates the question of a probe. Only the parameters `exclude` and `verbose` change the answer to a probe, so the key
+// of the question contains no other parameters.
 function questionOf({ endpoint, path }: ProbeUrl, query: URLSearchParams, url: string): Question {
   const excluded = [...new Set(query.getAll('exclude'))].sort();
   const isVerbose = query.has('verbose');

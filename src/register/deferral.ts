@@ -76,8 +76,8 @@ export class Deferral {
     else if (!server.listening) this.#forget(server);
     else {
       this.#restore.push(beforeUpgrades(server, this.#hurry));
-      // Before Node 24, a server of HTTP/2 does not list its open sessions. Load now, so that the lifecycle sees each
-      // session begin.
+      // Before Node 24, a server of HTTP/2 does not list its open sessions. Load the lifecycle now, so that it sees
+      // each session begin.
       if ('updateSettings' in server) this.#begin();
     }
   }
@@ -148,8 +148,8 @@ function beforeUpgrades(server: Server, hurry: () => void): () => void {
   const hurrying: Emit = function (event, ...args) {
     if (isOver || (event !== 'upgrade' && event !== 'connect')) return emit.call(this, event, ...args);
     hurry();
-    // `hurry` has given the server its lifecycle, which replaces `emit`. Emit again, so that the lifecycle sees the
-    // event.
+    // `hurry` has given the server its lifecycle, which replaces `emit`. Emit the event again, so that the lifecycle
+    // receives it.
     return this.emit(event, ...args);
   };
   server.emit = hurrying as Server['emit'];

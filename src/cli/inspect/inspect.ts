@@ -35,7 +35,7 @@ const usage = [
   '  kubectl exec POD -- /nodejs/bin/node node_modules/lameduck/dist/cli/main.js inspect',
   '',
   'Prints what a running process does and what its shutdown waits for, also while its event loop is blocked.',
-  'Exit code: 0 the process has answered, 1 it has not, 2 usage.',
+  'Exit code: 0 the process has answered, 1 it has not, 2 invalid usage.',
   '',
   'Options:',
   ...optionLines(options),

@@ -300,8 +300,8 @@ function pauseAfter(took: number): number {
   return Math.max(interval, took * pauseFactor);
 }
 
-// Returns how many idle connections to close in one sweep. The rate is limited, because the clients reconnect to other
-// pods (P-007).
+// Returns how many idle connections to close in one check of all connections. The rate is limited, because the clients
+// reconnect to other pods (P-007).
 function perSweep(idles: number, milliseconds: number): number {
   const perSecond = idles / (Math.max(milliseconds, interval) / 1_000);
   return Math.ceil((Math.max(lowestDrainRate, perSecond) * interval) / 1_000);

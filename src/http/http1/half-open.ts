@@ -18,7 +18,8 @@ export class HalfOpen {
   readonly #askedAt = new WeakMap<Connection, number>();
 
   /**
-   * askWhetherGone sends a 102 if the peer has sent a FIN and the next 102 is due. The drain calls it in each sweep.
+   * askWhetherGone sends a 102 if the peer has sent a FIN and the next 102 is due. The drain calls it each time it
+   * checks the connections.
    */
   askWhetherGone(connection: Connection, now: number): void {
     const { exchanges, socket } = connection;

@@ -23,7 +23,7 @@ export class AnsweredUploads {
 
   /**
    * isTooLong tells whether the body of an answered request exceeds the limit of its time or of its size. The drain
-   * calls it in each sweep.
+   * calls it each time it checks the connections.
    */
   isTooLong(connection: Connection, now: number): boolean {
     const { socket } = connection;

@@ -1,5 +1,5 @@
-// The client of the API server: one HTTP/1.1 connection for calls and one for the watch (L-123). It knows nothing of
-// terms or leaders. undici is loaded when the first client is created.
+// The client of the API server: one HTTP/1.1 connection for calls and one for the watch (L-123). It does not know which
+// process leads. undici is loaded when the first client is created.
 import type * as Undici from 'undici';
 import { fromBundle } from '../../bundled.ts';
 import { timedOut, withTimeout, type Clock } from '../../clock.ts';

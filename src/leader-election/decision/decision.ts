@@ -151,7 +151,8 @@ const replies: Readonly<Record<Step, OnReply>> = {
   },
 };
 
-// Begins a term. Leadership begins only with an acknowledged write (L-062, L-068).
+// Begins a term as leader. A term begins only with a write of the Lease that the API server has acknowledged (L-062,
+// L-068).
 function acquire(state: State, exchange: Exchange, election: Election): State {
   const { reply, sent, received } = exchange;
   const isDenied =
@@ -209,8 +210,8 @@ function lossIn(
 }
 
 /**
- * lose returns the state after a term was lost. It stores the claim only if the Lease may still contain this elector's
- * record, which must then be released (L-092).
+ * lose returns the state after this elector has lost its leadership. It stores the claim only if the Lease may still
+ * contain this elector's record. That record must then be released (L-092).
  */
 export function lose(state: State, cause: LossCause, now: Moment): State {
   const claim = cause === 'renew deadline' ? state.claim : undefined;

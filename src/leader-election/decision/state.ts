@@ -181,12 +181,15 @@ export function begin(now: Moment): State {
   };
 }
 
-/** validUntil returns when a term ends unless it is renewed (L-093). */
+/** validUntil returns the time at which a term as leader ends unless the Lease is renewed (L-093). */
 export function validUntil({ renewed }: Tenure, { renewDeadline }: Election): number {
   return renewed.at + renewDeadline;
 }
 
-/** isValid tells whether a term is valid: its renew deadline has not passed, and the machine was not suspended. */
+/**
+ * isValid tells whether this process still leads: the renew deadline of its term has not passed, and the machine was
+ * not suspended.
+ */
 export function isValid(tenure: Tenure, now: Moment, election: Election): boolean {
   return now.at < validUntil(tenure, election) && drift(tenure.renewed, now) <= mostDrift;
 }

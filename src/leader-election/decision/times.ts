@@ -37,7 +37,7 @@ export function nextTick({ sent, received }: Exchange, { retryPeriod }: Election
 }
 
 /**
- * nextTry returns when to try again after a failed request of a term. A Retry-After is obeyed only if there is time for
+ * nextTry returns when a leader tries again after a failed request. It obeys a Retry-After only if there is time for
  * another attempt after it (L-039).
  */
 export function nextTry(tenure: Tenure, exchange: Exchange, election: Election): number {

@@ -1,5 +1,5 @@
-// The loop of an elector. It performs what the decision plans, runs the work in terms, and ends the work and the
-// election on stop.
+// The loop of an elector. It sends the requests that the decision plans, and runs the program's work while this process
+// leads. On stop, it ends the work and the election.
 import type { Clock } from '../../clock.ts';
 import { LameduckError } from '../../errors.ts';
 import type { ElectorCounts } from '../../observer.ts';
@@ -142,8 +142,8 @@ export class LeaseElector {
     }
   }
 
-  // Contends for the Lease until the elector releases it. If a term is lost before that, it contends again. Returns
-  // how the work of the last term has settled.
+  // Contends for the Lease until the elector releases it. If leadership is lost before that, it contends again. Returns
+  // how the last run of the work has settled.
   async #holdOnce(contest: Contest): Promise<Ended | undefined> {
     const { election, log } = this.#parts;
     this.#contest = contest;
@@ -176,7 +176,7 @@ export class LeaseElector {
     return ended;
   }
 
-  // Releases the Lease if the work has settled or the elector is stopped. If the term was lost, contends again.
+  // Releases the Lease if the work has settled or the elector is stopped. If leadership was lost, contends again.
   #settle(contest: Contest): void {
     const term = this.#term;
     const { goal, tenure } = contest.state;

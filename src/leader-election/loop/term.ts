@@ -1,5 +1,5 @@
-// One term, as the work sees it: a signal, a token, and functions that check at each call whether the term is still
-// valid.
+// One term as leader, as the program's work sees it. It has a signal, a token, and functions that check at each call
+// whether the term is still valid.
 import { LameduckError, isLameduckError } from '../../errors.ts';
 
 /** Term is the argument of the work. */

@@ -7,9 +7,9 @@ export type Stage = 'RequestReceived' | 'ResponseStarted' | 'ResponseComplete' |
 
 /** AuditedRequest contains the parts of a log line that all events of one request have in common. */
 export interface AuditedRequest {
-  /** first is the part of the line before the stage. */
+  /** first is the part of the log line before the stage of the request. */
   readonly first: string;
-  /** second is the part of the line from after the stage to before the status of the response. */
+  /** second is the part of the log line between the stage of the request and the status of the response. */
   readonly second: string;
   readonly received: string;
   /** annotations contains the members of the line's field `annotations`, without braces. */

@@ -12,7 +12,7 @@ import type { healthMetricsTable, metricsTable, slisTable } from './table.ts';
 /** Readers contains for each metric the function that reads its samples. */
 export type Readers<Name extends string> = Readonly<Record<Name, () => readonly Sample[] | Promise<readonly Sample[]>>>;
 
-/** EventLoopCounts are totals since the start that the heartbeat of the event loop has measured, in milliseconds. */
+/** EventLoopCounts are totals since the start, measured by the heartbeat of the event loop, in milliseconds. */
 export interface EventLoopCounts {
   /** lateMs is the sum of the delays of all heartbeats. */
   readonly lateMs: number;

@@ -59,8 +59,8 @@ export class Threads {
   }
 
   /**
-   * cut stops waiting for the worker threads. Each one ends with its own budget, or with the process if its event loop
-   * is blocked.
+   * cut stops waiting for the worker threads. Each worker thread ends with its own shutdown budget. If its event loop
+   * is blocked, it ends with the process.
    */
   cut(): void {
     this.#members.clear();
