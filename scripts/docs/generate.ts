@@ -35,7 +35,7 @@ const readme = withParts(current('README.md') ?? '', {
 });
 problems.push(...readme.problems);
 
-// This table is measured, so only its list of programs can be checked.
+// The table of docs/register.md is measured, so --check can compare only its list of programs.
 problems.push(...tableProblems(current('docs/register.md') ?? ''));
 
 const pages = {

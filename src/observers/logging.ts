@@ -104,7 +104,7 @@ export function createLogging(given: Logger | undefined, { logLevel, logFormat }
       if (reason === undefined) log.info({ endpoint, check }, 'check passes again');
       else log.warn({ endpoint, check, reason: reason.message }, 'check fails');
     },
-    // Only changes of a result are logged, not each result.
+    // Log only changes of a check's result, not each result.
     onCheckResult: () => undefined,
     onUnfinished(requests) {
       for (const request of requests) {

@@ -62,7 +62,8 @@ export class Listening {
     const own = this.#listeners.get(signal);
     if (own === undefined || own !== listener) return;
     this.#add(signal, own);
-    // `process.removeAllListeners()` also removes the listener that was just added, without an event for it.
+    // `process.removeAllListeners()` also removes the listener that was just added, and emits no event for that
+    // listener.
     this.#process.nextTick(() => {
       const present = this.#listeners.get(signal);
       if (present !== undefined && !this.#process.rawListeners(signal).includes(present)) this.#add(signal, present);

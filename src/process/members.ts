@@ -108,7 +108,7 @@ export class Members extends Set<Member> {
   /** ended resolves when the shutdowns of all lifecycles have ended. */
   async ended(): Promise<AllEnded> {
     let [exitCode, endsAt] = [0, Infinity];
-    // Another lifecycle may join meanwhile, which makes the list longer.
+    // Another lifecycle may join during the wait, which makes the list longer.
     for (const shutdown of this.#shutdowns) {
       const ended = await shutdown;
       exitCode = Math.max(exitCode, ended.exitCode);

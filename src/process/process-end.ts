@@ -10,8 +10,8 @@ import { OwnListeners, type Listener } from './own-listeners.ts';
 import { next, type Actions, type Event, type ProcessSignal, type State } from './signals-and-errors.ts';
 import { startWatchdog } from './watchdog.ts';
 
-// For this many milliseconds, the process may exit on its own: after the drain, and after the program's own listeners
-// (P-058).
+// How long lameduck waits for the process to exit on its own, in milliseconds: after the drain, and after the program's
+// own listeners (P-058).
 const exitPatience = 1_000;
 
 // `exitPatience` in development, where a restart takes at most about 100 ms (P-107).

@@ -1,5 +1,4 @@
-// The record of a scenario: all its events in order. Verdict and reports are derived from this record and from nothing
-// else.
+// The record of a scenario: all its events in order. Verdict and reports are derived only from this record.
 
 /** EventKind is the name of an event of a scenario. */
 export type EventKind =

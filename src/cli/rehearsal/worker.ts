@@ -98,8 +98,8 @@ export class Worker {
     });
   }
 
-  // Returns true if at least one tick was due. If several ticks passed during a slow probe, the kubelet makes up for
-  // only one of them (K-043).
+  // Returns true if at least one tick was due. If several ticks passed during a slow probe, the kubelet makes only one
+  // probe for all of them (K-043).
   #consumeTicks(): boolean {
     const now = this.#clock.now() + timerSlack;
     const isDue = this.#nextTickAt <= now;

@@ -45,7 +45,7 @@ export async function stopListening(
     const isShort = now - since < quietTurn || now - begun > waitForQuiet;
     if (isShort && activity() === before) break;
   }
-  // The program may have closed the server meanwhile.
+  // The program may have closed the server during the wait.
   if (server.listening as boolean) closeListener(server);
 }
 

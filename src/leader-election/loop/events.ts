@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts';
 import type { LeaseApi } from '../api-client/api-client.ts';
 import type { Election } from '../decision/state.ts';
 
-// The longest time for sending an Event, in milliseconds. Nothing waits for it, not even the exit of the process.
+// The longest time for sending an Event, in milliseconds. No renewal and no exit of the process waits for an Event.
 const longestRecording = 5_000;
 
 /** ElectionEvents sends Events until the API server denies one. */

@@ -44,7 +44,7 @@ export interface GroupOptions {
 
 /** Group contains the workers of this primary. */
 export class Group {
-  /** protocol is the text that stands for the workers in the log. */
+  /** protocol is the name of the workers in the log, in the field that otherwise names a protocol. */
   readonly protocol = 'node:cluster';
   readonly ends: WorkerEnd[] = [];
   readonly #options: GroupOptions;

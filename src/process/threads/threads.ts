@@ -28,7 +28,7 @@ export interface ThreadsOptions {
 
 /** Threads contains the worker threads of this process that have a lifecycle. */
 export class Threads {
-  /** protocol is the text that stands for the worker threads in the log. */
+  /** protocol is the name of the worker threads in the log, in the field that otherwise names a protocol. */
   readonly protocol = 'worker threads';
   readonly ends: ThreadEnd[] = [];
   readonly #options: ThreadsOptions;
