@@ -120,7 +120,7 @@ async function warmUp(...ports: readonly number[]): Promise<void> {
 }
 
 async function series(port: number, count: number): Promise<number[]> {
-  // The first probe after a pause waits for the main thread for up to 200 ms. It is not counted.
+  // The first probe after a pause waits for the main thread for up to 200 ms, so it is not counted.
   await ask(port);
   const waits: number[] = [];
   for (let index = 0; index < count; index++) waits.push(await ask(port));

@@ -1,5 +1,5 @@
-// A server that sends its port to its parent. With TURNS it instead measures the duration of each turn of its event
-// loop.
+// A server that sends its port to its parent. With the variable TURNS, it instead measures the duration of each turn of
+// its event loop.
 const { createServer } = require('node:http');
 
 const watched = 1_500;

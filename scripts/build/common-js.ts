@@ -98,7 +98,7 @@ function sharing(name: string, files: ReadonlyMap<string, string>): Plugin {
   };
 }
 
-// An old version of Node must be able to parse this file, so that it can print its error.
+// An old version of Node must be able to parse this file, so that the file can print its error about the version.
 async function buildRegister(): Promise<string> {
   const { outputFiles } = await build({
     ...common,

@@ -33,7 +33,7 @@ interface OpenQuestion extends Question {
 
 /** Questions contains the questions that the main thread has not answered yet, and the last answers. */
 export class Questions {
-  /** waitedMs is how long the question that was answered last had waited for the main thread, in milliseconds. */
+  /** waitedMs is how long the last question with an answer had waited for the main thread, in milliseconds. */
   waitedMs = 0;
   readonly #clock: Pick<Clock, 'now'>;
   readonly #post: (id: number, question: Question) => void;

@@ -51,8 +51,8 @@ export class StallWatch {
     }
     if (isAttached()) return;
     this.#sum += Math.min(passed, longestTick);
-    // After a suspension, the main thread has resumed at the earliest together with this thread. Give it the time until
-    // the next tick.
+    // After a suspension of the machine, the main thread resumes no earlier than this thread. Give the main thread
+    // until the next tick to send a heartbeat.
     if (passed > longestTick) return;
     this.stalledMs = this.#sum;
     if (this.stalledMs < threshold) return;

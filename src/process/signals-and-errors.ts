@@ -55,7 +55,7 @@ export type Event =
 interface Ending {
   /** cause says why the shutdown began. */
   readonly cause: Cause;
-  /** signal is the first process signal. A further signal before `sameUntil` counts as that signal. */
+  /** signal is the first process signal. A further signal before `sameUntil` counts as the same signal. */
   readonly signal?: ProcessSignal & { readonly sameUntil: number };
   readonly hasUncaughtError?: boolean;
   /** disconnect disconnects this worker of `node:cluster`. It is called after the drain. */

@@ -8,7 +8,7 @@ import { afterExit, afterResult, inNewContainer, newStreak, type Published, type
 
 /** Target is the state of the container. The worker reads it before each probe. */
 export interface Target {
-  /** container is the running instance. It is undefined if none is running. */
+  /** container is the running instance of the container, or undefined if no instance is running. */
   readonly container: Container | undefined;
   /** startedAt is the time at which the running instance started, in milliseconds of the clock. */
   readonly startedAt: number;

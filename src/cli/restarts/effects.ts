@@ -174,7 +174,7 @@ function hintFor(path: Path): string | undefined {
   return isMetadata ? hints.find(([pattern]) => pattern.test(last))?.[1] : undefined;
 }
 
-// The fields of each kind that an update must not change.
+// The fields that cannot be changed by an update, for each kind of object.
 const fixedFields: Readonly<Record<string, readonly string[]>> = {
   Deployment: ['selector'],
   DaemonSet: ['selector'],

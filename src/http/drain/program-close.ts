@@ -24,7 +24,7 @@ interface Drained {
   isClosed: boolean;
 }
 
-// Methods that close connections. The first two are Node's. Fastify adds the third to an HTTP/2 server.
+// Methods that close connections: two methods of Node, and one that Fastify adds to an HTTP/2 server.
 const connectionClosers = ['closeIdleConnections', 'closeAllConnections', 'closeHttp2Sessions'];
 
 /**

@@ -27,8 +27,8 @@ async function readTable(path: string): Promise<SocketRow[]> {
       rows.push(...parseSocketTable(text.slice(0, end), endianness()));
     }
   } catch {
-    // On macOS and without IPv6, the file does not exist. Under Node's `--permission`, reading it is forbidden. The
-    // list is then empty.
+    // On macOS, the file does not exist. Without IPv6, the file with IPv6 sockets does not exist. Under Node's
+    // `--permission`, reading the file is forbidden. The list is then empty.
   }
   return rows;
 }

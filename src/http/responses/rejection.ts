@@ -43,8 +43,8 @@ export function answerRetryAfter(request: Request, response: Response): void {
 
 /**
  * refuseUpgrade answers an upgrade with an HTTP response (P-041). On a connection that was accepted after
- * NotAcceptingNewRequest, it sends a 429, as to every other request there. On an older connection, it sends a 503 with
- * a short `Retry-After`. The caller must end the socket.
+ * NotAcceptingNewRequest, it sends a 429, which every other request on such a connection gets too. On an older
+ * connection, it sends a 503 with a short `Retry-After`. The caller must end the socket.
  */
 export function refuseUpgrade(socket: Duplex, isLate: boolean): void {
   const { status, headers, body } = isLate ? shuttingDown : comeBackSoon;

@@ -34,13 +34,16 @@ export interface Moment {
 
 /** Reply is the result of a request. */
 export type Reply =
-  /** `lease`: 200 to a GET or a PUT, or 201 to a POST. */
+  /** `lease`: the API server has answered a GET or a PUT with 200, or a POST with 201. */
   | LeaseReply
-  /** `absent`: 404. */
+  /** `absent`: the API server has answered with 404. */
   | { readonly kind: 'absent' }
-  /** `conflict`: 409. Another client wrote first, or the object was replaced. */
+  /** `conflict`: the API server has answered with 409. Another client wrote first, or the object was replaced. */
   | { readonly kind: 'conflict' }
-  /** `recreated`: 201 to a PUT. The Lease had been deleted, and the write created a new Lease (L-032). */
+  /**
+   * `recreated`: the API server has answered a PUT with 201. The Lease had been deleted, and the write created a new
+   * Lease (L-032).
+   */
   | { readonly kind: 'recreated' }
   /** `failed`: any other result. The write may have been applied, unless the API server rejected it. */
   | { readonly kind: 'failed'; readonly isRejected: boolean; readonly retryAfter?: number | undefined };

@@ -89,8 +89,9 @@ export class Group {
   }
 
   /**
-   * shutDown makes every worker shut down until `endsAt`. A worker with a lifecycle gets a message, and no signal. If
-   * the signal came from a terminal, the worker already has it, and a second signal would end the worker at once.
+   * shutDown makes every worker shut down and exit by `endsAt`. A worker with a lifecycle gets a message, and no
+   * signal. If the signal came from a terminal, the worker has already received it, and a second signal would end the
+   * worker at once.
    */
   shutDown(signal: NodeJS.Signals, endsAt: number): void {
     const shutdown = { signal, endsAt };
