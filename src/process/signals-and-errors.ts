@@ -144,8 +144,8 @@ export function next(state: State, event: Event): Step {
   }
 }
 
-// The exit code of a process that is still alive at the end of its budget. An uncaught error is the more important fact,
-// and the final line may already contain its exit code.
+// The exit code of a process that is still alive at the end of its budget. After an uncaught error, it is the code of
+// that error, which the final line may already contain.
 function overdueCode({ hasUncaughtError }: Ending): number {
   return hasUncaughtError === true ? exitCodes.uncaughtError : exitCodes.budgetRanOut;
 }

@@ -82,8 +82,8 @@ const ownRows = {
   }),
   /**
    * longRunningPaths: The paths of long-running requests, such as `/socket.io,/watch`, with all paths below them. Use
-   * it if the option `longRunning` cannot name them, for example under `lameduck/register`. A trailing slash is
-   * ignored. `/` is invalid.
+   * this setting if the program cannot pass the option `longRunning`, for example under `lameduck/register`. A trailing
+   * slash is ignored. `/` is invalid.
    *
    * @default `off`
    */
@@ -271,7 +271,7 @@ const ownRows = {
   maxRequestsInflight: row<number>({ kind: count, default: () => 0, namedAfter: '--max-requests-inflight' }),
   /**
    * goawayChance: The probability that an HTTP/2 request makes its client open a new connection, so that long-lived
-   * connections spread over the replicas. With `0`, no request does this.
+   * connections spread over the replicas. `0` disables this.
    *
    * @default `0`: off
    */

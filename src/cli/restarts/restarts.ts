@@ -12,7 +12,11 @@ const nothingRestarts = 0;
 const restartsSomething = 1;
 
 const options = {
-  'kubelet-version': { type: 'string', value: '1.30..1.31', help: 'with one FILE: show what this kubelet upgrade restarts' },
+  'kubelet-version': {
+    type: 'string',
+    value: '1.30..1.31',
+    help: 'with one FILE: show what this kubelet upgrade restarts',
+  },
   format: { type: 'string', value: 'text|json', help: 'how the result is printed; default text' },
   help: { type: 'boolean', help: 'print this text' },
 } as const;

@@ -197,7 +197,7 @@ export class Group {
 // exits, and a new worker would end at once and be replaced again.
 function refuseForks(cluster: Cluster): void {
   const { Worker: ClusterWorker } = cluster as unknown as { readonly Worker: new (options: object) => Worker };
-  // Load the module only here, because most processes have no workers.
+  // Load node:child_process only here, because most processes have no workers.
   const { ChildProcess } = process.getBuiltinModule('node:child_process');
   cluster.fork = () => {
     const neverStarted = Object.assign(new ChildProcess(), { signalCode: 'SIGTERM', send: () => false });
