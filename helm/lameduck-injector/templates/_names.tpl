@@ -1,4 +1,5 @@
-{{/* The names and labels of the objects. Both objects exist once in a cluster, so each has the name of the release. */}}
+{{/* The names and labels of the policy and its binding. Neither object is in a namespace, so each has the name of the
+release. */}}
 
 {{- define "injector.name" -}}
 {{- regexReplaceAll "[^a-z0-9.-]" (lower .Release.Name) "-" | trimAll "-." -}}

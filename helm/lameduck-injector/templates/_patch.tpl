@@ -1,6 +1,6 @@
-{{/* The JSON patch of a pod, in CEL, as the sum of one list for each field that injection adds. docs/injector.md describes
-the result. An apply configuration is not sufficient, because it cannot remove fields, and merges lists by its own
-rules. */}}
+{{/* The JSON patch of a pod, as a CEL expression: the sum of one list of operations for each field that injection adds.
+docs/injector.md describes the result. An apply configuration is not sufficient, because it cannot remove fields, and merges
+lists by its own rules. */}}
 
 {{- define "injector.patch" -}}
 (has(object.metadata.annotations) ? [] : [JSONPatch{op: 'add', path: '/metadata/annotations', value: {}}])
@@ -48,8 +48,8 @@ standard `restricted`. */}}
 + (variables.container.?resources.?claims.hasValue() ? [JSONPatch{op: 'remove', path: '/spec/initContainers/0/resources/claims'}] : [])
 {{- end -}}
 
-{{/* Copies the package into a temporary folder, and renames the folder when the copy is complete. A second run changes nothing.
-The application chart does the same. */}}
+{{/* Copies the package into a temporary folder, and renames the folder when the copy is complete. A second run changes
+nothing. The init container of the chart lameduck does the same. */}}
 {{- define "injector.copy" -}}
 const { chmodSync, cpSync, existsSync, mkdtempSync, renameSync } = require('node:fs');
 const [from, to] = process.argv.slice(1);

@@ -28,8 +28,8 @@
   expression: "object.spec.containers + object.spec.?initContainers.orValue([])"
 - name: grace
   expression: "int(object.spec.?terminationGracePeriodSeconds.orValue(30))"
-# Why the pod is skipped, or an empty text. The limit of terminationGracePeriodSeconds keeps numbers above 2^53 out: they
-# would reach the pod as strings, and the API server would reject the pod.
+# The reason why the pod is skipped, or an empty text. terminationGracePeriodSeconds is limited, because a number above
+# 2^53 would reach the pod as a string, and the API server would reject the pod.
 - name: reason
   expression: >-
     object.spec.?os.name.orValue('linux') != 'linux' || object.spec.?nodeSelector[?'kubernetes.io/os'].orValue('linux') != 'linux' ? 'the pod is not for Linux'
@@ -46,14 +46,15 @@
   expression: "variables.names.lastIndexOf('LAMEDUCK_PROBE_PORT')"
 - name: portGiven
   expression: "variables.portAt < 0 ? '' : variables.env[variables.portAt].?value.orValue('')"
-# The probe port, or 0 for none. It is 0 if LAMEDUCK_PROBE_PORT is not a port number, or if its value comes from a
-# reference. It is also 0 if a container of the pod already uses port 8081.
+# The probe port, or 0 for no probe port. It is 0 if LAMEDUCK_PROBE_PORT is not a port number, or if its value comes
+# from a reference. It is also 0 if a container of the pod already uses port 8081.
 - name: probePort
   expression: >-
     variables.portAt >= 0 ? (variables.portGiven.matches('^[1-9][0-9]{0,4}$') && int(variables.portGiven) < 65536 ? int(variables.portGiven) : 0)
     : variables.everyContainer.exists(c, c.?ports.orValue([]).exists(p, p.containerPort == 8081)) ? 0
     : 8081
-# The seconds of the preStop hook. Only a sleep states them. Any other hook may take the whole grace period of the pod.
+# The seconds that the preStop hook takes. Only a sleep states its seconds. Any other hook may take the whole grace
+# period of the pod.
 - name: preStop
   expression: "!variables.container.?lifecycle.?preStop.hasValue() ? 0 : int(variables.container.lifecycle.preStop.?sleep.seconds.orValue(variables.grace))"
 - name: newGrace

@@ -1,6 +1,6 @@
 {{/* The parts that all alerts share: defaults, labels, and the selectors of their series. */}}
 
-{{/* The default of each alert. `alerts.rules` overrides them. The unit of each threshold is in docs/alerts.md. */}}
+{{/* The default settings of each alert. `alerts.rules` overrides them. docs/alerts.md has the unit of each threshold. */}}
 {{- define "lameduck.alertDefaults" -}}
 LameduckShutdownWouldCutRequests: { severity: warning, for: 5m }
 LameduckShutdownRunsOutOfTime: { severity: critical, for: 0s, threshold: 60 }
@@ -92,7 +92,8 @@ namespace="{{ .Release.Namespace }}",pod=~"{{ $name }}-[a-z0-9]+{{ ternary "-?" 
 {{- end -}}
 {{- end -}}
 
-{{/* Does what lameduck.ofScrapedPods does, for an object with the name of its workload: (list scope expression label). */}}
+{{/* Selects series of kube-state-metrics about an object that has the name of its workload, as lameduck.ofScrapedPods does
+for pods: (list scope expression label). */}}
 {{- define "lameduck.ofScrapedWorkloads" -}}
 {{- if ne (index . 0) "cluster" -}}
 {{- index . 1 -}}
@@ -102,7 +103,7 @@ namespace="{{ .Release.Namespace }}",pod=~"{{ $name }}-[a-z0-9]+{{ ternary "-?" 
 {{- end -}}
 
 {{/* Returns a query for the increase of a counter in 15 minutes, for each pod: (list metric selector more-labels).
-increase() does not see the first sample of a counter, so a counter that starts above 0 counts with its value. */}}
+increase() ignores the first sample of a counter. If this sample is above 0, the query uses its value. */}}
 {{- define "lameduck.risen" -}}
 {{- $series := printf "%s{%s}" (index . 0) (index . 1) -}}
 {{- printf "max by (release, namespace, workload, pod%s) (increase(%s[15m]) > 0 or (max_over_time(%s[15m]) unless max_over_time(%s[15m] offset 15m)))" (index . 2) $series $series $series -}}

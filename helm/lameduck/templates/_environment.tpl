@@ -1,6 +1,6 @@
 {{/* The environment variables of the container. */}}
 
-{{/* The settings of an elector, each with its kind. `leaseName` is not a setting: the program gets it as LEASE_NAME. */}}
+{{/* The settings of leader election, each with its kind. `leaseName` is not a setting: the program gets it as LEASE_NAME. */}}
 {{- define "lameduck.electionKinds" -}}
 leaseNamespace: namespace
 leaseDuration: whole seconds
@@ -17,7 +17,8 @@ stopTimeout: limit
 {{- default .Release.Namespace .Values.leaderElection.leaseNamespace -}}
 {{- end -}}
 
-{{/* Always pass the limit of the hook, because it is a term of the grace period. */}}
+{{/* Returns the environment variables of leader election. `stopTimeout` is always set, because the chart includes it in the
+grace period. */}}
 {{- define "lameduck.electionSettings" -}}
 - name: LEASE_NAME
   value: {{ include "lameduck.leaseName" . | quote }}
@@ -32,8 +33,8 @@ stopTimeout: limit
 {{- end -}}
 {{- end -}}
 
-{{/* Returns the chart's own values of settings that the values do not set. The probes of an injected program may use the
-program's own port. */}}
+{{/* Returns the settings that the chart sets if the values do not, as JSON. With injection, `probePaths` is not among them,
+because probes may use the program's own port. */}}
 {{- define "lameduck.ownSettings" -}}
 {{- $own := ternary dict (include "lameduck.defaultSettings" . | fromJson) (eq (include "lameduck.injects" .) "yes") -}}
 {{- if .Values.runFolder.enabled -}}
@@ -44,7 +45,7 @@ program's own port. */}}
 {{- toJson $own -}}
 {{- end -}}
 
-{{/* Returns the settings as variables, and then the variables of the values. */}}
+{{/* Returns the environment variables of the container: first the settings, and then the variables in the values. */}}
 {{- define "lameduck.environment" -}}
 {{- include "lameduck.settings" (list . (include "lameduck.ownSettings" . | fromJson)) | trim }}
 {{- if .Values.leaderElection.enabled }}

@@ -6,7 +6,8 @@ Annotations in the values override them. */}}
 {{- include "lameduck.probePort" . | default (.Values.containerPort | int64 | toString) -}}
 {{- end -}}
 
-{{/* If lameduck is off, no process answers the path of the probe. Any response of the program then counts as healthy. */}}
+{{/* Returns the path that a load balancer probes for readiness. If lameduck is off, no process answers the path of the
+readiness probe. The path is then `/`, and any response of the program counts as healthy. */}}
 {{- define "lameduck.healthCheckPath" -}}
 {{- ternary .Values.probes.readiness.path "/" (eq (include "lameduck.isOn" .) "yes") -}}
 {{- end -}}
@@ -33,8 +34,8 @@ text also overrides. Annotations of the chart that list attributes already conta
 {{- toJson $all -}}
 {{- end -}}
 
-{{/* The health check of a load balancer: every 5 s, with two failures to remove a pod. It removes a pod in less time than
-the shortest accepted delay. */}}
+{{/* Annotations of the Service. The load balancer checks a pod every 5 s and removes it after two failures. This takes less
+time than the shortest shutdown delay that the chart accepts. */}}
 {{- define "lameduck.serviceAnnotations" -}}
 {{- $b := include "lameduck.times" . | fromJson -}}
 {{- $l := .Values.lameduck -}}
@@ -60,7 +61,8 @@ cloud.google.com/backend-config: '{"default": "{{ include "lameduck.fullname" . 
 {{- if eq .Values.lameduck.front "aws" }}
 alb.ingress.kubernetes.io/target-type: ip
 alb.ingress.kubernetes.io/target-group-attributes: {{ include "lameduck.attributes" (list .Values.ingress.annotations "alb.ingress.kubernetes.io/target-group-attributes" "deregistration_delay.timeout_seconds" $b.frontDrainSeconds) | quote }}
-{{- /* The Ingresses of a group share one ALB, so only one of them may set its attributes. */}}
+{{- /* The Ingresses of a group share one ALB, and only one of them may set its attributes. So set them only if the values
+have a frontIdleTimeout. */}}
 {{- if include "lameduck.isGiven" .Values.lameduck.frontIdleTimeout }}
 alb.ingress.kubernetes.io/load-balancer-attributes: {{ include "lameduck.attributes" (list .Values.ingress.annotations "alb.ingress.kubernetes.io/load-balancer-attributes" "idle_timeout.timeout_seconds" (div (add (int64 $b.idle) 999) 1000)) | quote }}
 {{- end }}

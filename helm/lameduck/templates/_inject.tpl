@@ -7,7 +7,8 @@ lameduck in its code. */}}
 
 {{- define "lameduck.injectedFolder" -}}/opt/lameduck{{- end -}}
 
-{{/* Returns `yes` if the image itself is the volume. Nothing is then copied, and the image needs no Node. */}}
+{{/* Returns `yes` if the pod mounts the image as a volume. No init container then copies the package, and the image needs
+no Node. */}}
 {{- define "lameduck.injectsImage" -}}
 {{- if and (include "lameduck.injects" .) (eq .Values.inject.delivery "imageVolume") -}}yes{{- end -}}
 {{- end -}}
@@ -37,8 +38,8 @@ mountPath: {{ include "lameduck.injectedFolder" . }}
 readOnly: true
 {{- end -}}
 
-{{/* The init container renames the copy when it is complete, and keeps a copy that exists when it runs again. Every user can
-read the copy, because the server may run as another user. */}}
+{{/* The init container renames its copy when the copy is complete. If it runs again, it keeps the existing copy. Every user
+can read the copy, because the server may run as another user. */}}
 {{- define "lameduck.injector" -}}
 name: lameduck
 image: {{ include "lameduck.inRegistry" (list . .Values.inject.image) | quote }}
@@ -75,7 +76,7 @@ volumeMounts:
     mountPath: {{ include "lameduck.injectedFolder" . }}
 {{- end -}}
 
-{{/* Adds lameduck after the existing options, so that a tracer is loaded first. */}}
+{{/* Returns NODE_OPTIONS of the container: first the options in the values, so that a tracer is loaded before lameduck. */}}
 {{- define "lameduck.nodeOptions" -}}
 {{- $given := get (default dict .Values.env) "NODE_OPTIONS" | default "" -}}
 {{- printf "%s --%s=%s/package/dist/register.cjs" $given .Values.inject.nodeOption (include "lameduck.injectedFolder" .) | trim -}}
@@ -112,8 +113,8 @@ volumeMounts:
 {{- if regexMatch "^(.*/)?(npm|npx|yarn|yarnpkg|pnpm|pnpx|sh|ash|bash|dash)$" (first $words) -}}yes{{- end -}}
 {{- end -}}
 
-{{/* Returns the hook `lameduck stop` as the JSON of a lifecycle, or an empty text. The hook finds the process by its probe
-port. */}}
+{{/* Returns a `lifecycle` with the preStop hook `lameduck stop` as JSON, or an empty text. The hook finds the process by
+its probe port. */}}
 {{- define "lameduck.stopHook" -}}
 {{- $hook := .Values.preStopHook -}}
 {{- if and (include "lameduck.probePort" .) (or (eq $hook "always") (and (eq $hook "auto") (include "lameduck.isLaunched" .))) -}}

@@ -1,6 +1,6 @@
-{{/* How Prometheus scrapes the probe port, which answers until the process ends: (list $ monitor). Two paths of one port are
-two targets. A label distinguishes them, because both would otherwise write the same series `up`. The labels `release`
-and `workload` name the release in alerts and on the dashboard. */}}
+{{/* How Prometheus scrapes the probe port, which answers until the process ends: (list $ monitor). For Prometheus, two
+paths of one port are two targets. A label distinguishes them, because both would otherwise write the same series `up`. The
+labels `release` and `workload` name the release in alerts and on the dashboard. */}}
 {{- define "lameduck.scrape" -}}
 {{- $ := index . 0 -}}
 {{- $monitor := index . 1 -}}

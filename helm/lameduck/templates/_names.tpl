@@ -5,9 +5,9 @@ pods have a label with the version of the chart or of the application. */}}
 {{- default .Chart.Name .Values.nameOverride | trunc 63 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* The longest suffix is `-metrics`, so cut the base name until each name with a suffix has at most 63 characters. The name
-of a Service begins with a letter, and has no dots and no capital letters. The name of a release, or the alias of a
-dependency, may have them. */}}
+{{/* The name of the objects of the release. It is cut so that it has at most 63 characters together with `-metrics`, the
+longest suffix. The name of a Service begins with a letter, and has no dots and no capital letters. The name of a release,
+or the alias of a dependency, may have them. */}}
 {{- define "lameduck.fullname" -}}
 {{- $name := default .Chart.Name .Values.nameOverride -}}
 {{- $full := .Values.fullnameOverride -}}
@@ -69,7 +69,7 @@ labels. */}}
 {{- if $registry -}}{{- printf "%s/%s" (trimSuffix "/" $registry) (trimPrefix $own (index . 1)) -}}{{- else -}}{{- index . 1 -}}{{- end -}}
 {{- end -}}
 
-{{/* With a digest, the kubelet ignores the tag. */}}
+{{/* Returns the reference of the image. If it has a digest, the kubelet ignores its tag. */}}
 {{- define "lameduck.image" -}}
 {{- $image := .Values.image -}}
 {{- include "lameduck.inRegistry" (list . $image.repository) -}}

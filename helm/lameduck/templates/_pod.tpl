@@ -1,5 +1,5 @@
-{{/* The pod template. Every change of it restarts the pods. So it does not depend on the revision of the release, on the
-version of the chart, or on the optional objects. */}}
+{{/* The pod template. Every change of it restarts the pods. It therefore does not depend on the revision of the release, on
+the version of the chart, or on optional objects such as an Ingress. */}}
 
 {{- define "lameduck.podTemplate" -}}
 metadata:
@@ -185,5 +185,5 @@ volumeMounts:
   {{- end }}
 {{- end -}}
 
-{{/* A volume of the pod, which a restart of the container keeps. */}}
+{{/* The mount path of a volume of the pod. Files in it survive a restart of the container. */}}
 {{- define "lameduck.runFolder" -}}/run/lameduck{{- end -}}

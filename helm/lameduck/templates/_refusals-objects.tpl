@@ -45,7 +45,8 @@
 {{- end -}}
 {{- end -}}
 
-{{/* From the chart, the pods get only the labels of the selector. Every other object gets all labels. */}}
+{{/* Rejects labels that the chart itself sets. On pods, it sets only the labels of the selector. On every other object, it
+sets more. */}}
 {{- define "lameduck.refuseLabels" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $v := $.Values -}}
@@ -66,12 +67,14 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Returns a port of a container, with its protocol unless that is TCP. Two protocols can have the same port number. */}}
+{{/* Returns a port of a container, such as `53/UDP`, or without a protocol for TCP. Two protocols can have the same port
+number. */}}
 {{- define "lameduck.portOf" -}}
 {{- include "lameduck.text" .containerPort -}}{{- with .protocol -}}{{- if ne . "TCP" -}}/{{ . }}{{- end -}}{{- end -}}
 {{- end -}}
 
-{{/* The containers of a pod share its ports. An init container shares them only if it runs beside the other containers. */}}
+{{/* Rejects names and ports that two containers would share. An init container ends before the other containers start, so
+its ports count only if it is a sidecar. */}}
 {{- define "lameduck.refuseContainers" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $v := $.Values -}}
@@ -180,7 +183,8 @@
 {{- end -}}
 {{- end -}}
 
-{{/* A container of the pod gets SIGTERM at the same time as the server. A native sidecar exits after the server. */}}
+{{/* Rejects proxies in extraContainers, which get SIGTERM at the same time as the server. A native sidecar exits after the
+server. */}}
 {{- define "lameduck.refuseSidecarProxies" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- if not $.Values.allowSidecarProxies -}}

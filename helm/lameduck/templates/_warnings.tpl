@@ -1,4 +1,5 @@
-{{/* Warnings for the notes, as a YAML list. They are about values that lose no requests on their own. */}}
+{{/* The warnings that Helm prints in the notes, as a YAML list. They are about risky values that lose no requests on their
+own. */}}
 {{- define "lameduck.warnings" -}}
 {{- $v := .Values -}}
 {{- if $v.lameduck.allowShortDelay }}

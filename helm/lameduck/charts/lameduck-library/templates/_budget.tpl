@@ -1,4 +1,4 @@
-{{/* The time arithmetic. It computes all times of the pod, its variables, the load balancers and the notes. */}}
+{{/* Computes all times that the chart uses: for the pod, its environment variables, the load balancers and the notes. */}}
 
 {{/* The times of each load balancer and proxy: the default shutdown delay, the shortest delay that the chart accepts, the
 idle timeout of the load balancer or proxy, and the server's keepAliveTimeout. The idle timeout of `gateway` is not
@@ -27,15 +27,15 @@ gce: { delay: 45s, least: 40s, idle: 600s, keepAlive: 620s }
 {{- if not (or (kindIs "invalid" .) (and (kindIs "string" .) (eq . ""))) -}}yes{{- end -}}
 {{- end -}}
 
-{{/* Returns the milliseconds of one term: (list given default). An invalid term has its own error and counts as its default
-here, so that it causes no further errors. */}}
+{{/* Returns the milliseconds of one duration: (list given default). Another template reports an invalid duration. It counts
+as its default here, so that it causes no further errors. */}}
 {{- define "lameduck.term" -}}
 {{- $given := include "lameduck.text" (index . 0) -}}
 {{- include "lameduck.milliseconds" $given | default (include "lameduck.milliseconds" (index . 1)) -}}
 {{- end -}}
 
-{{/* Returns every term of the grace period and their sum in milliseconds, and the grace period in seconds as `grace`, all
-as JSON. */}}
+{{/* Returns as JSON each part of the grace period and their sum in milliseconds, and the grace period in seconds as
+`grace`. */}}
 {{- define "lameduck.times" -}}
 {{- $l := .Values.lameduck -}}
 {{- $front := include "lameduck.front" . | fromJson -}}
@@ -72,7 +72,7 @@ as JSON. */}}
   | toJson -}}
 {{- end -}}
 
-{{/* Returns the sum of the terms as text, for the notes and the errors. */}}
+{{/* Returns the grace period as text, as a sum of its parts. The notes and the errors show it. */}}
 {{- define "lameduck.sum" -}}
 {{- $b := include "lameduck.times" . | fromJson -}}
 {{- $stop := "" -}}

@@ -42,8 +42,8 @@ terminationGracePeriodSeconds: {{ $own | ternary $probe.terminationGracePeriodSe
 {{- end }}
 {{- end -}}
 
-{{/* Returns the sleep before the process signal, as the JSON of a lifecycle. If lameduck is off, the sleep lasts as long as
-the shutdown delay would. */}}
+{{/* Returns as JSON a `lifecycle` whose preStop hook sleeps before the process signal. If lameduck is off, the sleep also
+lasts for the shutdown delay. */}}
 {{- define "lameduck.sleep" -}}
 {{- $b := include "lameduck.times" . | fromJson -}}
 {{- $sleep := ternary (int64 $b.preStop) (add (int64 $b.preStop) (int64 $b.lead)) (eq (include "lameduck.isOn" .) "yes") -}}

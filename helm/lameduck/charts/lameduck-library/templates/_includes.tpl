@@ -65,7 +65,7 @@ block `lameduck`. The library has no leader election. */}}
 {{- toJson $context -}}
 {{- end -}}
 
-{{/* A library chart has no schema for these values, so find misspelled names here. */}}
+{{/* Rejects misspelled names of values, because a library chart has no schema for the values of the chart that includes it. */}}
 {{- define "lameduck.refuseUnknown" -}}
 {{- $context := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $known := concat (include "lameduck.defaults" . | fromYaml | keys) (include "lameduck.kinds" . | fromYaml | keys) (include "lameduck.terms" . | fromYaml | keys) (list "terminationGracePeriodSeconds") -}}

@@ -1,4 +1,4 @@
-{{/* Checks the values of each kind of setting, with the words of the package's own errors. */}}
+{{/* Checks the values of the settings, by the kind of each setting. The errors have the same text as those of the package. */}}
 
 {{/* Returns what is expected if the value is invalid, and an empty text if it is valid: (list kind value). */}}
 {{- define "lameduck.allowed" -}}
@@ -23,7 +23,7 @@
 {{- $byte := "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])" -}}
 {{- $groups := "([0-9a-f]{1,4}(:[0-9a-f]{1,4}){0,6})?" -}}
 {{- $isAddress := regexMatch (printf "(?i)^(%s([.]%s){3}|%s::%s|[0-9a-f]{1,4}(:[0-9a-f]{1,4}){7})$" $byte $byte $groups $groups) $text -}}
-{{- /* `::` stands for at least one group, so an address with `::` has at most seven other groups. */ -}}
+{{- /* In an IPv6 address, `::` stands for at least one group, so the address has at most seven other groups. */ -}}
 {{- if or (not $isAddress) (and (contains "::" $text) (gt (len (compact (splitList ":" $text))) 7)) -}}an IP address such as 0.0.0.0 or ::1{{- end -}}
 {{- else if eq $kind "path" -}}
 {{- if not (or (eq $text "off") (and (regexMatch "^(/[A-Za-z0-9._~-]+)+$" $text) (not (regexMatch "(?i)^/(readyz|livez|healthz)(/|$)" $text)))) -}}a path such as /metrics that is not a probe path, or off{{- end -}}
@@ -47,7 +47,8 @@
 {{- end -}}
 {{- end -}}
 
-{{/* If a number without a unit is 1000 or more, the error proposes milliseconds. */}}
+{{/* Returns the error of an invalid duration. For a number without a unit, it proposes seconds below 1000, and milliseconds
+from 1000 on. */}}
 {{- define "lameduck.allowedDuration" -}}
 {{- $kind := index . 0 -}}
 {{- $text := index . 2 -}}

@@ -1,4 +1,4 @@
-{{/* Rejects probes that fail too late, or that no process answers. */}}
+{{/* Rejects probes that would fail too late, and probes that no process would answer. */}}
 
 {{- define "lameduck.refuseProbes" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}

@@ -39,7 +39,7 @@ debugSocketPath: file
 debugSocketStack: boolean
 {{- end -}}
 
-{{/* The values of the block that are not settings of the package, but terms of the grace period. */}}
+{{/* The durations in the block `lameduck` that are not settings of the package. The chart uses them to compute other times. */}}
 {{- define "lameduck.terms" -}}
 longestRequestDuration: limit
 marginDuration: limit
@@ -86,9 +86,9 @@ on
 {{- if and (include "lameduck.isOn" .) (not (has $port (list "off" "0" ""))) -}}{{- $port -}}{{- end -}}
 {{- end -}}
 
-{{/* Returns the variables of the container: (list $ defaults). They are the values that are set, and every term of the sum,
-so that the process and the pod compute the same sum. No other setting becomes a variable, because a variable would
-override the program's code. `defaults` are the chart's own values of settings that the values do not set. */}}
+{{/* Returns the environment variables of the settings: (list $ defaults). They are the settings in the values, and every
+part of the grace period, so that the process and the pod compute the same sum. No other setting becomes a variable, because
+a variable would override the program's code. `defaults` are the chart's own values of settings that the values do not set. */}}
 {{- define "lameduck.settings" -}}
 {{- $ := index . 0 -}}
 {{- if not (include "lameduck.isOn" $) }}
@@ -112,7 +112,8 @@ override the program's code. `defaults` are the chart's own values of settings t
 {{- end -}}
 {{- end -}}
 
-{{/* Probes and load balancers use the probe port, so the program's own port needs no probe paths. */}}
+{{/* Returns the settings that the chart sets by default, as JSON. Probes and load balancers use the probe port, so the
+program's own port needs no probe paths. */}}
 {{- define "lameduck.defaultSettings" -}}
 {{- if include "lameduck.probePort" . -}}{{- dict "probePaths" "off" | toJson -}}{{- else -}}{}{{- end -}}
 {{- end -}}
