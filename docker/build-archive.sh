@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds an image into an archive: docker/Dockerfile by default, or the Dockerfile in FOLDER. Options go to the builder.
+# Builds an image into an archive: docker/Dockerfile by default, or the Dockerfile in FOLDER. Each OPTION is passed to the builder.
 # An empty FOLDER means docker/Dockerfile.
 #
 #   docker/build-archive.sh ARCHIVE [IMAGE FOLDER [OPTION...]]

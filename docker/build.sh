@@ -3,7 +3,7 @@
 #
 #   docker/build.sh IMAGE DOCKERFILE CONTEXT [OPTION...]
 #
-# Options go to the builder. If npm or Node is configured with a registry or certificates on this machine, the build
+# Each OPTION is passed to the builder. If npm or Node is configured with a registry or certificates on this machine, the build
 # gets them as the secrets `npmrc` and `ca`.
 #
 # All files and the image get one timestamp, so that equal sources make an equal image. The timestamp is
@@ -23,7 +23,7 @@ label() { arguments+=(--label "org.opencontainers.image.$1=$2"); }
 secrets=$(mktemp -d)
 trap 'rm -r "$secrets"' EXIT
 chmod 700 "$secrets"
-# If npm is not installed here, the npm of the build image uses its own registry.
+# If npm is not installed on this machine, the build uses npm's default registry.
 npm_setting() { npm config get "$1" 2>/dev/null || true; }
 authorities=$(npm_setting cafile)
 [ -f "$authorities" ] || authorities=${NODE_EXTRA_CA_CERTS:-}
