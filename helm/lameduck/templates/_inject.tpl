@@ -90,7 +90,7 @@ volumeMounts:
 {{- include "lameduck.refuse" (list $problems "lameduck.probePort" $v.lameduck.probePort "a program that does not use lameduck in its code answers no probes on its own port" "set it to a port, such as 8081") -}}
 {{- end -}}
 {{- if or (regexMatch ":latest$" $v.inject.image) (not (regexMatch "^[^@]+(:[^/:@]+|@sha256:[0-9a-f]{64})$" $v.inject.image)) -}}
-{{- include "lameduck.refuse" (list $problems "inject.image" $v.inject.image "its tag or digest must say which package is injected" "name one that does not move") -}}
+{{- include "lameduck.refuse" (list $problems "inject.image" $v.inject.image "must have a digest (sha256: and 64 hexadecimal digits), or a tag other than latest, so that all pods load the same version of lameduck" "add a digest, or a tag that always names the same image") -}}
 {{- end -}}
 {{- if and (eq $v.inject.delivery "imageVolume") (semverCompare "<1.35.0-0" $.Capabilities.KubeVersion.Version) -}}
 {{- include "lameduck.refuse" (list $problems "inject.delivery" $v.inject.delivery (printf "an image volume needs Kubernetes 1.35, and this is %s: an older one may drop the volume and keep NODE_OPTIONS, and no pod would start" $.Capabilities.KubeVersion.Version) "leave it out") -}}

@@ -15,10 +15,10 @@
 {{- $renew := include "lameduck.term" (list $e.renewDeadline "10s") | int64 -}}
 {{- $retry := include "lameduck.term" (list $e.retryPeriod "2s") | int64 -}}
 {{- if le $lease $renew -}}
-{{- include "lameduck.refuse" (list $problems "leaderElection.leaseDuration" (include "lameduck.duration" $lease) (printf "must be greater than leaderElection.renewDeadline (%s): the leader needs the difference to stop its work" (include "lameduck.duration" $renew)) "raise it, or lower the other") -}}
+{{- include "lameduck.refuse" (list $problems "leaderElection.leaseDuration" (include "lameduck.duration" $lease) (printf "must be greater than leaderElection.renewDeadline (%s): the leader needs the difference to stop its work" (include "lameduck.duration" $renew)) "raise it, or lower leaderElection.renewDeadline") -}}
 {{- end -}}
 {{- if le (mul $renew 10) (mul $retry 12) -}}
-{{- include "lameduck.refuse" (list $problems "leaderElection.renewDeadline" (include "lameduck.duration" $renew) (printf "must be greater than 1.2 times leaderElection.retryPeriod (%s)" (include "lameduck.duration" $retry)) "raise it, or lower the other") -}}
+{{- include "lameduck.refuse" (list $problems "leaderElection.renewDeadline" (include "lameduck.duration" $renew) (printf "must be greater than 1.2 times leaderElection.retryPeriod (%s)" (include "lameduck.duration" $retry)) "raise it, or lower leaderElection.retryPeriod") -}}
 {{- end -}}
 {{- if $e.enabled -}}
 {{- if eq (include "lameduck.serviceAccountName" $) "default" -}}

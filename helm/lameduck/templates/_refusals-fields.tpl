@@ -48,7 +48,7 @@ extraContainerSpec:
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $v := $.Values -}}
 {{- if include "lameduck.isGiven" $v.terminationGracePeriodSeconds -}}
-{{- include "lameduck.refuse" (list $problems "terminationGracePeriodSeconds" $v.terminationGracePeriodSeconds (printf "it is computed: %s" (include "lameduck.sum" $)) "leave it out, and set lameduck.longestRequestDuration") -}}
+{{- include "lameduck.refuse" (list $problems "terminationGracePeriodSeconds" $v.terminationGracePeriodSeconds (printf "the chart computes it: %s" (include "lameduck.sum" $)) "leave it out, and set lameduck.longestRequestDuration") -}}
 {{- end -}}
 {{- range $value, $fields := include "lameduck.ownFields" $ | fromYaml -}}
 {{- range $field, $given := default dict (get $v $value) -}}

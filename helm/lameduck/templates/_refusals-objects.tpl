@@ -152,7 +152,7 @@ its ports count only if it is a sidecar. */}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $v := $.Values -}}
 {{- if and $v.podMonitor.enabled $v.serviceMonitor.enabled -}}
-{{- include "lameduck.refuse" (list $problems "serviceMonitor.enabled" true "podMonitor is enabled too, and every pod would be scraped twice" "switch one of them off") -}}
+{{- include "lameduck.refuse" (list $problems "serviceMonitor.enabled" true "podMonitor is enabled too, and every pod would be scraped twice" "disable one of them") -}}
 {{- end -}}
 {{- $b := include "lameduck.times" $ | fromJson -}}
 {{- range $name := list "podMonitor" "serviceMonitor" -}}

@@ -89,7 +89,7 @@ function libraryWith(helm: string): void {
         lines.map((line) => line.split(' ')[0]),
         ['lameduck.longestRequest', 'lameduck.shutdownDelayDuration', 'lameduck.probes.liveness.path'],
       );
-      assert.match(lines[0] ?? '', /is no value of this block; correct the name/);
+      assert.match(lines[0] ?? '', /is not a value of the block lameduck; correct the name/);
       assert.match(await complaint({ lameduck: true }, { helm, chart: folder() }), /must be a map/);
     });
 

@@ -6,7 +6,7 @@ refused('fields that the chart sets, and fields of a Service', [
   refusal(
     'H-061 the chart rejects a grace period at the top of the values, because it computes the grace period',
     { terminationGracePeriodSeconds: 60 },
-    /^terminationGracePeriodSeconds \(60\): it is computed: preStopSeconds 0s .* = 48s; leave it out, and set lameduck\.longestRequestDuration$/,
+    /^terminationGracePeriodSeconds \(60\): the chart computes it: preStopSeconds 0s .* = 48s; leave it out, and set lameduck\.longestRequestDuration$/,
   ),
   refusal(
     'H-061 the chart rejects a grace period in extraPodSpec, and names the value that sets it',

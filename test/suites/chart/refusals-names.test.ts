@@ -62,7 +62,7 @@ refused('names, images, routes, monitors', [
   refusal(
     'H-077 the chart rejects an injected image without a tag or a digest',
     { inject: { enabled: true, image: 'registry.example:5000/lameduck' } },
-    /^inject\.image \(registry\.example:5000\/lameduck\): its tag or digest must say/,
+    /^inject\.image \(registry\.example:5000\/lameduck\): must have a digest \(sha256: .*\), or a tag other than latest/,
   ),
   refusal(
     'H-082 the chart rejects injection without a probe port',

@@ -61,7 +61,7 @@ refused('containers, labels, images and scrapes', [
   refusal(
     'H-077 the chart rejects an injected image with an invalid digest',
     { inject: { enabled: true, image: 'registry.example/lameduck@sha256:abc' } },
-    /^inject\.image \(registry\.example\/lameduck@sha256:abc\): its tag or digest must say/,
+    /^inject\.image \(registry\.example\/lameduck@sha256:abc\): must have a digest \(sha256: .*\), or a tag other than latest/,
   ),
   refusal(
     'the chart rejects an externalTrafficPolicy for a Service without external traffic',

@@ -4,7 +4,7 @@ refused('time', [
   refusal(
     'H-061 HC-02 the chart rejects a grace period in the values, because it computes the grace period',
     { lameduck: { terminationGracePeriodSeconds: 30 } },
-    /^lameduck\.terminationGracePeriodSeconds \(30\): it is computed: preStopSeconds 0s \+ max\(shutdownDelayDuration 10s, preShutdownHookTimeout 5s\) \+ longestRequestDuration 30s \+ destroyHookTimeout 3s \+ marginDuration 5s = 48s; leave it out, and change the term that is wrong$/,
+    /^lameduck\.terminationGracePeriodSeconds \(30\): the chart computes it: preStopSeconds 0s \+ max\(shutdownDelayDuration 10s, preShutdownHookTimeout 5s\) \+ longestRequestDuration 30s \+ destroyHookTimeout 3s \+ marginDuration 5s = 48s; leave it out, and change the part of the sum that is wrong$/,
   ),
   refusal(
     'H-061 the chart rejects a negative term of the grace period',
@@ -100,7 +100,7 @@ refused('probes', [
   refusal(
     'P-122 the chart rejects values with which no port serves the probes',
     { lameduck: { probePort: 'off', probePaths: 'off' } },
-    /^lameduck\.probePaths \(off\): without a probePort .* never be ready; set lameduck\.probePort, or leave lameduck\.probePaths out$/m,
+    /^lameduck\.probePaths \(off\): must not be off without a lameduck\.probePort: .* never be ready; set lameduck\.probePort, or leave lameduck\.probePaths out$/m,
   ),
   refusal(
     'H-070 P-122 the chart rejects /healthz as the readiness path, because a draining pod would be ready',

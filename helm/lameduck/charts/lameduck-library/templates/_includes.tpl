@@ -71,7 +71,7 @@ block `lameduck`. The library has no leader election. */}}
 {{- $known := concat (include "lameduck.defaults" . | fromYaml | keys) (include "lameduck.kinds" . | fromYaml | keys) (include "lameduck.terms" . | fromYaml | keys) (list "terminationGracePeriodSeconds") -}}
 {{- range $name, $value := $context.Values.lameduck -}}
 {{- if not (has $name $known) -}}
-{{- include "lameduck.refuse" (list $problems (printf "lameduck.%s" $name) $value "is no value of this block" "correct the name; docs/settings.md has all of them") -}}
+{{- include "lameduck.refuse" (list $problems (printf "lameduck.%s" $name) $value "is not a value of the block lameduck" "correct the name; docs/settings.md has all of them") -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

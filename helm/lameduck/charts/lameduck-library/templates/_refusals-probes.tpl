@@ -21,7 +21,7 @@
 {{- end -}}
 {{- $probePaths := include "lameduck.settingText" (list "on or off" $l.probePaths) -}}
 {{- if and (eq $probePaths "off") (not (include "lameduck.probePort" $)) (regexMatch "(?i)^/readyz([/?]|$)" $probes.readiness.path) -}}
-{{- include "lameduck.refuse" (list $problems "lameduck.probePaths" "off" "without a probePort the port of the service answers the probes, and the pod would never be ready" "set lameduck.probePort, or leave lameduck.probePaths out") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.probePaths" "off" "must not be off without a lameduck.probePort: no port would answer the probes, and the pod would never be ready" "set lameduck.probePort, or leave lameduck.probePaths out") -}}
 {{- end -}}
 {{- if include "lameduck.probePort" $ -}}
 {{- range $name := list "readiness" "liveness" "startup" -}}
@@ -37,7 +37,7 @@
 {{- $livez := include "lameduck.term" (list $l.livezEventLoopStallLimit "30s") | int64 -}}
 {{- if include "lameduck.probePort" $ -}}
 {{- if and (gt $livez 0) (or (ge $readyz $livez) (eq $readyz 0)) -}}
-{{- include "lameduck.refuse" (list $problems "lameduck.livezEventLoopStallLimit" (include "lameduck.duration" $livez) (printf "must be longer than lameduck.readyzEventLoopStallLimit (%s): a pod with a blocked process must be removed from its Services before it is restarted" (include "lameduck.duration" $readyz)) "raise it, or lower the other") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.livezEventLoopStallLimit" (include "lameduck.duration" $livez) (printf "must be longer than lameduck.readyzEventLoopStallLimit (%s): a pod with a blocked process must be removed from its Services before it is restarted" (include "lameduck.duration" $readyz)) "raise it, or lower lameduck.readyzEventLoopStallLimit") -}}
 {{- end -}}
 {{- else if lt (mul (int64 $probes.liveness.periodSeconds) (int64 $probes.liveness.failureThreshold) 1000) $livez -}}
 {{- include "lameduck.refuse" (list $problems "probes.liveness" (printf "periodSeconds %v, failureThreshold %v" $probes.liveness.periodSeconds $probes.liveness.failureThreshold) (printf "without a probePort periodSeconds x failureThreshold must be at least lameduck.livezEventLoopStallLimit (%s), or a busy process is restarted" (include "lameduck.duration" $livez)) "raise one of them, or set lameduck.probePort") -}}

@@ -15,7 +15,7 @@
 {{- include "lameduck.refuse" (list $problems "lameduck.front" $l.front (printf "must be one of %s" (include "lameduck.fronts" . | fromYaml | keys | sortAlpha | join ", ")) "name the load balancer or proxy that sends requests to the pods") -}}
 {{- end -}}
 {{- if include "lameduck.isGiven" $l.terminationGracePeriodSeconds -}}
-{{- include "lameduck.refuse" (list $problems "lameduck.terminationGracePeriodSeconds" $l.terminationGracePeriodSeconds (printf "it is computed: %s" (include "lameduck.sum" $)) "leave it out, and change the term that is wrong") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.terminationGracePeriodSeconds" $l.terminationGracePeriodSeconds (printf "the chart computes it: %s" (include "lameduck.sum" $)) "leave it out, and change the part of the sum that is wrong") -}}
 {{- end -}}
 {{- end -}}
 
@@ -35,10 +35,10 @@
   "probe more often, or raise lameduck.shutdownDelayDuration") -}}
 {{- end -}}
 {{- if gt (int64 $b.grace) 2000000 -}}
-{{- include "lameduck.refuse" (list $problems "lameduck" (printf "%ds" (int64 $b.grace)) (printf "a pod has at most 2000000 seconds: %s" (include "lameduck.sum" $)) "lower the longest term") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck" (printf "%ds" (int64 $b.grace)) (printf "a pod has at most 2000000 seconds: %s" (include "lameduck.sum" $)) "lower the longest part") -}}
 {{- end -}}
 {{- if and (gt (int64 $b.grace) 600) (le (int64 $b.grace) 2000000) (not $l.allowLongGracePeriod) -}}
-{{- include "lameduck.refuse" (list $problems "lameduck" (printf "%ds" (int64 $b.grace)) (printf "the cluster autoscaler kills a pod after 600 seconds: %s" (include "lameduck.sum" $)) "lower the longest term, or set lameduck.allowLongGracePeriod") -}}
+{{- include "lameduck.refuse" (list $problems "lameduck" (printf "%ds" (int64 $b.grace)) (printf "the cluster autoscaler kills a pod after 600 seconds: %s" (include "lameduck.sum" $)) "lower the longest part, or set lameduck.allowLongGracePeriod") -}}
 {{- end -}}
 {{- if not (or (contains "SIGTERM" (default "SIGTERM" $l.shutdownSignals | toString)) $l.allowOtherStopSignal) -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.shutdownSignals" $l.shutdownSignals "must contain SIGTERM, which the kubelet sends to end a container" "add it, or set lameduck.allowOtherStopSignal if the image has another STOPSIGNAL") -}}
