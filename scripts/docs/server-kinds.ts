@@ -33,34 +33,42 @@ const reasons: readonly Reason[] = [
   {
     numbers: [1, 2, 4, 9, 10, 12, 13, 15, 16, 17, 29, 30, 52],
     kinds: onlyHttp2,
-    text: 'The rule is about the text of HTTP/1.1: its `Connection` header, its pipelines, its partial heads. P-042 to P-044 cover the end of an HTTP/2 session.',
+    text: 'The rule is about HTTP/1.1 only: the `Connection` header, pipelined requests or partial heads. P-042 to P-044 cover the end of an HTTP/2 session.',
   },
   {
     numbers: [7, 18, 20, 47, 49, 50],
     kinds: onlyHttp2,
-    text: 'The rule is about listeners and connections, before any HTTP is sent. Every other kind tests it with HTTP/1.1.',
+    text: 'The rule is about listeners and connections, before any HTTP is sent. Every other kind of server is tested with HTTP/1.1.',
   },
   {
     numbers: [37, 38],
     kinds: onlyHttp2,
-    text: 'One rate limiter ends requests of both protocols. P-036 tests it with HTTP/2.',
+    text: 'The same rate limiter ends long-running requests of HTTP/1.1 and of HTTP/2. P-036 tests it with HTTP/2.',
   },
-  { numbers: [39, 41], kinds: onlyHttp2, text: 'HTTP/2 has no upgrade.' },
+  { numbers: [39, 41], kinds: onlyHttp2, text: 'In HTTP/2, a connection cannot be upgraded to another protocol.' },
   { numbers: [14], kinds: secure, text: 'A TLS socket of Node has no half-open state.' },
-  { numbers: [14], kinds: onlyHttp2, text: 'END_STREAM half-closes a stream, as in nearly every request.' },
+  { numbers: [14], kinds: onlyHttp2, text: 'In HTTP/2, nearly every request half-closes its stream with END_STREAM.' },
   {
     numbers: [31],
     kinds: others(['node:http', 'Fastify']),
     text: 'Requests can be injected only into the router of Fastify and into a server of node:http.',
   },
-  { numbers: [42, 43, 44, 45], kinds: others([...http2, 'register']), text: 'This kind speaks HTTP/1.1 only.' },
-  { numbers: [45], kinds: ['register'], text: 'Tested in clear text, where a server speaks one protocol.' },
+  {
+    numbers: [42, 43, 44, 45],
+    kinds: others([...http2, 'register']),
+    text: 'This kind of server supports only HTTP/1.1.',
+  },
+  {
+    numbers: [45],
+    kinds: ['register'],
+    text: 'Under `register`, servers are tested in clear text, in which a server supports only one protocol.',
+  },
   { numbers: [46], kinds: serverKinds, text: 'The rule is about a gRPC server: `test/grpc.test.ts` tests it.' },
-  { numbers: [48], kinds: [...clear, ...onlyHttp2], text: 'This kind has no TLS.' },
+  { numbers: [48], kinds: [...clear, ...onlyHttp2], text: 'This kind of server has no TLS.' },
   {
     numbers: [54],
     kinds: [...onlyHttp2, 'register'],
-    text: 'Nothing has been sent yet, so the result is the same as on the other kinds. Under `register`, a server has no lifecycle before it listens.',
+    text: 'A server that never listened has sent nothing, so the result is the same for every kind of server. Under `register`, a server has no lifecycle before it listens.',
   },
 ];
 
