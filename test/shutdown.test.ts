@@ -114,7 +114,7 @@ test('A-005, A-059, A-061, P-095 a pre-shutdown hook that hangs is abandoned at 
   assert.equal(isDestroyed, true);
 });
 
-test('P-098 hooks get the reason of the shutdown', async () => {
+test('P-098 hook functions are passed the reason of the shutdown', async () => {
   const parts = await readyUnderTest();
   const reasons: unknown[] = [];
   parts.handle.addPreShutdownHook('a', ({ reason }) => reasons.push(reason));
@@ -138,7 +138,7 @@ test('P-056 every caller of shutdown() gets the same record, with the reason of 
   assert.equal(parts.observer.order.filter((name) => name === 'ShutdownInitiated').length, 1);
 });
 
-test('K-166 a later call with a shorter budget shortens the delay and the hooks', async () => {
+test('K-166 a later shutdown() call with a shorter budget shortens the delay and the hooks', async () => {
   const parts = await readyUnderTest({ shutdownDelayDuration: '10s', destroyHookTimeout: '500ms' });
   const { handle, clock } = parts;
   handle.addPreShutdownHook('hangs', hangs);
@@ -154,7 +154,7 @@ test('K-166 a later call with a shorter budget shortens the delay and the hooks'
   assert.ok(record.durationMs <= 3_000, `ended after ${String(record.durationMs)} ms`);
 });
 
-test('K-166 a later call with a longer budget changes nothing', async () => {
+test('K-166 a later shutdown() call with a longer budget changes nothing', async () => {
   const parts = await readyUnderTest({ shutdownDelayDuration: '1s' });
   void parts.handle.shutdown('test', { budget: '5s' });
   void parts.handle.shutdown('test', { budget: '60s' });
@@ -163,7 +163,7 @@ test('K-166 a later call with a longer budget changes nothing', async () => {
   assert.equal(record.durationMs, 1_000);
 });
 
-test('K-166 a later call with a shorter budget also shortens running destroy hooks', async () => {
+test('K-166 a later shutdown() call with a shorter budget also shortens running destroy hooks', async () => {
   const parts = await readyUnderTest({ destroyHookTimeout: '3s' });
   parts.handle.addDestroyHook('hangs', hangs);
   void parts.handle.shutdown('test');

@@ -25,7 +25,7 @@ test('a starter such as fastify-cli whose delay is shorter than the drain does n
 
 const run = { LAMEDUCK_OWN_SIGNAL_LISTENERS: 'run' };
 
-test('with ownSignalListeners run a starter such as fastify-cli that closes the application ends the process after the drain', async (t) => {
+test('with ownSignalListeners=run a starter such as fastify-cli that closes the application ends the process after the drain', async (t) => {
   const env = { CLOSE_GRACE_DELAY: '28000', ...run };
   const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', env));
   const request = await HeldRequest.open(t, await program.ready());
@@ -38,7 +38,7 @@ test('with ownSignalListeners run a starter such as fastify-cli that closes the 
   assert.equal((await program.finalLine())['exitCode'], 0);
 });
 
-test('with ownSignalListeners run a starter such as fastify-cli with a short delay ends the drain early, and a warning at the start says so', async (t) => {
+test('with ownSignalListeners=run a starter such as fastify-cli with a short delay ends the drain early, and a warning at the start says so', async (t) => {
   const env = { CLOSE_GRACE_DELAY: '500', ...run };
   const program = disposed(t, new ProcessUnderTest('starts-like-fastify-cli.ts', env));
   const port = await program.ready();

@@ -19,7 +19,7 @@ const isFinal = ({ schema }: Line): boolean => schema === 'lameduck/shutdown/v1'
 
 describe('a blocked process without a probe port', { concurrency: true }, () => {
   for (const { how, fixture, env, nodeOptions } of [
-    { how: 'with lameduck() in code', fixture: 'blocks-for-a-while.ts', env: {}, nodeOptions: [] },
+    { how: 'and has lameduck() in its code', fixture: 'blocks-for-a-while.ts', env: {}, nodeOptions: [] },
     {
       how: 'before its hooks have returned once',
       fixture: 'blocks-for-a-while.ts',
@@ -27,7 +27,7 @@ describe('a blocked process without a probe port', { concurrency: true }, () => 
       nodeOptions: [],
     },
     {
-      how: 'by a listener of its own that runs at once',
+      how: 'by its own signal listener, which is called at once,',
       fixture: 'blocks-for-a-while.ts',
       env: { BLOCK_AT_SIGNAL: '60000', LAMEDUCK_OWN_SIGNAL_LISTENERS: 'run' },
       nodeOptions: [],
@@ -39,13 +39,13 @@ describe('a blocked process without a probe port', { concurrency: true }, () => 
       nodeOptions: [],
     },
     {
-      how: 'with an inspector that no debugger is attached to',
+      how: 'and has an inspector without a debugger',
       fixture: 'blocks-for-a-while.ts',
       env: {},
       nodeOptions: ['--inspect=127.0.0.1:0'],
     },
   ]) {
-    test(`P-118 ${how} a blocked process is ended after its budget, with its final line`, async (t) => {
+    test(`P-118 a process that is blocked ${how} is ended after its budget, with its final line`, async (t) => {
       const all = { ...shortBudget, BLOCK_AT_DESTROY: '60000', ...env };
       const program = disposed(t, new ProcessUnderTest(fixture, all, nodeOptions));
       await program.signaled('HasBeenReady');

@@ -20,8 +20,8 @@ test('a debugger is an established connection to the port of the inspector', () 
       9229,
     ),
   );
-  // None of these connections has a debugger: the other end of that connection, a closing connection, and a connection
-  // on another port.
+  // None of these three sockets shows an attached debugger: the client's end of a debugger's connection, a closing
+  // connection, and a connection on another port.
   const others = [
     row('0100007F:C350', '0100007F:240D', '01'),
     row('0100007F:240D', '0100007F:C350', '06'),

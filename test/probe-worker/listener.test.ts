@@ -180,7 +180,7 @@ test('K-030, K-202 a connection to the probe port without a byte causes no error
   assert.deepEqual(asked, ['GET /livez']);
 });
 
-test('of 1000 half-open connections the probe port keeps the latest 256, and serves a probe beside them', async (t) => {
+test('of 1000 half-open connections the probe port keeps the latest 256, and still serves a probe', async (t) => {
   let resolve: (answer: Answer) => void = () => undefined;
   const { port, asked, dial } = await listen(t, () => new Promise<Answer>((settle) => (resolve = settle)));
   const patient = await dial();

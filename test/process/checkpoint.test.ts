@@ -92,7 +92,7 @@ describe(
   },
 );
 
-test('the checkpoint has ShutdownInitiated before the log does, while the program is in the delay', async (t) => {
+test('ShutdownInitiated is written to the checkpoint before it is logged, and during the shutdown delay', async (t) => {
   const path = join(folder(t), 'checkpoint.json');
   const process = start(t, path, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s', HANGS: 'pre-shutdown' });
   await process.ready();

@@ -50,7 +50,7 @@ for (const parent of [
   ['/usr/bin/containerd-shim-runc-v2', '-namespace', 'k8s.io', ''],
   [],
 ]) {
-  test(`P-065 no other parent causes a warning, whatever variables are inherited: ${parent.join(' ')}`, () => {
+  test(`P-065 a parent other than a shell or a package manager causes no warning, whatever variables are inherited: ${parent.join(' ')}`, () => {
     assert.equal(describeLauncher(parent, npm), undefined);
   });
 }

@@ -135,7 +135,7 @@ test('A-031, P-057 a second process signal after 100 ms exits with 1', async () 
   assert.deepEqual(under.target.exits, [1]);
 });
 
-test('P-111 after the drain the held listeners are called with the arguments of the signal', async () => {
+test('P-111 after the drain the listeners of the program are called with the arguments of the signal', async () => {
   const { target, log, lifecycle, clock } = create();
   target.on('SIGTERM', (...args: unknown[]) => log.push(`called with ${args.join()}`));
   target.emit('SIGTERM', 'SIGTERM', 15);
@@ -150,7 +150,7 @@ test('P-111 after the drain the held listeners are called with the arguments of 
   assert.deepEqual(target.exits, [0]);
 });
 
-test('P-055 with ownSignalListeners run the listeners are called at once', () => {
+test('P-055 with ownSignalListeners=run the listeners of the program are called at once', () => {
   const { target, log } = create({ runsOwnListeners: true });
   target.on('SIGTERM', () => log.push('called'));
   target.emit('SIGTERM', 'SIGTERM', 15);

@@ -53,7 +53,7 @@ describe('a process signal', () => {
       ['settleSignal'],
     ],
     [
-      "P-111 at a process signal the program's own listeners are held until the drain has ended",
+      "P-111 at a process signal the program's own listeners are not called until the drain has ended",
       running,
       { ...term, listeners: 'hold' },
       begun,
@@ -62,7 +62,7 @@ describe('a process signal', () => {
       ['logHeldListeners', 'SIGTERM'],
     ],
     [
-      "P-055 with ownSignalListeners run a process signal calls the program's own listeners at once",
+      "P-055 with ownSignalListeners=run a process signal calls the program's own listeners at once",
       running,
       { ...term, listeners: 'call' },
       { ...begun, hasCalledListeners: true },
@@ -78,9 +78,14 @@ describe('a process signal', () => {
       ['join', bySignal],
       ['settleSignal'],
     ],
-    ['P-057 a process signal counts as the first one until the first one has settled', draining0, late, draining0],
     [
-      'P-057 a process signal within 100 ms of the first one counts as the first one',
+      'P-057 a repeated process signal does not count as a second one until the first one has settled',
+      draining0,
+      late,
+      draining0,
+    ],
+    [
+      'P-057 a repeated process signal within 100 ms of the first one does not count as a second one',
       draining,
       { ...term, at: 1_099 },
       draining,
@@ -128,7 +133,7 @@ describe('a process signal', () => {
       ['exit'],
     ],
     [
-      'P-057 under lameduck/register a process signal within 100 ms counts as the first one, even after the drain',
+      'P-057 under lameduck/register a repeated process signal within 100 ms does not count as a second one, even after the drain',
       underRegister,
       term,
       underRegister,
@@ -204,19 +209,19 @@ describe('a loss of leadership', () => {
 describe('the disconnect of a worker of node:cluster', () => {
   follows([
     [
-      'P-071 disconnect() of a cluster worker begins the shutdown, and is held',
+      'P-071 disconnect() of a cluster worker begins the shutdown, and takes effect after the drain',
       running,
       disconnect,
       leaving,
       ['begin', byDisconnect],
     ],
     [
-      'P-071 disconnect() of a cluster worker is held during a shutdown',
+      'P-071 disconnect() of a cluster worker during a shutdown takes effect after the drain',
       draining,
       disconnect,
       { ...draining, disconnect: callback },
     ],
-    ['P-071 disconnect() of a cluster worker is not held after the drain', ended, disconnect, ended, ['pass']],
+    ['P-071 disconnect() of a cluster worker after the drain takes effect at once', ended, disconnect, ended, ['pass']],
   ]);
 });
 

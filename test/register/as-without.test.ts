@@ -14,28 +14,28 @@ const server = `
 `;
 
 const stops: Readonly<Record<string, string>> = {
-  'has taken its close before listen()': `
+  'stores server.close before listen()': `
     const stop = promisify(s.close).bind(s);
     s.listen(0, up);
     process.on('SIGTERM', () => stop().then(() => { console.log('cleanup'); process.exit(4); }));`,
-  'has wrapped its close': `
+  'wraps server.close': `
     const own = s.close;
     s.close = function (callback) { console.log('pool ended'); return own.call(this, callback); };
     s.listen(0, up);
     process.on('SIGTERM', () => s.close((error) => process.exit(error ? 1 : 6)));`,
-  'has a class whose close does more': `
+  'has a server class whose close() does more': `
     class Server extends http.Server { close(callback) { console.log('pool ended'); return super.close(callback); } }
     s = new Server(answer).listen(0, up);
     process.on('SIGTERM', () => s.close((error) => process.exit(error ? 1 : 6)));`,
-  'has a class that closes by another name': `
+  'has a server class that closes in another method': `
     class Server extends http.Server { stop() { return new Promise((yes, no) => super.close((e) => (e ? no(e) : yes()))); } }
     s = new Server(answer).listen(0, up);
     process.on('SIGTERM', () => s.stop().then(() => { console.log('cleanup'); process.exit(4); }));`,
-  'disposes of a server of HTTP/2': `
+  'disposes of an HTTP/2 server': `
     s = require('node:http2').createServer(answer).listen(0, up);
     hold();
     process.on('SIGTERM', async () => { await s[Symbol.asyncDispose](); console.log('cleanup'); process.exit(4); });`,
-  'looks at its address before it closes': `
+  'reads the server address before it closes the server': `
     s.listen(0, up);
     process.on('SIGTERM', () => { console.log('closing', s.address().port > 0, s.listening); s.close(() => process.exit(5)); });`,
   'closes twice': `
@@ -45,7 +45,7 @@ const stops: Readonly<Record<string, string>> = {
   'listens again after a close': `
     s.listen(0, () => s.close(() => s.listen(0, up)));
     process.on('SIGTERM', () => s.close((error) => { console.log(error ? error.code : 'closed'); process.exit(5); }));`,
-  'throws in its listener and hears of it': `
+  'throws in its signal listener and catches the error': `
     s.listen(0, up);
     hold();
     process.on('unhandledRejection', () => console.log('unhandled'));
@@ -56,7 +56,7 @@ const stops: Readonly<Record<string, string>> = {
     hold();
     process.on('unhandledRejection', () => console.log('unhandled'));
     process.on('SIGTERM', () => s.close(() => { throw new Error('on purpose'); }));`,
-  'listens for its signal once, and again': `
+  'listens for its signal with once() and with prependListener()': `
     s.listen(0, up);
     process.once('SIGTERM', (...args) => { console.log('first', ...args); process.exit(3); });
     process.prependListener('SIGTERM', () => console.log('ahead'));`,
@@ -64,7 +64,7 @@ const stops: Readonly<Record<string, string>> = {
 
 // These programs end on their own.
 const errors: Readonly<Record<string, string>> = {
-  'reports an error and exits when nobody else listens': `
+  'reports an uncaught error and exits if it has the only listener': `
     s.listen(0, up);
     const mine = () => {
       console.log('reported');
@@ -72,7 +72,7 @@ const errors: Readonly<Record<string, string>> = {
     };
     process.on('uncaughtException', mine);
     setTimeout(() => { throw new Error('on purpose'); }, 300);`,
-  'handles one error and goes on': `
+  'handles one uncaught error and continues': `
     process.once('uncaughtException', () => { console.log('handled'); setTimeout(() => process.exit(8), 300); });
     s.listen(0, up);
     setTimeout(() => { throw new Error('on purpose'); }, 300);`,
@@ -105,7 +105,7 @@ void describe('lameduck/register without effect', { concurrency: 4 }, () => {
     [errors, false],
   ] as const) {
     for (const [name, code] of Object.entries(programs)) {
-      test(`P-055, P-116 a program that ${name} prints and ends with lameduck/register as it does without`, async (t) => {
+      test(`P-055, P-116 a program that ${name} has the same output and end with lameduck/register as without`, async (t) => {
         const [without, withIt] = await Promise.all([run(t, code, {}, isKilled), run(t, code, registered(), isKilled)]);
         assert.deepEqual(withIt, without);
       });

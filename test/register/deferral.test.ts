@@ -6,7 +6,7 @@ import { disposed } from '../support/disposed.ts';
 import { messages, registered } from '../support/under-register.ts';
 import { LoggingCommand } from '../support/process-under-test.ts';
 
-// Returns a program that runs `then` when a request that takes 300 ms is in flight.
+// Returns the source of a program that runs the code `then` while a request of 300 ms is in flight.
 function program(then: string, before = ''): string {
   return `
     const { createServer, get } = require('node:http');

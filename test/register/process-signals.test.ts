@@ -60,7 +60,7 @@ void describe('process signals of a program with lameduck/register', { concurren
     assert.equal((await subject.finalLine())['exitCode'], 80);
   });
 
-  for (const idiom of ['signals itself', 'signals itself when it listens alone']) {
+  for (const idiom of ['signals itself', 'signals itself if it has the only listener']) {
     test(`P-116 under lameduck/register a program that ${idiom} ends by that signal, and its cleanup has run once`, async (t) => {
       const subject = disposed(t, startUnderRegister(program, { IDIOM: idiom }));
       await subject.ready();
@@ -124,7 +124,7 @@ void describe('process signals of a program with lameduck/register', { concurren
     assert.match(subject.stderr, /Error: the cleanup has failed/);
   });
 
-  test('P-111 under lameduck/register a listener that is older than the lifecycle is held with the others', async (t) => {
+  test('P-111 under lameduck/register a listener that is older than the lifecycle is called after the drain, like the others', async (t) => {
     const early = `data:text/javascript,${encodeURIComponent('process.once("SIGTERM", () => console.log("early"));')}`;
     const { NODE_OPTIONS = '', ...env } = registered({ IDIOM: 'closes and exits with what that gave' });
     const options = { ...env, NODE_OPTIONS: `--import=${early} ${NODE_OPTIONS}` };

@@ -32,7 +32,7 @@ const program = `
   process.on('exit', () => say('exit', { modules: process.moduleLoadList }));
 `;
 
-// The built file, because the loader of ECMAScript modules would load more of Node.
+// Uses the built file, because the loader of ECMAScript modules would load more modules of Node.
 function started(t: TestContext, code: string, env: Readonly<Record<string, string>> = {}): LoggingCommand {
   const built = fileURLToPath(new URL('../../dist/register.cjs', import.meta.url));
   const args = ['--require', built, '--eval', code];
@@ -40,7 +40,8 @@ function started(t: TestContext, code: string, env: Readonly<Record<string, stri
 }
 
 test('P-117 before the first response lameduck/register has neither loaded the lifecycle nor started a thread', async (t) => {
-  // Without timers, because on a busy machine the first response may take longer than the preload waits for it.
+  // The program has no timers, because on a busy machine the first response may take longer than the preload waits for
+  // it.
   const withoutTimers = 'globalThis.setTimeout = () => ({ unref() { return this; } });';
   const command = started(t, `${withoutTimers}${program}`, { LAMEDUCK_PROBE_PORT: '0' });
   const { loaded, hasThread } = await command.line('request', ({ msg }) => msg === 'request');

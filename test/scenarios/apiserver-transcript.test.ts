@@ -12,8 +12,8 @@ import type { Response } from '../support/closed-loop-client.ts';
 import { Client } from '../support/serving.ts';
 
 const delay = 600;
-// The POST is sent this long before or after the signal. The other clients send a request once per `period`. In
-// milliseconds.
+// Times in milliseconds. The POST is sent this long before or after the signal. Each other client sends a request once
+// per `period`.
 const postBefore = 200;
 const postAfter = 900;
 const period = 50;

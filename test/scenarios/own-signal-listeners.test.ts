@@ -80,7 +80,7 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     });
   }
 
-  test('a log line at the signal has the number of held listeners, and the setting that calls them at once', async (t) => {
+  test('a log line at the signal has the number of listeners that are called later, and the setting that calls them at once', async (t) => {
     const program = await signalled(t, 'only logs, and nothing holds it');
     await program.exit;
     const { count, ownSignalListeners, hint, level } = await program.line(
@@ -190,7 +190,7 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     });
   }
 
-  test('P-055 with ownSignalListeners run, listeners are called at once, and a server that they close joins the drain', async (t) => {
+  test('P-055 with ownSignalListeners=run, listeners are called at once, and a server that they close joins the drain', async (t) => {
     const program = start(t, 'closes connections', run);
     const request = await HeldRequest.open(t, await program.ready());
     program.kill('SIGTERM');
@@ -202,14 +202,14 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     assert.deepEqual((await program.finalLine())['requests'], { answered: 1, refused: 0, aborted: 0, cut: 0 });
   });
 
-  test('with ownSignalListeners run, all listeners are called at once, and the process waits for all of their promises', async (t) => {
+  test('with ownSignalListeners=run, all listeners are called at once, and the process waits for all of their promises', async (t) => {
     const program = await signalled(t, 'returns promises', run);
     assert.deepEqual(await program.exit, clean);
     const messages = ['first called', 'second called', 'first done', 'second done'];
     assert.deepEqual(order(program, ...messages), messages);
   });
 
-  test('P-116 with ownSignalListeners run, a program that sends itself the signal at its end exits with the code of the shutdown', async (t) => {
+  test('P-116 with ownSignalListeners=run, a program that sends itself the signal at its end exits with the code of the shutdown', async (t) => {
     const program = await signalled(t, 'signals itself', { HOOK: 'fails', ...run });
     assert.deepEqual(await program.exit, { code: 81, signal: null });
   });

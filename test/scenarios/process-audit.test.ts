@@ -166,7 +166,7 @@ const hostile: readonly [what: string, code: string, prepare: (file: AuditFile) 
     },
   ],
   [
-    'of a pipe that nobody reads',
+    'to a pipe that nobody reads',
     'ENXIO',
     ({ path }) => {
       execFileSync('mkfifo', [path]);
@@ -175,7 +175,7 @@ const hostile: readonly [what: string, code: string, prepare: (file: AuditFile) 
   ],
   ['on a full disk', 'ENOSPC', () => '/dev/full'],
   // Even root cannot write this file.
-  ['of a file that is read-only', 'EACCES', () => '/proc/sys/kernel/ostype'],
+  ['to a read-only file', 'EACCES', () => '/proc/sys/kernel/ostype'],
 ];
 describe('an audit log that cannot be written', { concurrency: 3 }, () => {
   for (const [what, code, prepare] of hostile) {

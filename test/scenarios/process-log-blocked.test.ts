@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 const fixture = fileURLToPath(new URL('../fixtures/writes-what-nobody-reads.ts', import.meta.url));
 const hurried = `--import=${new URL('../support/hurried.ts', import.meta.url).href}`;
 
-test('A-077 the check log fails while the standard output of the process is not read, and passes when it is read again', async (t) => {
+test('A-077 the check "log" fails while the standard output of the process is not read, and passes when it is read again', async (t) => {
   // A container runtime creates such a pipe. Node would create a pair of sockets.
   const folder = mkdtempSync(join(tmpdir(), 'unread-'));
   const pipe = join(folder, 'pipe');
@@ -47,7 +47,7 @@ test('A-077 the check log fails while the standard output of the process is not 
   await livez(/^\[\+\]log ok$/m);
   assert.equal(await ask('/fill'), 'EAGAIN');
   assert.match(await ask('/livez?verbose'), /^\[\+\]log ok$/m, 'every line so far must have been written');
-  // The line about the failed check is the first line that is lost. This probe waits until that has happened.
+  // The line about the failed check is the first line that is lost. This probe waits until the line has been lost.
   await ask('/readyz');
   assert.equal(await livez(/^\[-\]/m), '[+]ping ok\n[-]log failed: reason withheld\nlivez check failed\n');
   for (const endpoint of ['/readyz', '/healthz']) assert.match(await ask(endpoint), /^\[-\]log failed/m);

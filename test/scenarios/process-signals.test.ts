@@ -161,7 +161,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     });
   }
 
-  test("P-111 a process signal in the first turn of the event loop is not lost, and listeners that are older than lameduck's are held", async (t) => {
+  test("P-111 a process signal in the first turn of the event loop is not lost, and listeners that are older than lameduck's are called after the drain", async (t) => {
     const program = disposed(t, new ProcessUnderTest('is-signaled-in-its-first-turn.ts'));
     assert.deepEqual(await program.exit, endedWell);
     const final = program.lines.indexOf(await program.finalLine());

@@ -20,7 +20,7 @@ const pod = {
   destroyHookTimeout: '3s',
 };
 
-test('P-075 the budget is the grace period without preStop and 2 s, and the drain is the budget without delay and hooks', () => {
+test('P-075 the budget is the grace period minus preStop and 2 s, and the drain is the budget minus the delay and hooks', () => {
   assert.deepEqual(budgetOf(settingsOf(pod), 0), { total: 23_000, drain: 10_000 });
 });
 

@@ -57,7 +57,7 @@ ${linesFor(electionTable)}};
 });
 
 for (const [name, { kind, default: defaultIn }] of rows) {
-  test(`an editor shows for ${name} the comment of its row, its default and its unit`, () => {
+  test(`an editor shows for ${name} the comment in the settings table, the default and the unit`, () => {
     const { text = '', type = '', default: shown } = hovers.get(name) ?? {};
     const { description = '', default: byDefault } = comments.get(name) ?? {};
     assert.match(text, new RegExp(`^${name}: [A-Z].{20,}\\.$`));

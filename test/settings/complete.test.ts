@@ -63,7 +63,7 @@ test('a duration that is a number in code is in milliseconds', () => {
   assert.equal(completeSettings({ shutdownDelayDuration: 10 }, {}).settings.shutdownDelayDuration, 10);
 });
 
-test('P-107 the delay is 10 s by default in a cluster and 0 outside, and can be overridden', () => {
+test('P-107 the shutdown delay is 10 s by default in a cluster and 0 outside, and can be overridden', () => {
   const inCluster = { KUBERNETES_SERVICE_HOST: '10.96.0.1' };
   assert.equal(completeSettings({}, inCluster).settings.shutdownDelayDuration, 10_000);
   assert.equal(completeSettings({}, {}).settings.shutdownDelayDuration, 0);
@@ -127,7 +127,7 @@ interface GivenFunctions {
   readonly logger?: unknown;
 }
 
-test('functions are options in code only: invalid ones are in the same error, and a variable for one is unknown', () => {
+test('options that are functions exist only in code: invalid ones are in the same error, and a variable for one is unknown', () => {
   const functions = { route: functionAllowed, logger: (given: unknown) => (given === 5 ? 'a logger' : undefined) };
   const options = { route: '/orders', logger: 5, preStopSeconds: -1, rout: 1 };
   assert.throws(

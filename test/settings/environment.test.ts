@@ -16,7 +16,7 @@ test('P-121 a service link with the name of a setting is recognized by its value
   assert.equal(isServiceLink('LAMEDUCK_PROBE_PORT', '8081'), false);
 });
 
-test("a setting's variable is never taken for a service link", () => {
+test("a setting's variable is never mistaken for a service link", () => {
   for (const name of known) assert.equal(isServiceLink(name, 'tcp://10.96.0.7:80'), false, name);
 });
 
@@ -61,7 +61,7 @@ test('LAMEDUCK_DISABLED is a known variable, and only 1 and true disable lameduc
   assert.equal(isDisabled({ LAMEDUCK_DISABLED: 'yes' }), undefined);
 });
 
-test('the nearest name differs in the fewest letters, and may complete the given one, but must not differ in too many', () => {
+test('the proposed name differs from the given one in the fewest letters or completes it, and must not differ in too many letters', () => {
   assert.equal(nearest('shutdownSignal', ['shutdownSignals', 'shutdownDelay']), 'shutdownSignals');
   assert.equal(nearest('SHUTDOWNSIGNALS', ['shutdownSignals']), 'shutdownSignals');
   assert.equal(nearest('shutdownDelay', ['shutdownSignals', 'shutdownDelayDuration']), 'shutdownDelayDuration');

@@ -54,7 +54,7 @@ test('a setting with fixed choices accepts only its words, in text and in code',
   for (const given of [true, null, 1]) assert.equal(refused(kind.fromCode(given)), 'hold or run');
 });
 
-test('paths are a list of paths without a query, separated by commas in text, and an array in code', () => {
+test('a setting with paths is a list of paths without a query, separated by commas in text, and an array in code', () => {
   const both = { value: ['/health', '/a/b-c%20'] };
   assert.deepEqual(paths.fromText('/health, /a/b-c%20,/health'), both);
   assert.deepEqual(paths.fromCode(['/health', '/a/b-c%20']), both);
@@ -93,7 +93,7 @@ test('a boolean setting is true or false in code, and also 1 or 0 in text', () =
   for (const given of ['true', 1, null]) assert.equal(refused(boolean.fromCode(given)), 'true or false');
 });
 
-test('seconds of the pod are a whole number without a unit', () => {
+test('a setting in seconds of the pod is a whole number without a unit', () => {
   assert.deepEqual(seconds.fromText('30'), { value: 30 });
   assert.deepEqual(seconds.fromCode(0), { value: 0 });
   for (const text of ['30s', '-1', '1.5', '1e1', '2000001'])
@@ -147,7 +147,7 @@ test('A-217 goawayChance is 0 to 0.02', () => {
   for (const given of ['0.01', -0.01, 0.021, NaN]) assert.match(refused(chance.fromCode(given)), /to 0\.02$/);
 });
 
-test('a path is absolute and not a probe path, or off', () => {
+test('a setting that is a path is absolute and not a probe path, or off', () => {
   assert.deepEqual(path.fromText('/metrics'), { value: '/metrics' });
   assert.deepEqual(path.fromText('/-/metrics.txt'), { value: '/-/metrics.txt' });
   for (const off of ['off', '']) assert.deepEqual(path.fromCode(off), { value: '' });
@@ -169,7 +169,7 @@ test('a path is absolute and not a probe path, or off', () => {
   assert.deepEqual(path.fromText('/readyz2'), { value: '/readyz2' });
 });
 
-test('a port is a whole number from 1 to 65535, or off', () => {
+test('a setting that is a port is a whole number from 1 to 65535, or off', () => {
   assert.deepEqual(port.fromText('8081'), { value: 8081 });
   assert.deepEqual(port.fromCode(65_535), { value: 65_535 });
   for (const off of ['off', '', '0']) assert.deepEqual(port.fromText(off), { value: 0 });
@@ -190,7 +190,7 @@ test('a setting that is a host is an IP address', () => {
   for (const given of [1, null, ['::']]) assert.match(refused(host.fromCode(given)), /^an IP address such as/);
 });
 
-test('a file is an absolute path, or off', () => {
+test('a setting that is a file is an absolute path, or off', () => {
   for (const text of ['/dev/termination-log', '/a b', '/ä']) assert.deepEqual(file.fromText(text), { value: text });
   for (const off of ['off', '']) assert.deepEqual(file.fromCode(off), { value: '' });
   for (const text of ['termination-log', './a', '/', '/a/', '/a\0b', 'C:\\a']) {

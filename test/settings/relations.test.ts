@@ -15,7 +15,7 @@ test('the default settings cause no warning, in a cluster or outside', () => {
   assert.deepEqual(warningsOf({}, { environment: { KUBERNETES_SERVICE_HOST: '10.96.0.1' } }), []);
 });
 
-test('P-075 a requestTimeout that is longer than the drain is one warning, with both numbers, their sources and the sum', () => {
+test('P-075 a requestTimeout that is longer than the drain causes one warning, with both numbers, their sources and the sum', () => {
   assert.deepEqual(warningsOf({ requestTimeout: '25s' }), []);
   const [warning = '', ...others] = warningsOf(
     { preStopSeconds: 5 },
@@ -40,7 +40,7 @@ test('A-140 a grace period for watches that exceeds the drain is shortened to it
   assert.match(warning, /^shutdownWatchTerminationGracePeriod 10s \(code\) .* limits it: .* = drain 5s$/);
 });
 
-test('P-090 a livez stall limit that is shorter than the readyz stall limit is one warning, unless it is off', () => {
+test('P-090 a livez stall limit that is shorter than the readyz stall limit causes one warning, unless it is off', () => {
   assert.deepEqual(warningsOf({ livezEventLoopStallLimit: '5s' }), []);
   assert.deepEqual(warningsOf({ livezEventLoopStallLimit: '0s' }), []);
   assert.match(
@@ -49,7 +49,7 @@ test('P-090 a livez stall limit that is shorter than the readyz stall limit is o
   );
 });
 
-test("P-081 a healthCheckTimeout that is not below a probe's default timeout of one second is one warning", () => {
+test("P-081 a healthCheckTimeout that is not below a probe's default timeout of one second causes one warning", () => {
   assert.deepEqual(warningsOf({ healthCheckTimeout: 999 }), []);
   assert.match(warningsOf({ healthCheckTimeout: '1s' })[0] ?? '', /^healthCheckTimeout 1s \(code\) is not below 1s/);
 });

@@ -84,7 +84,7 @@ test("P-081 the default healthCheckTimeout is below the kubelet's default timeou
   assert.ok(settingsTable.healthCheckTimeout.default(false) < 1_000);
 });
 
-test('P-107 the default delay is 10 s in a cluster and 0 outside', () => {
+test('P-107 the default shutdown delay is 10 s in a cluster and 0 outside', () => {
   assert.equal(settingsTable.shutdownDelayDuration.default(true), 10_000);
   assert.equal(settingsTable.shutdownDelayDuration.default(false), 0);
 });

@@ -42,7 +42,7 @@ export function describeProbedAdapters(cases: Cases): void {
 
 /** noProbes returns the reason to skip a case with probes, or false. */
 export function noProbes(adapter: AdapterName): string | false {
-  return adapter === 'register' && 'the servers of a program that knows of nothing answer no probe';
+  return adapter === 'register' && 'lameduck/register serves no probes on the main port';
 }
 
 /** describeEach runs the same cases on each named kind of server, all at once or one after another. */

@@ -50,7 +50,7 @@ async function connections(
   }
 }
 
-/** Sends its next request as soon as it has the last response, or a little later. */
+/** A client that sends its next request as soon as it has the last response, or a little later. */
 const closedLoop: Client = async (world, name, random) => {
   const thinking = oneOf(random, [0, 0, 30, 300]);
   await connections(world, name, async (wire) => {
@@ -64,8 +64,8 @@ const closedLoop: Client = async (world, name, random) => {
 };
 
 /**
- * Sends several requests at once, whole or in pieces. After a response with `Connection: close`, the server never
- * handles the rest (P-009).
+ * A client that sends several requests at once, whole or in pieces. After a response with `Connection: close`, the
+ * server never handles the rest (P-009).
  */
 const pipeline: Client = async (world, name, random) => {
   await connections(world, name, async (wire) => {
@@ -86,7 +86,10 @@ const pipeline: Client = async (world, name, random) => {
   });
 };
 
-/** Stops in the middle of a request line or head, for longer than the server tolerates a silent connection. */
+/**
+ * A client that stops in the middle of a request line or head, for longer than the server tolerates a silent
+ * connection.
+ */
 const halfHead: Client = async (world, name, random) => {
   await connections(
     world,
@@ -100,7 +103,8 @@ const halfHead: Client = async (world, name, random) => {
         if (wire.isTold) {
           // With shutdownSendRetryAfter, the server can end a connection that it will refuse before the request head is
           // complete.
-          if (!world.sendsRetryAfter || !world.mayRefuse) wire.fail(`half a head was ended by ${wire.error ?? 'FIN'}`);
+          if (!world.sendsRetryAfter || !world.mayRefuse)
+            wire.fail(`a connection with half a request head was ended by ${wire.error ?? 'FIN'}`);
           return;
         }
         wire.send(text.slice(cut));
@@ -111,7 +115,7 @@ const halfHead: Client = async (world, name, random) => {
   );
 };
 
-/** Sends a body slowly in pieces, with or without `Expect: 100-continue`. */
+/** A client that sends a body slowly in pieces, with or without `Expect: 100-continue`. */
 const upload: Client = async (world, name, random) => {
   await connections(
     world,
@@ -138,14 +142,14 @@ const upload: Client = async (world, name, random) => {
       }
       if (isChunked) wire.send('0\r\n\r\n');
       await expectBody(wire, `upload to ${path}`, path.startsWith('/now') ? `${id} 0` : `${id} ${String(length)}`);
-      if (isExpecting && wire.isRefused) wire.fail('refused behind a 100');
+      if (isExpecting && wire.isRefused) wire.fail('refused after a 100');
     },
     between(random, 1, 4),
     random() < 0.5,
   );
 };
 
-/** Reads a long response slowly. */
+/** A client that reads a long response slowly. */
 const slowReader: Client = async (world, name, random) => {
   await connections(
     world,
@@ -166,14 +170,14 @@ const slowReader: Client = async (world, name, random) => {
       })();
       const answer = await wire.served('long answer');
       done.abort();
-      if (answer !== undefined && answer.body.length !== pieces * bytes + 3) wire.fail('a long answer is not whole');
+      if (answer !== undefined && answer.body.length !== pieces * bytes + 3) wire.fail('a long response is incomplete');
       await stutter;
     },
     between(random, 1, 4),
   );
 };
 
-/** Reads each event stream to its clean end, and reconnects. */
+/** A client that reads each event stream to its clean end, and reconnects. */
 const eventStream: Client = async (world, name, random) => {
   await connections(world, name, async (wire) => {
     while (wire.isFit) {
@@ -187,27 +191,30 @@ const eventStream: Client = async (world, name, random) => {
   });
 };
 
-/** Sends a long poll that gets no news. It must get its response during the drain and not before. */
+/**
+ * A client that sends a long poll. The response must arrive during the drain and not before, because the server has no
+ * news.
+ */
 const longPoll: Client = async (world, name) => {
   const wire = await Wire.open(world, name);
   wire?.send(head('GET', '/poll'));
   const answer = await wire?.answer();
   if (wire !== undefined && answer?.status !== 503) wire.judge('long poll', answer);
-  else if (!world.isTold) wire?.fail('a long poll was answered ahead of the signal');
+  else if (!world.isTold) wire?.fail('a long poll got its response before the signal');
   wire?.close();
 };
 
-/** Sends nothing, and waits for the server to end the connection. */
+/** A client that sends nothing, and waits for the server to end the connection. */
 const silent: Client = async (world, name) => {
   const wire = await Wire.open(world, name);
   await wire?.ended();
   wire?.judgeEnd('a silent connection');
-  if (!world.isTold) wire?.fail('a silent connection was ended ahead of the signal');
+  if (!world.isTold) wire?.fail('a silent connection was ended before the signal');
 };
 
 /**
- * Sends a request, is silent for a while, and sends another request. The second is served unless a FIN has ended the
- * connection before.
+ * A client that sends a request, is silent for a while, and sends another request. The second request is served unless
+ * a FIN has ended the connection before.
  */
 const lateWaker: Client = async (world, name, random) => {
   const wire = await Wire.open(world, name);
@@ -219,11 +226,11 @@ const lateWaker: Client = async (world, name, random) => {
   wire.send(head('GET', '/now?id=2'));
   const answer = await wire.answer();
   if (answer !== undefined) wire.judge('second of two', answer);
-  else if (wire.bytes > before) wire.fail('a late answer is not whole');
+  else if (wire.bytes > before) wire.fail('a late response is incomplete');
   wire.close();
 };
 
-/** Uses HTTP/1.0, or HTTP/1.1 with its own `Connection: close`. */
+/** A client that uses HTTP/1.0, or HTTP/1.1 with its own `Connection: close`. */
 const oldFashioned: Client = async (world, name, random) => {
   await connections(world, name, async (wire) => {
     const isOld = random() < 0.5;
@@ -234,7 +241,8 @@ const oldFashioned: Client = async (world, name, random) => {
 };
 
 /**
- * Sends a FIN after its request, once the process has received SIGTERM. Before that, Node itself ends such connections.
+ * A client that sends a FIN after its request, once the process has received SIGTERM. Before the shutdown, Node itself
+ * ends such connections.
  */
 const halfCloser: Client = async (world, name, random) => {
   if (world.isSecure) return;
@@ -250,7 +258,7 @@ const halfCloser: Client = async (world, name, random) => {
   wire.close();
 };
 
-/** Blocks the event loop of the server from time to time. */
+/** A client that blocks the event loop of the server from time to time. */
 const blocker: Client = async (world, name, random) => {
   await connections(world, name, async (wire) => {
     await pause(random, 0, 600);
@@ -260,7 +268,7 @@ const blocker: Client = async (world, name, random) => {
   });
 };
 
-/** Breaks its connection off at any point. Its own requests do not count as lost. */
+/** A client that breaks its connection off at any point. Its own requests do not count as lost. */
 const breaker: Client = async (world, name, random) => {
   await connections(
     world,

@@ -122,7 +122,7 @@ async function request(session: Session, random: Random): Promise<void> {
   });
 }
 
-/** Runs several loops in one session. Each opens one stream after another. */
+/** A client that runs several loops in one session. Each loop opens one stream after another. */
 const streams: Client = async (world, name, random) => {
   const [parallel, thinking] = [oneOf(random, [1, 2, 10]), oneOf(random, [0, 0, 50, 300])];
   await sessions(world, name, async (session) => {
@@ -136,7 +136,7 @@ const streams: Client = async (world, name, random) => {
   });
 };
 
-/** Reads each event stream to its clean end, at the same time as long responses. */
+/** A client that reads each event stream to its clean end, at the same time as long responses. */
 const streamReader: Client = async (world, name, random) => {
   await sessions(world, name, async (session) => {
     const events = (): Promise<boolean> =>

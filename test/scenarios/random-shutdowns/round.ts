@@ -12,7 +12,7 @@ import { between, kinds, oneOf, pause, World, type Kind, type Random } from './w
 // The whole shutdown budget, in milliseconds. It is the default terminationGracePeriodSeconds minus 2 s.
 const budget = 28_000;
 
-// The milliseconds within which every client has found the end of its connection.
+// Milliseconds within which the connection of every client must have ended.
 const longestLeave = 3_000;
 
 // A round is valid only if the event loop of this process was never blocked for longer than this, in milliseconds. The
@@ -119,7 +119,7 @@ async function talkAndEnd(seed: number, plan: Plan, program: ProcessUnderTest): 
   const took = Math.round(performance.now() - since);
   if (exit?.code !== 0) world.failures.push(`exit ${JSON.stringify(exit ?? 'not within the budget')}`);
   const left = await Promise.race([Promise.all(talking), setTimeout(longestLeave, undefined, { ref: false })]);
-  if (left === undefined) world.failures.push(`still talking: ${[...open].join(', ')}`);
+  if (left === undefined) world.failures.push(`still connected: ${[...open].join(', ')}`);
   if (exit !== undefined) world.judgeResets(await program.acceptedPorts(world.port));
   if (world.failures.length > 0) world.failures.push(...program.output.split('\n').slice(-15));
   return {

@@ -42,7 +42,10 @@ async function chat(wire: Wire, random: Random): Promise<void> {
   }
 }
 
-/** Sends messages on a WebSocket until it is closed, which must be with 1001 and as a complete frame (P-039). */
+/**
+ * A client that sends messages on a WebSocket until it is closed, which must be with 1001 and as a complete frame
+ * (P-039).
+ */
 const webSocket: Client = async (world, name, random) => {
   const wire = await Wire.open(world, name);
   if (wire === undefined) return;
@@ -59,10 +62,10 @@ const webSocket: Client = async (world, name, random) => {
     if (parsed?.opcode === 8) {
       const code = parsed.payload.charCodeAt(0) * 256 + parsed.payload.charCodeAt(1);
       if (code !== 1_001) wire.fail(`a WebSocket was closed with ${String(code)}`);
-      if (!world.isTold) wire.fail('a WebSocket was closed ahead of the signal');
+      if (!world.isTold) wire.fail('a WebSocket was closed before the signal');
       wire.send(frame(8, parsed.payload.slice(0, 2)));
       await wire.ended();
-      if (wire.received !== '') wire.fail('something came behind the close frame');
+      if (wire.received !== '') wire.fail('bytes arrived after the close frame');
       break;
     }
     if (parsed !== undefined) continue;
@@ -75,7 +78,7 @@ const webSocket: Client = async (world, name, random) => {
   await talk;
 };
 
-/** Sends data through a tunnel or an unknown protocol until the server's FIN. */
+/** A client that sends data through a tunnel or an unknown protocol until the server's FIN. */
 const tunneler: Client = async (world, name, random) => {
   const wire = await Wire.open(world, name);
   if (wire === undefined) return;
@@ -90,16 +93,16 @@ const tunneler: Client = async (world, name, random) => {
       sent += text;
       await Promise.race([pause(random, 0, 200), wire.ended()]);
     }
-    if (!world.isTold) wire.fail('a tunnel was ended ahead of the signal');
-    if (!sent.startsWith(wire.received)) wire.fail('a tunnel gave back what nobody had said');
+    if (!world.isTold) wire.fail('a tunnel was ended before the signal');
+    if (!sent.startsWith(wire.received)) wire.fail('a tunnel returned bytes that the client had not sent');
     wire.judgeEnd('a tunnel');
   }
   wire.close();
 };
 
 /**
- * Begins a TLS handshake and does not finish it, or sends bytes that are not HTTP if the server has no TLS. It must not
- * delay the drain (P-048).
+ * A client that begins a TLS handshake and does not finish it, or sends bytes that are not HTTP if the server has no
+ * TLS. It must not delay the drain (P-048).
  */
 const stranger: Client = async (world, _name, random) => {
   const socket = connect({ port: world.port, host: '127.0.0.1' });
@@ -109,7 +112,7 @@ const stranger: Client = async (world, _name, random) => {
   await new Promise((resolve) => socket.once('close', resolve));
 };
 
-/** Probes readiness on its own connection, as the kubelet does. */
+/** A client that probes readiness on its own connection, as the kubelet does. */
 const prober: Client = async (world, name, random) => {
   for (;;) {
     const path = oneOf(random, ['/readyz', '/livez']);

@@ -68,7 +68,7 @@ export class World {
   /** refuse counts a refused request or connection. It is a failure before NotAcceptingNewRequest. */
   refuse(what: string): void {
     this.refused++;
-    if (!this.mayRefuse) this.fail(`${what} refused ahead of NotAcceptingNewRequest`);
+    if (!this.mayRefuse) this.fail(`${what} refused before NotAcceptingNewRequest`);
   }
 
   /**
@@ -90,7 +90,7 @@ export class World {
   /** reset records a connection that ended without a byte. It counts as refused if the server never accepted it. */
   reset(port: number, what: string): void {
     this.resets.push({ port, what });
-    if (!this.mayRefuse) this.fail(`${what} reset ahead of NotAcceptingNewRequest`);
+    if (!this.mayRefuse) this.fail(`${what} reset before NotAcceptingNewRequest`);
   }
 
   /** judgeResets reports a failure for each reset connection that the server had accepted. */

@@ -22,7 +22,7 @@ const googles = ['BackendConfig', 'GCPBackendPolicy', 'HealthCheckPolicy'];
 
 const skip = hasCluster || isRequired ? false : 'no cluster: set KUBECONFIG';
 
-describe('the objects of the chart before a real API server', { skip }, () => {
+describe('the objects of the chart on a real API server', { skip }, () => {
   const namespace = `chart-${randomBytes(3).toString('hex')}`;
   const folder = mkdtempSync(join(tmpdir(), 'chart-'));
   const added: string[] = [];

@@ -8,7 +8,7 @@ import { specOf } from './pods.ts';
 
 const index = 'docs/load-balancers.md';
 
-test('H-056 the page of each load balancer or proxy has the times of the table of all', () => {
+test('H-056 the page of each load balancer or proxy has the times of the table in docs/load-balancers.md', () => {
   const [, ...rows] = tablesIn(readPage(index))[0] ?? [];
   const products = rows.filter(([front = '']) => !['`none`', '`gateway`'].includes(front));
   assert.equal(products.length, 9);

@@ -1,4 +1,4 @@
-// Values that the charts of other projects have, and that a team brings with it when it changes to this chart.
+// Tests values that the charts of other projects have, and that a team may copy when it migrates to this chart.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { object, objects, refusals, type KubernetesObject } from './chart.ts';
@@ -74,7 +74,7 @@ test('the pods get the secrets of imagePullSecrets and of global.imagePullSecret
   for (const one of [spec, pod.spec]) assert.partialDeepStrictEqual(one, { imagePullSecrets: names });
 });
 
-test('H-122 an extra port can be a UDP port, a port of the node, and a port of the Service on the nodes', async () => {
+test('H-122 an extra port can be a UDP port, and can have a hostPort and a nodePort', async () => {
   const extraPorts = [
     { name: 'dns', containerPort: 8053, hostPort: 53, protocol: 'UDP', servicePort: 53, nodePort: 30_053 },
     { name: 'dns-tcp', containerPort: 8053 },
@@ -116,7 +116,7 @@ test('H-138 the labels of a GRPCRoute come from the values', async () => {
   assert.equal((await object('GRPCRoute', { lameduck, grpcRoute })).metadata.labels['team'], 'shop');
 });
 
-test('the settings of a session affinity, and the class of a load balancer, are copied to the Service', async () => {
+test('sessionAffinityConfig and loadBalancerClass are copied to the Service', async () => {
   const service = {
     type: 'LoadBalancer',
     sessionAffinity: 'ClientIP',
@@ -127,7 +127,7 @@ test('the settings of a session affinity, and the class of a load balancer, are 
   assert.partialDeepStrictEqual(spec, service);
 });
 
-test('H-069 the delay before the startup probe counts for the progress deadline', async () => {
+test('H-069 the initial delay of the startup probe counts towards the progress deadline', async () => {
   const [line] = await refusals({ probes: { startup: { initialDelaySeconds: 476 } } });
   assert.match(line ?? '', /^progressDeadlineSeconds \(600\): .* \(601\)/);
   const { initialDelaySeconds } = containerOf(

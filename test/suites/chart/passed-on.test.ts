@@ -99,7 +99,7 @@ const passedOn: readonly [value: string, given: unknown, kind: string, where: st
   ['dashboard.annotations', annotations, 'ConfigMap', 'metadata.annotations'],
 ];
 
-// In a path, −1 is the end of a list: as many elements as the given value has.
+// In a path, −1 stands for the last elements of a list: as many elements as the given value has.
 function at(value: unknown, path: string, given: unknown): unknown {
   return path.split('.').reduce<unknown>((found, key) => {
     if (key === '-1') return (found as unknown[]).slice(-(given as unknown[]).length);

@@ -19,27 +19,27 @@ refused('fields that the chart sets, and fields of a Service', [
     /^extraContainerSpec\.name \(app\): the chart sets this field; leave it out$/,
   ),
   refusal(
-    'the chart rejects a port on the nodes for a Service that has none',
+    'the chart rejects a nodePort for a Service of type ClusterIP',
     { service: { nodePort: 30_080 } },
     /^service\.nodePort \(30080\): a Service of type ClusterIP has no port on the nodes; leave it out, or set service\.type$/,
   ),
   refusal(
-    'the chart rejects a port on the nodes for an extra port that is not in the Service',
+    'the chart rejects a nodePort for an extra port that is not in the Service',
     { service: { type: 'NodePort' }, extraPorts: [{ ...port, nodePort: 30_229 }] },
     /^extraPorts \(\{"name":"debug","nodePort":30229\}\): a nodePort needs a servicePort, and a service\.type other than ClusterIP; /,
   ),
   refusal(
-    'the chart rejects a load balancer without an address in the cluster',
+    'the chart rejects a headless Service of type LoadBalancer',
     { service: { type: 'LoadBalancer', clusterIP: 'None' } },
     /^service\.clusterIP \(None\): a Service of type LoadBalancer needs an address; /,
   ),
   refusal(
-    'the chart rejects the class of a load balancer that does not exist',
+    'the chart rejects a loadBalancerClass for a Service of type ClusterIP',
     { service: { loadBalancerClass: 'example.com/internal' } },
     /^service\.loadBalancerClass \(example\.com\/internal\): a Service of type ClusterIP has no load balancer; /,
   ),
   refusal(
-    'the chart rejects settings of a session affinity that is off',
+    'the chart rejects a sessionAffinityConfig without sessionAffinity',
     { service: { sessionAffinityConfig: { clientIP: { timeoutSeconds: 60 } } } },
     /^service\.sessionAffinityConfig \(.*\): has no effect without service\.sessionAffinity ClientIP; set it, or leave this value out$/,
   ),

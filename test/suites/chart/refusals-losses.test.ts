@@ -45,17 +45,17 @@ refused('losses that can be allowed', [
     /^httpRoute\.timeouts\.request \(2m\): /,
   ),
   refusal(
-    'P-122 the chart rejects an own readiness probe that may not fail during the shutdown',
+    'P-122 the chart rejects a readiness probe of the values that may not fail during the shutdown',
     { readinessProbe: { httpGet: { path: '/health', port: 'http' }, periodSeconds: 2 } },
     /^readinessProbe \(.*\): must fail from the process signal on, .*, or set allowOwnReadinessProbe$/,
   ),
   refusal(
-    'H-072 P-122 the chart rejects an own readiness probe that fails later than the shutdown delay ends',
+    'H-072 P-122 the chart rejects a readiness probe of the values that fails later than the shutdown delay ends',
     { readinessProbe: { httpGet: { path: '/readyz', port: 'probes' } } },
     /^probes\.readiness \(.*\): .* \(31s\) must not exceed lameduck\.shutdownDelayDuration \(10s\)/,
   ),
   refusal(
-    'H-043 the chart rejects an own preStop hook whose time is not in preStopSeconds',
+    'H-043 the chart rejects a preStop hook of the values whose time is not in preStopSeconds',
     { lifecycle: { preStop: { exec: { command: ['sleep', '5'] } } } },
     /^lifecycle\.preStop \(.*\): takes time from the grace period .*; set lameduck\.preStopSeconds to the most seconds/,
   ),

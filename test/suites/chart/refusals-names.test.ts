@@ -12,7 +12,7 @@ refused('names, images, routes, monitors', [
     ['--kube-version', '1.34.9'],
   ),
   refusal(
-    'H-073 the chart rejects a Service that keeps pods that are ending',
+    'H-073 the chart rejects a Service with publishNotReadyAddresses, which would keep terminating pods',
     { service: { publishNotReadyAddresses: true } },
     /^service\.publishNotReadyAddresses \(true\): terminating pods would stay in the Service; leave it out$/,
   ),

@@ -80,12 +80,12 @@ refused('time', [
     /^lameduck \(2145618s\): a pod has at most 2000000 seconds: preStopSeconds 0s \+ .* = 2145618s; lower the longest/,
   ),
   refusal(
-    'H-052 the chart rejects front gateway without the idle timeout of that proxy',
+    'H-052 the chart rejects lameduck.front `gateway` without the idle timeout of that proxy',
     { lameduck: { front: 'gateway' } },
     /^lameduck\.frontIdleTimeout \(null\): must be how long your proxy keeps an idle connection .*; look it up in the /,
   ),
   refusal(
-    'the chart rejects a front that it does not know',
+    'the chart rejects an unknown value of lameduck.front',
     { lameduck: { front: 'cloudflare' } },
     /^lameduck\.front \(cloudflare\): must be one of aws, azure, envoy, .*, traefik; name the load balancer/,
   ),

@@ -45,7 +45,7 @@ export class Api {
   async follow(path: string): Promise<Interface> {
     const response = await this.#ask(path);
     if (response.statusCode !== 200) throw new Error(`${path}: ${await text(response)}`);
-    return createInterface({ input: response }).on('error', () => undefined); // The end of the lines is enough to end the loop of the caller.
+    return createInterface({ input: response }).on('error', () => undefined); // Ignore the error: the lines end, and so does the loop of the caller.
   }
 
   async stop(): Promise<void> {

@@ -45,7 +45,7 @@ export function assertToldAlike(run: Run, load: Load): void {
       .reduce((sum, { pods }) => sum + (pods[run.pod]?.answered ?? 0), 0);
   const most = answeredBetween(began, ended + 1000 + slack);
   const least = answeredBetween(began + 1000 + slack, ended);
-  const told = `${run.pod} tells of ${String(requests.answered)} answers, the clients of ${String(least)} to ${String(most)}`;
+  const told = `${run.pod} logged ${String(requests.answered)} answered requests, the clients counted ${String(least)} to ${String(most)}`;
   assert.ok(requests.answered >= least && requests.answered <= most, told);
 }
 
@@ -61,10 +61,10 @@ export function assertScraped(run: Run, scraper: Scraper): void {
   assert.ok(last, `${run.pod} was never scraped`);
   its.forEach(({ at }, index) => {
     const silence = (its[index + 1]?.at ?? ended) - at;
-    const when = `${String(at - began)} ms behind its start, ${String(ended - at)} ms ahead of its end`;
-    assert.ok(silence < longestSilence, `${run.pod} was silent for ${String(silence)} ms, ${when}`);
+    const when = `${String(at - began)} ms after its start, ${String(ended - at)} ms before its end`;
+    assert.ok(silence < longestSilence, `${run.pod} was not scraped for ${String(silence)} ms, ${when}`);
   });
-  assert.ok(last.isShuttingDown, `${run.pod} did not say that it shuts down`);
+  assert.ok(last.isShuttingDown, `${run.pod} had no scrape during its shutdown`);
   assert.ok(last.answered <= recordOf(run).requests.answered, run.pod);
 }
 

@@ -21,7 +21,7 @@ export interface Scene {
 export async function settle({ namespace, releases, load }: Scene, more = 0): Promise<void> {
   for (const release of releases) {
     const count = release.replicas + more;
-    const what = `${String(count)} pods of ${release.name} serve, each asked by the clients, and no other is left`;
+    const what = `${String(count)} pods of ${release.name} serve, each gets requests from the clients, and no other is left`;
     await namespace.until(what, settleLimit, () => {
       const pods = release.pods();
       return release.hasSettled(count) && pods.every((pod) => !release.isSpread || load.reaches(nameOf(pod)));
@@ -92,7 +92,7 @@ async function killStarting(scene: Scene): Promise<void> {
     const known = new Set(release.runs());
     const started = () => release.runs().find((run) => !known.has(run) && run.lines.length > 0);
     await release.scale(release.replicas + 2);
-    await namespace.until('a new container says something', 60, () => started() !== undefined);
+    await namespace.until('a new container has logged a line', 60, () => started() !== undefined);
     const pod = started()?.pod ?? '';
     assert.ok(!namespace.isEndpoint(release.name, pod), 'the pod must still be starting');
     await namespace.kubectl('delete', 'pod', pod);

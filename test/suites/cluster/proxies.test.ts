@@ -105,7 +105,7 @@ describe('releases that get their requests from real proxies', () => {
     const ended = () =>
       scene().releases.flatMap((release) => release.runs().filter((one) => one.exitCode !== undefined));
     const asked = () => sum(load.tallies, ({ requests }) => requests);
-    await namespace.until('the clients have asked often enough', 180, () => asked() >= leastRequests);
+    await namespace.until('the clients have sent enough requests', 180, () => asked() >= leastRequests);
     tallies = await load.end();
     await namespace.until('every log is read to its end', 30, () => ended().every((one) => one.isLogComplete));
     for (const line of table(columns, tallies)) t.diagnostic(line);

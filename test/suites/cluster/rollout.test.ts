@@ -152,7 +152,7 @@ describe('rolling updates and other events on a real cluster', () => {
 
     before(async () => {
       const asked = () => sum(load.tallies, ({ requests }) => requests);
-      await namespace.until('the clients have asked often enough', 180, () => asked() >= leastRequests);
+      await namespace.until('the clients have sent enough requests', 180, () => asked() >= leastRequests);
       tallies = await load.end();
       await namespace.until('every log is read to its end', 30, () => ended().every((one) => one.isLogComplete));
     });
@@ -216,7 +216,7 @@ describe('rolling updates and other events on a real cluster', () => {
       });
       await settle({ namespace, releases: [naive], load: naiveLoad });
       await naive.apply({ podAnnotations: { revision: 'second' } });
-      await namespace.until('a client sees what is lost', 60, () => naiveLoad.failures.length > 0);
+      await namespace.until('a client has counted a loss', 60, () => naiveLoad.failures.length > 0);
       const seen = await naiveLoad.end();
       for (const line of table([], seen)) t.diagnostic(line);
       assert.ok(sum(seen, failed) > 0);

@@ -80,7 +80,11 @@ describe('a blocked event loop on a real cluster', () => {
     // /readyz fails after 5 s, and two probes must fail. The first probe after the block succeeds.
     assert.ok(left > 5 && left < 10, `the pod left the endpoints after ${String(left)} s`);
     assert.ok(back > 10 && back < 15, `the pod was added back after ${String(back)} s`);
-    await namespace.until('its log says so', 10, () => stalls(blocked, 'event loop no longer blocked').length > 0);
+    await namespace.until(
+      'the log reports the end of the block',
+      10,
+      () => stalls(blocked, 'event loop no longer blocked').length > 0,
+    );
     const [length = 0] = stalls(blocked, 'event loop no longer blocked');
     assert.ok(Math.abs(length - 10_000) < 1000, `blocked for ${String(length)} ms`);
   });

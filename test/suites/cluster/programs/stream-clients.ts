@@ -13,7 +13,7 @@ export function eventStreamClient(target: URL): Client {
   let isOver = false;
   const onEvents = (text: string): string | undefined => {
     for (const [, id] of text.matchAll(/^id: (\d+)$/gm)) {
-      if (last !== 0 && Number(id) !== last + 1) return `event ${String(id)} came behind ${String(last)}`;
+      if (last !== 0 && Number(id) !== last + 1) return `event ${String(id)} arrived after ${String(last)}`;
       last = Number(id);
     }
     return undefined;
