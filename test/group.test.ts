@@ -150,7 +150,7 @@ test('P-071 a worker without a lifecycle gets the signal, and the primary waits 
   );
 });
 
-test('P-071 a worker that is alive after its own shutdown gets the signal that the primary gets', async (t) => {
+test('P-071 a worker that is still alive after its own shutdown is sent the process signal that the primary receives', async (t) => {
   const program = await start(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0s' });
   const port = await program.port();
   await probe(port, '/shutdown');

@@ -116,7 +116,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
   });
 
   test('P-046 at ShutdownInitiated every gRPC service except livez becomes NOT_SERVING, until the lifecycle has ended', async (t) => {
-    // This limit allows enough time for the five calls of the client, which runs in the same process.
+    // The destroy hook timeout allows enough time for the five calls of the client, which runs in the same process.
     const it = subject(t, { destroyHookTimeout: '20s' }, { services: { 'shop.Orders': 'orders' } });
     let asked: unknown[] = [];
     it.duck.addDestroyHook('ask', async () => {

@@ -85,7 +85,7 @@ test('a long-running route keeps its own hooks, which run after the hooks of its
 test('longRunning applies to routes of scopes, of prefixes, with several methods, and added before the plugin', async (t) => {
   const app = Fastify();
   t.after(() => app.lameduck.shutdown('end of the test', { budget: 1 }));
-  // This registration is not awaited, so the routes below are added before the plugin.
+  // The registration is not awaited, so the routes below are added before the plugin.
   void app.register(fastifyLameduck, { logger: silentLogger });
   let counted = 0;
   const handler: RouteOptions['handler'] = async (request) => {

@@ -82,7 +82,7 @@ for (const serverOptions of [{}, { forceCloseConnections: true }]) {
     await closed;
   });
 
-  test(`P-004 a silent connection to the second address is served after the first address has no connections left, ${kind}`, async (t) => {
+  test(`P-004 a silent connection to the second address is still served when the first address has no connections left, ${kind}`, async (t) => {
     const { app, client } = await listenTwice(t, serverOptions);
     client.get('/');
     assert.equal((await client.reader.next())?.isClose, false);

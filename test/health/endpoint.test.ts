@@ -113,7 +113,7 @@ test('a probe of an unknown check gets a 404 response', () => {
   }
 });
 
-test('P-081 checks that hang fail together at their limit, and the others report their results', async () => {
+test('P-081 checks that hang fail together at their time limit, and the other checks report their results', async () => {
   const under = new HealthUnderTest();
   under.health.addReadyz('hangs', hangs);
   under.health.addReadyz('hangs-too', hangs);

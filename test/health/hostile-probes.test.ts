@@ -49,7 +49,7 @@ test('A-088, A-089, P-085 excluding a group excludes all of its checks, and each
   assert.equal(under.statusOf('/readyz/etcd'), 404, 'a group has no path');
 });
 
-test("A-089 a check's name is matched before a group's, and a name of both excludes both", () => {
+test("A-089 a check's name is matched before a group's name, and a name that both have excludes both", () => {
   const under = new HealthUnderTest();
   under.health.addLivez('etcd', () => false);
   under.health.addLivez('etcd-0', () => false, { group: 'etcd' });
@@ -98,7 +98,7 @@ test('an excluded name longer than a hundred characters is cut between two chara
   assert.equal(warningFor(`x${'🦆'.repeat(200)}`), `"x${'🦆'.repeat(99)}…"`);
 });
 
-test('if more than twenty names match no check, the first twenty are listed and the others counted', () => {
+test('if more than twenty names match no check, the first twenty are listed and the rest are counted', () => {
   const names = Array.from({ length: 1_000 }, (_, index) => String(index).padStart(4, '0'));
   const listed = names.slice(0, 20).map((name) => `"${name}"`);
   assert.equal(warningFor(...names), `${listed.join(',')} and 980 more`);

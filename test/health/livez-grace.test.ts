@@ -78,7 +78,7 @@ test('A-075 a post-start hook that finishes within the grace period never fails 
   );
 });
 
-test('A-075 the grace period of each post-start hook begins with its own registration', async () => {
+test('A-075 the grace period of each post-start hook begins when that hook is registered', async () => {
   const under = new HealthUnderTest({ livezGracePeriod: 10_000 });
   under.health.addPostStartHook('first', () => false);
   await under.clock.advance(6_000);

@@ -124,7 +124,7 @@ test('A-077 the check "log" always passes and has no timer if the log cannot be 
   assert.equal(under.clock.pending.all, 0);
 });
 
-test('P-073 flushing the log does not keep the process alive, and ends with the lifecycle', async () => {
+test('P-073 flushing the log does not keep the process alive, and stops when the lifecycle ends', async () => {
   const { under, count } = withLog(() => undefined);
   under.ask('/livez');
   assert.deepEqual(under.clock.pending, { all: 1, holding: 0 });

@@ -82,7 +82,11 @@ describeAdapters((adapter) => {
     const ended = parts.handle.shutdown();
     await parts.handle.signals.httpServerStoppedListening.signaled;
     for (const [index, response] of held.entries()) {
-      assert.equal(parts.handle.signals.inFlightRequestsDrained.hasSignaled, false, 'a request is left');
+      assert.equal(
+        parts.handle.signals.inFlightRequestsDrained.hasSignaled,
+        false,
+        'one request must still be in flight',
+      );
       response.end(String(index));
       await until(() => parts.traffic.counts.requestsInFlight === 1 - index);
     }
@@ -90,7 +94,7 @@ describeAdapters((adapter) => {
     assert.deepEqual((await ended).requests, { answered: 2, refused: 0, aborted: 0, cut: 0 });
   });
 
-  it('P-053 connections that are older than the lifecycle are counted, served, sent Connection: close and ended with the others', async () => {
+  it('P-053 connections that are older than the lifecycle are counted, served, sent Connection: close and ended like all other connections', async () => {
     const server = await open((_, response) => response.end('ok'));
     const [client, silent] = [await dial(adapter, server), await dial(adapter, server)];
     for (const { get, reader } of [client, silent].map((one) => ({

@@ -107,7 +107,7 @@ describe('a process that leads on a Lease', { concurrency: 3 }, () => {
     assert.equal(api.store.current('app')?.spec['leaseTransitions'], 1);
     await until(() => api.calls.filter(({ method }) => method === 'PUT').length >= 5);
     second.kill('SIGTERM');
-    // No later term has begun.
+    // The store accepts this write, because no later term has begun.
     assert.equal(await write(second, 'late write'), true);
   });
 });

@@ -61,7 +61,7 @@ test('docs/log.md has the messages that an observer logs, with their levels', as
   logging.onPreviousRunUnknown('/run/lameduck/checkpoint.json', error);
   logging.onCheckpointFailure('/run/lameduck/checkpoint.json', error);
   logging.onEnd(record);
-  // These messages are written without the logger.
+  // The messages of this list are written without the logger.
   for (const text of [
     stallLine(1, { readyzStallLimit: 1, livezStallLimit: 2, logFormat: 'json' }),
     finalLine(record, 'json'),

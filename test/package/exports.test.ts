@@ -89,7 +89,7 @@ void describe('each export of the package', () => {
 
 test('each module is in one built file only, so that its state exists once', () => {
   const files = readdirSync(join(root, 'dist')).filter((file) => file.endsWith('.cjs'));
-  // Each bundled module begins with its path.
+  // In a built file, each bundled module begins with a comment that contains its path.
   const modules = files.flatMap((file) => {
     const paths = readFileSync(join(root, 'dist', file), 'utf8').matchAll(/^\/\/ (src\/.*)$/gm);
     return [...new Set([...paths].map(([, path = '']) => path))];

@@ -202,7 +202,7 @@ test('K-212 the probe thread neither overwrites nor removes a termination messag
   const early = new WordsUnderTest(path);
   early.note(0);
   await early.saidAfter([600]);
-  // This message is as long as the message that it replaces.
+  // The program's message is as long as the message that it replaces.
   const own = 'o'.repeat(readFileSync(path).length);
   writeFileSync(path, own);
   noteMainThreadReport(early.state, path);

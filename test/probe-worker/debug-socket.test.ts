@@ -243,7 +243,7 @@ describe('an unusable debug socket path causes one log line, and the service con
 
   test(
     'the debug socket of another user causes one log line',
-    { skip: process.geteuid?.() === 0 ? false : 'only root can give files away' },
+    { skip: process.geteuid?.() === 0 ? false : 'only root can change the owner of a file' },
     async (t) => {
       const path = socketPath(t);
       const other = createServer().listen(path);

@@ -109,7 +109,7 @@ describe('the probe port during the shutdown', () => {
     const { phases } = (await program.finalLine()) as unknown as { phases: Record<string, number> };
     assert.deepEqual(await program.exit, endedWell);
     const { InFlightRequestsDrained: drained = Infinity, NotAcceptingNewRequest: stopped = 0 } = phases;
-    assert.ok(drained - stopped < silenceBeforeClose, 'probes must not hold the drain');
+    assert.ok(drained - stopped < silenceBeforeClose, 'probes must not delay the drain');
     await assert.rejects(program.probe('/livez'), { code: 'ECONNREFUSED' });
   });
 

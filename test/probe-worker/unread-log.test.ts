@@ -50,7 +50,7 @@ async function failing(port: number): Promise<string> {
   }
 }
 
-test('P-118 the line about a stall is tried again until the log is read, and is a line of its own', async (t) => {
+test('P-118 the line about a stall is tried again until the log is read, and is written on its own line', async (t) => {
   const limits = { LAMEDUCK_READYZ_EVENT_LOOP_STALL_LIMIT: '1s', LAMEDUCK_LIVEZ_EVENT_LOOP_STALL_LIMIT: '2s' };
   const { pipe, probePort, port, said } = await startUnread(t, limits);
   await probe(port, '/block?ms=60000');

@@ -53,7 +53,7 @@ test('a listener of a process signal that the program removes is added again, un
   assert.deepEqual(added(), [0, 0, 0, 0, 0, 0]);
 });
 
-test('P-070 the listeners of other code stay in their order', () => {
+test('P-070 the signal listeners of other code stay in their order', () => {
   const other = (): void => undefined;
   process.on('SIGUSR2', other);
   const others = process.listeners('SIGUSR2');

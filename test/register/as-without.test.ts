@@ -62,7 +62,7 @@ const stops: Readonly<Record<string, string>> = {
     process.prependListener('SIGTERM', () => console.log('ahead'));`,
 };
 
-// These programs end on their own.
+// The programs of this list end without a process signal.
 const errors: Readonly<Record<string, string>> = {
   'reports an uncaught error and exits if it has the only listener': `
     s.listen(0, up);

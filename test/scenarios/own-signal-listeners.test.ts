@@ -81,7 +81,7 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
   }
 
   test('a log line at the signal has the number of listeners that are called later, and the setting that calls them at once', async (t) => {
-    const program = await signalled(t, 'only logs, and nothing holds it');
+    const program = await signalled(t, 'only logs, and nothing keeps it alive');
     await program.exit;
     const { count, ownSignalListeners, hint, level } = await program.line(
       'it',
@@ -123,7 +123,7 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
   });
 
   test('P-058 after a listener that only logs, the process ends when its event loop is empty', async (t) => {
-    const program = await signalled(t, 'only logs, and nothing holds it');
+    const program = await signalled(t, 'only logs, and nothing keeps it alive');
     assert.deepEqual(await program.exit, clean);
     assert.deepEqual(order(program, final, 'called', 'event loop not empty'), [final, 'called']);
   });
@@ -154,7 +154,7 @@ void describe("the program's own signal listeners", { concurrency: 4 }, () => {
     ['later', ['second called']],
   ] as const) {
     test(`a listener that exits ${when} ends the process as without lameduck, after ${String(called.length)} further listeners`, async (t) => {
-      const program = await signalled(t, 'exits, with others behind it', { WHEN: when });
+      const program = await signalled(t, 'exits, and further listeners follow', { WHEN: when });
       assert.deepEqual(await program.exit, { code: 5, signal: null });
       assert.deepEqual(order(program, final, 'second called'), [final, ...called]);
     });

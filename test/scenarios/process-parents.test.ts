@@ -62,7 +62,7 @@ void describe('parent processes', { concurrency: 2 }, () => {
     assert.equal(warnings.length, 1);
   });
 
-  test('P-068 a shutdown message of any other parent is left to the program', async (t) => {
+  test('P-068 lameduck ignores a shutdown message from a parent other than PM2', async (t) => {
     const program = forked(t, 'listens.ts', {});
     await program.said(/"name":"HasBeenReady"/);
     program.send('shutdown');

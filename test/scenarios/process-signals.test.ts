@@ -80,7 +80,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     assert.deepEqual(signalsIn(program.lines), sequence);
   });
 
-  test('P-057 another process signal within 100 ms counts as the same one, because nodemon sends SIGINT after SIGTERM', async (t) => {
+  test('P-057 a different process signal within 100 ms does not count as a second one, because nodemon sends SIGINT after SIGTERM', async (t) => {
     const program = disposed(t, new ProcessUnderTest('repeats-the-process-signal.ts', { REPEATED: 'SIGINT' }));
     await program.signaled('HasBeenReady');
     program.kill('SIGTERM');
@@ -171,7 +171,7 @@ void describe('process signals', { concurrency: 3 }, () => {
     );
   });
 
-  test('P-070 after shutdown() lameduck has removed its signal listeners, and those of others are still there', async (t) => {
+  test('P-070 after shutdown() lameduck has removed its signal listeners, and the listeners of other code are still registered', async (t) => {
     const program = disposed(t, new ProcessUnderTest('listens-to-process-signals-itself.ts', { THEN: 'shut down' }));
     const [joined, left] = await Promise.all(
       ['joined', 'left'].map((what) => program.line(what, ({ msg }) => msg === what)),

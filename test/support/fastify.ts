@@ -26,7 +26,7 @@ export async function createApp(
   serverOptions: FastifyServerOptions = {},
 ): Promise<FastifyInstance> {
   const app = Fastify(serverOptions);
-  // With the full budget, connections that a test leaves open would delay its end.
+  // The budget is short, because otherwise connections that a test leaves open would delay the end of the test.
   test.after(() => app.lameduck.shutdown('end of the test', { budget: 1 }));
   await app.register(fastifyLameduck, { logger: silentLogger, ...options });
   return app;

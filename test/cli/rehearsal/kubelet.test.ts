@@ -82,7 +82,7 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
     assert.equal(pod.log.of('containerBackOff').length, 0);
   });
 
-  it('K-148 a container restarts at once after a second kill by a probe, because the first kill leaves no back-off', async (t) => {
+  it('K-148 a container restarts at once after a second kill by a probe, because the first kill causes no back-off', async (t) => {
     const probes = [probeSpec({ type: 'liveness', handler: fails })];
     const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: endsOnSigterm, probes })] });
     await pod.event('containerStarted', ({ detail }) => detail['restarts'] === 2);
@@ -208,7 +208,7 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
     assert.deepEqual(kindsOf(pod, ['preStopStarted', 'stopSignal']), []);
   });
 
-  it('K-091 a preStop hook is abandoned at the end of the grace period, and the signal is sent then', async (t) => {
+  it('K-091 a preStop hook is abandoned at the end of the grace period, and SIGTERM is sent after that', async (t) => {
     const preStop = { kind: 'exec', command: ['sleep', '60'] } as const;
     const pod = PodUnderTest.start(t, {
       containers: [containerSpec({ command: endsOnSigterm, preStop })],
@@ -239,7 +239,8 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
     await pod.output('up');
     void pod.kubelet.delete();
     const signal = await pod.event('stopSignal');
-    // Both probes have the same period, so the container's own probe would run between two probes of the sidecar.
+    // The probes of the sidecar and of the container have the same period. So the container's own probe would run
+    // between two probes of the sidecar.
     const first = await pod.event('probe', ({ at }) => at > signal.at);
     await pod.event('probe', ({ at }) => at > first.at);
     const probed = pod.log.of('probe').filter(({ at }) => at > signal.at);

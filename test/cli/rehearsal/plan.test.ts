@@ -9,7 +9,7 @@ function plan(...args: readonly string[]): Plan {
   return read;
 }
 
-test('by default rehearse runs the scenario rollout with 200 requests per second on 40 keep-alive connections', () => {
+test('by default lameduck rehearse runs the scenario rollout with 200 requests per second on 40 keep-alive connections', () => {
   const { command, scenarios: names, rate, connections, propagations, requests, seed } = plan('--', 'npm', 'start');
   assert.deepEqual(
     { command, names, rate, connections, propagations, requests, seed },
@@ -29,7 +29,7 @@ test('options after the command belong to the rehearsed command', () => {
   assert.deepEqual(plan('--rate', '10', '--', 'node', '--rate', '20').command, ['node', '--rate', '20']);
 });
 
-test('rehearse --request is a path, or a method and a path, and can be repeated', () => {
+test('lameduck rehearse --request is a path, or a method and a path, and can be repeated', () => {
   const { requests } = plan('--request', '/a', '--request', 'POST /b?c=d', '--', 'x');
   assert.deepEqual(requests, [
     { method: 'GET', path: '/a' },
@@ -37,11 +37,11 @@ test('rehearse --request is a path, or a method and a path, and can be repeated'
   ]);
 });
 
-test('rehearse --propagation is a list of durations, and plain numbers are seconds', () => {
+test('lameduck rehearse --propagation is a list of durations, and plain numbers are seconds', () => {
   assert.deepEqual(plan('--propagation', '0,2,5s,250ms', '--', 'x').propagations, [0, 2_000, 5_000, 250]);
 });
 
-test('rehearse --container runs a command through a shell that is replaced by the command', () => {
+test('lameduck rehearse --container runs a command through a shell that is replaced by the command', () => {
   assert.deepEqual(plan('--container', 'proxy=node proxy.js', '--', 'x').commands.get('proxy'), [
     'sh',
     '-c',
@@ -49,7 +49,7 @@ test('rehearse --container runs a command through a shell that is replaced by th
   ]);
 });
 
-test('K-221 rehearse --all runs every scenario', () => {
+test('K-221 lameduck rehearse --all runs every scenario', () => {
   assert.deepEqual(plan('--all', '--', 'x').scenarios, [
     'rollout',
     'scale-down',
@@ -77,17 +77,17 @@ for (const [args, problem] of [
   [['npm', '--', 'start'], '"npm" is not an option: write the command after --'],
   [[], 'expected a command after --, such as: -- npm start'],
 ] as const) {
-  test(`rehearse rejects the arguments ${JSON.stringify(args)}`, () => {
+  test(`lameduck rehearse rejects the arguments ${JSON.stringify(args)}`, () => {
     assert.deepEqual(readPlan(args, 7), { problem });
   });
 }
 
-test('rehearse names an unknown option', () => {
+test('lameduck rehearse names an unknown option', () => {
   const read = readPlan(['--scenaro', 'rollout', '--', 'x'], 7);
   assert.match('problem' in read ? read.problem : '', /--scenaro/);
 });
 
-test('rehearse reports all invalid arguments at once', () => {
+test('lameduck rehearse reports all invalid arguments at once', () => {
   const read = readPlan(['--rate', 'y', '--port', 'x', '--', 'x'], 7);
   assert.match('problem' in read ? read.problem : '', /--rate.*; --port|--port.*; --rate/);
 });

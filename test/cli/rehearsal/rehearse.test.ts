@@ -49,7 +49,7 @@ const serving = (onSigterm: string): readonly string[] =>
   `);
 
 void describe('lameduck rehearse', { concurrency: 3 }, () => {
-  it('rehearse finds the requests that server.close() on SIGTERM loses', async (t) => {
+  it('lameduck rehearse finds the requests that server.close() on SIGTERM loses', async (t) => {
     const command = serving(`process.on('SIGTERM', () => server.close(() => process.exit()));`);
     const { code, result, output } = await rehearse(t, ['--grace-period', '8'], command);
     assert.deepEqual([code, result.schema, result.verdict], [1, 'lameduck/rehearsal/v1', 'lost'], output);
@@ -58,13 +58,17 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     assert.ok(result.refused > 0);
   });
 
-  it('K-100 rehearse finds that a bare server as PID 1 ignores SIGTERM', { skip: whyNoNamespace }, async (t) => {
-    const { code, result, output } = await rehearse(t, ['--grace-period', '4'], serving(''));
-    const [rollout] = result.scenarios;
-    assert.deepEqual([code, rollout?.causes[0]?.name, rollout?.exit?.code], [1, 'stopSignalIgnored', 137], output);
-  });
+  it(
+    'K-100 lameduck rehearse finds that a bare server as PID 1 ignores SIGTERM',
+    { skip: whyNoNamespace },
+    async (t) => {
+      const { code, result, output } = await rehearse(t, ['--grace-period', '4'], serving(''));
+      const [rollout] = result.scenarios;
+      assert.deepEqual([code, rollout?.causes[0]?.name, rollout?.exit?.code], [1, 'stopSignalIgnored', 137], output);
+    },
+  );
 
-  it('K-185 rehearse finds no lost request of a server with lameduck, and writes a report without external links', async (t) => {
+  it('K-185 lameduck rehearse finds no lost request of a server with lameduck, and writes a report without external links', async (t) => {
     const report = join(folder(t), 'report.html');
     const fixture = join(import.meta.dirname, '..', '..', 'fixtures', 'rehearsed.ts');
     const { code, result, output } = await rehearse(t, ['--report', report], [process.execPath, fixture]);
@@ -79,14 +83,14 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     assert.doesNotMatch(page, /(src|href)=/);
   });
 
-  it('rehearse reports a command that cannot be started at once', async (t) => {
+  it('lameduck rehearse reports a command that cannot be started at once', async (t) => {
     const { code, output } = await lameduck(t, ['rehearse', '--', 'no-such-command']);
     assert.equal(code, 1, output);
     assert.match(output, /exited with code 127: .*no-such-command/);
     assert.match(output, /cause: {2}the command cannot be started/);
   });
 
-  it('rehearse runs the containers of a manifest, and reports an unusable manifest before it starts any', async (t) => {
+  it('lameduck rehearse runs the containers of a manifest, and reports an unusable manifest before it starts any', async (t) => {
     const manifest = join(folder(t), 'pod.yaml');
     writeFileSync(manifest, 'kind: ConfigMap\n');
     const { code, output } = await lameduck(t, ['rehearse', '--manifest', manifest, '--', 'node']);
@@ -95,7 +99,7 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     assert.match(output, /--help shows examples/);
   });
 
-  it('rehearse leaves no process behind when it is killed', { skip: whyNoNamespace }, async (t) => {
+  it('lameduck rehearse leaves no process behind when it is killed', { skip: whyNoNamespace }, async (t) => {
     const mark = randomUUID();
     const args = [main, 'rehearse', '--', ...serving(''), mark];
     const command = disposed(t, new CommandUnderTest(process.execPath, args));
@@ -106,7 +110,7 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     await until(() => !isRunning(mark));
   });
 
-  it('rehearse ends all processes at Ctrl-C and still writes its report', async (t) => {
+  it('lameduck rehearse ends all processes at Ctrl-C and still writes its report', async (t) => {
     const mark = randomUUID();
     const args = [main, 'rehearse', '--all', '--', ...serving(''), mark];
     const command = disposed(t, new CommandUnderTest(process.execPath, args));
@@ -120,7 +124,7 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     assert.ok(!isRunning(mark));
   });
 
-  it('rehearse does not wait for the grace period at Ctrl-C', async (t) => {
+  it('lameduck rehearse does not wait for the grace period at Ctrl-C', async (t) => {
     const mark = randomUUID();
     const manifest = join(folder(t), 'pod.json');
     const lifecycle = { preStop: { sleep: { seconds: 3_600 } } };
@@ -134,7 +138,7 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     assert.ok(!isRunning(mark));
   });
 
-  it('rehearse ends at once and without an error when the reader of its output has closed the pipe', async (t) => {
+  it('lameduck rehearse ends at once and without an error when the reader of its output has closed the pipe', async (t) => {
     const mark = randomUUID();
     const args = [main, 'rehearse', '--', ...serving(''), mark];
     const command = disposed(t, new CommandUnderTest(process.execPath, args));

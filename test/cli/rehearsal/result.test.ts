@@ -204,7 +204,7 @@ test('a pod that is interrupted before it is ready is not reported as never read
   assert.deepEqual([result.verdict, namesOf(result)], ['withheld', []]);
 });
 
-test('a rehearsal has no verdict if scenarios were left out', () => {
+test('a rehearsal has no verdict if some scenarios did not run', () => {
   const clean = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 10 } });
   const lost = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 9, lost: 1 } });
   const verdictOf = (one: ScenarioResult): string => resultOf([one], { seed: 7, command: ['x'], leftOut: 8 }).verdict;

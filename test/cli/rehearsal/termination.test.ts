@@ -42,12 +42,12 @@ for (const vector of vectors) {
   });
 }
 
-test('K-125 the grace period of a probe applies to kills by that probe, and may exceed that of the pod', () => {
+test('K-125 the grace period of a probe applies to kills by that probe, and may exceed the grace period of the pod', () => {
   assert.equal(effectiveGrace({ cause: 'probe', type: 'liveness', gracePeriodSeconds: 60 }, 30), 60);
   assert.equal(effectiveGrace({ cause: 'probe', type: 'startup' }, 30), 30);
 });
 
-test('K-071 a deletion uses the requested grace period, else that of the pod, and at least one second', () => {
+test('K-071 a deletion uses the requested grace period or else the grace period of the pod, and at least one second', () => {
   assert.equal(effectiveGrace({ cause: 'deletion' }, 30), 30);
   assert.equal(effectiveGrace({ cause: 'deletion', gracePeriodSeconds: 5 }, 30), 5);
   assert.equal(effectiveGrace({ cause: 'deletion', gracePeriodSeconds: -1 }, 30), 1);

@@ -49,7 +49,7 @@ describeAdapters((adapter) => {
     ]);
   });
 
-  it('P-024 a client that expects 100 gets it on an older connection, and only the 429 on a new one', async (t) => {
+  it('P-024 a client that sends Expect: 100-continue gets a 100 on an older connection, and only a 429 on a new connection', async (t) => {
     const held: ServerResponse[] = [];
     const serving = await serve(t, {
       adapter,

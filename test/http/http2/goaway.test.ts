@@ -99,7 +99,7 @@ async function settle({ roundTrip, opens }: SettlingClient): Promise<number> {
   const since = clock.now();
   const told = new Promise<number>((resolve) => {
     void settling.settle(() => {
-      assert.ok(settling.hold.isOn, 'streams that arrive before the GOAWAY are held');
+      assert.ok(settling.hold.isOn, 'streams that arrive before the GOAWAY wait for the GOAWAY');
       resolve(clock.now() - since);
     });
   });

@@ -232,7 +232,7 @@ describeKinds((kind) => {
     });
   }
 
-  it('P-021, P-025 a request with a complete response does not count as cut, although its client keeps uploading', async (t) => {
+  it('P-021, P-025 a request with a complete response does not count as cut, even if its client continues to upload', async (t) => {
     const serving = await serve(t, kind, {
       listener: (_path, answer, request) => {
         (request as Readable).resume();

@@ -107,7 +107,7 @@ describeKinds((kind) => {
   });
 
   const skip = !kind.isCompatible && 'Node sends no 100 by itself on an HTTP/2 stream';
-  it('P-024 a client of HTTP/2 that expects 100 gets it during the drain', { skip }, async (t) => {
+  it('P-024 an HTTP/2 client that sends Expect: 100-continue gets a 100 during the drain', { skip }, async (t) => {
     const serving = await serve(t, kind, { shutdownDelayDuration: '300ms', listener: answerBehindBody });
     const client = await serving.dial();
     const ended = serving.handle.shutdown('test');
@@ -163,7 +163,7 @@ describeKinds((kind) => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  it('P-022, P-043 the trailers of an upload that is held are readable when it is served', async (t) => {
+  it('P-022, P-043 if an upload is held before the GOAWAY, its trailers are readable when it is served', async (t) => {
     const serving = await serve(t, kind, {
       listener: (_, answer, request) => {
         let { trailers } = request as { trailers?: object };
@@ -226,7 +226,7 @@ describeKindsInTurn((kind) => {
   });
 });
 
-// This client writes raw bytes, because other clients end the socket together with the session.
+// The client of these tests writes raw bytes, because other clients end the socket together with the session.
 const ping = '\0\0\x08\x06\0';
 const goodbye = frame('goaway', [0, 0, 0, 0, 0, 0, 0, 0], { id: 0 });
 

@@ -6,7 +6,7 @@ import { describeAdapters, serve } from '../../support/serving.ts';
 import { until } from '../../support/until.ts';
 
 describeAdapters((adapter) => {
-  it('P-112 a held request keeps the async context that another patch of emit has set', async (t) => {
+  it('P-112 a request that is held while the listener closes keeps the async context that another patch of emit has set', async (t) => {
     const context = new AsyncLocalStorage<string>();
     const seen: unknown[] = [];
     const serving = await serve(t, {
@@ -27,7 +27,7 @@ describeAdapters((adapter) => {
     hold.begin();
     client.get('/');
     await until(() => serving.traffic.counts.requestsInFlight === 1);
-    context.run('that of the shutdown', () => {
+    context.run('the async context of the shutdown', () => {
       hold.end();
     });
     assert.equal((await client.reader.next())?.body, 'ok');

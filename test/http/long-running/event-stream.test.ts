@@ -51,7 +51,7 @@ describe('the end of a stream', { concurrency: 4 }, () => {
     assert.equal((await ended).exitCode, 0);
   });
 
-  test('P-034 a comment that keeps an event stream alive does not count as half an event, and the stream ends in its turn', async (t) => {
+  test('P-034 a comment that keeps an event stream alive does not count as half an event, and the drain ends the stream as usual', async (t) => {
     let response: ServerResponse | undefined;
     const serving = await serve(t, {
       shutdownDelayDuration: '50ms',

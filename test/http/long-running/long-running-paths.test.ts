@@ -36,7 +36,7 @@ void describe('longRunningPaths', () => {
     });
   }
 
-  test('A-112 longRunningPaths and the longRunning function both name long-running requests, and without paths only the function does', () => {
+  test('A-112 a request is long-running if either longRunningPaths or the longRunning function names it', () => {
     const byFunction = { longRunning: ({ url }: Request) => url === '/watch', route: undefined };
     assert.equal(withPaths(byFunction, []), byFunction);
     const { longRunning } = withPaths(byFunction, ['/poll']);

@@ -100,7 +100,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 1]);
   });
 
-  it('P-036, P-037 event streams end one after another, and a stream that ends on its own is not ended again', async (t) => {
+  it('P-036, P-037 event streams end one after another, and the drain does not end a stream that has ended by itself', async (t) => {
     const responses: ServerResponse[] = [];
     const ends: number[] = [];
     const serving = await serve(t, {
@@ -127,7 +127,7 @@ describeAdapters((adapter) => {
     assert.deepEqual([record.exitCode, record.longRunningEnded], [0, 40]);
   });
 
-  it('P-038 an event stream that begins during the drain is served, and ends like the others', async (t) => {
+  it('P-038 an event stream that begins during the drain is served, and the drain ends it like all other event streams', async (t) => {
     let finish: (() => void) | undefined;
     const serving = await serve(t, {
       adapter,

@@ -48,7 +48,7 @@ test('A-140 long-running requests are ended one after another, 5 ms apart', asyn
   ]);
 });
 
-test('P-037 a long-running request that ends on its own is not ended, and the next request takes its turn', async () => {
+test('P-037 if a long-running request ends by itself, the drain ends the next request in its place', async () => {
   const { clock, inFlight, longRunning, begun, keys } = drained(4);
   await clock.advance(1);
   assert.equal(longRunning.delete(keys[1] as Exchange), true);

@@ -148,7 +148,7 @@ test('P-040 bytes that a handler writes after the FIN are dropped, without an er
   await upgraded(client);
   const { ended } = shutdownOf(serving);
   await client.ended();
-  client.send('an echo of this comes too late');
+  client.send('the echo of these bytes is written after the FIN');
   client.socket.end();
   await once(client.socket, 'close');
   assert.equal(client.reader.error, undefined, 'no reset');

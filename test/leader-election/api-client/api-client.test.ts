@@ -198,7 +198,7 @@ test('LT-43, L-121, L-195 the token is read again after a 401, and a token file 
   await running;
 });
 
-test('L-120, L-121, L-195 the in-cluster address is complete, and an unreadable CA or token has its own error', (t) => {
+test('L-120, L-121, L-195 the in-cluster URL of the API server is complete, and an unreadable CA or token has its own error', (t) => {
   const path = folder(t);
   const variables = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
   const server = inCluster(variables, path);
@@ -224,7 +224,7 @@ test('L-120, L-121, L-195 the in-cluster address is complete, and an unreadable 
   writeFileSync(join(path, 'ca.crt'), first);
   const credentials = create();
   assert.equal(credentials.token(), 't');
-  // Each new connection trusts the CA in the file at that time.
+  // Each new connection trusts the CA that the file contains when the connection is opened.
   writeFileSync(join(path, 'ca.crt'), second);
   assert.equal(credentials.ca(), second);
   writeFileSync(join(path, 'ca.crt'), 'half of a file');

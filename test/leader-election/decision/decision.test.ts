@@ -161,7 +161,7 @@ test('L-093, L-094 a term ends at once if the GET after a conflict, or a renewal
   }
 });
 
-test("L-096a a conflict with the elector's own record is followed by a GET, and then by a write on its version", () => {
+test("L-096a a conflict with the elector's own record is followed by a GET, and then by a write with the resourceVersion of that GET", () => {
   const conflicted = exchange(led(), 0, { kind: 'conflict' });
   const checked = exchange(conflicted, 0, found(own('20', { leaseDurationSeconds: 1 })));
   const planned = plan(checked, at(0), election);
@@ -236,7 +236,7 @@ test('L-053 a watch makes the next attempt earlier when the Lease is released, a
   // The response to a GET may be older than the release that the watch has reported.
   const outdated = exchange(freed, 3_250, found(foreign('s', '11')));
   assert.equal(outdated.due, 3_250);
-  // No GET has confirmed the release, so the elector relies on the watch again.
+  // No GET has confirmed the release, so the elector waits for the watch again.
   assert.equal(exchange(outdated, 3_250, found(foreign('s', '11'))).due, 17_000);
   const broken = watching(renewed, false, at(3_000), 0, election);
   assert.equal(broken.due, 5_000);

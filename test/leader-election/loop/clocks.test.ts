@@ -91,7 +91,7 @@ test('LT-47 a wall clock that is set back changes nothing', async (t) => {
   await running;
 });
 
-test('LT-47 after the wall clock was set forward, a leader leads again only when a write on its own version has succeeded', async (t) => {
+test('LT-47 after the wall clock was set forward, a leader leads again only when a write to its own, unchanged record has succeeded', async (t) => {
   const contest = await Contest.begin(t);
   const a = contest.contender('a');
   const running = a.run();

@@ -99,7 +99,7 @@ takenAfter(
 takenAfter('LT-08 a follower takes a released Lease at once', { holderIdentity: '', leaseDurationSeconds: 1 }, 0);
 takenAfter('LT-09 a follower takes a Lease with a null holder at once', { holderIdentity: null }, 0);
 takenAfter(
-  'LT-10, L-193 a follower waits its own lease duration for a record without one',
+  'LT-10, L-193 a follower waits its own lease duration for a record without a lease duration',
   { leaseDurationSeconds: null },
   15_000,
 );

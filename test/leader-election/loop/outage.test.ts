@@ -40,7 +40,7 @@ for (const isWatchable of [false, true]) {
   });
 }
 
-test('L-124 after an outage, a follower takes over with its first GET, because it saw the record before the outage, and a new process waits', async (t) => {
+test('L-124 after an outage, a follower that saw the record before the outage takes over after its first GET, and a new process waits', async (t) => {
   const contest = await Contest.begin(t);
   const [old, fresh] = ['old', 'fresh'].map((identity) =>
     contest.contender(identity, { address: { token: identity } }),

@@ -133,7 +133,7 @@ describe('K-200 the server responds to every form of probe that the kubelet may 
       assert.deepEqual(
         await program.exit,
         { code: 0, signal: null },
-        'the connections of probes must not hold the drain',
+        'the connections of probes must not delay the drain',
       );
     });
   }

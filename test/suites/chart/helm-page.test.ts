@@ -13,7 +13,7 @@ function commandsIn(page: string): string[] {
   return text.split('\n').filter((line) => line.startsWith('helm install '));
 }
 
-test('each helm install command in the pages renders, with each version of Helm', async () => {
+test('each helm install command in docs/helm.md and in helm/lameduck/README.md renders, with each version of Helm', async () => {
   const commands = ['docs/helm.md', 'helm/lameduck/README.md'].flatMap(commandsIn);
   assert.ok(commands.length >= 4, commands.join('\n'));
   for (const helm of helms) {

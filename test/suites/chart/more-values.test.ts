@@ -55,7 +55,7 @@ test('H-103 a behavior in the values replaces the autoscaler behavior of the cha
   assert.deepEqual(spec.behavior, behavior);
 });
 
-test('H-138 the rules of an HTTPRoute come from the values, and lead to the Service by default', async () => {
+test('H-138 the rules of an HTTPRoute come from the values, and route to the Service by default', async () => {
   const matches = [{ path: { type: 'PathPrefix', value: '/api' } }];
   const rules = [{ matches }, { backendRefs: [{ name: 'other', port: 80 }] }];
   const route = await object('HTTPRoute', {
@@ -209,7 +209,7 @@ test('H-103 the autoscaler can use memory as its target, with or without CPU', a
   assert.deepEqual(await names(memory), ['memory']);
 });
 
-test('H-138 a GRPCRoute leads to the port of the Service that the values name', async () => {
+test('H-138 a GRPCRoute routes to the port of the Service that the values name', async () => {
   const grpcRoute = { enabled: true, parentRefs: [{ name: 'public' }], hostnames: ['a.example'], port: 90 };
   const route = await object('GRPCRoute', { lameduck: { front: 'envoy' }, extraPorts: [grpc], grpcRoute });
   assert.deepEqual(route['spec'], {

@@ -139,7 +139,7 @@ test('H-135 HC-07 an ALB gets its health check and its deregistration delay from
   assert.equal(told[`${prefix}/healthcheck-port`], '8081');
 });
 
-test('H-048 a load balancer with its own health check removes a pod within the shortest allowed delay', async () => {
+test('H-048 the health check of an ALB removes a pod within the shortest shutdown delay that the chart allows', async () => {
   const told = await annotations('Ingress', 'an ALB in front');
   const [interval = 0, timeout = 0, threshold = 0] = [
     'healthcheck-interval-seconds',

@@ -8,7 +8,9 @@ const labels = { team: 'shop' };
 const annotations = { 'example.com/owner': 'shop' };
 const peer = [{ podSelector: { matchLabels: labels } }];
 
-/** Each value of the chart, a valid setting, the kind of object that contains it, and the path in that object. */
+/**
+ * Each row: a value of the chart, a valid setting, the kind of object that contains it, and the path in that object.
+ */
 const passedOn: readonly [value: string, given: unknown, kind: string, where: string][] = [
   ['ingress.className', 'internal', 'Ingress', 'spec.ingressClassName'],
   ['ingress.labels', labels, 'Ingress', 'metadata.labels'],

@@ -30,7 +30,7 @@ refused('leader election', [
     /^leaderElection\.leaseName \(Shop_Worker\): must be the name of a Lease: at most 253 lower-case letters/,
   ),
   refusal(
-    'H-075 the chart rejects a variable LEASE_NAME in addition to its own',
+    'H-075 the chart rejects a variable LEASE_NAME in the values, because the chart sets it',
     { ...on(), env: { LEASE_NAME: 'mine' } },
     /^env, extraEnv \(LEASE_NAME\): the container would have this variable twice/,
   ),

@@ -111,8 +111,8 @@ export const valueSets: Readonly<Record<string, Values>> = {
   'a checkpoint': { runFolder: { enabled: true } },
   'leader election': { leaderElection: { enabled: true, leaseDuration: '30s' } },
   'any image': anyImage,
-  'everything beside the Deployment': everything,
-  'everything beside the pods, and no Service': {
+  'every optional object in addition to the Deployment': everything,
+  'every optional object, and no Service': {
     service: { enabled: false },
     serviceAccount: { create: false },
     tests: { enabled: false },
@@ -169,7 +169,7 @@ export const valueSets: Readonly<Record<string, Values>> = {
       { name: 'proxy', image: 'registry.example/envoy:1', restartPolicy: 'Always', ...restrictedContainer },
     ],
   },
-  'a container beside the server': {
+  'a second container in the pod': {
     extraContainers: [{ name: 'logs', image: 'registry.example/logs:1', ...restrictedContainer }],
   },
   'pods that choose how they are scheduled': {
@@ -203,7 +203,7 @@ export const valueSets: Readonly<Record<string, Values>> = {
     env: { SHOP: '{{ .Release.Namespace }}' },
     extraEnvFrom: [{ configMapRef: { name: '{{ .Release.Name }}-settings' } }],
   },
-  'a registry of its own': { image: { registry: 'mirror.example:5000' } },
+  'a registry for the images of this chart': { image: { registry: 'mirror.example:5000' } },
   'a registry for all charts': { global: { imageRegistry: 'mirror.example' } },
   'alerts for a whole cluster': {
     rulesOnly: true,

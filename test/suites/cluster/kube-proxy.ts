@@ -9,7 +9,7 @@ const { CLUSTER_PROXY_LAG: proxyLag } = process.env;
 /** When kube-proxy acts after a change of the endpoints. */
 export type KubeProxy = 'prompt' | 'slow';
 
-/** Both kinds of kube-proxy, or only the prompt one if no command slows it down. */
+/** The prompt and the slow kube-proxy, or only the prompt one if no command slows kube-proxy down. */
 export const kubeProxies: readonly KubeProxy[] = proxyLag ? ['prompt', 'slow'] : ['prompt'];
 
 /** How late a slow kube-proxy acts, in seconds, as in a large cluster. The chart's delay of 10 s must outlast this. */

@@ -76,7 +76,7 @@ export class Load {
   async end(): Promise<Tallies> {
     await this.#namespace.kubectl('delete', 'pod', ...this.#pods);
     const isOver = () => this.#summaries.size === this.#pods.length;
-    await this.#namespace.until('the clients say what they have seen', 60, isOver);
+    await this.#namespace.until('the clients have printed their summaries', 60, isOver);
     this.#namespace.off('line', this.#onLine);
     return Object.assign({}, ...this.#summaries.values()) as Tallies;
   }

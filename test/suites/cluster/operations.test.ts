@@ -39,7 +39,7 @@ interface Line {
 const linesOf = ({ lines }: Run): Line[] =>
   lines.flatMap((line) => (line.startsWith('{') ? JSON.parse(line) : []) as Line[]);
 
-describe('what an operator learns about a container on a real cluster', () => {
+describe('the checkpoint and the debug socket on a real cluster', () => {
   const pods: string[] = [];
 
   const inPod = (pod: string, ...command: string[]) => namespace.kubectl('exec', pod, '--', node, ...command);

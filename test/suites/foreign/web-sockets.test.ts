@@ -95,7 +95,7 @@ const preloaded = {
 for (const [transports, count, expected, { program: file, environment }] of [
   [['websocket'], many, ['transport close', 1001], inCode],
   [['polling', 'websocket'], 5, ['transport close', 1001], inCode],
-  // This poll gets its response at the end of the grace period.
+  // The poll of this client gets its response at the end of the grace period.
   [['polling'], 5, ['transport error', 503], inCode],
   [['polling'], 5, ['transport error', 503], preloaded],
 ] as const) {

@@ -94,7 +94,7 @@ test('K-016, K-216 an HTTP probe reads at most 10 KiB of a body', async (t) => {
   assert.deepEqual([result, output.length], ['success', 10_240]);
 });
 
-test('K-020, K-021, K-216 an HTTP probe has the headers of the kubelet, which its own headers can override', async (t) => {
+test('K-020, K-021, K-216 an HTTP probe sends the default headers of the kubelet, which its httpHeaders can override', async (t) => {
   const received: string[][] = [];
   const port = await serve(t, (request, response) => {
     received.push(request.rawHeaders);

@@ -152,8 +152,8 @@ function writeOf(event: AuditEvent, { metadata, spec = {} }: AuditedLease): Omit
   };
 }
 
-// Each write names the version that it is based on. This shows that the log is complete, and pairs each write with its
-// predecessor.
+// Each write names the resourceVersion that it is based on. The versions show that the log is complete, and pair each
+// write with its predecessor.
 function judge(write: Write, before: Write | undefined, terms: Term[], faults: string[]): void {
   const { agent, holder, receivedAt, transitions, version, spec } = write;
   const found = (fault: string): unknown => faults.push(`version ${version} by ${agent}: ${fault}`);

@@ -64,7 +64,7 @@ export class Contender extends CommandUnderTest {
   }
 }
 
-// These times are short, so that a leader that was killed is replaced after a few seconds.
+// The durations are short, so that a leader that was killed is replaced after a few seconds.
 const times = { 'lease-duration': '6s', 'renew-deadline': '4s', 'retry-period': '1s' };
 
 /** Contest starts contenders and follows which of them leads. */
@@ -101,7 +101,7 @@ export class Contest extends EventEmitter<{ change: [] }> {
       apiVersion: 'kubescheduler.config.k8s.io/v1',
       kind: 'KubeSchedulerConfiguration',
       clientConnection: { kubeconfig: join(folder, 'kubeconfig') },
-      // No pod uses this scheduler. The cluster's own scheduler places its pods.
+      // No pod uses the scheduler of the test. The cluster's own scheduler places its pods.
       profiles: [{ schedulerName: 'for-no-pod' }],
     };
     await writeFile(join(folder, 'kubeconfig'), config);
@@ -201,7 +201,7 @@ export class Contest extends EventEmitter<{ change: [] }> {
     const election = { ...times, 'resource-name': lease, 'resource-namespace': this.#namespace.name };
     const own = {
       'kube-scheduler': [`--config=${join(this.#folder, 'scheduler')}`],
-      // This controller does nothing that disturbs the controllers of the cluster.
+      // The controller of the test does nothing that disturbs the controllers of the cluster.
       'kube-controller-manager': [`--kubeconfig=${join(this.#folder, 'kubeconfig')}`, '--controllers=ttl-controller'],
     }[program];
     const flags = Object.entries(election).map(([name, value]) => `--leader-elect-${name}=${value}`);

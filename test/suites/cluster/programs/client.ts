@@ -27,7 +27,7 @@ class Account {
   readonly #kept = new Map<object, string>();
   #answered = new Map<string, number>();
 
-  /** Without a response, the pod is known only if the connection was kept from an earlier request. */
+  /** If an exchange has no response, its pod is known only if the connection was kept from an earlier request. */
   add(client: object, { name, kind }: Job, result: Exchange, milliseconds: number): void {
     const { outcome, reason = '', pod, isNewConnection, toldToClose, isRequest } = result;
     const tally = (this.tallies[name] ??= {

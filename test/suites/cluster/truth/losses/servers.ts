@@ -137,8 +137,8 @@ function manifestOf({ name, image, command, env = {}, readiness }: Described): s
       strategy: { rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } },
       template: {
         metadata: { labels },
-        // Without service links. Otherwise Kubernetes sets LIGHTSHIP_PORT for a Service called lightship, and the
-        // library reads it.
+        // Service links are off. Otherwise Kubernetes would set LIGHTSHIP_PORT for a Service called lightship, and the
+        // library would read it.
         spec: { enableServiceLinks: false, terminationGracePeriodSeconds: 15, containers: [container] },
       },
     },
