@@ -1,6 +1,6 @@
 // The imports that are permitted between the parts of src/. Decide deliberately before you add one.
 
-// A part is a folder of src, or a file beside the folders. Files of one folder may import each other.
+// A part is a folder of src, or a file directly in src. Files of one folder may import each other.
 export const permitted: Readonly<Record<string, readonly string[]>> = {
   'address.ts': [],
   'bundled.ts': [],

@@ -21,7 +21,7 @@ const skip = PodNetwork.skip ?? false;
 interface Shutdown {
   readonly server: LoggingCommand;
   readonly exit: Promise<Exit>;
-  /** How many bytes each client has not received. */
+  /** The number of bytes that each client has not received. */
   readonly missing: () => Promise<number[]>;
 }
 

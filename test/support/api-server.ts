@@ -15,7 +15,7 @@ export interface Call {
   readonly userAgent: string | undefined;
   readonly body: { readonly metadata?: Record<string, unknown>; readonly spec?: Record<string, unknown> } | undefined;
   answered: number | undefined;
-  /** The reason in the Status that the server has answered. */
+  /** The field `reason` of the Status that the server has sent. */
   reason: unknown;
 }
 

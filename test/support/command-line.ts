@@ -14,7 +14,7 @@ export async function run(commandLine: string, ...args: string[]): Promise<strin
   return (await feed('', commandLine, ...args)).output;
 }
 
-/** feed does the same as run, with `input` as the standard input. */
+/** feed runs a command line with `input` as its standard input, and resolves with the output. */
 export async function feed(input: string, commandLine: string, ...args: string[]): Promise<Said> {
   const child = start(commandLine, args);
   child.stdin.on('error', () => undefined).end(input);

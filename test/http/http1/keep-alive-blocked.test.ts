@@ -30,12 +30,12 @@ describeAdaptersInTurn((adapter) => {
   it('a request that waits in the kernel for longer than the keep-alive timeout is served, not reset', async (t) => {
     const listener: RequestListener = (request, response) => response.end(`answer to ${request.url ?? ''}`);
     const serving = await serve(t, { adapter, listener });
-    // Node 24 adds one second to this timeout.
+    // Node 24 adds one second to the keep-alive timeout.
     serving.server.keepAliveTimeout = 1;
     const client = await serving.dial();
     client.get('/first');
     assert.equal((await client.reader.next())?.body, 'answer to /first');
-    // After an immediate, Node runs the timers before it reads the sockets.
+    // After a setImmediate callback, Node runs the timers before it reads the sockets.
     setImmediate(() => {
       client.get('/waited');
       block(1_500);

@@ -81,8 +81,8 @@ test('LT-11, L-033, L-184 of two electors that create the Lease, the loser begin
   // The pause is drawn from 2 to 4.4 s. Here it is half way between 2 and 4.4 s.
   assert.equal(later[0].at - lost.at, 3_200);
   const take = later.find(({ method }) => method === 'PUT');
-  // The sum of the lease duration, which begins with the follower's first read of the record, and the time of the GET
-  // in the attempt.
+  // The wait is the lease duration plus the time of the GET in the attempt. The lease duration begins with the
+  // follower's first read of the record.
   assert.equal((take?.at ?? 0) - (later[0].at + 100), 15_100);
   assert.deepEqual([winner.terms.length, loser.terms.length], [1, 1]);
   cut = undefined;
@@ -207,7 +207,7 @@ test('LT-18, L-081, L-082, L-190 a term counts from the sending of a write, even
   contest.server.script = () => ({ delay: 4_000 });
   await contest.advance(18_000);
   contest.server.script = () => ({ isLost: true });
-  // The response to the last write before that still arrives, and extends the term.
+  // The response to the last write before the losses still arrives, and extends the term.
   await contest.advance(5_000);
   const acknowledged = contest.server.calls.filter(({ answered, method }) => answered === 200 && method === 'PUT');
   const lastSent = acknowledged.at(-1)?.at ?? 0;

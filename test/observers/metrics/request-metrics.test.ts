@@ -51,13 +51,13 @@ function durationsUnderTest(options: Partial<RequestMetricsOptions> = {}): Under
   return { durations, warnings, clock };
 }
 
-/** The counts of all non-empty buckets, by their upper bound. */
+/** The counts of all non-empty histogram buckets, by upper bound. */
 function buckets(durations: RequestMetrics): Record<string, number> {
   const all = durations.samples('d').filter(({ metricName }) => metricName === 'd_bucket');
   return Object.fromEntries(all.map(({ labels, value }) => [String(labels['le']), value]));
 }
 
-/** The label sets, each as method, status and route, with its count. */
+/** The number of requests for each label set: method, status and route. */
 function labelSets(durations: RequestMetrics): Record<string, number> {
   const all = durations.samples('d').filter(({ metricName }) => metricName === 'd_count');
   return Object.fromEntries(

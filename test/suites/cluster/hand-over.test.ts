@@ -17,7 +17,10 @@ import { addPrograms } from './program-pods.ts';
 import { Release } from './release.ts';
 import { failed, sum, table } from './table.ts';
 
-/** Whether the test runs in its long form, which also writes the table of hand-overs. `--all` of run.ts sets ALL. */
+/**
+ * Whether the test runs in its long form, which also writes the table of hand-overs. The option `--all` of run.ts sets
+ * the variable ALL.
+ */
 const isWhole = process.env['ALL'] === '1';
 const rollouts = isWhole ? 20 : 3;
 const page = new URL('../../../docs/leader-election.md', import.meta.url);

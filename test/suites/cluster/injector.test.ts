@@ -24,7 +24,7 @@ const strangers = fileURLToPath(new URL('strangers', import.meta.url));
 // containerd does not find the image of an image volume if another image was imported under the same tag before.
 const injectorImage = `localhost/lameduck-injector:${namespace.name}`;
 const inNode = programs.filter(({ isNode }) => isNode);
-/** The number of rollouts of the programs under load. `--all` of run.ts sets ALL. */
+/** The number of rollouts of the programs under load. The option `--all` of run.ts sets the variable ALL. */
 const rollouts = process.env['ALL'] === '1' ? 5 : 1;
 
 const podsOf = (name: string): Pod[] =>

@@ -90,7 +90,7 @@ export class Namespace extends EventEmitter<{ change: []; line: [run: Run, line:
   readonly #ready = new Map<string, Set<string>>();
   #api: Api | undefined;
 
-  /** The name gets a random part, so that several namespaces can have this title. */
+  /** The name of the namespace gets a random part, so that several namespaces can have the same title. */
   constructor(title: string) {
     super();
     this.setMaxListeners(0);

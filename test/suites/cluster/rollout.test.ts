@@ -19,7 +19,7 @@ import { Release } from './release.ts';
 import { Scraper } from './scraper.ts';
 import { type Column, failed, sum, table } from './table.ts';
 
-/** Whether every event happens to every release. `--all` of run.ts sets ALL. */
+/** Whether every event happens to every release. The option `--all` of run.ts sets the variable ALL. */
 const isWhole = process.env['ALL'] === '1';
 
 const leastRequests = 200_000;

@@ -117,7 +117,7 @@ test('H-166 HC-36 the image contains every runtime dependency and no development
   });
   assert.deepEqual(installed.sort(), lockedFor([...Object.keys(manifest.dependencies), ...ofTheService]));
   const commands = dockerfile.match(/\bnpm (ci|prune|install)\b.*/g) ?? [];
-  // One command in each of the stages base, dependencies and package.
+  // Each of the stages base, dependencies and package has one npm command.
   assert.equal(commands.length, 3);
   for (const command of commands) assert.match(command, /--ignore-scripts/);
 });

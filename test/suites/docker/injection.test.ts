@@ -43,7 +43,7 @@ const legacy = `
 async function folder(t: TestContext): Promise<string> {
   const made = await mkdtemp(join(tmpdir(), 'injection-'));
   t.after(() => rm(made, { recursive: true }));
-  // An emptyDir has this mode.
+  // An emptyDir volume has the mode 0777.
   await chmod(made, 0o777);
   return made;
 }

@@ -46,7 +46,7 @@ export interface Exchange {
   /** The pod that responded. It names itself in a header. */
   pod?: string | undefined;
   isNewConnection: boolean;
-  /** Whether the server announced the end of the connection, in the way of the protocol. */
+  /** Whether the server announced the end of the connection, as the protocol provides. */
   toldToClose: boolean;
   /** True for an ordinary request, false for a long-lived stream. */
   isRequest: boolean;

@@ -29,7 +29,7 @@ export function httpClient(target: URL, kind: HttpKind, slow: boolean): Client {
   const agent = !kind.startsWith('new') && new Agent({ keepAlive: true, maxSockets: 1 });
   return {
     ask: () => exchange(target, kind, slow, agent),
-    end: () => undefined, // Every response ends or fails without help.
+    end: () => undefined, // Nothing to end: every response is complete or fails by itself.
   };
 }
 

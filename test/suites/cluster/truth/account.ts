@@ -42,7 +42,7 @@ const jitter = 1.5;
 interface Answers {
   readonly answer: string;
   readonly count: number;
-  /** The time of the first of these responses, in milliseconds from the start of the run. */
+  /** The time of the first of `count` equal responses, in milliseconds from the start of the run. */
   readonly since: number;
 }
 

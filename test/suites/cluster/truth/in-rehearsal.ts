@@ -25,7 +25,7 @@ const before = Date.now();
 spawnSync(place.node, [place.program, 'check', '/']);
 const startOfNode = Date.now() - before;
 
-// The cases are about probes and ends. With a load, the rehearsal would report losses.
+// The rehearsal sends no load, because the cases test probes and ends. With a load, the rehearsal would report losses.
 const noLoad = {
   rate: 0,
   connections: 0,
