@@ -54,7 +54,7 @@ function differencesTable(conformance: string): { lines: string[]; problems: str
   return {
     lines: [
       `lameduck is tested against ${String(rules.length)} rules of the apiserver. It follows ${String(rules.length - rows.size)} of them exactly and deliberately differs from the others.`,
-      'These differences show in a rollout:',
+      'These are the differences that matter most during a rollout:',
       '',
       '| the apiserver | lameduck |',
       '| --- | --- |',
@@ -84,7 +84,10 @@ function lossesTable(benchmarks: string): { lines: string[]; problems: string[] 
       '',
       '| | without a delay | with a delay of 1 s |',
       '| --- | --- | --- |',
-      ...rows.map(([, name = '', atOnce = '', , , delayed = '']) => `| ${name} | ${atOnce} | ${delayed} |`),
+      ...rows.map(
+        ([, name = '', atOnce = '', , , delayed = '']) =>
+          `| ${name} | ${atOnce} lost without a delay | ${delayed} lost with a delay of 1 s |`,
+      ),
     ],
     problems: rows.length > 0 ? [] : ['docs/benchmarks.md has no table of what a shutdown loses for the README'],
   };

@@ -42,8 +42,8 @@ export function withPrograms(page: string, measured: Measured): string {
     `response has arrived. They never retry. A program that has not exited ${inSeconds(measured.gracePeriod)} after SIGTERM is killed. With`,
     `\`lameduck/register\`, the delay is ${inSeconds(measured.delay)}.`,
     '',
-    '| program | what it does about SIGTERM | lost without | ends without | lost with | its cleanup | ends with |',
-    '| --- | --- | --- | --- | --- | --- | --- |',
+    '| program | what it does about SIGTERM | without lameduck | with lameduck |',
+    '| --- | --- | --- | --- |',
     ...measured.rows.map(rowOf),
   ]);
 }
@@ -93,11 +93,8 @@ function rowOf(row: Row): string {
   const cells = [
     firstCell(row),
     row.handling,
-    String(row.lostWithout),
-    endOf(row.endWithout),
-    String(row.lostWith),
-    row.cleanup,
-    endOf(row.endWith),
+    `without lameduck: ${String(row.lostWithout)} lost, end: ${endOf(row.endWithout)}`,
+    `with lameduck: ${String(row.lostWith)} lost, cleanup: ${row.cleanup}, end: ${endOf(row.endWith)}`,
   ];
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
 }

@@ -101,7 +101,7 @@ function kindsSection(): string[] {
     const note = notes[nameOf(kind)];
     if ('value' in reading || note === undefined)
       throw new Error(`scripts/docs/settings-page.ts knows no kind ${nameOf(kind)}`);
-    return `| ${nameOf(kind)} | ${reading.allowed} | ${note} |`;
+    return `| type ${nameOf(kind)} | ${reading.allowed} | ${note} |`;
   });
   return ['', '## Types of values', '', '| type | valid values | form |', '| --- | --- | --- |', ...rows];
 }
@@ -120,21 +120,23 @@ function nameOf(kind: Kind<unknown>): string {
 
 const notes: Readonly<Record<string, string>> = {
   duration: 'Text with a unit: `h`, `m`, `s`, `ms`, `us`, `ns`. In code, also a number of milliseconds.',
-  limit: 'The same form as a duration.',
-  'stall limit': 'The same form as a duration. A busy event loop is often blocked for less than a second.',
-  period: 'The same form as a duration. A program in Go cannot distinguish two renewals within one second.',
-  'whole seconds': 'The same form as a duration. A Lease can store whole seconds only.',
-  namespace: 'Text.',
-  port: 'In code, a number. `0` means off.',
-  host: 'Text.',
-  boolean: 'In the environment, also `1` and `0`.',
+  limit: 'A limit has the same form as a duration.',
+  'stall limit':
+    'A stall limit has the same form as a duration. A busy event loop is often blocked for less than a second.',
+  period:
+    'A period has the same form as a duration. A program in Go cannot distinguish two renewals within one second.',
+  'whole seconds': 'The value has the same form as a duration. A Lease can store whole seconds only.',
+  namespace: 'The name, as text.',
+  port: 'In code, the port is a number. `0` means off.',
+  host: 'The address, as text.',
+  boolean: 'In the environment, `1` and `0` are valid too.',
   seconds: 'A number without a unit.',
-  count: 'In code, a number.',
-  chance: 'In code, a number.',
+  count: 'In code, the count is a number.',
+  chance: 'In code, the chance is a number.',
   path: "Letters, digits, `.`, `_`, `~` and `-` between slashes, without a slash at the end. In code, `''` also means off.",
   paths: 'A comma-separated list. In code, also an array. lameduck compares the path of a request without its query.',
   'path prefixes':
-    'A list in the form of the row _paths_. A path also includes all paths below it: `/watch` for `/watch/orders`, but not for `/watches`.',
+    'A comma-separated list. In code, also an array. A path also includes all paths below it: `/watch` for `/watch/orders`, but not for `/watches`.',
   durations: 'A comma-separated list. In code, also an array of durations.',
   file: "In code, `''` also means off.",
   'log file': "In code, `''` also means off.",
@@ -201,11 +203,11 @@ const closing = [
   'requests, `lameduck()` throws an error with the sum and the source of each number. Other conflicts cause a warning after the log',
   'line at the start:',
   '',
-  '- A `requestTimeout` is longer than the drain. The end of the drain would cut a request before its timeout.',
-  '- A `shutdownWatchTerminationGracePeriod` that you have set is longer than the drain. It then ends with the drain.',
-  '- A `healthCheckTimeout` is one second or more. A probe with the default `timeoutSeconds` times out before the check does, so that',
-  '  no response names the check.',
-  '- A `livezEventLoopStallLimit` is shorter than `readyzEventLoopStallLimit`. If the event loop is blocked, the container restarts before',
-  '  the pod is removed from its Services.',
+  '- lameduck warns if `requestTimeout` is longer than the drain. The end of the drain would cut a request before its timeout.',
+  '- lameduck warns if you set a `shutdownWatchTerminationGracePeriod` that is longer than the drain. It then ends with the drain.',
+  '- lameduck warns if `healthCheckTimeout` is one second or more. A probe with the default `timeoutSeconds` then times out before the',
+  '  check does, so that no response names the check.',
+  '- lameduck warns if `livezEventLoopStallLimit` is shorter than `readyzEventLoopStallLimit`. If the event loop is blocked, the',
+  '  container would restart before the pod is removed from its Services.',
   '',
 ];
