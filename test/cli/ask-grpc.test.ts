@@ -158,7 +158,7 @@ void describe(
       });
     }
 
-    test('a gRPC health check passes if the test writes the frames of the response byte by byte itself', async (t) => {
+    test('a gRPC health check passes if the response consists of hand-written HTTP/2 frames', async (t) => {
       const port = await listen(t, peer([...begun, trailers]));
       assert.deepEqual(await ask(port), { kind: 'said', failure: undefined });
     });

@@ -21,13 +21,13 @@ export async function registers(): Promise<Lameduck> {
   await app.register(fastifyLameduck, () => ({ preStopSeconds: 1 }));
   await app.register(import('../../src/fastify.ts'), { preStopSeconds: 1 });
 
-  // @ts-expect-error An option that does not exist.
+  // @ts-expect-error The compiler must reject an unknown option.
   await app.register(fastifyLameduck, { shutdownDelay: '5s' });
-  // @ts-expect-error A value that an option does not take.
+  // @ts-expect-error The compiler must reject an invalid value of an option.
   await app.register(fastifyLameduck, { shutdownSendRetryAfter: 'yes' });
 
   app.lameduck.addDestroyHook('pool', ({ reason }) => reason?.length);
-  // @ts-expect-error A program cannot replace the handle.
+  // @ts-expect-error The property `lameduck` of an application is read-only.
   app.lameduck = undefined;
   return app.lameduck;
 }
@@ -44,12 +44,12 @@ export async function registersWithATypeProvider(): Promise<void> {
   const body = {} as { readonly infer: { readonly id: number } };
   app.post('/', { schema: { body }, config: { lameduck: { longRunning: true } } }, (request) => {
     const { id }: { id: number } = request.body;
-    // @ts-expect-error The type provider still gives the property the type number.
+    // @ts-expect-error The type provider gives the property `id` the type number.
     const name: string = request.body.id;
     request.server.lameduck.abortSignal(request).throwIfAborted();
     return [id, name, request.routeOptions.config.lameduck.longRunning];
   });
-  // @ts-expect-error An option that does not exist, with a type provider, too.
+  // @ts-expect-error The compiler must reject an unknown option even with a type provider.
   await app.register(fastifyLameduck, { shutdownDelay: '5s' });
 }
 
@@ -58,9 +58,9 @@ export function marksRoutes(): void {
   const config: LameduckRouteConfig = { longRunning: true };
   app.get('/events', { config: { lameduck: config } }, () => '');
   app.route({ method: 'GET', url: '/poll', config: { lameduck: { longRunning: false } }, handler: () => '' });
-  // @ts-expect-error longRunning is a boolean.
+  // @ts-expect-error The route option longRunning must be a boolean.
   app.get('/often', { config: { lameduck: { longRunning: 'often' } } }, () => '');
 }
 
-// @ts-expect-error The compiler also checks options that are not passed directly.
+// @ts-expect-error The compiler must also check options that are stored in a constant.
 export const options: LameduckOptions = { logger: 'console' };

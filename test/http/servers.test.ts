@@ -168,7 +168,7 @@ describeAdapters((adapter) => {
     const { ended } = shutdownOf(serving);
     await Promise.all(clients.map(async (client) => client.ended()));
     for (const { socket } of clients) socket.end();
-    assert.deepEqual(sweeps, [10, 10, 10, 10], 'at most ten per sweep of 50 ms');
+    assert.deepEqual(sweeps, [10, 10, 10, 10], 'the server must end at most ten connections per sweep of 50 ms');
     assert.equal((await ended).exitCode, 0);
   });
 });

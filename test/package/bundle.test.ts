@@ -68,7 +68,7 @@ async function outputOf(t: TestContext, contents: string, format: 'esm' | 'cjs')
   return command.output;
 }
 
-test('a bundle of ECMAScript modules contains prom-client, and needs no option', async (t) => {
+test('a bundle of ECMAScript modules contains prom-client, and the bundler needs no option', async (t) => {
   assert.equal(await outputOf(t, scraped, 'esm'), '{"scrapes":[200,200,200],"hasRequire":false}\n');
 });
 
@@ -76,7 +76,7 @@ for (const [format, name] of [
   ['esm', 'ECMAScript modules'],
   ['cjs', 'CommonJS'],
 ] as const) {
-  test(`a bundle of ${name} leads over TLS, and needs no option`, async (t) => {
+  test(`an elector in a bundle of ${name} leads over TLS, and the bundler needs no option`, async (t) => {
     assert.equal(await outputOf(t, leading, format), '{"token":"7","hasRequire":false}\n');
   });
 }

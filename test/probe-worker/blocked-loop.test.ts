@@ -73,7 +73,7 @@ describe('a process with a blocked event loop', { concurrency: true }, () => {
     const red = await program.probed('/readyz', ({ status }) => status === 500);
     assert.equal(red.body, '[-]event-loop failed: reason withheld\nreadyz check failed\n');
     assert.deepEqual(await statuses(), [500, 200, 200]);
-    // This line is written while the main thread is blocked.
+    // The probe thread writes this log line while the main thread is blocked.
     const begun = await program.line('the stall', ({ msg }) => msg === 'event loop blocked');
     assert.equal(begun['level'], 40);
     assert.equal(begun['pid'], program.pid);

@@ -85,7 +85,7 @@ test('P-090 if the machine is suspended for an hour during a stall, only a secon
   assert.equal(under.watch.stalledMs, 100);
 });
 
-test('P-090 nothing is counted while a debugger may pause the event loop, and the earlier count is kept', async () => {
+test('P-090 no stall is counted while a debugger may pause the event loop, and the earlier count is kept', async () => {
   const under = new WatchUnderTest();
   await under.pass(20, 100);
   under.isAttached = true;

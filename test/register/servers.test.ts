@@ -71,7 +71,7 @@ void describe('settings of a program with lameduck/register', { concurrency: 2 }
     assert.deepEqual(await subject.exit, { code: 0, signal: null });
   });
 
-  test("P-080 under lameduck/register the program's health paths get 503 from the process signal on, and all others are served", async (t) => {
+  test("P-080 under lameduck/register the program's health paths get 503 from the process signal on, and all other paths are served", async (t) => {
     const env = { LAMEDUCK_READINESS_PATHS: '/health,/ready', LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' };
     const subject = disposed(t, startUnderRegister('knows-nothing.ts', env));
     const port = String(await subject.ready());

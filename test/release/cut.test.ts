@@ -8,7 +8,7 @@ const order: Release = { version: '0.2.0', date: '2026-11-23', repository };
 const changed = (file: string, text: string, release = order): string =>
   changes(['express'], '0.1.0').get(file)?.(text, release) ?? '';
 
-test('a release sets the version of package.json, and three addresses that follow from the repository', () => {
+test('a release sets the version in package.json, and three URLs that it derives from the repository', () => {
   assert.deepEqual(JSON.parse(changed('package.json', '{ "version": "0.1.0", "type": "module" }')), {
     version: '0.2.0',
     type: 'module',

@@ -73,7 +73,7 @@ test('lint of a correct manifest exits with 0, and reports advice only with the 
   assert.match(output, /good\.yaml:8 {2}advice {2}no-memory-limit[^]*\nno errors, 1 advice in 1 workload\n$/);
 });
 
-test('lint reads standard input if the file argument is missing or is -', async (t) => {
+test('lameduck lint reads standard input if the file argument is missing or is -', async (t) => {
   for (const args of [[], ['-']]) {
     const command = disposed(t, new CommandUnderTest(process.execPath, [main, 'lint', ...args], { stdin: 'pipe' }));
     command.child.stdin?.end(bad);
@@ -82,7 +82,7 @@ test('lint reads standard input if the file argument is missing or is -', async 
   }
 });
 
-test('the JSON of lint follows its schema, and the value of an absent field is null', async (t) => {
+test('the JSON of lameduck lint follows its schema, and the value of an absent field is null', async (t) => {
   const { code, schema, workloads, findings } = await lintJson(t, {
     'a.yaml': `${bad}---\nkind: ServiceMonitor\nmetadata: { name: shop }\n`,
   });
@@ -140,7 +140,7 @@ test('an annotation without a reason, or with an unknown rule, is an error and s
   }
 });
 
-test('lint names invalid documents and unknown kinds by file and line, and checks the other documents', async (t) => {
+test('lameduck lint names invalid documents and unknown kinds by file and line, and checks the other documents', async (t) => {
   const list = `kind: List\nitems:\n${bad.replace(/^/gm, '    ').replace('    kind', '  - kind').trimEnd()}\n`;
   const { findings, skipped } = await lintJson(t, {
     'broken.yaml': `kind: Pod\n  metadata: {}\n---\n${bad}`,
@@ -159,7 +159,7 @@ test('lint names invalid documents and unknown kinds by file and line, and check
   ]);
 });
 
-test('lint never crashes on a field of an unexpected type', async (t) => {
+test('lameduck lint never crashes on a field of an unexpected type', async (t) => {
   const wrong = ['null', '[]', '"text"', '7', '{}', '[null]', '[7]', '[{}]'];
   const paths = [
     'metadata: X',
@@ -208,7 +208,7 @@ for (const [args, problem] of [
   });
 }
 
-test('H-080 lint finds a preStop sleep that a version of Kubernetes removes, and only with that version', async (t) => {
+test('H-080 lameduck lint finds a preStop sleep that a version of Kubernetes removes, and only with that version', async (t) => {
   const file = join(folder(t, { 'good.yaml': good }), 'good.yaml');
   for (const version of ['1.29', 'v1.29.4']) {
     const { code, output } = await lameduck(t, ['lint', '--kubernetes-version', version, file]);

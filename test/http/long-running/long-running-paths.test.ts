@@ -49,7 +49,7 @@ void describe('longRunningPaths', () => {
 });
 
 describeAdapters((adapter) => {
-  it('A-112, P-033, P-035 a request below a long-running path gets its response at the end of the grace period, and the drain waits for any other', async (t) => {
+  it('A-112, P-033, P-035 a request below a long-running path gets its response at the end of the grace period, and the drain waits for every other request', async (t) => {
     const serving = await serve(t, {
       adapter,
       longRunningPaths: '/poll',

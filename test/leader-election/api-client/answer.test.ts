@@ -22,7 +22,7 @@ test('L-037, LT-42 the time before a retry is read from the Retry-After of a 429
   }
 });
 
-test('a 4xx response means that a write was not applied, and a 5xx response does not', () => {
+test('a write with a 4xx response was not applied, and a write with a 5xx response may have been applied', () => {
   for (const [code, isRejected] of [
     [403, true],
     [422, true],

@@ -20,7 +20,7 @@ test('LT-03, L-051 a follower only reads while a leader renews, and its pauses d
   while (contest.server.calls.length <= 501) await contest.advance(60_000);
   assert.deepEqual([...new Set(contest.server.calls.map(({ method }) => method))], ['GET']);
   assert.equal(contest.server.calls[0]?.at, seen, 'the first attempt is made at once');
-  // From the end of an attempt to the start of the next one.
+  // Each pause lasts from the end of an attempt to the start of the next attempt.
   const gaps = gapsOf(contest, took);
   assert.ok(gaps.length > 500);
   assert.ok(

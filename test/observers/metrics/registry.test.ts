@@ -27,7 +27,7 @@ function lameduckUnderTest(scope: TestContext, registry: unknown): Lameduck {
 }
 
 describe('allowed registries', () => {
-  test('a registry of prom-client, and any object with registerMetric, is allowed as a registry', () => {
+  test('a Registry of prom-client, and any object with registerMetric, is allowed as the registry', () => {
     assert.equal(registryAllowed(new Registry()), undefined);
     assert.equal(registryAllowed({ registerMetric: () => undefined }), undefined);
   });

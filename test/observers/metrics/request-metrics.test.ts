@@ -173,7 +173,7 @@ test('after maxMetricSeries a new route is counted as _OTHER, with one warning a
   );
 });
 
-test('fewer buckets leave room for more routes, and maxMetricSeries 0 means no limit', () => {
+test('fewer histogram buckets leave room for more routes, and maxMetricSeries 0 means no limit', () => {
   for (const [series, most] of [
     [100, 26],
     [0, 301],
@@ -207,7 +207,7 @@ test('a quantile of only short requests never exceeds the longest of them', () =
   assert.ok(durations.quantile(0.99) <= 0.5);
 });
 
-test('the quantile covers the last 5 to 10 minutes', () => {
+test('the quantile of the request durations covers the last 5 to 10 minutes', () => {
   const { durations, clock } = durationsUnderTest();
   durations.onRequestEnd(ended({}), 120_000);
   for (const minute of [1, 4, 6, 9]) {

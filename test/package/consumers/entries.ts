@@ -13,5 +13,5 @@ grpcHealth(duck);
 createElector({ leaseName: 'shop-worker', lifecycle: duck });
 export const used = [fastifyLameduck, runShutdown];
 
-// @ts-expect-error An option that does not exist is a mistake that the compiler sees.
+// @ts-expect-error The compiler must reject an unknown option.
 lameduck(createServer(), { shutdownDelay: '1s' });

@@ -7,5 +7,5 @@ await app.register(fastifyLameduck, { shutdownDelayDuration: '1s' });
 app.lameduck.addDestroyHook('pool', () => Promise.resolve());
 app.get('/events', { config: { lameduck: { longRunning: true } } }, () => 'hello');
 
-// @ts-expect-error An option that does not exist is a mistake that the compiler sees.
+// @ts-expect-error The compiler must reject an unknown option.
 await app.register(fastifyLameduck, { shutdownDelay: '1s' });

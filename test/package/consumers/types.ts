@@ -6,7 +6,7 @@ import { runShutdown, type ShutdownRecord } from 'lameduck/testing';
 const duck = lameduck(createServer(), { shutdownDelayDuration: '1s' });
 duck.addDestroyHook('pool', () => Promise.resolve());
 
-// @ts-expect-error An option that does not exist is a mistake that the compiler sees.
+// @ts-expect-error The compiler must reject an unknown option.
 lameduck(createServer(), { shutdownDelay: '1s' });
 
 const { record, result } = await runShutdown(createServer(), async (origin) => origin.length, { during: '/orders' });
@@ -15,8 +15,8 @@ const length: number = result;
 const { result: text } = await runShutdown(createServer(), (origin) => `${origin}${String(length)}${ended.reason}`);
 text.toUpperCase();
 
-// @ts-expect-error What a work gets is an origin.
+// @ts-expect-error runShutdown() passes the origin to its callback, which is a string.
 await runShutdown(createServer(), (port: number) => port);
 
-// @ts-expect-error An application needs the plugin, which gives it a handle.
+// @ts-expect-error runShutdown() accepts an application only with the Fastify plugin.
 await runShutdown({ server: createServer(), listen: async () => undefined, ready: async () => undefined }, () => 1);

@@ -119,7 +119,7 @@ test('the injector chart accepts images with a tag or a digest', async () => {
   }
 });
 
-test('M-07 M-16 the policy is v1 with an image volume from Kubernetes 1.36 on, and v1beta1 with an init container before', async () => {
+test('M-07 M-16 from Kubernetes 1.36 on the injector has a v1 policy and an image volume, and before that a v1beta1 policy and an init container', async () => {
   const policyOf = async (version: string, values: Values) => {
     const [policy, binding] = await rendered(values, ['--kube-version', version]);
     assert.equal(policy?.apiVersion, binding?.apiVersion);
@@ -138,7 +138,7 @@ test('M-07 M-16 the policy is v1 with an image volume from Kubernetes 1.36 on, a
   );
 });
 
-test('M-02 M-13 the policy ignores errors, and has no parameter object that could be missing', async () => {
+test('M-02 M-13 the policy of the injector ignores errors, and has no parameter object that could be missing', async () => {
   const [policy] = await rendered();
   const spec = policy?.['spec'] as Record<string, unknown>;
   assert.equal(spec['failurePolicy'], 'Ignore');

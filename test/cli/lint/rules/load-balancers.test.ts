@@ -108,7 +108,7 @@ test('H-048 the health check of an Ingress that targets nodes is judged only wit
   );
 });
 
-test('H-048 lint uses the health check of a BackendConfig for instance groups, and 40 s for network endpoint groups', () => {
+test('H-048 lameduck lint uses the health check of a BackendConfig for instance groups, and 40 s for network endpoint groups', () => {
   const config = { healthCheck: { checkIntervalSec: 30, unhealthyThreshold: 3, timeoutSec: 10 } };
   const front = { container: sleep(60), ingressClass: 'gce', config };
   const groups = { ...withConfig, 'cloud.google.com/neg': '{"ingress": false}' };
@@ -183,7 +183,7 @@ test('H-050 a BackendConfig that is missing, or that differs between ports, is n
   assert.ok(!isFound({ ...front, ...onlyOne }, timeoutRule));
 });
 
-test("H-050 lint computes how long lameduck's drain can last, and accepts a request timeout that fits into the drain", () => {
+test("H-050 lameduck lint computes how long lameduck's drain can last, and accepts a request timeout that fits into the drain", () => {
   const grace = { TERMINATION_GRACE_PERIOD_SECONDS: '68', SHUTDOWN_DELAY_DURATION: '30s' };
   const found = (more: Readonly<Record<string, string>>, others: Fields = {}): string[] =>
     messages({ container: { ...variables(more), ...others }, ingressClass: 'nginx' }, timeoutRule);
@@ -278,7 +278,7 @@ test('a load balancer is compared with a container only if its Service can send 
   assert.ok(isFound({ ...front, container: { ports: http }, service: both }, rule));
 });
 
-test('lint never crashes on an annotation of an unexpected type', () => {
+test('lameduck lint never crashes on an annotation of an unexpected type', () => {
   for (const wrong of [null, [], 7, {}, '', 'null', '[]', '{"ports": 7}', '=,=']) {
     const names = [
       'target-type',

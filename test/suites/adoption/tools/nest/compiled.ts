@@ -8,5 +8,5 @@ const options: LameduckOptions = { shutdownDelayDuration: '1s' };
 export const duck = lameduck(createServer(), options);
 export const used = [LameduckError, runShutdown];
 
-// @ts-expect-error An option that does not exist is a mistake that the compiler sees.
+// @ts-expect-error The compiler must reject an unknown option.
 lameduck(createServer(), { shutdownDelay: '1s' });
