@@ -193,8 +193,8 @@ export class ProcessEnd {
   #onDrained({ exitCode, endsAt }: AllEnded): void {
     const { clock, exit } = this.#options;
     const isUnderRegister = this.#members.every((member) => member.isUnderRegister);
-    // The process must end with an exit code, never by the signal (P-059). After a clean shutdown, the program's own
-    // exit code stays.
+    // The process must exit with an exit code, and not be killed by the signal (P-059). After a clean shutdown, the
+    // program's own exit code stays.
     if (exitCode !== exitCodes.clean) this.#process.exitCode = exitCode;
     else if (!isUnderRegister) exit.passOverPendingAwait();
     this.#handle({

@@ -26,8 +26,8 @@ function inspected(error: object): string {
   return inspect(error, { colors, customInspect: false, depth: Math.max(inspect.defaultOptions.depth ?? 0, 5) });
 }
 
-// Adds the place where an `error` event was emitted to the stack. Node sets a function that returns this stack on the
-// error, if the event has no listener.
+// Adds to the stack the place where an `error` event was emitted. If the event has no listener, Node sets a function on
+// the error that returns this stack.
 function addWhereEmitted(error: Record<symbol | 'stack', unknown>): void {
   const stack = enhancedStackOf(error);
   if (stack !== undefined) error.stack = stack;

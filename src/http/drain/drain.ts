@@ -14,7 +14,7 @@ import type { Traffic } from '../traffic.ts';
 
 /**
  * silenceBeforeClose is how long a connection must be silent before the drain closes it, in milliseconds. A request
- * that the client sent before it learned of the end is then still served.
+ * that is already on its way is then still served.
  */
 export const silenceBeforeClose = 1_000;
 

@@ -83,9 +83,9 @@ export class Http1Exchange implements HttpExchange {
   }
 
   /**
-   * breakOff ends the connection without the last chunk, or before `Content-Length` bytes. The client detects both. If
-   * only the end of the connection ends the response, breakOff sends a reset. A FIN does not suffice then, even over
-   * TLS: Node's client takes a FIN without a TLS alert for the end of the response.
+   * breakOff ends the connection without the last chunk, or before `Content-Length` bytes. The client detects both. A
+   * response with neither chunks nor a length ends with its connection, so breakOff sends a reset. A FIN would not
+   * suffice, even over TLS: Node's client takes a FIN without a TLS alert for the end of the response.
    */
   breakOff(): void {
     const isWholeByFin = !hasLength(this) && !isChunked(this);

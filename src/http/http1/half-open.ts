@@ -9,10 +9,10 @@ import { ignoreResets } from '../responses/socket-errors.ts';
 const askAgainAfter = 200;
 
 /**
- * HalfOpen detects peers that have exited, so that they do not delay the drain (P-021). After a peer's FIN, it sends a
- * 102. A client that waits for the response must skip the 102 (RFC 9110 section 15.2). If the client has exited, its
- * kernel answers with a reset. After the headers of a response, a 102 is not allowed, but the next write of the handler
- * has the same effect.
+ * HalfOpen detects peers that have exited, so that they do not delay the drain (P-021). After a peer's FIN, it sends an
+ * interim response with status 102. A client that waits for the response must skip the 102 (RFC 9110 section 15.2). If
+ * the client has exited, its kernel answers with a reset. After the headers of a response, a 102 is not allowed, but the
+ * next write of the handler has the same effect.
  */
 export class HalfOpen {
   readonly #askedAt = new WeakMap<Connection, number>();

@@ -111,8 +111,8 @@ export class Http2Exchange implements HttpExchange {
     const { stream } = this;
     for (const name of ['close', 'destroy'] as const) {
       const end = stream[name].bind(stream) as (...args: unknown[]) => void;
-      // Records each call with which this process ends the stream. If a client resets its stream, Node closes the
-      // stream before it destroys it.
+      // Records each call with which this process ends the stream. If instead the client resets the stream, Node closes
+      // the stream before it destroys it.
       const noting = (...args: unknown[]): unknown => {
         if (!stream.closed && !isOfPeer(args[0])) this.#isEndedHere = true;
         return end(...args);

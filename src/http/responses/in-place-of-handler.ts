@@ -76,8 +76,8 @@ function emitPrematureClose(response: EventEmitter & { destroy: (reason?: unknow
     const isOfThose = reason === error || (reason === undefined && !(response instanceof Duplex));
     return isOfThose && !isOut ? response : destroy(reason);
   };
-  // Add a listener. Without any listener on the response, a source that is piped into the response would throw the
-  // error.
+  // Add a listener for the error. Without any listener on the response, a source that is piped into the response would
+  // throw the error.
   response.on('error', () => undefined);
   response.emit('error', error);
 }

@@ -44,7 +44,10 @@ export interface Channel {
   on(event: string, listener: (message: unknown) => void): unknown;
 }
 
-/** GroupShutdown is the shutdown of a group. Every worker must exit by `endsAt`, in milliseconds of the owner's clock. */
+/**
+ * GroupShutdown is the shutdown of a group. Every worker must exit by `endsAt`, in milliseconds of the clock of the
+ * primary or the main thread.
+ */
 export interface GroupShutdown {
   readonly signal: NodeJS.Signals;
   readonly endsAt: number;

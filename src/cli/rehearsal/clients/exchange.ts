@@ -5,8 +5,8 @@ import { systemClock, wait } from '../../../clock.ts';
 import { DelayedSocket } from './delayed-socket.ts';
 
 /**
- * Account is the result of a request. `refused`: the connection was not accepted, or the response was a complete 429 or
- * 503. `lost`: there was no complete response.
+ * Account is the result of a request. `refused`: the connection was not accepted, or the response was complete with the
+ * status 429 or 503. `lost`: there was no complete response.
  */
 export type Account =
   | { readonly kind: 'answered'; readonly status: number }
