@@ -14,7 +14,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-018': 'Labels from the values never override the labels of the selector, and no label is present twice.',
   'H-019': 'No object sets its own namespace. The namespace of the Helm release applies.',
   'H-024':
-    'Helm reads numbers from files as floats and prints large ones with an exponent. The chart converts each to an integer first.',
+    'Helm reads numbers from files as floats and prints large ones with an exponent. The chart therefore converts each number to an integer.',
   'H-025': 'A value of zero or `false` takes effect. The default does not replace it.',
   'H-027': 'A chart value that is set to null counts as not set. A value that may be null is not required.',
   'H-029': 'The schema of the chart rejects unknown values, except inside values that are passed on to Kubernetes.',
@@ -33,7 +33,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-049':
     'If a load balancer or proxy follows the readiness of the pod, the shutdown delay lasts until the readiness probe has failed.',
   'H-050': 'The drain lasts long enough for the longest request that is allowed.',
-  'H-051': 'A load balancer gives requests at least as much time to finish as the pod does.',
+  'H-051': 'A load balancer gives requests at least as much time to finish as the drain of the pod does.',
   'H-052': 'The server keeps idle connections longer than the load balancer or proxy does.',
   'H-053': 'The chart rejects a grace period that is longer than the cluster autoscaler waits for a pod.',
   'H-056': 'For each kind of load balancer or proxy, the chart has another delay, drain time and keep-alive timeout.',
@@ -52,12 +52,12 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-069': 'If a pod starts as slowly as its startup probe allows, the rollout is not reported as failed.',
   'H-070': 'The liveness and readiness probes have different paths, because a pod that is not ready must not restart.',
   'H-071':
-    'The liveness probe tolerates the longest block of the event loop that the values allow. No probe takes longer than its period.',
+    'The liveness probe tolerates the longest block of the event loop that the values allow. The timeout of a probe is never longer than its period.',
   'H-072': 'The kubelet notices within the shutdown delay that a container is not ready.',
   'H-073': 'The Service removes terminating pods. The kubelet can reach the address to which it sends probes.',
   'H-074':
     'The server never closes a connection that the load balancer or proxy still uses. The load balancer or proxy never cuts a request that the server still processes.',
-  'H-075': 'No environment variable, volume, mount or container is defined twice.',
+  'H-075': 'No environment variable, volume, mount or container of the pod is defined twice.',
   'H-076': 'Two ports of a pod never have the same number.',
   'H-077': 'The chart rejects an image that has neither a digest nor a tag that stays the same.',
   'H-079': 'The chart rejects a route without a backend, or without a Gateway that accepts it.',
@@ -67,7 +67,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-082':
     'The kubelet probes liveness and readiness on the port that answers these probes. Liveness depends on no other service.',
   'H-084': 'The chart sets every field of every probe.',
-  'H-090': 'Probes name a port of the container by its name.',
+  'H-090': "Each probe refers to a port of the container by the port's name.",
   'H-091':
     'After a failed liveness probe, the process gets less time than for a drain, because a process that hangs cannot drain.',
   'H-093': 'A rollout adds one pod at a time, and removes no pod before a new one is ready.',
@@ -76,7 +76,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-099': 'A PodDisruptionBudget exists by default, and always allows the eviction of pods that are not ready.',
   'H-100':
     'If a check of the chart depends on the number of pods, it uses the smallest possible number, also with autoscaling.',
-  'H-101': 'With an autoscaler, the chart sets no number of replicas.',
+  'H-101': 'If an autoscaler is enabled, the Deployment does not set the number of replicas.',
   'H-102': 'The chart can leave the number of replicas unset, so that an autoscaler can take over.',
   'H-103': 'When the HorizontalPodAutoscaler scales down, it removes one pod per grace period.',
   'H-106': 'The pods of one revision are spread over zones and nodes.',
@@ -86,17 +86,17 @@ export const chartRules: Readonly<Record<string, string>> = {
     'By default, all pods meet pod security `restricted`, also the pod of `helm test`. For OpenShift, fields can be removed.',
   'H-110': 'If a pod must not run as root, the user in its image must be a number.',
   'H-113':
-    'With leader election, there is a Role in one namespace: `create` on leases without a name, the other verbs on the one Lease.',
+    'With leader election, the chart creates a Role in one namespace. It allows `create` on leases without a name, and the other verbs only on the one Lease.',
   'H-078':
     'The chart rejects leader election without its own ServiceAccount or without its token, because every request would get a 403.',
-  'H-112': 'No pod has a token that it does not need.',
+  'H-112': 'A pod has no ServiceAccount token that it does not need.',
   'H-115': 'The pods have `enableServiceLinks: false`, so they get no environment variables for Services.',
-  'H-116': 'After a failure, the last lines of the log stay in the status of the pod.',
+  'H-116': 'If a container fails, the last lines of its log stay in the status of the pod.',
   'H-118': 'Each setting of lameduck is one value of the chart and one environment variable.',
   'H-119': 'The environment variables of the container have a stable order, and their values are quoted.',
   'H-121': 'The process gets every part of the grace period through its environment variables, and from nowhere else.',
   'H-122': 'The chart values can set every field of a pod that the chart does not compute.',
-  'H-123': 'Two renders of the same values are byte-identical.',
+  'H-123': 'If the chart is rendered twice with the same values, the results are byte-identical.',
   'H-124':
     'Neither other objects of the chart, such as an Ingress, nor a new version of the chart changes the pod template.',
   'H-127': 'If an image has a digest, the digest alone selects the image, and the tag is only informative.',
@@ -111,16 +111,16 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-143': 'A drain lasts long enough for Prometheus to scrape the pod during it.',
   'H-145': 'Each alert has a summary, a description and a configurable severity, and is tested.',
   'H-146':
-    'There are alerts on overruns, cut requests, kills, restarts, readiness, rollouts, budgets and missing metrics.',
+    'The chart has alerts on overruns of the shutdown budget, cut requests, kills, restarts, readiness, rollouts, disruption budgets and missing metrics.',
   'H-147':
     'The chart contains the Grafana dashboard as a file, and sets only its uid, its title and the selected release.',
   'H-148':
-    'The notes that Helm prints show the sum of the grace period, the timeline of a shutdown, and how long a rollout takes.',
+    'The notes that Helm prints show how the grace period is computed, the timeline of a shutdown, and how long a rollout takes.',
   'H-150':
     'The repository contains the objects that the chart renders by default, so that a review shows each change of them.',
   'H-151': '`helm lint --strict` finds nothing in the chart.',
   'H-152': 'Every object is validated against the schemas of Kubernetes and of the custom resources.',
-  'H-156': 'The table of values in the README is generated and checked.',
+  'H-156': "The README's table of chart values is generated from the schema, and a test checks it.",
   'H-157': 'Objects can be applied by server-side and by client-side apply.',
   'H-158': 'The objects have no lists with duplicate merge keys, which server-side apply would reject.',
   'H-161':
@@ -129,8 +129,8 @@ export const chartRules: Readonly<Record<string, string>> = {
     'The image runs on a base without a shell, npm or headers, as an unprivileged user, and can still be debugged.',
   'H-163': "The base image has the same C library as Node's own builds, and no npm.",
   'H-164':
-    'One folder has all files of the image: its Dockerfile, the list of files sent to the builder, and a Compose file. Compose waits as long as a pod does.',
-  'H-165': 'The image is built in stages, from base images whose name always means the same content.',
+    'One folder has all files of the image: its Dockerfile, the list of files sent to the builder, and a Compose file. Compose gives the container the grace period of a pod.',
+  'H-165': 'The image is built in stages, from base images whose reference always selects the same content.',
   'H-166':
     'The image has the runtime dependencies of the lock file, without development dependencies and install scripts. No layer contains the npm cache.',
   'H-167': 'The build gets credentials for a registry as a secret, and no layer contains them.',
@@ -141,7 +141,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'H-170': 'A program that starts no other processes needs no init process, and runs as PID 1 itself.',
   'H-171': 'The image sets its stop signal to SIGTERM.',
   'H-172':
-    'For platforms without probes, the health check of the image probes readiness, without a shell and without a second service.',
+    'For platforms without probes, the image has a health check that probes readiness, without a shell and without a second service.',
   'H-173': 'Labels of the image contain its name, version, license, build time and base image.',
   'H-174': 'A published image exists for each platform, with provenance, an SBOM and a signature.',
   'H-175': 'Two builds of the same sources produce the same layers, even at different times.',
@@ -152,7 +152,7 @@ export const chartRules: Readonly<Record<string, string>> = {
     'The chart computes the grace period of the pods. It rejects a value that is set by hand and too short, and prints the sum.',
   'HC-03': 'One error message lists all rejected chart values, each with path, value, rule and remedy.',
   'HC-04': 'For each value that the chart rejects, a test renders the chart.',
-  'HC-05': 'No rollout removes pods before it adds replacements, unless the user explicitly allows it.',
+  'HC-05': 'A rollout removes no pod before its replacement is ready, unless the user explicitly allows it.',
   'HC-06':
     'If the container has a preStop hook, the hook is a sleep of the kubelet. The shutdown delay of the process is preferred.',
   'HC-07':
@@ -164,7 +164,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'HC-11': 'A PodDisruptionBudget exists by default.',
   'HC-12': 'The chart can leave the number of replicas unset, so that an autoscaler sets it.',
   'HC-13': 'When the HorizontalPodAutoscaler scales down, it waits for one grace period between two pods.',
-  'HC-14': 'The pods of each revision are spread over nodes and zones.',
+  'HC-14': 'The scheduler spreads the pods of each revision over nodes and zones.',
   'HC-15': 'No label of the pods contains a version, so a new version of the chart restarts no pod.',
   'HC-16': 'Enabling another object of the chart, such as an Ingress, restarts no pod.',
   'HC-17': 'Two renders of the chart are byte-identical. A render depends on no clock, no random value and no cluster.',
@@ -181,7 +181,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'HC-27': 'The pods of `helm test` run the image of the service, and print their log if they fail.',
   'HC-28': 'HTTPRoute is supported in addition to Ingress.',
   'HC-29': 'A NetworkPolicy covers incoming and outgoing connections.',
-  'HC-30': 'Alerts have unit tests, and the chart has a dashboard.',
+  'HC-30': 'The alerts of the chart have unit tests, and the chart has a dashboard.',
   'HC-31': 'The notes of Helm show the grace period as a sum, and the warnings of the chart.',
   'HC-32': 'The chart is linted, validated against schemas and scanned, for Helm 3 and Helm 4.',
   'HC-33':
@@ -189,7 +189,7 @@ export const chartRules: Readonly<Record<string, string>> = {
   'HC-34': 'The chart is published and signed, with the metadata that a chart catalogue shows.',
   'HC-35': 'The image has no shell, a numeric user, an entrypoint in exec form, a stop signal, and code owned by root.',
   'HC-36':
-    'Base images are pinned, dependencies come only from the lock file, and a list names the files sent to the builder.',
+    'Base images are pinned, dependencies come only from the lock file, and a file lists what is sent to the builder.',
   'HC-37': 'The image exists for each platform, with labels, an SBOM, provenance and a signature.',
   'HC-38': 'Two builds of the image are identical, and its compressed size has a limit.',
   'HC-39': 'A test sends SIGTERM to the container, under load and while it boots.',

@@ -71,7 +71,7 @@ export const differences: Readonly<Record<string, string>> = {
   'A-130':
     "A stream ends after a complete event. A handler that uses the request's `AbortSignal` sends its remaining events first.",
   'A-133': 'The drain ends upgraded sockets one after another, like all long-running requests.',
-  'A-135': 'With a grace period of 0, all long-running requests end at once, each with its last chunk.',
+  'A-135': 'With a grace period of 0, lameduck ends all long-running requests at once, each with its last chunk.',
   'A-145':
     'At the end of the grace period, lameduck ends the remaining long-running requests. A request whose handler has sent nothing gets a response. Others get their last chunk. A request still in flight at the end of the budget is logged, destroyed and counted as cut.',
   'A-150':
@@ -129,7 +129,7 @@ export const differences: Readonly<Record<string, string>> = {
   'P-059':
     'lameduck has no option to end by the signal. The process exits with one of its own exit codes, which says more than the number of a signal.',
   'P-097':
-    'A destroy hook can be added until the destroy hooks begin, because resources of a request in flight must be closed too.',
+    'A destroy hook can be added until the destroy hooks begin, because a request in flight may open a resource that must be closed.',
   'H-113':
     'The Role has `list` and `watch`, for a hand-over within 2 s. It has no `patch`, which nothing uses. With a NetworkPolicy, the values must name the address of the API server, which the chart does not know. Without it, the chart fails to render.',
   'L-002': 'One error lists all invalid settings of leader election, as for every other setting.',

@@ -21,7 +21,7 @@ export const injectorRules: Readonly<Record<string, string>> = {
   'M-10':
     "The injector's policy keeps a readiness probe of the container. It adds one only if the pod itself has the label, because a program in another language would never become ready.",
   'M-11':
-    'The grace period of an injected pod is the longer of two: its own, and the shortest allowed one plus the time of the preStop hook.',
+    "An injected pod has its own grace period, or the chart's minimum plus the time of the preStop hook, whichever is longer.",
   'M-12':
     "If the injector's policy cannot inject a pod, it does not change the pod, and writes the reason into an annotation.",
   'M-13':

@@ -8,11 +8,13 @@ export const kubeletRules: Readonly<Record<string, string>> = {
     'Each time a probe is due, the kubelet makes up to three attempts. It repeats an attempt only if it could not make it, not if the probe failed.',
   'K-007': "If the kubelet could not make a probe in three attempts, the probe's last result stays.",
   'K-008': 'If a probe names a port that the container does not declare, the kubelet can never make it.',
-  'K-009': 'Probes are sent to the address of the pod, so a server that listens only on loopback cannot be probed.',
-  'K-013': 'A refused connection, a TLS error or a timeout before the response headers is a failed probe.',
-  'K-014': 'The timeout of a probe covers the connection, the request, the headers and the body.',
+  'K-009':
+    'The kubelet sends probes to the address of the pod, so a server that listens only on loopback cannot be probed.',
+  'K-013':
+    'An HTTP probe fails if the connection is refused, if TLS fails, or if no response headers arrive before the timeout.',
+  'K-014': 'The timeout of an HTTP probe covers the connection, the request, the headers and the body.',
   'K-018':
-    'A probe follows redirects to the same host name, nine at most. A redirect to another host is a success with a warning.',
+    'An HTTP probe follows at most nine redirects to the same host name. A redirect to another host is a success with a warning.',
   'K-020':
     'An HTTP probe sends `Host`, `User-Agent: kube-probe/…` and `Accept: */*`. Headers in the definition of the probe replace these, and an empty `Accept` removes it.',
   'K-025': 'An HTTPS probe verifies no certificate, sends no SNI for an IP address, and offers HTTP/2.',
@@ -27,15 +29,16 @@ export const kubeletRules: Readonly<Record<string, string>> = {
     'Two runs of one probe never overlap. If a slow run outlasts several periods, the next run begins at once, and the other missed runs are skipped.',
   'K-044':
     'The kubelet skips a run of a probe if the container does not run or must first be replaced. It also skips the run if the startup probe has not succeeded yet.',
-  'K-045': '`initialDelaySeconds` counts from the start of the container, in whole seconds.',
+  'K-045': '`initialDelaySeconds` of a probe counts from the start of the container, in whole seconds.',
   'K-046':
     'While a started container is not ready, the kubelet probes its readiness whenever it computes the status of the pod.',
-  'K-048': 'Before the first result of its probes, a container counts as not ready, as alive and as not started.',
+  'K-048':
+    'Before a container has the first result of its probes, the kubelet treats it as not ready, as alive and as not started.',
   'K-049': 'The result of a probe takes effect when it has occurred as often in a row as its threshold requires.',
   'K-050':
     'For each probe, the kubelet counts the equal results in a row. The count continues when the container is replaced.',
   'K-052': 'A container is not ready while it does not run.',
-  'K-054': 'Until the startup probe has succeeded, the kubelet makes no other probe of the container.',
+  'K-054': 'Until the startup probe of a container has succeeded, the kubelet makes no other probe of the container.',
   'K-055': 'When the startup probe succeeds, the kubelet makes the readiness probe at once.',
   'K-056':
     'After a liveness failure, or when the result of a startup probe takes effect, the kubelet pauses this probe until the container is replaced. It then counts from 0.',
@@ -43,7 +46,7 @@ export const kubeletRules: Readonly<Record<string, string>> = {
   'K-060':
     'If a liveness or startup probe has failed, the kubelet ends the container. It restarts the container if the restart policy allows it.',
   'K-062':
-    "If the kubelet ends a container because a probe failed, it does not delete the pod. The pod's endpoint stays ready until readiness fails or the container has ended.",
+    "If the kubelet ends a container because a probe failed, it does not delete the pod. The pod's endpoint stays ready until the readiness probe fails or the container has ended.",
   'K-071':
     'The deletion of a pod uses the grace period in the request, or else the grace period of the pod. A negative grace period counts as one second.',
   'K-076':
@@ -62,18 +65,20 @@ export const kubeletRules: Readonly<Record<string, string>> = {
     'The kubelet abandons a preStop hook that lasts longer than the grace period. If a preStop hook fails, the kubelet still sends the stop signal.',
   'K-092': 'For a lifecycle hook over HTTP, every response is a success, including 5xx.',
   'K-099': 'Only the main process of a container gets the stop signal.',
-  'K-104': 'Sidecars get their stop signal after the regular containers have ended, one by one in reverse start order.',
+  'K-104':
+    'When a pod ends, its sidecars get their stop signal after the regular containers have ended, one by one in reverse start order.',
   'K-105': 'When a pod is deleted, the preStop hook of a sidecar starts at once.',
   'K-106': 'If the regular containers use the whole grace period, each sidecar has two seconds after its stop signal.',
   'K-108': 'If a signal ended a container, its exit code is 128 plus the number of the signal.',
   'K-125':
-    'The grace period of a probe applies only when that probe ends the container. It may be longer than the grace period of the pod.',
+    "A probe's own grace period applies only when a failure of this probe ends the container. It may be longer than the grace period of the pod.",
   'K-126':
     'The kubelet sends the stop signal at about the time at which each kube-proxy receives the change of the endpoint. The order of the two is not defined.',
   'K-127': 'A node learns some tenths of a second to many seconds after a deletion that an endpoint was removed.',
   'K-128':
     'kube-proxy sends connections to ready endpoints. If a Service has no ready endpoint, kube-proxy sends them to endpoints that are serving and terminating.',
-  'K-129': 'When the last endpoint of a Service terminates and its readiness probe fails, it gets no more connections.',
+  'K-129':
+    'If the last endpoint of a Service terminates and its readiness probe fails, this endpoint gets no more connections.',
   'K-131': 'Each kube-proxy applies changes of endpoints on its own, at most once per second.',
   'K-132': 'Connections to a Service without a usable endpoint are refused.',
   'K-142':
@@ -95,11 +100,11 @@ export const kubeletRules: Readonly<Record<string, string>> = {
   'K-155':
     'A running pod accepts few changes. Only a changed image restarts a container. A changed ConfigMap or Secret restarts nothing.',
   'K-156':
-    'A rollout starts if and only if the pod template differs from that of every ReplicaSet, apart from the label `pod-template-hash`.',
+    'A Deployment starts a rollout if, and only if, its pod template differs from that of every ReplicaSet. The label `pod-template-hash` does not count.',
   'K-157':
     "Any change inside the pod template replaces all pods. A change of the replicas, the strategy or the Deployment's own labels replaces none.",
   'K-158':
-    '`kubectl rollout restart` sets an annotation in the pod template. A tool that removes the annotation replaces the pods again.',
+    '`kubectl rollout restart` sets an annotation in the pod template. If another tool removes this annotation, all pods are replaced again.',
   'K-159': 'If a label of the pods contains the version of the chart, every new version replaces all pods.',
   'K-160':
     'A checksum annotation over random values, times or labels of the chart changes with every rendering, which replaces all pods.',
@@ -113,8 +118,8 @@ export const kubeletRules: Readonly<Record<string, string>> = {
     'During a node shutdown, a pod gets its own grace period or the grace period of the node shutdown, whichever is shorter.',
   'K-175':
     "A hard eviction gives a pod one second. A soft eviction gives it the eviction's limit or the pod's own grace period, whichever is shorter.",
-  'K-176': 'During an eviction or a node shutdown, the endpoint stays ready until every container has stopped.',
-  'K-185': 'In a pod, the variable `KUBERNETES_SERVICE_HOST` is set.',
+  'K-176': "During an eviction or a node shutdown, the pod's endpoint stays ready until every container has stopped.",
+  'K-185': 'Kubernetes sets the variable `KUBERNETES_SERVICE_HOST` in every pod.',
   'K-216':
     "`lameduck rehearse` sends each probe on a new connection, with the kubelet's headers, attempts, redirects and limit of the body.",
   'K-217':

@@ -45,7 +45,8 @@ export const leaseRules: Readonly<Record<string, string>> = {
     'When a candidate first sees a Lease, it waits for the full lease duration, even if the times in the Lease are old. A restart of all candidates therefore costs one lease duration.',
   'L-067':
     'A candidate takes over a Lease by a PUT of the object that it has just read, with the transitions increased by one. If it was the holder itself, it keeps transitions and `acquireTime`. After an error, it waits for its next attempt.',
-  'L-068': 'A process leads only after the API server has acknowledged a write that this process sent.',
+  'L-068':
+    'A process becomes the leader only after the API server has acknowledged a write of this process to the Lease.',
   'L-080':
     'A leader renews the Lease at once after its acquisition, and then once per retry period, from start to start. After a slow request, it sends the next one at once. No request outlasts the renew deadline.',
   'L-084':
@@ -67,7 +68,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-125':
     'If R + s ≤ D · a / b, two leaders never act at once. R is the renew deadline, s the time to stop, and D the lease duration. The clocks of leader and candidate run at the rates a and b.',
   'L-130':
-    'The field `leaseTransitions` counts changes of the holder, also if one identity leads again after a release. Renewals do not change it. It is an int32, and starts again when the Lease is deleted.',
+    'The field `leaseTransitions` of a Lease counts changes of the holder, also if one identity leads twice in a row. Renewals do not change it. It is an int32, and starts again when the Lease is deleted.',
   'L-131':
     'The token of a term is the resourceVersion of the write that acquired the Lease. Renewals do not change it. Each term has a greater token, even after the Lease was deleted.',
   'L-160':
@@ -85,7 +86,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-008':
     "An elector needs the name of a Lease and a namespace: the configured namespace, or the pod's own. Without a namespace, it reports an error.",
   'L-018':
-    'Each renewal must change the whole second of `renewTime`, so the retry period is at least one second. `renewTime` is never compared with a clock.',
+    'Each renewal of a Lease must change the whole second of `renewTime`, so the retry period is at least one second. `renewTime` is never compared with a clock.',
   'L-037':
     "The API server's answers 429, 503 and ServerTimeout contain the time after which to retry, in a header or in the Status. A 429 may be plain text.",
   'L-041':
@@ -100,7 +101,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-111':
     'The elector creates two Events with the reason `LeaderElection` for each term: one at its start and one at its end. Their object is the Lease, and their type is Normal.',
   'L-112':
-    'Events of an elector do not delay renewals, and a failure to create one has no effect. A term has at most two. After a 403, the elector creates no more Events.',
+    'The creation of Events does not delay the renewals of an elector, and a failed creation has no effect. A term has at most two Events. After a 403, the elector creates no more Events.',
   'L-120':
     'In a cluster, the elector reads the address of the API server from two environment variables, and both are required. An IPv6 address is in brackets. The token and the CA are required, too.',
   'L-121':
@@ -122,20 +123,20 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'LT-04':
     'Another leader stops renewing. A candidate takes over the Lease 15 s after it first saw this version. It writes the current time as `acquireTime` and `renewTime`, and adds one transition.',
   'LT-05':
-    'A candidate finds a Lease whose `renewTime` is an hour old. It still waits 15 s after it first saw the record.',
+    'A candidate finds a Lease whose `renewTime` is an hour old. It still takes the Lease only 15 s after it first saw it.',
   'LT-06':
-    'A candidate finds a Lease whose `renewTime` is an hour in the future. It takes the Lease over 15 s after it first saw the record.',
+    'A candidate finds a Lease whose `renewTime` is an hour in the future. It takes the Lease 15 s after it first saw it.',
   'LT-07':
     'A candidate finds a Lease with another lease duration than its own. It waits for the duration in the Lease, whether that is shorter or longer.',
   'LT-08': 'A candidate takes a released Lease at once, and increases the transitions by one.',
   'LT-09':
-    'A candidate takes a Lease without a holder at once. If the spec was empty, the record then has one transition.',
+    'A candidate takes a Lease without a holder at once. If the Lease had an empty spec, it then has one transition.',
   'LT-10':
     'A candidate finds a Lease without a duration, or with a duration of 0. It waits for its own lease duration. No missing field causes an error.',
   'LT-11':
     'Two candidates create the Lease at the same time. One gets a 201 and leads. The other gets a 409 and begins no work. It reads after a random pause, and waits for the lease duration.',
   'LT-12':
-    'Two candidates take an expired Lease at the same time. One leads. The other gets a 409, begins no work, and waits for a whole lease duration from its next read.',
+    'Two candidates take an expired Lease at the same time. One leads. The other gets a 409 and begins no work. From its next read, it waits for a whole lease duration.',
   'LT-13':
     'While a candidate takes over a Lease, the leader renews it between the GET and the PUT. The takeover gets a 409 and starts no term. The wait begins again.',
   'LT-14':
@@ -145,13 +146,13 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'LT-16':
     'The API server accepts a renewal, but its reply to the leader is lost. This renewal does not extend the term. A later GET and PUT continue the term, without a transition.',
   'LT-17':
-    'A leader cannot reach the API server. At its renew deadline, its signal is aborted and `isLeader()` is false. Another process writes at least 5 s later.',
+    'A leader cannot reach the API server. At its renew deadline, the signal of its work is aborted and `isLeader()` is false. Another process writes the Lease at least 5 s later.',
   'LT-18':
     'Replies to a leader arrive late, and later not at all. The term ends at the renew deadline, counted from the sending of the last acknowledged write.',
   'LT-19':
     'Three renewals of a leader fail, but the fourth succeeds within the renew deadline. The term continues, and nothing is reported.',
   'LT-20':
-    'A renewal meets a conflict, and the GET after it shows another holder. The term ends at once. The elector does not write to the Lease again.',
+    'A renewal meets a conflict, and the next GET shows another holder. The term ends at once. The elector does not write to the Lease again.',
   'LT-21':
     'During a term, another client removes the holder from the Lease. The term ends. The next term has another token and one more transition.',
   'LT-22':
@@ -167,13 +168,13 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'LT-27':
     'A candidate finds a Lease whose holder is its own identity. It takes the Lease at once and keeps the transitions. By default, each elector has another identity.',
   'LT-28':
-    'An elector is stopped while its work needs 3 s to end. The signal is aborted at once, and renewals continue. After the work, the Lease is released, and another elector leads within 4.4 s.',
-  'LT-29': 'An elector is stopped while its work ignores the abort. The Lease is not released.',
+    'An elector is stopped while its work needs 3 s to end. The signal of the work is aborted at once, and renewals continue. When the work has ended, the Lease is released, and another elector leads within 4.4 s.',
+  'LT-29': 'An elector is stopped while its work ignores the abort. The elector does not release the Lease.',
   'LT-30': 'An elector that wants to release its Lease finds another holder in it. It writes nothing.',
   'LT-31':
     'The release of a Lease meets conflicts. The elector repeats it while it is still the holder, and ends when it finds another holder.',
   'LT-32':
-    'An elector that releases its Lease finds that the Lease does not exist, or cannot read it. It writes nothing, and `stop()` resolves with false.',
+    'An elector that wants to release its Lease finds that the Lease does not exist, or cannot read it. It writes nothing, and `stop()` resolves with false.',
   'LT-33':
     'An elector cannot reach the API server to release its Lease. The abort of its work is not delayed. The release gives up after the renew deadline.',
   'LT-34':
@@ -192,7 +193,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'LT-41':
     'The elector creates Events for the start and the end of a term. A 403 or a missing response to an Event does not affect renewals.',
   'LT-42':
-    'The API server answers with a 429 in plain text, a 503 or a 500. A short `Retry-After` is respected within the term. A longer one does not delay the end of the term.',
+    'The API server answers with a 429 in plain text, a 503 or a 500. The elector respects a short `Retry-After` within the term. A longer one does not delay the end of the term.',
   'LT-43':
     'The token of the service account is replaced during a term. After a 401, the next request has the new token. If the file has no token, the last one is kept. New connections trust a replaced CA.',
   'LT-44': 'The API server answers renewals with 403. The term ends at its renew deadline and not before.',
@@ -215,11 +216,11 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'LT-53':
     'The API server shuts down: it answers 429 and closes the connection. The leader waits for the `Retry-After`, opens a new connection, and its term continues.',
   'LT-54':
-    '100 followers of one Lease start at the same time. Their second attempts spread over 2 to 4.4 s, and each follower draws its next pause again.',
+    '100 followers of one Lease start at the same time. Their second attempts spread over 2 to 4.4 s. Each follower draws a new random pause for each attempt.',
   'LT-55':
     'Programs in Go and Node that contend for one Lease are stopped in every way. The audit log shows one holder at a time, and one transition for each change. A store that checks tokens rejects late writes.',
   'LT-56':
-    'Programs in Node and in Go, with client-go, read the Leases that the other has written. Node also waits for Leases of a kubelet and of fabric8, which have other fields.',
+    "Programs in Node, and programs in Go with client-go, read each other's Leases. Node also waits for Leases of a kubelet and of fabric8, which have other fields.",
   'LT-57':
     'Over thousands of renewals, an elector opens no additional handles, sockets, timers and listeners. A process without other work exits when its elector is stopped.',
   'L-005':
@@ -255,7 +256,8 @@ export const leaseRules: Readonly<Record<string, string>> = {
     'If the Lease is deleted, a leader of client-go still leads. An elector of lameduck ends its term, and its Role does not permit it to delete a Lease.',
   'L-081':
     'A leader of client-go leads for up to 12 s after the last reply of the API server. An elector leads for 10 s after it sent the last acknowledged write.',
-  'L-082': 'client-go counts the renew deadline from the reply of the API server, so a late reply moves the deadline.',
+  'L-082':
+    'client-go counts the renew deadline from the reply of the API server, so a late reply extends the leadership.',
   'L-083':
     'If a leader that uses client-go sees another holder in the Lease, it still leads until its renew deadline. An elector ends its term at once.',
   'L-085':
@@ -264,7 +266,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-087':
     'If the API server becomes unreachable, a leader of client-go stops after 12 s, or after 17 s if it is configured to release.',
   'L-090':
-    'An elector releases its Lease only after its renewals have ended, also after a loss of leadership. It tries for at most the renew deadline. If it has never claimed the Lease, it sends nothing.',
+    'An elector releases its Lease only after its renewals have ended, also after a loss of leadership. It tries to release for at most the renew deadline. If it has never claimed the Lease, it sends nothing.',
   'L-092a':
     'client-go releases the Lease before its work has stopped. An elector of lameduck releases it after the work has stopped.',
   'L-101':
@@ -278,7 +280,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
     'The metrics `leader_election_master_status` and `leader_election_slowpath_total` have the same names as in client-go. Two more show the duration of an attempt and the age of the last renewal.',
   'L-122': 'The JavaScript client for Kubernetes reads the token synchronously and has no timeout for a request.',
   'L-124':
-    'A leader that cannot reach the API server stops its work on its own. After an outage, a follower that saw the record before takes over with its first GET, and a new process waits. If only responses are lost, a follower waits from the last stored write.',
+    'A leader that cannot reach the API server stops its work on its own. After an outage, a follower that saw the Lease before takes over with its first GET, and a new process waits. If only responses are lost, a follower waits from the last stored write.',
   'L-126':
     'Leader election is safe only if identities are unique and nobody edits or deletes the Lease. The clocks must run at nearly the same rate, but may show different times of day. A pause beyond the safety margin, or an etcd that was restored from a backup, can cause two leaders.',
   'L-127':
@@ -318,15 +320,15 @@ export const leaseRules: Readonly<Record<string, string>> = {
     'Some other leader election libraries release a Lease by deleting it, without checking its holder. Some never release it.',
   'L-189': 'Some other leader election libraries misspell fields of the Lease, or never write the transitions.',
   'L-190':
-    'The renew deadline counts from the moment at which a write was sent. `isLeader()` compares it with the clock.',
+    'The renew deadline counts from the moment at which a write of the leader was sent. `isLeader()` compares this deadline with the clock.',
   'L-191':
     'A term ends at once if the Lease has another holder or no holder, or was deleted or replaced. client-go continues to poll.',
   'L-192':
-    'The elector aborts the work and waits for its end before it releases the Lease. If the work does not end, the elector does not release the Lease.',
+    'When an elector stops, it aborts the work and waits for its end before it releases the Lease. If the work does not end, the elector does not release the Lease.',
   'L-193':
     'The lease duration is a whole number of seconds. If a Lease has no duration, a candidate waits for its own lease duration. An empty holder is not reported as a leader.',
   'L-194':
     'A watch or an attempt at the exact expiry may let a follower take over faster, but never before the Lease has expired.',
   'L-195':
-    'The work of a leader receives the token of its term. A suspension is detected, the token file is read again after a 401, and a missing CA is an error.',
+    'The work of a leader receives the token of its term. The elector detects a suspension of the process, reads its token file again after a 401, and reports a missing CA as an error.',
 };

@@ -34,31 +34,32 @@ export const rules: Readonly<Record<string, string>> = {
   'A-007':
     '`InFlightRequestsDrained` fires when all requests that are not long-running have ended. If watches have a grace period, the signal also waits for the watches.',
   'A-008':
-    'By default, the listener stops at `NotAcceptingNewRequest`, in parallel with the drain of the requests in flight.',
+    'By default, the listener stops at the lifecycle signal `NotAcceptingNewRequest`, while the requests in flight drain.',
   'A-009':
     'With `shutdownSendRetryAfter`, the HTTP server begins to stop at `InFlightRequestsDrained`. The stop takes at most two seconds.',
   'A-010':
-    'With requests in flight, the last signals fire in this order by default: `NotAcceptingNewRequest`, `HTTPServerStoppedListening`, `InFlightRequestsDrained`.',
+    'If requests are in flight at the shutdown, the last lifecycle signals fire in this order by default: `NotAcceptingNewRequest`, `HTTPServerStoppedListening`, `InFlightRequestsDrained`.',
   'A-011':
-    'With `shutdownSendRetryAfter`, the last signals always fire in this order: `NotAcceptingNewRequest`, `InFlightRequestsDrained`, `HTTPServerStoppedListening`.',
-  'A-012': 'After `HTTPServerStoppedListening`, no connection is accepted. Open connections may remain.',
+    'With `shutdownSendRetryAfter`, the last lifecycle signals always fire in this order: `NotAcceptingNewRequest`, `InFlightRequestsDrained`, `HTTPServerStoppedListening`.',
+  'A-012':
+    'After the signal `HTTPServerStoppedListening`, the server accepts no connection. Open connections may remain.',
   'A-013': '`HasBeenReady` fires at the first probe of `/readyz` that passes.',
   'A-014':
-    '`MuxAndDiscoveryComplete` fires when all handlers are installed. It never fires after a shutdown has begun.',
+    '`MuxAndDiscoveryComplete` fires when all request handlers are installed. It never fires after a shutdown has begun.',
   'A-016':
     'At its start, the server first listens. Then the post-start hooks start. Last, the process begins to wait for the shutdown.',
   'A-018':
     "The apiserver's run function returns only after the hooks, the drain, the audit flush and the stop of the listener. Destroy functions run last, even if an earlier step has failed.",
   'A-020':
     "The apiserver's shutdown as a whole has no deadline. The delay, the drain and the stop of the listener have limits. Hooks and the audit flush have none.",
-  'A-030': 'SIGINT and SIGTERM start the shutdown.',
+  'A-030': 'The process signals SIGINT and SIGTERM start the shutdown.',
   'A-031':
     'The first process signal starts the shutdown. A second SIGINT or SIGTERM ends the process with exit code 1.',
   'A-032': 'A process of the apiserver can install its handler for process signals only once.',
   'A-033':
     'After a clean shutdown, the process exits with code 0. After any other shutdown, it exits with another code.',
   'A-040':
-    'A post-start hook needs a function and a unique, non-empty name. It must be registered before the hooks start.',
+    'A post-start hook needs a function and a unique, non-empty name. It must be registered before the post-start hooks start.',
   'A-041':
     'The apiserver has a list of disabled hooks. A post-start hook on this list is skipped without a log line, and has no health check.',
   'A-042':
@@ -76,10 +77,10 @@ export const rules: Readonly<Record<string, string>> = {
   'A-049':
     'The apiserver has a built-in hook that waits for the storage. After a minute, the hook logs a warning and succeeds.',
   'A-055':
-    'A pre-shutdown hook needs a unique, non-empty name. It must be registered before the hooks start. A hook without a function is ignored.',
+    'A pre-shutdown hook needs a unique, non-empty name. It must be registered before the pre-shutdown hooks start. The apiserver ignores a hook without a function.',
   'A-056': 'The apiserver runs pre-shutdown hooks one after another, in random order and without a time limit.',
   'A-057': 'While a pre-shutdown hook runs, it can send requests to its own server, even after the shutdown delay.',
-  'A-058': 'All pre-shutdown hooks run, even if some fail. Their errors are combined into one.',
+  'A-058': 'All pre-shutdown hooks run, even if some fail. The apiserver combines their errors into one.',
   'A-059': 'If a pre-shutdown hook has failed, the apiserver exits without waiting for the requests in flight.',
   'A-060': "If a pre-shutdown hook panics, the apiserver's process ends at once.",
   'A-061': "A pre-shutdown hook that never returns blocks the apiserver's shutdown forever.",
@@ -111,9 +112,9 @@ export const rules: Readonly<Record<string, string>> = {
     'The report of a health endpoint has one line per check: `[+]name ok`, `[-]name failed: reason withheld`, `[+]name excluded: ok` or `[+]name excluded with group: ok`. One warning line lists the names in `exclude` that match no check.',
   'A-089':
     'The query parameter `exclude` of a probe names a check or a group of checks, and can be repeated. An excluded check does not run. An unknown name only changes the report.',
-  'A-090': 'With `?exclude=shutdown`, `/readyz` passes during the shutdown.',
+  'A-090': 'With `?exclude=shutdown` in its query, a probe of `/readyz` passes during the shutdown.',
   'A-091': 'A health check with a livez grace period cannot be excluded by the name of its group.',
-  'A-092': 'The last line of a health report contains the name of the endpoint.',
+  'A-092': 'The last line of the report of a health endpoint contains the name of the endpoint.',
   'A-095': 'The path of a single health check answers 200 `ok`, or 500 with the reason of the failure.',
   'A-096': 'The path of a single health check ignores `verbose` and `exclude`, and no metric counts it.',
   'A-097': 'During the shutdown, `/readyz/shutdown` answers that the process is shutting down.',
@@ -143,9 +144,9 @@ export const rules: Readonly<Record<string, string>> = {
   'A-131':
     'If the shutdown ends a watch, its client sees a regular end of the response: over HTTP/1.1, the last chunk.',
   'A-133':
-    'A watch over a WebSocket is not notified of the shutdown. The drain waits for it until the grace period ends, and then cuts the connection.',
+    "The apiserver's shutdown does not notify a watch over a WebSocket. The drain waits until the grace period of the watches ends, and then cuts the connection.",
   'A-135':
-    'With a grace period of 0, watches are not notified of the shutdown. They are cut when the process exits, without a last chunk.',
+    'If watches have a grace period of 0, the apiserver does not notify them of the shutdown. They are cut when the process exits, without a last chunk.',
   'A-140':
     'During the drain, long-running requests end one at a time, at 200 per second. The rate is higher if that is necessary to end all within their grace period, which is a hard deadline.',
   'A-141':
@@ -188,7 +189,7 @@ export const rules: Readonly<Record<string, string>> = {
   'A-205':
     'The backend of the audit log starts before the server listens, and takes events until `InFlightRequestsDrained`. It then writes the queued events, without a deadline.',
   'A-206':
-    'Requests and watches that are in flight at the shutdown, and end before `InFlightRequestsDrained`, are in the audit log.',
+    'If a request or watch is in flight at the shutdown, and ends before `InFlightRequestsDrained`, the audit log contains it.',
   'A-217': 'The probability of a GOAWAY must be from 0 to 0.02.',
   'A-218': 'The limit of requests in flight must not be negative. The value 0 disables the limit.',
   'A-248':
@@ -200,16 +201,17 @@ export const rules: Readonly<Record<string, string>> = {
     'The kubelet reads at most 10 KiB of the response to a probe. A longer body is truncated, without effect on the result.',
   'K-021': 'Each HTTP probe uses a new connection and sends `Connection: close`. It accepts no compression.',
   'K-030':
-    'A TCP probe opens a connection and sends nothing. The server must not treat it as an error, log it, or count it as traffic.',
-  'K-032': 'A gRPC probe calls `Check` of the standard health service in clear text. The default service is `""`.',
+    'A TCP probe opens a connection and sends nothing. The server must not treat the connection as an error, log it, or count it as traffic.',
+  'K-032':
+    'A gRPC probe calls `Check` of the standard health service in clear text. By default, it names the service `""`.',
   'K-033':
     'A gRPC probe passes only with the status `SERVING`. Every other answer fails the probe, including an unknown service.',
   'K-035': 'An exec probe passes with exit status 0. If it fails, its output is the reason.',
-  'K-036': 'An exec probe that exceeds its timeout fails, and its command is killed.',
+  'K-036': 'If an exec probe exceeds its timeout, the probe fails, and the kubelet kills its command.',
   'K-100':
     'The kernel drops a signal to PID 1 if PID 1 has no handler for it. The kubelet kills such a process at the end of its grace period.',
   'K-115':
-    'The kubelet keeps the last 4096 bytes of a termination message. With four or more containers in the pod, it keeps only the first 12 288 bytes divided by their number.',
+    "The kubelet keeps the last 4096 bytes of a container's termination message. If the pod has four or more containers, it keeps only the first 12 288 bytes divided by their number.",
   'K-166': 'The grace period of a pod that is being deleted can become shorter, but never longer.',
   'K-193':
     'The kubelet sends probes from outside the pod, so the server must listen on every address, not only on loopback.',
@@ -217,18 +219,18 @@ export const rules: Readonly<Record<string, string>> = {
     'The process installs its signal handlers before it waits for anything, also as PID 1. It handles the stop signal of its image.',
   'K-195':
     'If a process signal arrives before the process listens, the process exits within a second, with code 0 and without opening a port.',
-  'K-196': 'The probe port opens early. Readiness fails on it until everything that serving needs is available.',
+  'K-196':
+    'The probe port opens early. The readiness probe fails on it until everything that the server needs is available.',
   'K-197':
     'The liveness probe depends on no other process and on no code of the program. It is answered within 100 ms under full load.',
-  'K-198':
-    'The liveness probe passes throughout the drain. It may fail only because of a fault that a restart repairs.',
+  'K-198': 'The liveness probe passes throughout the drain. It fails only because of a fault that a restart repairs.',
   'K-199':
     'A failing readiness probe gets a 503. The response is less than 10 KiB with `Content-Length`, is sent in one write, and never redirects.',
   'K-200':
     'The process answers probes for any `Host` and query, with GET and HEAD, and with `Connection: close`. It does so over TLS without a server name, and over HTTP/2 if the server offers it.',
   'K-201':
     'Probes appear in no log at info level and in no request metric. No limit applies to them. A process under full load still answers probes.',
-  'K-202': 'A connection that is closed without a byte, and an aborted TLS handshake, are not logged.',
+  'K-202': 'If a client closes a connection without a byte, or aborts a TLS handshake, the server logs nothing.',
   'K-203':
     'On the stop signal, readiness fails. The listener stays open for the shutdown delay, and responses carry `Connection: close`. Then the listener closes, idle connections end, and requests in flight finish. WebSockets are closed with 1001, close hooks run in reverse order, the log is flushed, and the exit code is 0.',
   'K-204': 'During the shutdown delay, every new connection and request is served as before.',
@@ -252,11 +254,11 @@ export const rules: Readonly<Record<string, string>> = {
   'K-214':
     'If the process has only two seconds for its whole shutdown, it flushes its state first and loses nothing. A thousand idle connections do not make the drain longer.',
   'K-215':
-    'The shutdown follows the apiserver. `/readyz` fails at once, and every request is served during the delay. Then no new request is accepted, requests in flight end, and the listeners close. A second process signal exits with 1.',
+    'The shutdown follows the Kubernetes apiserver. `/readyz` fails at once, and every request is served during the shutdown delay. Then no new request is accepted, requests in flight end, and the listeners close. A second process signal exits with 1.',
   'P-001':
     'During the shutdown, each connection has a close time. Its next response whose headers are sent after this time carries `Connection: close`. This includes the response to a request from before the process signal.',
   'P-002':
-    'If the last response on a kept-alive connection did not carry `Connection: close`, the connection stays open until it has been silent for one second. If the response carried it, the server ends the connection as soon as the response has been flushed.',
+    'The server ends a kept-alive connection as soon as a response with `Connection: close` has been flushed. If the last response had no such header, the drain ends the connection after one second of silence.',
   'P-003':
     'Thirty clients, each sending its next request right after the last response on a kept-alive connection, see no ECONNRESET over twenty shutdowns.',
   'P-004':
@@ -264,13 +266,14 @@ export const rules: Readonly<Record<string, string>> = {
   'P-005':
     'A request sent on an idle connection in the same millisecond as the process signal gets a complete response.',
   'P-006': 'The drain ends an idle connection with a FIN, and destroys it only after a further, limited wait.',
-  'P-007': 'The drain ends idle connections one after another, so that their clients do not reconnect together.',
+  'P-007':
+    'The drain ends idle connections one after another, so that their clients do not all reconnect at the same time.',
   'P-008':
     'A client that sends requests without a pause on one connection cannot keep the process alive. In the drain, it gets one more response, with `Connection: close`.',
   'P-009':
-    'The first of two pipelined requests gets a response. The second request also gets one, unless the first response carries `Connection: close`.',
+    'During the drain, the first of two pipelined requests gets a response. The second request also gets one, unless the first response carries `Connection: close`.',
   'P-010':
-    "If requests are queued on a connection, the last response carries `Connection: close`. Later requests, and requests after the server's FIN, reach no handler.",
+    "If requests are queued on a connection during the drain, the last response carries `Connection: close`. Later requests, and requests after the server's FIN, reach no handler.",
   'P-011':
     'A connection that never sent a byte ends after one second of silence and never delays the exit of the process.',
   'P-012':
@@ -285,10 +288,10 @@ export const rules: Readonly<Record<string, string>> = {
     "The program's own limits (`maxRequestsPerSocket`, `keepAliveTimeout`, `requestTimeout`) also apply during the drain.",
   'P-018': 'The listener closes without resetting the connections that wait in its backlog.',
   'P-019':
-    'With `shutdownSendRetryAfter`, a connection accepted after `NotAcceptingNewRequest` gets a 429 with `Retry-After` and `Connection: close`. The FIN follows after the client could read the response.',
-  'P-020': 'Several listeners (IPv4 and IPv6, a unix socket, two ports) drain together.',
+    'With `shutdownSendRetryAfter`, a connection accepted after `NotAcceptingNewRequest` gets a 429 with `Retry-After` and `Connection: close`. The server sends its FIN after the client had time to read the response.',
+  'P-020': 'If a server has several listeners (IPv4 and IPv6, a unix socket, two ports), they drain together.',
   'P-021':
-    'A request is in flight until its response closes, complete or not. An aborted request therefore never delays the drain.',
+    'A request counts as in flight until its response closes, complete or not. An aborted request therefore never delays the drain.',
   'P-022': 'An upload in progress at the process signal is received completely and answered.',
   'P-023': 'An upload that makes no progress is cut at the deadline, and logged with method, route and age.',
   'P-024':
@@ -316,8 +319,9 @@ export const rules: Readonly<Record<string, string>> = {
   'P-038':
     'A long-running request that begins during the shutdown is refused, or must end by the same deadline as all others.',
   'P-039':
-    'A WebSocket gets a close frame with 1001 and a reason, through the object that `ws` stores on its socket. It is terminated after a limited wait.',
-  'P-040': 'A socket upgraded to an unknown protocol gets a FIN. If the peer does not answer, it is destroyed.',
+    'At the shutdown, a WebSocket gets a close frame with 1001 and a reason. lameduck sends it through the object that `ws` stores on the socket. If the peer does not answer in time, the socket is terminated.',
+  'P-040':
+    'At the shutdown, a socket that was upgraded to an unknown protocol gets a FIN. If the peer does not answer, the socket is destroyed.',
   'P-041':
     'During the drain, lameduck refuses an upgrade request while the connection still speaks HTTP. On a connection that was accepted after the drain began, the answer is a 429. On a kept-alive connection, it is a 503 with `Connection: close`.',
   'P-042':
@@ -328,18 +332,19 @@ export const rules: Readonly<Record<string, string>> = {
     'During the shutdown, an HTTP/2 session without streams ends at its close time. A stream that never ends is cut at the deadline together with its session.',
   'P-045': 'A server that supports HTTP/1.1 and HTTP/2 drains each connection by its own protocol.',
   'P-046':
-    'gRPC health answers `NOT_SERVING` from `ShutdownInitiated` on. A watching client receives this status before its stream ends.',
+    'The gRPC health service answers `NOT_SERVING` from `ShutdownInitiated` on. A client that watches receives this status before its stream ends.',
   'P-047': 'Requests in flight over TLS survive the shutdown, as in clear text.',
-  'P-048': 'A client that never starts or never finishes its TLS handshake does not delay the exit.',
-  'P-049': 'A connection whose TLS handshake ends during the drain is treated as a new connection.',
+  'P-048': 'A client that never starts or never finishes its TLS handshake does not delay the exit of the process.',
+  'P-049': 'If the TLS handshake of a connection ends during the drain, the connection is treated as a new one.',
   'P-050': 'A server on a unix socket drains like one on a port.',
   'P-051': 'A socket error during the drain never becomes an uncaught exception.',
-  'P-052': 'A response that ends after its socket has closed throws nothing.',
+  'P-052': 'If a response ends after its socket has closed, lameduck throws no error.',
   'P-053':
     'If a server already has connections when `lameduck()` is called, lameduck either manages them too or throws an error.',
   'P-054': 'A server that never listened, or is about to listen when the shutdown begins, shuts down cleanly.',
   'P-055': 'If the program or its framework closes the server during the drain, the drain continues unchanged.',
-  'P-056': 'The shutdown runs only once, whether a process signal, a call in code or an uncaught error starts it.',
+  'P-056':
+    'The shutdown runs only once, whether a process signal, a call in the program or an uncaught error starts it.',
   'P-057':
     'A second process signal ends the process with code 1 after one log line. A process signal within 100 ms of the first counts as the first, because some process managers send it twice, or send another signal.',
   'P-058':
@@ -349,7 +354,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-061': 'If a worker thread writes the log, all lines are written before the exit.',
   'P-063':
     'After an uncaught error, the error is logged, readiness fails, and the process exits with a code other than 0 after a limited drain.',
-  'P-064': 'An unhandled rejection has the same effect as in Node.',
+  'P-064': 'Under lameduck, an unhandled rejection has the same effect as in Node alone.',
   'P-065': 'If a process runs under `npm start` or a shell, which may not forward process signals, the log warns once.',
   'P-066': 'As PID 1, the process needs no init process, because its signal handlers are installed before it listens.',
   'P-067': 'A process signal during the start (before listening, or during a post-start hook) leads to a clean exit.',
@@ -367,8 +372,9 @@ export const rules: Readonly<Record<string, string>> = {
   'P-075':
     'The shutdown delay, the drain and the hooks must fit into `terminationGracePeriodSeconds`. If they do not, the process exits with an error at its start.',
   'P-076': 'A preStop sleep and a shutdown delay of the process add up. If both are set, the log reports it.',
-  'P-077': '`/readyz` fails within 10 ms of the process signal, and `/livez` passes to the end.',
-  'P-078': 'Probes are answered in every phase as long as there is a listener. They do not count as in flight.',
+  'P-077': '`/readyz` fails within 10 ms of the process signal. `/livez` passes until the process ends.',
+  'P-078':
+    'Probes are answered in every phase of the shutdown as long as there is a listener. They do not count as requests in flight.',
   'P-079': 'The probe listener closes last, after the hooks.',
   'P-080':
     'A probe path may have a query, a trailing slash or capital letters, and may be requested with HEAD. The answer is never a 404.',
@@ -380,9 +386,9 @@ export const rules: Readonly<Record<string, string>> = {
   'P-084': 'The result of one health endpoint never appears in the answer of another.',
   'P-085':
     'Unknown names in `exclude` cause a warning, and groups of checks can be excluded. A probe of the path of a check runs only that check.',
-  'P-086': 'Health responses forbid storing and sniffing, and are never 304.',
+  'P-086': 'The responses of health endpoints have headers against storing and sniffing. Their status is never 304.',
   'P-087': 'If the start has not finished, `/livez` fails only after the livez grace period.',
-  'P-088': 'The process becomes ready even if nothing probes it.',
+  'P-088': 'The process becomes ready even if no client probes it.',
   'P-089':
     'A check of `/livez` that looks like a dependency causes a warning, because a restart does not repair another service.',
   'P-090':
@@ -394,13 +400,15 @@ export const rules: Readonly<Record<string, string>> = {
   'P-093': 'The probe listener is bound to IPv6 and IPv4, and the log shows its port.',
   'P-094':
     'Pre-shutdown hooks start at `ShutdownInitiated`, in parallel with the shutdown delay. `NotAcceptingNewRequest` waits for both.',
-  'P-095': 'A hook that fails or reaches its limit is logged and counted, and the shutdown continues.',
-  'P-096': 'Resources such as databases are closed only after the last request, or after the deadline.',
+  'P-095':
+    'A hook of the shutdown that fails or reaches its time limit is logged and counted, and the shutdown continues.',
+  'P-096':
+    'Destroy hooks, which close resources such as databases, run only after the last request or after the deadline.',
   'P-097':
-    'Destroy hooks run one at a time, in reverse order of registration; the other kinds run in parallel. No hook can be added during the shutdown.',
-  'P-098': 'A hook receives the reason of the shutdown, its limit and an `AbortSignal`.',
+    'Destroy hooks run one at a time, in reverse order of registration. The other kinds of hooks run in parallel. No hook can be added during the shutdown.',
+  'P-098': 'A hook of the shutdown receives the reason of the shutdown, its own time limit and an `AbortSignal`.',
   'P-101':
-    'Each phase of the shutdown writes exactly one log line, with its duration and counts. No phase follows a later one.',
+    'Each phase of the shutdown writes exactly one log line, with its duration and counts. The lines are in the order of the phases.',
   'P-102': "Fastify's own close runs only after the drain. It ends within 100 ms, and its onClose hooks run.",
   'P-103':
     'The drain is the same on every Fastify version from 5.8 on, including versions whose close destroys requests in flight.',
@@ -409,7 +417,7 @@ export const rules: Readonly<Record<string, string>> = {
   'P-111':
     "Only an override of `process.emit` can delay the program's own signal listeners. Node uses the override only for signals that get their first listener later, so lameduck removes older listeners and adds them again.",
   'P-112':
-    'An own-property `emit` on a server works together with tracers that patch the prototype. Node announces each server that begins to listen, even one that a framework hides.',
+    'lameduck sets its own `emit` on each server, which works together with tracers that patch the prototype. Node announces each server that begins to listen, even one that a framework hides.',
   'P-113':
     "A listener for `upgrade`, `checkContinue` or `request` changes Node's own behavior, so lameduck adds none to a server.",
   'P-114':
@@ -417,18 +425,17 @@ export const rules: Readonly<Record<string, string>> = {
   'P-115':
     "Fastify's own close answers every route and probe with 503 and may wait for idle connections. lameduck therefore replaces `close` on the root instance, and every other way to close the application calls it.",
   'P-116':
-    'A framework that sends the process signal to its own process, or closes a closed server, does not change the exit code.',
+    'The exit code stays the same if a framework sends the process signal to its own process, or closes a closed server.',
   'P-117':
     'Every thread and child process inherits `NODE_OPTIONS`, including npm, scripts and probes. As long as it has no listening HTTP server, such a process behaves as without lameduck.',
   'P-118':
-    'While the main thread is blocked, another thread can write with `fs.writeSync`, but not with `console.log`. It cannot end the process if the process is PID 1.',
+    'While the main thread is blocked, another thread can write with `fs.writeSync`, but not with `console.log`. If the process is PID 1, the other thread cannot end it.',
   'P-119':
     "lameduck's additional cost of a request is measured in nanoseconds, and the whole request takes about 25 µs. A thread costs about 50 ms and 18 MiB once.",
-  'P-120':
-    'If a handler sends `Connection: keep-alive`, lameduck overrides it per response, and only during the drain.',
+  'P-120': 'If a handler sends `Connection: keep-alive`, lameduck replaces this header, but only during the drain.',
   'P-121': 'lameduck neither reads nor reports the variables that Kubernetes injects for a Service named `lameduck`.',
   'P-122':
-    'If a process receives SIGTERM without a deletion of its pod, only the readiness probe removes the pod from its Services.',
+    'If a process receives SIGTERM while its pod is not being deleted, only the readiness probe removes the pod from its Services.',
   'P-123':
     'After a server has sent a FIN, Node still passes arriving requests to the handler. lameduck must drop them.',
   ...chartRules,
