@@ -69,7 +69,7 @@ export const differences: Readonly<Record<string, string>> = {
   'A-126':
     'Only the exact probe paths are exempt from the 429, not every path that begins like one. lameduck recognizes a call of the process to itself by its socket, because any client can send any `User-Agent`.',
   'A-130':
-    "A stream ends after a complete event. A handler that uses the request's `AbortSignal` sends its remaining events first.",
+    "lameduck ends an event stream after a complete event. A handler that uses the request's `AbortSignal` can first send its remaining events.",
   'A-133': 'The drain ends upgraded sockets one after another, like all long-running requests.',
   'A-135': 'With a grace period of 0, lameduck ends all long-running requests at once, each with its last chunk.',
   'A-145':
@@ -123,9 +123,9 @@ export const differences: Readonly<Record<string, string>> = {
   'K-214':
     'A process cannot know that it has less time than configured. Flush state in a pre-shutdown hook: these hooks start at the process signal, so the state is safe if SIGKILL follows two seconds later.',
   'P-018':
-    'lameduck does not cut the backlog: clients would stay half connected and be reset later. Instead, it holds requests that arrive within about 30 ms before the listener closes, so that waiting clients open no new connection. The listener then closes in a quiet turn of the event loop, right after the last accept.',
+    'Requests that arrive within about 30 ms before the listener closes are held, so that their clients open no new connection. The listener then closes in a quiet turn of the event loop, because closing it resets each connection in the backlog.',
   'P-026':
-    'The server sends its FIN after the response. If no response carried `Connection: close`, it waits for 1 s or 1 MiB more. It then reads for up to 5 s, because some clients read the response only after they have sent everything.',
+    'The server sends its FIN after the response. If no response carried `Connection: close`, it first reads the body for 1 s or 1 MiB more. After the FIN, it reads for up to 5 s, because some clients read the response only after they have sent everything.',
   'P-059':
     'lameduck has no option to end by the signal. The process exits with one of its own exit codes, which says more than the number of a signal.',
   'P-097':
@@ -137,7 +137,7 @@ export const differences: Readonly<Record<string, string>> = {
   'LT-29':
     'The elector renews until the work has settled, and only then does `stop` resolve. The Lease thus never expires while work is running. The pre-shutdown hook that stops the elector fails at its time limit.',
   'LT-50': 'No option overrides this behavior: a Lease with a strategy belongs to coordinated leader election.',
-  'L-041': 'The chart and the log contain the Role. RBAC itself belongs to the cluster.',
+  'L-041': 'The chart creates the Role, and the log shows it. lameduck itself cannot grant permissions in the cluster.',
   'L-060':
     'An elector writes the moment at which it sends the write as its time, also after a slow GET. The term of leadership counts from the same moment.',
   'L-005':
@@ -149,11 +149,11 @@ export const differences: Readonly<Record<string, string>> = {
   'L-034': 'An elector never writes to a Lease with a strategy.',
   'L-101':
     'After a loss of leadership, `run` of an elector contends again. It ends only when the work returns or fails.',
-  'L-122': 'lameduck uses undici as its client, with a timeout for each request.',
+  'L-122': 'lameduck uses undici as its client for the API server, with a timeout for each request.',
   'L-127': "lameduck's page on leader election begins with the same statement.",
   'L-140': 'The elector releases its Lease in a pre-shutdown hook, while the servers still serve.',
   'L-144': 'An elector hands leadership over in a pre-shutdown hook, while the process still serves.',
-  'L-150': 'lameduck supports only Leases.',
+  'L-150': 'lameduck stores the leader only in a Lease.',
   'L-151': 'lameduck has no `MultiLock`: two processes on different objects would both lead.',
   'L-161': 'lameduck does not implement coordinated leader election.',
   'L-162': 'lameduck does not implement coordinated leader election.',
@@ -169,7 +169,7 @@ export const differences: Readonly<Record<string, string>> = {
   'L-141':
     'The elector stops its work in a pre-shutdown hook that starts with the shutdown, before the servers stop accepting. The next leader thus does not wait for the drain.',
   'L-142':
-    "By default, the process does not exit after a loss. The elector contends again when its work has stopped. With `onLoss: 'shutdown'`, the process shuts down with code 83.",
+    "By default, the process does not exit after a loss of leadership. The elector contends again when its work has stopped. With `onLoss: 'shutdown'`, the process shuts down with code 83.",
   'L-174':
     'Each elector has its own client, because a request without a response would otherwise delay the requests for other Leases. A follower with a watch reads nothing while the leader renews.',
   'LT-52': 'Each elector has connections of its own, so that a request without a response cannot delay other electors.',
