@@ -38,6 +38,6 @@ test('L-127 docs/leader-election.md says right after its first program what no l
     'What it promises, and what no lease can promise',
     'Permissions',
     'Settings',
-    'What programs in Go beside it see',
+    'What programs in Go see',
   ]);
 });

@@ -81,7 +81,9 @@ test('H-047 H-056 HC-07 the shutdown delay depends on the load balancer or proxy
 
 test("H-056 docs/load-balancers.md has the chart's times for each load balancer and proxy", async () => {
   const page = readPage('docs/load-balancers.md');
-  const rows = [...page.matchAll(/^\| `([a-z]+)` .*?\| +(\d+) s +\| +(\d+) s +\| +(\d*)(?: s)? +\| +(\d+) s +\|$/gm)];
+  const row =
+    /^\| `([a-z]+)` .*?\| shutdown delay (\d+) s +\| minimum delay (\d+) s +\| +(?:idle timeout (\d+) s)? *\| `keepAliveTimeout` (\d+) s +\|$/gm;
+  const rows = [...page.matchAll(row)];
   assert.equal(rows.length, 11);
   for (const [, front = '', delay = '', least = '', idle = '', kept = ''] of rows) {
     const named = front === 'gateway' ? { front, frontIdleTimeout: '60s' } : { front };

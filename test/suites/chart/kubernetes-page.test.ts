@@ -128,7 +128,7 @@ test('the timeline of docs/kubernetes.md has the numbers of the chart and of the
       `0 … ${String((delay / 1_000) * 0.75)}`,
       ...[delay, total - destroy, total, grace * 1_000].map(seconds),
     ];
-    const shown = rows.map((row) => row[column] ?? '');
+    const shown = rows.map((row) => (row[column] ?? '').replace(/^(chart|package): /, '').replace(/ s$/, ''));
     for (const [index, moment] of moments.entries()) {
       assert.ok(shown.includes(moment), `${head[column] ?? ''}: ${moment}`);
       assert.ok(index < 2 || shown.indexOf(moment) > shown.indexOf(moments[index - 1] ?? ''), moment);
