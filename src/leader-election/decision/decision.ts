@@ -13,13 +13,13 @@ import {
   type LeaseReply,
   type LossCause,
   type Moment,
+  type Observation,
   type Plan,
-  type Reply,
   type Request,
   type State,
   type Step,
 } from './state.ts';
-import { expiry, followAt, isHeld, limitOf, nextTick, nextTry, requestTimeout, spread } from './times.ts';
+import { expiry, followAt, isHeld, limitOf, nextTick, nextTry, pollAt, requestTimeout, spread } from './times.ts';
 
 /** plan returns what the elector must do at a moment. */
 export function plan(state: State, now: Moment, election: Election): Plan {
@@ -180,8 +180,11 @@ function claimTo({ uid, acquireTime, transitions }: Lease): Claim {
  */
 function observe(state: State, lease: Lease, at: number): State {
   const { observed } = state;
-  const isSame = observed !== undefined && recordOf(observed.lease) === recordOf(lease);
-  return { ...state, observed: { lease, at: isSame ? observed.at : at } };
+  return { ...state, observed: { lease, at: hasRecordOf(observed, lease) ? observed.at : at } };
+}
+
+function hasRecordOf(observed: Observation | undefined, lease: Lease): observed is Observation {
+  return observed !== undefined && recordOf(observed.lease) === recordOf(lease);
 }
 
 function isTakeable({ observed, attemptAt }: State, election: Election): boolean {
@@ -243,7 +246,8 @@ export function hint(state: State, change: Change, now: Moment, random: number, 
     return { ...state, freed: version, due: Math.min(due, now.at + spread(random, election)) };
   }
   const updated = observe(state, lease, now.at);
-  return { ...updated, due: followAt(updated, now, random, election) };
+  // An edit of labels does not delay the next attempt. Otherwise, such edits could prevent a takeover forever.
+  return { ...updated, due: hasRecordOf(observed, lease) ? due : followAt(updated, now, random, election) };
 }
 
 /** watching returns the state after a watch has begun or ended. */
@@ -251,25 +255,31 @@ export function watching(state: State, isWatching: boolean, now: Moment, random:
   const changed = { ...state, isWatching };
   const { goal, step, observed, due } = changed;
   if (goal !== 'contend' || step !== 'read') return changed;
-  if (isWatching)
-    return isHeld(observed, election) ? { ...changed, due: followAt(changed, now, random, election) } : changed;
-  return { ...changed, due: Math.min(due, followAt(changed, now, random, election)) };
+  const follow = followAt(changed, now, random, election);
+  if (!isWatching) return { ...changed, due: Math.min(due, follow) };
+  // With a watch, polling is not necessary before the record expires.
+  const canWait = isHeld(observed, election) && now.at < expiry(observed, election) && !isReleaseUnread(changed);
+  return canWait ? { ...changed, due: follow } : changed;
 }
 
 function retryLater(state: State, exchange: Exchange, election: Election): State {
   const { reply, received, random } = exchange;
   const asked = reply.kind === 'failed' ? (reply.retryAfter ?? 0) : 0;
-  const isFreed = isOutdated(state, reply);
-  const due = isFreed ? received.at + spread(random, election) : followAt(state, received, random, election);
-  // The watch has reported a release. Forget the release after one more GET, even if the GET does not confirm it.
-  // Otherwise, if no GET ever confirmed it, as after a restore of etcd, this elector would send requests without a
-  // pause.
-  const freed = isFreed ? undefined : state.freed;
+  let { freed } = state;
+  let due = followAt(state, received, random, election);
+  if (isReleaseUnread(state)) {
+    if (reply.kind === 'failed') due = Math.min(due, pollAt(received, random, election));
+    else {
+      // Forget the release after one more GET, even if the GET does not confirm it. Otherwise, if no GET ever confirmed
+      // it, as after a restore of etcd, this elector would send requests without a pause.
+      due = received.at + spread(random, election);
+      freed = undefined;
+    }
+  }
   return { ...state, freed, step: 'read', due: Math.max(due, received.at + Math.min(asked, election.leaseDuration)) };
 }
 
-// Tells whether the watch has reported a release that is newer than the reply of a GET.
-function isOutdated({ freed, observed }: State, reply: Reply): boolean {
-  if (reply.kind !== 'lease' || freed === undefined || observed === undefined) return false;
-  return isNewer(freed, observed.lease.resourceVersion);
+// Tells whether the watch has reported a release that is newer than the Lease that was read last.
+function isReleaseUnread({ freed, observed }: State): boolean {
+  return freed !== undefined && observed !== undefined && isNewer(freed, observed.lease.resourceVersion);
 }

@@ -52,11 +52,16 @@ export function nextTry(tenure: Tenure, exchange: Exchange, election: Election):
  * (L-050, L-053).
  */
 export function followAt({ observed, isWatching }: State, now: Moment, random: number, election: Election): number {
-  const poll = now.at + election.retryPeriod * (1 + jitter * random);
+  const poll = pollAt(now, random, election);
   if (!isHeld(observed, election)) return poll;
   const end = expiry(observed, election);
   if (end <= now.at) return poll;
   return isWatching ? end + spread(random, election) : Math.min(poll, end);
+}
+
+/** pollAt returns when a follower that polls sends its next GET. */
+export function pollAt(now: Moment, random: number, { retryPeriod }: Election): number {
+  return now.at + retryPeriod * (1 + jitter * random);
 }
 
 /**

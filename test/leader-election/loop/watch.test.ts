@@ -1,6 +1,7 @@
 // Tests followers that watch the Lease.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { status } from '../../support/lease-store.ts';
 import { Contest, type Contender } from '../support/contest.ts';
 
 /** followed begins a contest in which a leads, and b follows with a watch. */
@@ -88,4 +89,57 @@ test('L-053 a watch that has reached its timeout is started again', async (t) =>
   assert.equal(await stopped, true);
   assert.equal(b.terms.length, 1);
   await ended(contest, b, running);
+});
+
+const tooMany = { ...status(429, 'TooManyRequests', 'slow down'), headers: { 'retry-after': '1' } };
+
+for (const [what, reply] of [
+  ['gets a 500', { answer: status(500, 'InternalError', 'no') }],
+  ['gets a 429', { answer: tooMany }],
+  ['is reset', { isReset: true }],
+] as const) {
+  test(`L-053, L-054, L-194 if the GET after a watched release ${what}, the follower takes the Lease within 4.4 s`, async (t) => {
+    const { contest, a, b, running } = await followed(t);
+    const stopped = a.elector.stop();
+    await contest.advance(50);
+    assert.equal(await stopped, true);
+    let reads = 0;
+    contest.server.script = ({ method }) => (method === 'GET' && reads++ === 0 ? reply : undefined);
+    await contest.advance(4_400);
+    assert.equal(b.terms.length, 1);
+    await ended(contest, b, running);
+  });
+}
+
+test('L-053, L-194 a follower takes an expired Lease in time, although another program edits its annotations every second', async (t) => {
+  const contest = await Contest.begin(t);
+  contest.server.isWatchable = true;
+  contest.heldBy('b');
+  const a = contest.contender('a', { random: () => 0.5 });
+  const running = a.run();
+  await contest.advance(1_000);
+  for (let edit = 0; edit < 15; edit++) {
+    contest.server.store.put('app', contest.spec(), { annotations: { edit: String(edit) } });
+    await contest.advance(1_000);
+  }
+  assert.equal(a.terms.length, 1);
+  await ended(contest, a, [running]);
+});
+
+test('a follower waits at most as long as the longest timer of Node, even if the Lease is held for longer', async (t) => {
+  const contest = await Contest.begin(t);
+  contest.server.isWatchable = true;
+  contest.heldBy('b', { leaseDurationSeconds: 2 ** 31 - 1 });
+  const timers: number[] = [];
+  const after = contest.clock.after.bind(contest.clock);
+  contest.clock.after = (milliseconds, callback) => {
+    timers.push(milliseconds);
+    return after(milliseconds, callback);
+  };
+  const a = contest.contender('a');
+  const running = a.run();
+  await contest.advance(5_000);
+  assert.equal(Math.max(...timers), 2 ** 31 - 1);
+  await a.elector.stop();
+  await running;
 });
