@@ -44,6 +44,7 @@ export interface Elector {
   /**
    * stop aborts `work` and ends the elector for good. The elector renews the Lease until `work` has settled. If the
    * elector then still holds the Lease, the elector releases the Lease. Resolves with true if the Lease was released.
+   * Do not await `stop` inside `work`, because neither would ever end.
    */
   stop(): Promise<boolean>;
   /** isLeader tells whether this process is the leader at this moment. It compares the last renewal with the clock. */
@@ -104,7 +105,7 @@ export function createElector(options: ElectorOptions): Elector {
       thisProcess().endAfterLoss(`work on ${election.name} outlived its leadership`, true);
     },
   });
-  const stop = (): Promise<boolean> => elector.stop().finally(release);
+  const stop = (limit?: number): Promise<boolean> => elector.stop(limit).finally(release);
   try {
     if (lifecycle !== undefined) join(lifecycle, elector, stop, label, completed);
   } catch (error) {
@@ -114,7 +115,7 @@ export function createElector(options: ElectorOptions): Elector {
   managed?.parts.electors.push(() => elector.counts);
   return {
     run: (work) => elector.run(work),
-    stop,
+    stop: () => stop(),
     isLeader: () => elector.remainingMs() > 0,
     remainingMs: () => elector.remainingMs(),
     get leader() {
@@ -137,12 +138,12 @@ function connection(
 function join(
   lifecycle: Lameduck,
   elector: LeaseElector,
-  stop: () => Promise<boolean>,
+  stop: (limit: number) => Promise<boolean>,
   label: string,
   { settings }: CompletedOptions<Lameduck>,
 ): void {
   const name = `leader-election/${label}`;
-  lifecycle.addPreShutdownHook(name, stop, { timeout: settings.stopTimeout });
+  lifecycle.addPreShutdownHook(name, ({ limit }) => stop(limit), { timeout: settings.stopTimeout });
   lifecycle.addLivezCheck(name, () => {
     elector.checkRenewals();
   });
@@ -162,7 +163,10 @@ function take(lease: string): () => void {
     );
   }
   taken.add(lease);
+  let isTaken = true;
   return () => {
-    taken.delete(lease);
+    // A second stop() of this elector must not delete the entry of its successor.
+    if (isTaken) taken.delete(lease);
+    isTaken = false;
   };
 }

@@ -35,7 +35,10 @@ test('a second elector for a Lease is rejected until the first one has stopped',
   const first = create();
   assert.throws(create, { code: 'LAMEDUCK_ERR_LEASE_TAKEN' });
   assert.equal(await first.stop(), false);
-  await create().stop();
+  const second = create();
+  await first.stop();
+  assert.throws(create, { code: 'LAMEDUCK_ERR_LEASE_TAKEN' });
+  await second.stop();
 });
 
 test('L-120 an elector is rejected outside of a cluster', () => {

@@ -69,6 +69,35 @@ describe('a process that leads on a Lease', { concurrency: 3 }, () => {
     assert.equal(holder(api), '');
   });
 
+  test('LT-33, L-141 a leader that cannot release its Lease without the API server ends within its limit, and exits with 0', async (t) => {
+    const { api, program } = await leading(t, { LAMEDUCK_LEADER_ELECTION_STOP_TIMEOUT: '3s' });
+    api.script = () => ({ isLost: true });
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, { code: 0, signal: null });
+    assert.deepEqual((await program.finalLine())['hookFailures'], []);
+    assert.notEqual(holder(api), '');
+  });
+
+  test('LT-29, L-141 work that ends after the limit of the hook is followed by a release, and the exit code is 81', async (t) => {
+    const { api, program } = await leading(t, { TAKES_LONG: '1' });
+    program.kill('SIGTERM');
+    assert.deepEqual(await program.exit, { code: 81, signal: null });
+    assert.equal(holder(api), '');
+  });
+
+  test('L-112 an Event without a response keeps no process alive after the stop of its elector', async (t) => {
+    const api = new ApiServer(systemClock);
+    api.eventStatus = Infinity;
+    const url = await api.listen();
+    t.after(() => {
+      api.close();
+    });
+    const program = disposed(t, new ProcessUnderTest('stops-leading.ts', { API_SERVER: url }));
+    const { msBeforeExit } = await program.line('exit', ({ msg }) => msg === 'exit');
+    assert.deepEqual(await program.exit, { code: 0, signal: null });
+    assert.ok(Number(msBeforeExit) < 4_000, String(msBeforeExit));
+  });
+
   test('L-142 a lost term shuts the process down with 83 if onLoss says so', async (t) => {
     const { api, program } = await leading(t, { ON_LOSS: 'shutdown' });
     api.script = () => ({ isLost: true });

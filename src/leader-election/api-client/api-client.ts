@@ -140,7 +140,7 @@ class ApiClient implements LeaseApi {
   }
 
   async record(event: object, signal: AbortSignal): Promise<boolean> {
-    const client = this.#createClient();
+    const client = this.#createClient({ keepsProcessAlive: false });
     const { pathname } = new URL(this.#options.server.url);
     const path = `${pathname.replace(/\/$/, '')}/api/v1/namespaces/${this.#options.namespace}/events`;
     try {
@@ -163,11 +163,12 @@ class ApiClient implements LeaseApi {
     void this.#calls.destroy();
   }
 
-  #createClient(): Undici.Client {
+  #createClient({ keepsProcessAlive = true } = {}): Undici.Client {
     const { url } = this.#options.server;
     const connector: Undici.buildConnector.connector = (options, callback) => {
       // Loads what undici needs for a connection: `node:tls` when it connects, and its parser after that.
       const connected = (...result: Parameters<typeof callback>): void => {
+        if (!keepsProcessAlive) result[1]?.unref();
         void fromBundle(() => Promise.resolve(callback(...result)));
       };
       fromBundle(() => Promise.resolve(this.#connect(options, connected))).catch((error: unknown) => {

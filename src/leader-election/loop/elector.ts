@@ -37,6 +37,9 @@ export interface ElectorParts {
 // have passed at the abort, as after a suspension of the process.
 const leastTimeToStop = 1_000;
 
+// A release is given up this many milliseconds before the limit of `stop()`, so that the promise resolves in time.
+const leastTimeToReport = 100;
+
 // Node's longest timer, in milliseconds. The Lease of another client may last longer, and a longer timer would fire at
 // once.
 const longestTimer = 2 ** 31 - 1;
@@ -65,6 +68,8 @@ export class LeaseElector {
   #isRunning = false;
   #isStopped = false;
   #isReleased = false;
+  /** #stopBy is when an unfinished release must be given up. It is in the past if the work has taken too long. */
+  #stopBy = Infinity;
   #done: Promise<void> = Promise.resolve();
   #wake: () => void = () => undefined;
   #cancelExit: () => void = () => undefined;
@@ -113,9 +118,14 @@ export class LeaseElector {
     await running;
   }
 
-  async stop(): Promise<boolean> {
+  /**
+   * stop resolves within `limit` milliseconds, unless the work takes longer to end. It then takes at most
+   * `renewDeadline` after the work.
+   */
+  async stop(limit = Infinity): Promise<boolean> {
     this.#isStopped = true;
     if (!this.#isRunning) return false;
+    this.#stopBy = Math.min(this.#stopBy, this.#parts.clock.now() + limit - leastTimeToReport);
     this.#term?.abort('the elector was stopped');
     this.#wake();
     await this.#done;
@@ -182,14 +192,14 @@ export class LeaseElector {
     const { goal, tenure } = contest.state;
     if (goal !== 'contend' || (term !== undefined && term.ended === undefined)) return;
     const { election, log, record } = this.#parts;
-    if (term?.ended?.kind === 'stopped') {
-      log.stoppedWith(term.ended.error);
-      const now = this.#now();
-      // After a suspension of the process, the work may see the end of its term before this loop does. Such an end
-      // also counts as a loss.
-      if (!this.#isStopped && tenure !== undefined && !isValid(tenure, now, election)) {
-        this.#advance(contest, lose(contest.state, 'renew deadline', now));
-      }
+    const { ended } = term ?? {};
+    if (ended?.kind === 'stopped') log.stoppedWith(ended.error);
+    const now = this.#now();
+    // After a suspension of the process, the work may see the end of its term before this loop does. Such an end also
+    // counts as a loss. An error of the work's own must reject `run` instead.
+    const canLose = ended !== undefined && ended.kind !== 'failed' && !this.#isStopped;
+    if (canLose && tenure !== undefined && !isValid(tenure, now, election)) {
+      this.#advance(contest, lose(contest.state, 'renew deadline', now));
     }
     const { state, api } = contest;
     const isLost = term !== undefined && state.tenure === undefined;
@@ -197,7 +207,8 @@ export class LeaseElector {
       this.#forgetTerm();
     } else if (this.#isStopped || term !== undefined) {
       if (term !== undefined && !isLost) record(api, `${election.identity} stopped leading`);
-      contest.state = release(state, this.#now(), election.renewDeadline);
+      const left = this.#stopBy - now.at;
+      contest.state = release(state, now, left > 0 ? Math.min(left, election.renewDeadline) : election.renewDeadline);
     }
   }
 

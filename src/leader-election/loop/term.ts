@@ -5,7 +5,7 @@ import { LameduckError, isLameduckError } from '../../errors.ts';
 /** Term is the argument of the work. */
 export interface Term {
   /**
-   * signal is aborted when the term has ended, or before the elector releases the Lease. Its reason is a
+   * signal is aborted when the term or the work has ended, before the elector releases the Lease. Its reason is a
    * LAMEDUCK_ERR_NOT_LEADER.
    */
   readonly signal: AbortSignal;
@@ -91,6 +91,8 @@ export class RunningTerm {
     } catch (error) {
       this.#ended = { kind: this.isAborted || isNotLeader(error) ? 'stopped' : 'failed', error };
     }
+    // A part of the work may still run, for example after a rejection of Promise.all(). It must stop before the release.
+    this.abort('the work has ended');
     this.#parts.onSettled();
   }
 

@@ -41,36 +41,37 @@ for (const [pause, block] of [
     },
   ],
 ] as const) {
-  test(`LT-46, L-142 a lost term is reported as lost if the work is the first to notice it after ${pause}`, async (t) => {
-    const contest = await Contest.begin(t);
-    const a = contest.contender('a');
-    const running = a.runStubborn();
-    await contest.advance(1_000);
-    // The process is paused while it waits for the reply to a renewal.
-    contest.server.script = () => ({ isLost: true });
-    await contest.advance(1_000);
-    const before = contest.server.calls.length;
-    contest.server.script = () => undefined;
-    block(contest);
-    contest.heldBy('b');
-    try {
-      a.terms[0]?.assertLeader();
-    } catch (error) {
-      a.finish(error as Error);
-    }
-    await contest.advance(12_000);
-    assert.equal(a.losses, 1);
-    const warnings = a.lines.filter(({ level, message }) => level === 'warn' && message !== 'lease watch failed');
-    assert.deepEqual(
-      warnings.map(({ message, details }) => [message, details['cause']]),
-      [['leadership lost', 'renew deadline']],
-    );
-    const methods = contest.server.calls.slice(before).map(({ method }) => method);
-    assert.deepEqual([...new Set(methods)], ['GET']);
-    assert.equal(a.elector.leader, 'b');
-    await a.elector.stop();
-    await running;
-  });
+  for (const how of ['returns', 'rejects'] as const)
+    test(`LT-46, L-142 a term that ended in ${pause} is reported as lost, and the elector contends again, if the work ${how} before the elector notices`, async (t) => {
+      const contest = await Contest.begin(t);
+      const a = contest.contender('a');
+      const running = a.runStubborn();
+      await contest.advance(1_000);
+      // The process is paused while it waits for the reply to a renewal.
+      contest.server.script = () => ({ isLost: true });
+      await contest.advance(1_000);
+      const before = contest.server.calls.length;
+      contest.server.script = () => undefined;
+      block(contest);
+      contest.heldBy('b');
+      try {
+        a.terms[0]?.assertLeader();
+      } catch (error) {
+        a.finish(how === 'returns' ? undefined : (error as Error));
+      }
+      await contest.advance(12_000);
+      assert.equal(a.losses, 1);
+      const warnings = a.lines.filter(({ level, message }) => level === 'warn' && message !== 'lease watch failed');
+      assert.deepEqual(
+        warnings.map(({ message, details }) => [message, details['cause']]),
+        [['leadership lost', 'renew deadline']],
+      );
+      const methods = contest.server.calls.slice(before).map(({ method }) => method);
+      assert.deepEqual([...new Set(methods)], ['GET']);
+      assert.equal(a.elector.leader, 'b');
+      await a.elector.stop();
+      await running;
+    });
 }
 
 test('LT-47 a wall clock that is set back changes neither the term nor its renewals', async (t) => {

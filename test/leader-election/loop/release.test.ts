@@ -1,20 +1,8 @@
-// Tests terms that the program itself ends, against a small API server.
+// Tests how a stopped elector releases its Lease, against a small API server.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { status } from '../../support/lease-store.ts';
-import { Contest, type Contender } from '../support/contest.ts';
-
-async function leading(
-  t: Parameters<typeof Contest.begin>[0],
-  isStubborn = false,
-): Promise<{ contest: Contest; a: Contender; running: Promise<void> }> {
-  const contest = await Contest.begin(t);
-  const a = contest.contender('a');
-  const running = isStubborn ? a.runStubborn() : a.run();
-  await contest.advance(1_000);
-  assert.equal(a.terms.length, 1);
-  return { contest, a, running };
-}
+import { Contest, leading } from '../support/contest.ts';
 
 test('LT-28, L-034, L-092a, L-141, L-188, L-192 stop aborts the work, renews while the work continues, and then releases the Lease', async (t) => {
   const { contest, a, running } = await leading(t, true);
@@ -192,6 +180,31 @@ test('LT-33 a release without a reachable API server does not delay the abort, a
   assert.equal(contest.spec()['holderIdentity'], 'a');
 });
 
+test('LT-33, L-141 a release that must end within a limit gives up before it, even without a reachable API server', async (t) => {
+  const { contest, a, running } = await leading(t);
+  contest.server.script = () => ({ isLost: true });
+  const start = contest.clock.now();
+  let endedAt = Infinity;
+  const stopped = a.elector.stop(5_000).then(() => (endedAt = contest.clock.now()));
+  await contest.advance(6_000);
+  await stopped;
+  await running;
+  assert.ok(endedAt - start < 5_000, String(endedAt - start));
+});
+
+test('LT-29, LT-33 a release after the limit still has the whole renew deadline', async (t) => {
+  const { contest, a, running } = await leading(t, true);
+  const stopped = a.elector.stop(1_000);
+  await contest.advance(3_000);
+  contest.server.script = () => ({ answer: status(500, 'InternalError', 'no') });
+  a.finish();
+  await contest.advance(6_000);
+  contest.server.script = () => undefined;
+  await contest.advance(3_000);
+  assert.equal(await stopped, true);
+  await running;
+});
+
 test('LT-34 a leader that was suspended does not change the Lease of the next leader', async (t) => {
   const { contest, a, running } = await leading(t);
   contest.clock.block(20_000);
@@ -239,61 +252,4 @@ test('LT-36 a takeover that succeeds after the stop is released, and no work beg
   assert.ok(a.lines.every(({ message }) => message !== 'leadership acquired'));
   assert.equal(contest.spec()['holderIdentity'], '');
   assert.equal(contest.spec()['leaseTransitions'], 4);
-});
-
-test('LT-37, L-097, L-101 work that returns or throws ends the term with a release, and its error rejects run', async (t) => {
-  const { contest, a, running } = await leading(t, true);
-  a.finish();
-  await contest.advance(100);
-  await running;
-  assert.equal(contest.spec()['holderIdentity'], '');
-  const again = a.runStubborn();
-  await contest.advance(100);
-  const rejected = assert.rejects(again, /disk full/);
-  a.finish(new Error('disk full'));
-  await contest.advance(100);
-  await rejected;
-  assert.equal(contest.spec()['holderIdentity'], '');
-  const calls = contest.server.calls.length;
-  await contest.advance(20_000);
-  assert.equal(contest.server.calls.length, calls);
-  assert.equal(await a.elector.stop(), false);
-  await a.run();
-  assert.equal(contest.server.calls.length, calls, 'run after stop must send nothing');
-});
-
-test('L-102, L-142 work that continues beyond the lease duration ends the process, and its elector no longer contends', async (t) => {
-  const { contest, a, running } = await leading(t, true);
-  const lastSent = contest.server.calls.at(-1)?.at ?? 0;
-  contest.server.script = () => ({ isLost: true });
-  await contest.advance(lastSent + 14_999 - contest.clock.now());
-  assert.deepEqual([a.losses, a.exits], [1, 0]);
-  await contest.advance(1);
-  assert.equal(a.exits, 1);
-  const calls = contest.server.calls.length;
-  contest.server.script = () => undefined;
-  await contest.advance(20_000);
-  assert.equal(contest.server.calls.length, calls);
-  a.finish();
-  await contest.advance(1_000);
-  assert.equal(a.terms.length, 2);
-  const stopped = a.elector.stop();
-  a.finish();
-  await contest.advance(1_000);
-  await Promise.all([stopped, running]);
-});
-
-test('L-142 work has one second to stop, even if the lease duration has passed before its signal is aborted', async (t) => {
-  const { contest, a, running } = await leading(t, true);
-  contest.clock.block(20_000);
-  await contest.advance(1);
-  assert.equal(a.terms[0]?.signal.aborted, true);
-  await contest.advance(998);
-  assert.equal(a.exits, 0);
-  await contest.advance(1);
-  assert.equal(a.exits, 1);
-  const stopped = a.elector.stop();
-  a.finish();
-  await contest.advance(1_000);
-  await Promise.all([stopped, running]);
 });

@@ -1,4 +1,5 @@
 // Electors against a small API server on a real socket, with clocks that the test advances.
+import assert from 'node:assert/strict';
 import { mock } from 'node:test';
 import { connect, type LeaseApi } from '../../../src/leader-election/api-client/api-client.ts';
 import { Credentials, type ApiServer as Address } from '../../../src/leader-election/api-client/credentials.ts';
@@ -223,4 +224,17 @@ export class Contest {
       this.#inFlight--;
     }
   }
+}
+
+/** leading begins a contest in which `a` leads. If `isStubborn`, its work ends only when the test calls `finish`. */
+export async function leading(
+  t: Parameters<typeof Contest.begin>[0],
+  isStubborn = false,
+): Promise<{ contest: Contest; a: Contender; running: Promise<void> }> {
+  const contest = await Contest.begin(t);
+  const a = contest.contender('a');
+  const running = isStubborn ? a.runStubborn() : a.run();
+  await contest.advance(1_000);
+  assert.equal(a.terms.length, 1);
+  return { contest, a, running };
 }
