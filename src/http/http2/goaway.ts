@@ -17,8 +17,8 @@ export const quiet = 100;
 const shortestPause = 20;
 
 // The longest wait, in milliseconds, for a client that opens streams without waiting for responses. During its first
-// three round trips, it cannot be distinguished from a client that waits for responses. So the wait lasts at least
-// three round trips.
+// three round trips, it cannot be distinguished from a client that waits for responses. So if three round trips take
+// longer than this limit, they are the limit.
 const longestSettling = 500;
 const roundTrips = 4;
 const longestRoundTrips = 3_000;
