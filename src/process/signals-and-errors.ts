@@ -58,6 +58,7 @@ interface Ending {
   /** signal is the first process signal. A further signal before `sameUntil` counts as the same signal. */
   readonly signal?: ProcessSignal & { readonly sameUntil: number };
   readonly hasUncaughtError?: boolean;
+  readonly hasLostLeadership?: boolean;
   /** disconnect disconnects this worker of `node:cluster`. It is called after the drain. */
   readonly disconnect?: () => void;
   /** hasCalledListeners tells whether the program's own listeners for the process signal have been called. */
@@ -120,7 +121,12 @@ export function next(state: State, event: Event): Step {
       return [{ ...state, signal: { ...state.signal, sameUntil: event.at + sameWithin } }];
     case 'loss': {
       const exit: Action = ['exit', exitCodes.leadershipLost, `${event.reason}: exiting at once`];
-      return begin(state, { kind: 'leadership lost', reason: event.reason }, {}, event.isAtOnce ? [exit] : []);
+      return begin(
+        state,
+        { kind: 'leadership lost', reason: event.reason },
+        { hasLostLeadership: true },
+        event.isAtOnce ? [exit] : [],
+      );
     }
     case 'error':
       return onError(state, event);
@@ -144,9 +150,10 @@ export function next(state: State, event: Event): Step {
   }
 }
 
-// The exit code of a process that is still alive at the end of its budget. After an uncaught error, it is the code of
-// that error, which the final line may already contain.
-function overdueCode({ hasUncaughtError }: Ending): number {
+// The exit code of a process that is still alive at the end of its budget. A lost leadership and an uncaught error are
+// more important facts, and the final line may already contain their exit codes. As in that line, the highest code wins.
+function overdueCode({ hasUncaughtError, hasLostLeadership }: Ending): number {
+  if (hasLostLeadership === true) return exitCodes.leadershipLost;
   return hasUncaughtError === true ? exitCodes.uncaughtError : exitCodes.budgetRanOut;
 }
 

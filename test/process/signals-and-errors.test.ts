@@ -24,7 +24,6 @@ const erring: State = { phase: 'draining', cause: byError, hasUncaughtError: tru
 const leaving: State = { phase: 'draining', cause: byDisconnect, disconnect: callback };
 const ended: State = { ...draining, phase: 'drained', isUnderRegister: false };
 const cleaning: State = { ...ended, hasCalledListeners: true };
-const failed: State = { ...cleaning, hasUncaughtError: true };
 const underRegister: State = { ...ended, isUnderRegister: true };
 
 const unsettled = { signal: { ...signal, sameUntil: Infinity }, hasCalledListeners: false };
@@ -191,10 +190,16 @@ describe('an uncaught error', () => {
 
 describe('a loss of leadership', () => {
   const exit: Action = ['exit', 83, 'leadership of a lost: exiting at once'];
-  const lost: State = { phase: 'draining', cause: byLoss };
+  const lost: State = { phase: 'draining', cause: byLoss, hasLostLeadership: true };
   follows([
     ['a loss of leadership begins the shutdown', running, loss, lost, ['begin', byLoss]],
-    ['a loss of leadership joins a shutdown', draining, loss, draining, ['join', byLoss]],
+    [
+      'a loss of leadership joins a shutdown',
+      draining,
+      loss,
+      { ...draining, hasLostLeadership: true },
+      ['join', byLoss],
+    ],
     [
       'a loss of leadership exits at once with 83 if the work continues',
       running,
@@ -271,44 +276,6 @@ describe('the end of all shutdowns', () => {
       closedUnderRegister,
       ['endByItself'],
       ['forgetSignals'],
-    ],
-  ]);
-});
-
-describe('the end of the budget', () => {
-  const over: Event = { kind: 'budget over' };
-  const why = "the program's own cleanup took longer than the shutdown budget: exiting";
-  follows([
-    ["P-075 the end of the budget ends the program's listeners with 80", cleaning, over, cleaning, ['exit', 80, why]],
-    [
-      "P-058, P-075 the end of the budget ends the program's own listeners with 82 after an uncaught error",
-      failed,
-      over,
-      failed,
-      ['exit', 82, why],
-    ],
-    [
-      'P-058 the end of the budget has no effect while the process only waits for its event loop to be empty',
-      ended,
-      over,
-      ended,
-    ],
-  ]);
-});
-
-describe('the watchdog', () => {
-  const overdue: Event = { kind: 'watchdog' };
-  follows([
-    ['P-058 the watchdog ends a drain with 80', draining, overdue, draining, ['forceExit', 80]],
-    ['P-058 the watchdog ends a drain after an uncaught error with 82', erring, overdue, erring, ['forceExit', 82]],
-    ['P-058 the watchdog ends a drained process with its exit code', ended, overdue, ended, ['forceExit']],
-    ["P-058 the watchdog ends the program's own listeners with 80", cleaning, overdue, cleaning, ['forceExit', 80]],
-    [
-      "P-058 the watchdog ends the program's own listeners after an uncaught error with 82",
-      failed,
-      overdue,
-      failed,
-      ['forceExit', 82],
     ],
   ]);
 });

@@ -1,0 +1,71 @@
+// Tests what happens to a process that is still alive at the end of its budget.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { next, type Action, type Event, type State } from '../../src/process/signals-and-errors.ts';
+
+const error = new Error('thrown');
+const draining: State = { phase: 'draining', cause: { kind: 'stop', reason: 'SIGTERM' } };
+const erring: State = {
+  phase: 'draining',
+  cause: { kind: 'uncaught error', error, origin: 'uncaughtException' },
+  hasUncaughtError: true,
+};
+const ended: State = { ...draining, phase: 'drained', isUnderRegister: false };
+const cleaning: State = { ...ended, hasCalledListeners: true };
+const failed: State = { ...cleaning, hasUncaughtError: true };
+const afterLoss: State = { ...cleaning, hasLostLeadership: true };
+
+type Row = readonly [title: string, state: State, event: Event, after: State, ...actions: readonly Action[]];
+
+function follows(rows: readonly Row[]): void {
+  for (const [title, state, event, after, ...actions] of rows) {
+    test(title, () => {
+      assert.deepEqual(next(state, event), [after, ...actions]);
+    });
+  }
+}
+
+describe('the end of the budget', () => {
+  const over: Event = { kind: 'budget over' };
+  const why = "the program's own cleanup took longer than the shutdown budget: exiting";
+  follows([
+    ["P-075 the end of the budget ends the program's listeners with 80", cleaning, over, cleaning, ['exit', 80, why]],
+    [
+      "P-058, P-075 the end of the budget ends the program's own listeners with 82 after an uncaught error",
+      failed,
+      over,
+      failed,
+      ['exit', 82, why],
+    ],
+    [
+      "P-058, P-075 the end of the budget ends the program's own listeners with 83 after a loss of leadership",
+      afterLoss,
+      over,
+      afterLoss,
+      ['exit', 83, why],
+    ],
+    [
+      'P-058 the end of the budget has no effect while the process only waits for its event loop to be empty',
+      ended,
+      over,
+      ended,
+    ],
+  ]);
+});
+
+describe('the watchdog', () => {
+  const overdue: Event = { kind: 'watchdog' };
+  follows([
+    ['P-058 the watchdog ends a drain with 80', draining, overdue, draining, ['forceExit', 80]],
+    ['P-058 the watchdog ends a drain after an uncaught error with 82', erring, overdue, erring, ['forceExit', 82]],
+    ['P-058 the watchdog ends a drained process with its exit code', ended, overdue, ended, ['forceExit']],
+    ["P-058 the watchdog ends the program's own listeners with 80", cleaning, overdue, cleaning, ['forceExit', 80]],
+    [
+      "P-058 the watchdog ends the program's own listeners after an uncaught error with 82",
+      failed,
+      overdue,
+      failed,
+      ['forceExit', 82],
+    ],
+  ]);
+});
