@@ -101,7 +101,7 @@ void describe('the gRPC health service', { concurrency: 4 }, () => {
     assert.deepEqual(watch.told, ['SERVICE_UNKNOWN']);
   });
 
-  test('a gRPC service depends only on the readyz checks of its group', async (t) => {
+  test('the status of a gRPC service depends only on the readyz checks of its group', async (t) => {
     const it = subject(t, {}, { services: { 'shop.Orders': 'orders', 'shop.Stock': 'stock', 'shop.None': 'none' } });
     it.duck.addReadyzCheck('orders-db', () => false, { group: 'orders' });
     it.duck.addReadyzCheck('stock-db', () => true, { group: 'stock' });

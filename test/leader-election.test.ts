@@ -11,7 +11,7 @@ afterEach(() => {
   process.env[alone] = '';
 });
 
-test('with LAMEDUCK_LEADER_ELECTION_ALONE an elector leads without a cluster, with increasing decimal tokens', async () => {
+test('with LAMEDUCK_LEADER_ELECTION_ALONE an elector leads without a cluster, and each run gets a greater decimal fencing token', async () => {
   process.env[alone] = '1';
   const elector = createElector({ leaseName: 'alone', identity: 'a', logger });
   const tokens: string[] = [];

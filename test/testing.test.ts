@@ -136,7 +136,7 @@ describe('a run of runShutdown', { concurrency: 4 }, () => {
     assert.equal((await runShutdown(server, (origin) => ask(origin))).result.status, 200);
   });
 
-  test('the origin that runShutdown passes on is https for a TLS server', async () => {
+  test('for a TLS server, runShutdown calls its callback with an https origin', async () => {
     const server = createSecureServer(certificate, slow);
     lameduck(server, { logger });
     const { record, result } = await runShutdown(server, async (origin) => {
@@ -187,7 +187,7 @@ describe('a run of runShutdown', { concurrency: 4 }, () => {
     assert.deepEqual([record.exitCode, record.longRunningEnded, record.requests.answered], [0, 1, 0]);
   });
 
-  test('with several servers of one lifecycle runShutdown makes all listen, and passes on the origin of the given one', async () => {
+  test('if a lifecycle has several servers, runShutdown makes all of them listen, and calls its callback with the origin of the given server', async () => {
     const [first, second] = [createServer(slow), createServer((_request, response) => response.end('second'))];
     lameduck([first, second], { logger });
     const { result } = await runShutdown(second, (origin) => ask(origin));

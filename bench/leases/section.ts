@@ -1,4 +1,4 @@
-// The section about leader election on the page of benchmarks.
+// Writes the section "What does leader election cost?" of docs/benchmarks.md.
 import type { Leases, Requests } from './leases.ts';
 
 export function leasesSection({ leader, watching, polling, cpu, effort }: Leases): string[] {

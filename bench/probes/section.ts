@@ -1,4 +1,4 @@
-// The section about probes on the page of benchmarks.
+// Writes the section of docs/benchmarks.md about probes of a busy process.
 import { blockTime, clients, limits, missed, pauseBetween, type Probes, type Waits } from './probes.ts';
 
 export function probesSection(probes: Probes): string[] {

@@ -1,4 +1,4 @@
-// The section about lameduck in use on the page of benchmarks.
+// Writes the section "What does lameduck cost in use?" of docs/benchmarks.md.
 import { ratio } from '../format.ts';
 import { connections, wholeRequests } from '../price/measure.ts';
 import { estimate, median, type Estimate } from '../statistics.ts';

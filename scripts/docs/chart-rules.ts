@@ -17,7 +17,8 @@ export const chartRules: Readonly<Record<string, string>> = {
     'Helm reads numbers from files as floats and prints large ones with an exponent. The chart therefore converts each number to an integer.',
   'H-025': 'A value of zero or `false` takes effect. The default does not replace it.',
   'H-027': 'A chart value that is set to null counts as not set. A value that may be null is not required.',
-  'H-029': 'The schema of the chart rejects unknown values, except inside values that are passed on to Kubernetes.',
+  'H-029':
+    'The schema of the chart rejects unknown values, except inside values that the chart copies into Kubernetes objects.',
   'H-030': 'The schema of the chart checks each single value: its type, its range and its choices.',
   'H-033': '`values.yaml` and the schema have the same values, defaults and descriptions.',
   'H-034': 'Helm can skip the schema of the values. The templates therefore also reject values that lose requests.',

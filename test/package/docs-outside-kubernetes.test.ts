@@ -1,5 +1,5 @@
-// Tests docs/outside-kubernetes.md: each configuration is valid if its tool is installed, and its variables give the
-// printed sum.
+// Tests docs/outside-kubernetes.md: the variables of each configuration must give the shutdown budget that the page
+// prints. If systemd is installed, it checks its unit.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

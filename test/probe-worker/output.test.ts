@@ -60,7 +60,7 @@ test('P-118 a full pipe accepts no line of the probe thread and does not block i
   assert.equal(Number.parseInt(flags, 8) & constants.O_NONBLOCK, 0);
 });
 
-test('P-118 a line of the probe thread that does not fit into the pipe is complete after the pipe is read', async (t) => {
+test('P-118 if a log line of the probe thread does not fit into the pipe, the rest of the line is written when the pipe is read', async (t) => {
   const writer = await startWriter(t);
   const length = 300_000;
   writer.write(length);

@@ -55,7 +55,7 @@ class ResponderUnderTest {
   }
 }
 
-test('a response of the main thread is passed on unchanged', async () => {
+test('the probe thread sends the response of the main thread unchanged', async () => {
   const under = new ResponderUnderTest();
   for (const live of [passed, red]) {
     const { status, headers, body } = await under.respond('/readyz?verbose', live);

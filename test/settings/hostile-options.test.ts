@@ -16,7 +16,7 @@ function refused(options: unknown, environment: Record<string, string> = {}): st
 }
 
 for (const name of ['toString', 'constructor', 'hasOwnProperty', '__proto__', 'then']) {
-  test(`${name}, a property of every object, is not an option`, () => {
+  test(`an option with the name ${name} is rejected as unknown`, () => {
     const options = JSON.parse(`{ "${name}": 1 }`) as object;
     assert.deepEqual(refused(options), [`${name} from code: unknown option`]);
   });

@@ -62,7 +62,7 @@ test('runShutdown rejects at once for a server that is shut down before it was r
   );
 });
 
-test('runShutdown passes on an error of its callback unchanged, after the server has ended', async () => {
+test('runShutdown rejects with the error that its callback threw, after the server has ended', async () => {
   for (const error of [
     new assert.AssertionError({ message: 'expected', actual: 1, expected: 2 }),
     new TypeError('no'),

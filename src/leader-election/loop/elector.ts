@@ -243,8 +243,8 @@ export class LeaseElector {
     });
   }
 
-  // Returns how long the term is still valid. If the two clocks disagree, the loop sends a request at once to find out
-  // whether the term is still valid (L-096).
+  // Returns for how many milliseconds this elector may still act as leader. If the wall clock and the monotonic clock
+  // disagree, the result is 0. The elector then sends a request at once to find out whether it still leads (L-096).
   #tenureMs(): number {
     const tenure = this.#contest?.state.tenure;
     const { election } = this.#parts;

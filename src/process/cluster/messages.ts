@@ -21,7 +21,7 @@ export type FromPrimary =
    */
   | { readonly kind: 'roll call' }
   /**
-   * `listener closed`: the primary has closed the shared listener and passed on every connection that it had accepted.
+   * `listener closed`: the primary has closed the shared listener and sent every accepted connection to a worker.
    */
   | { readonly kind: 'listener closed' }
   /** `shutdown`: begin the shutdown, as the process signal does. It may take at most `budgetMs`. */

@@ -1,5 +1,5 @@
-// A simulated world in which electors contend. Each elector has its own clocks, pauses and suspensions. Requests are
-// late, lost or both.
+// Simulates electors that contend for a Lease. Each elector has its own clocks, pauses and suspensions. A request may
+// arrive late or never, and its response may be lost.
 import {
   begin,
   isValid,

@@ -161,7 +161,7 @@ describe("the program's own registry", () => {
     assert.equal(registry.getMetricsAsArray().length, metricNames.length);
   });
 
-  test('an invalid registry is one line of the error that lists all invalid settings', () => {
+  test('if the option `registry` is invalid, the error that lists all invalid settings has a line about it', () => {
     assert.throws(
       () => lameduck(createServer(), { registry: {} as MetricsRegistry, metricsPath: 'metrics', logger: quiet }),
       (error) =>

@@ -149,7 +149,7 @@ test('a route that is not a string is counted as unknown', () => {
   assert.deepEqual(labelSets(durations), { 'GET 200 ': 6 });
 });
 
-test('a route may have the name of a property of every object', () => {
+test('a route may have the name `constructor` or `__proto__`', () => {
   const { durations } = durationsUnderTest();
   for (const route of ['__proto__', 'constructor', '_OTHER']) durations.onRequestEnd(ended({ route }), 1);
   assert.deepEqual(labelSets(durations), { 'GET 200 __proto__': 1, 'GET 200 constructor': 1, 'GET 200 _OTHER': 1 });

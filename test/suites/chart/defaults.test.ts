@@ -36,11 +36,11 @@ describe('the chart by default', () => {
     deployment = await object('Deployment');
   });
 
-  it('H-043 HC-01 HC-02 the default grace period is the sum of its terms', () => {
+  it('H-043 HC-01 HC-02 the default grace period is the sum of its parts', () => {
     assert.equal(specOf(deployment).template.spec.terminationGracePeriodSeconds, 10 + 30 + 3 + 5);
   });
 
-  it('H-121 HC-25 the container gets every term of the grace period, and no setting that the program may choose', () => {
+  it('H-121 HC-25 the container gets every part of the grace period, and no setting that the program may choose', () => {
     const settings = Object.entries(environmentOf(deployment)).filter(([name]) => name.startsWith('LAMEDUCK_'));
     assert.deepEqual(Object.fromEntries(settings), {
       LAMEDUCK_DESTROY_HOOK_TIMEOUT: '3s',

@@ -7,7 +7,7 @@ refused('time', [
     /^lameduck\.terminationGracePeriodSeconds \(30\): the chart computes it: preStopSeconds 0s \+ max\(shutdownDelayDuration 10s, preShutdownHookTimeout 5s\) \+ longestRequestDuration 30s \+ destroyHookTimeout 3s \+ marginDuration 5s = 48s; leave it out, and change the part of the sum that is wrong$/,
   ),
   refusal(
-    'H-061 the chart rejects a negative term of the grace period',
+    'H-061 the chart rejects a negative part of the grace period',
     { lameduck: { longestRequestDuration: '-1s' } },
     /^lameduck\.longestRequestDuration \(-1s\): must be a duration such as 15s or 1m30s, from 1ms to 596h; /,
   ),

@@ -88,7 +88,7 @@ test('H-029 HC-20 the schema rejects unknown keys at every level that the chart 
 describe("H-118 HC-25 the block lameduck equals the package's table of settings", () => {
   const block = readSchema().properties?.['lameduck']?.properties ?? {};
 
-  it('the block lameduck has each setting of the package, and otherwise only the terms of the grace period', () => {
+  it('the block lameduck has each setting of the package, and otherwise only the parts of the grace period', () => {
     assert.deepEqual(Object.keys(block).sort(), [...names, ...terms].sort());
   });
 

@@ -37,7 +37,7 @@ export class ForeignClient extends CommandUnderTest {
   readonly asked: Asked[] = [];
   /** How many requests the client has repeated on its own, because the server had refused them or had sent a GOAWAY. */
   resent = 0;
-  /** The client's log of each request that it repeated although the first connection had received no GOAWAY. */
+  /** The end of curl's log, for each request that curl sent again without a GOAWAY or REFUSED_STREAM from the server. */
   readonly died: string[] = [];
   /** The connections that have received a GOAWAY, by curl's numbers. */
   readonly #told = new Set<string>();

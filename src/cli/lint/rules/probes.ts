@@ -179,7 +179,7 @@ export const probeRules: readonly Rule[] = [
       return [
         {
           path: ['terminationGracePeriodSeconds'],
-          message: `After a failed probe the preStop hook sleeps for all ${String(grace)} s, so the process gets only 2 s.`,
+          message: `The preStop hook sleeps for the probe's whole grace period of ${String(grace)} s, so SIGKILL follows 2 s after SIGTERM.`,
           remedy: `Set terminationGracePeriodSeconds of the probe to more than ${String(sleep.seconds)}.`,
         },
       ];

@@ -19,7 +19,7 @@ rmSync(plan, { force: true });
 
 const write = (details: object, msg: string): void => {
   console.log(JSON.stringify({ ...details, msg }));
-  // The checkpoint already has the signal when the log gets it.
+  // lameduck writes the name of a lifecycle signal to the checkpoint file before it logs the signal.
   if ((details as { name?: string }).name === phase) block();
 };
 const logger = { info: write, warn: write, error: write };
