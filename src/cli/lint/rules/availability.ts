@@ -46,7 +46,7 @@ export const availabilityRules: readonly Rule[] = [
         return [
           {
             path: ['spec', min],
-            message: `${min} is ${String(least)}, but ${max} is only ${String(most)}.`,
+            message: `The value of ${min} is ${String(least)}, but ${max} is only ${String(most)}.`,
             remedy: `Set ${max} to at least ${min}.`,
           },
         ];
