@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { afterEach, test } from 'node:test';
+import { promisify } from 'node:util';
 import { systemClock } from '../src/clock.ts';
 import { createElector } from '../src/leader-election.ts';
 import { ApiServer } from './support/api-server.ts';
@@ -63,4 +65,22 @@ test('an elector does not replace the dispatcher that a program has set for the 
   await elector.run(() => undefined);
   await elector.stop();
   assert.equal(global[key], dispatcher);
+});
+
+test('undici is loaded when an elector first runs, and not before', async (t) => {
+  const api = new ApiServer(systemClock);
+  const url = await api.listen();
+  t.after(() => {
+    api.close();
+  });
+  const program = `
+    const { createElector } = require('lameduck/leader-election');
+    const isLoaded = () => Object.keys(require.cache).some((path) => path.includes('undici'));
+    const elector = createElector({ leaseName: 'app', leaseNamespace: 'ns', apiServer: { url: '${url}' } });
+    console.log(isLoaded());
+    elector.run(() => console.log(isLoaded())).then(() => elector.stop());
+  `;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--eval', program]);
+  const lines = stdout.split('\n').filter((line) => !line.startsWith('{'));
+  assert.deepEqual(lines, ['false', 'true', '']);
 });

@@ -122,3 +122,25 @@ test('L-170 two electors on Leases of the same name in different namespaces have
   assert.match(checks, /^\[\+\]leader-election\/ns-2\/app ok$/m);
   await shutdown();
 });
+
+test('L-141 when the shutdown begins, /readyz fails and the work is aborted, and the Lease is held until the work has ended', async (t) => {
+  const { api, elector, ask, shutdown } = await served(t);
+  const leading = Promise.withResolvers<unknown>();
+  const aborted = Promise.withResolvers<unknown>();
+  const finished = Promise.withResolvers<unknown>();
+  const running = elector.run(({ signal }) => {
+    signal.addEventListener('abort', aborted.resolve);
+    leading.resolve(undefined);
+    return finished.promise;
+  });
+  await leading.promise;
+  const ended = shutdown();
+  await aborted.promise;
+  assert.match(await ask('/readyz'), /^\[-\]shutdown failed/m);
+  const holder = (): unknown => api.store.current('app')?.spec['holderIdentity'];
+  assert.equal(holder(), 'a');
+  finished.resolve(undefined);
+  await ended;
+  await running;
+  assert.equal(holder(), '');
+});
