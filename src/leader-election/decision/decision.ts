@@ -258,7 +258,7 @@ export function watching(state: State, isWatching: boolean, now: Moment, random:
   const follow = followAt(changed, now, random, election);
   if (!isWatching) return { ...changed, due: Math.min(due, follow) };
   // With a watch, polling is not necessary before the record expires.
-  const canWait = isHeld(observed, election) && now.at < expiry(observed, election) && !isReleaseUnread(changed);
+  const canWait = isHeld(observed, now, election) && !isReleaseUnread(changed);
   return canWait ? { ...changed, due: follow } : changed;
 }
 

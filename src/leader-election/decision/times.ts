@@ -53,9 +53,8 @@ export function nextTry(tenure: Tenure, exchange: Exchange, election: Election):
  */
 export function followAt({ observed, isWatching }: State, now: Moment, random: number, election: Election): number {
   const poll = pollAt(now, random, election);
-  if (!isHeld(observed, election)) return poll;
+  if (!isHeld(observed, now, election)) return poll;
   const end = expiry(observed, election);
-  if (end <= now.at) return poll;
   return isWatching ? end + spread(random, election) : Math.min(poll, end);
 }
 
@@ -81,9 +80,11 @@ export function expiry({ lease, at }: Observation, { leaseDuration }: Election):
 }
 
 /**
- * isHeld tells whether another elector holds the observed Lease. A follower must then wait until the record expires.
+ * isHeld tells whether another elector holds the observed Lease and the record has not expired. A follower must then
+ * wait.
  */
-export function isHeld(observed: Observation | undefined, { identity }: Election): observed is Observation {
+export function isHeld(observed: Observation | undefined, now: Moment, election: Election): observed is Observation {
   if (observed === undefined || isCoordinated(observed.lease)) return false;
-  return observed.lease.holder !== '' && observed.lease.holder !== identity;
+  const { holder } = observed.lease;
+  return holder !== '' && holder !== election.identity && now.at < expiry(observed, election);
 }
