@@ -1,7 +1,7 @@
 // Tests what happens to a process that is still alive at the end of its budget.
-import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
-import { next, type Action, type Event, type State } from '../../src/process/signals-and-errors.ts';
+import { describe } from 'node:test';
+import type { Event, State } from '../../src/process/signals-and-errors.ts';
+import { follows } from '../support/process-steps.ts';
 
 const error = new Error('thrown');
 const draining: State = { phase: 'draining', cause: { kind: 'stop', reason: 'SIGTERM' } };
@@ -14,16 +14,6 @@ const ended: State = { ...draining, phase: 'drained', isUnderRegister: false };
 const cleaning: State = { ...ended, hasCalledListeners: true };
 const failed: State = { ...cleaning, hasUncaughtError: true };
 const afterLoss: State = { ...cleaning, hasLostLeadership: true };
-
-type Row = readonly [title: string, state: State, event: Event, after: State, ...actions: readonly Action[]];
-
-function follows(rows: readonly Row[]): void {
-  for (const [title, state, event, after, ...actions] of rows) {
-    test(title, () => {
-      assert.deepEqual(next(state, event), [after, ...actions]);
-    });
-  }
-}
 
 describe('the end of the budget', () => {
   const over: Event = { kind: 'budget over' };

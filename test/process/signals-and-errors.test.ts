@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { next, type Action, type Cause, type Event, type State } from '../../src/process/signals-and-errors.ts';
+import { follows } from '../support/process-steps.ts';
 
 const term: Event = { kind: 'signal', event: 'SIGTERM', args: ['SIGTERM', 15], listeners: 'none', at: 1_000 };
 const message: Event = { ...term, event: 'message', args: ['shutdown'] };
@@ -30,16 +31,6 @@ const unsettled = { signal: { ...signal, sameUntil: Infinity }, hasCalledListene
 const begun: State = { phase: 'draining', cause: bySignal, ...unsettled };
 const late = { ...term, at: 1_100 };
 const second: Action = ['exit', 1, 'second process signal SIGTERM: exiting at once'];
-
-type Row = readonly [title: string, state: State, event: Event, after: State, ...actions: readonly Action[]];
-
-function follows(rows: readonly Row[]): void {
-  for (const [title, state, event, after, ...actions] of rows) {
-    test(title, () => {
-      assert.deepEqual(next(state, event), [after, ...actions]);
-    });
-  }
-}
 
 describe('a process signal', () => {
   follows([

@@ -4,13 +4,10 @@ import { test } from 'node:test';
 import { isLameduckError } from '../../../src/errors.ts';
 import { RunningTerm } from '../../../src/leader-election/loop/term.ts';
 import { settled } from '../../support/fake-clock.ts';
-import { Contest } from '../support/contest.ts';
+import { Contest, leading } from '../support/contest.ts';
 
 test('LT-46, L-095, L-104, L-133 an elector whose event loop was blocked for 20 s does not lead, even before a timer fires', async (t) => {
-  const contest = await Contest.begin(t);
-  const a = contest.contender('a');
-  const running = a.run();
-  await contest.advance(1_000);
+  const { contest, a, running } = await leading(t);
   const before = contest.server.calls.length;
   contest.clock.block(20_000);
   assert.equal(a.terms[0]?.isLeader(), false);
@@ -93,10 +90,7 @@ test('LT-47 a wall clock that is set back changes neither the term nor its renew
 });
 
 test('LT-47 after the wall clock was set forward, a leader leads again only when a write to its own, unchanged record has succeeded', async (t) => {
-  const contest = await Contest.begin(t);
-  const a = contest.contender('a');
-  const running = a.run();
-  await contest.advance(1_000);
+  const { contest, a, running } = await leading(t);
   const version = contest.server.store.current('app')?.metadata.resourceVersion;
   contest.wallAhead = 3_600_000;
   assert.equal(a.terms[0]?.isLeader(), false);
@@ -130,10 +124,7 @@ test('LT-47, L-096 a wall clock that is set forward does not end the wait for an
 });
 
 test('LT-47, L-195 a leader whose machine was suspended loses its term to the elector that has taken over', async (t) => {
-  const contest = await Contest.begin(t);
-  const a = contest.contender('a');
-  const running = a.run();
-  await contest.advance(1_000);
+  const { contest, a, running } = await leading(t);
   contest.wallAhead = 60_000;
   contest.heldBy('b');
   const taken = JSON.stringify(contest.server.store.current('app'));

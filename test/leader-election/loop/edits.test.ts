@@ -1,13 +1,10 @@
 // Tests edits of the Lease during a term: edits that end the term, and edits that the leader corrects.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Contest } from '../support/contest.ts';
+import { Contest, leading } from '../support/contest.ts';
 
 test('LT-20, L-083, L-111, L-112, L-185, L-191 a term ends at once when another elector holds the Lease, and the record of that elector is not changed', async (t) => {
-  const contest = await Contest.begin(t);
-  const a = contest.contender('a');
-  const running = a.run();
-  await contest.advance(1_000);
+  const { contest, a, running } = await leading(t);
   contest.heldBy('b');
   const stolen = JSON.stringify(contest.server.store.current('app'));
   const sent = contest.server.calls.length;
@@ -30,10 +27,7 @@ test('LT-20, L-083, L-111, L-112, L-185, L-191 a term ends at once when another 
 });
 
 test('LT-21, L-071 a Lease whose record was emptied ends the term, and the next term has another token', async (t) => {
-  const contest = await Contest.begin(t);
-  const a = contest.contender('a');
-  const running = a.run();
-  await contest.advance(1_000);
+  const { contest, a, running } = await leading(t);
   contest.heldBy('', { leaseTransitions: 0 });
   await contest.advance(3_000);
   assert.equal(a.terms[0]?.signal.aborted, true);
@@ -46,10 +40,7 @@ test('LT-21, L-071 a Lease whose record was emptied ends the term, and the next 
 });
 
 test('LT-22, L-072 a deleted Lease ends the term, and the next term uses a new Lease with a greater token', async (t) => {
-  const contest = await Contest.begin(t);
-  const a = contest.contender('a');
-  const running = a.run();
-  await contest.advance(1_000);
+  const { contest, a, running } = await leading(t);
   const { uid } = contest.server.store.current('app')?.metadata ?? {};
   contest.server.store.delete('app');
   const sent = contest.server.calls.length;
@@ -68,10 +59,7 @@ test('LT-22, L-072 a deleted Lease ends the term, and the next term uses a new L
 });
 
 test('LT-23 a Lease that was deleted and created by another program ends the term', async (t) => {
-  const contest = await Contest.begin(t);
-  const a = contest.contender('a');
-  const running = a.run();
-  await contest.advance(1_000);
+  const { contest, a, running } = await leading(t);
   contest.server.store.delete('app');
   contest.heldBy('b');
   await contest.advance(1_500);

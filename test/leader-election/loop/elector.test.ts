@@ -6,7 +6,7 @@ import { settled } from '../../support/fake-clock.ts';
 import { until } from '../../support/until.ts';
 import { ElectionLog } from '../../../src/leader-election/loop/election-log.ts';
 import { status } from '../../support/lease-store.ts';
-import { Contest } from '../support/contest.ts';
+import { Contest, leading } from '../support/contest.ts';
 import { electionOf } from '../support/election.ts';
 import { countingResources } from '../support/resources.ts';
 
@@ -96,10 +96,7 @@ test("LT-40, L-085 the leader gauge follows the elector's term", async (t) => {
 });
 
 test('LT-41, L-111, L-112 a term creates two Events, and neither delays a renewal', async (t) => {
-  const contest = await Contest.begin(t);
-  const a = contest.contender('a');
-  const running = a.run();
-  await contest.advance(1_000);
+  const { contest, a, running } = await leading(t);
   const stopped = a.elector.stop();
   await contest.advance(1_000);
   await stopped;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { status } from '../../support/lease-store.ts';
-import { Contest } from '../support/contest.ts';
+import { Contest, leading } from '../support/contest.ts';
 
 test('LT-01, L-052, L-061, L-068, L-080, L-131 without a Lease, a leader creates it, renews it at once and then every 2 s', async (t) => {
   const contest = await Contest.begin(t);
@@ -146,10 +146,7 @@ test('LT-15 if the response to a creation is lost, the next attempt begins the t
 });
 
 test('LT-16, L-084, L-123 a renewal whose response is lost does not extend the term, and does not end it', async (t) => {
-  const contest = await Contest.begin(t);
-  const a = contest.contender('a');
-  const running = a.run();
-  await contest.advance(1_000);
+  const { contest, a, running } = await leading(t);
   let isLost = false;
   contest.server.script = ({ method }) => {
     if (method !== 'PUT' || isLost) return undefined;
