@@ -159,6 +159,6 @@ function say(text: string): void {
   try {
     (require('node:fs') as typeof FileSystem).writeSync(2, `lameduck/register: ${text}\n`);
   } catch {
-    // Standard error is closed, so nobody can read the line.
+    // The line cannot be written, because standard error is closed.
   }
 }

@@ -282,7 +282,7 @@ export const leaseRules: Readonly<Record<string, string>> = {
   'L-124':
     'A leader that cannot reach the API server stops its work on its own. After an outage, a follower that saw the Lease before takes over with its first GET, and a new process waits. If only responses are lost, a follower waits from the last stored write.',
   'L-126':
-    'Leader election is safe only if identities are unique and nobody edits or deletes the Lease. The clocks must run at nearly the same rate, but may show different times of day. A pause beyond the safety margin, or an etcd that was restored from a backup, can cause two leaders.',
+    'Leader election is safe only if identities are unique and nobody edits or deletes the Lease. The clocks may show different times of day, but must run at nearly the same rate. A pause beyond the safety margin, or an etcd that was restored from a backup, can cause two leaders.',
   'L-127':
     "client-go's documentation does not promise that only one leader acts at a time. lameduck's page says the same, and shows how a store checks a token.",
   'L-132': 'A token protects data only if the store of the data checks the token.',

@@ -13,6 +13,6 @@ export function say(descriptor: number, line: string): void {
   try {
     writeSync(descriptor, `${line}\n`);
   } catch {
-    // The stream is closed, so nobody can read the line. The caller still gets the exit code.
+    // The line cannot be written, because the stream is closed. The caller still gets the exit code.
   }
 }

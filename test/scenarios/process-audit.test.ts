@@ -166,7 +166,7 @@ const hostile: readonly [what: string, code: string, prepare: (file: AuditFile) 
     },
   ],
   [
-    'to a pipe that nobody reads',
+    'to a pipe that is never read',
     'ENXIO',
     ({ path }) => {
       execFileSync('mkfifo', [path]);
