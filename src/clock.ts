@@ -8,7 +8,7 @@ const now = performance.now.bind(performance);
 const { clearTimeout: stopTimer } = timers;
 const hrtime = process.hrtime.bind(process);
 
-export const startTimer = timers.setTimeout;
+const { setTimeout: startTimer } = timers;
 
 export const startImmediate = timers.setImmediate;
 
@@ -30,17 +30,26 @@ export interface Clock {
   afterUnref(milliseconds: number, callback: () => void): () => void;
 }
 
+/** longestTimer is Node's longest timer, in milliseconds. A longer timer would fire at once. */
+export const longestTimer = 2 ** 31 - 1;
+
+// Node truncates both the duration and the current time to whole milliseconds. Without the added millisecond, a timer
+// could fire before its duration has passed.
+function startLater(callback: () => void, milliseconds: number): NodeJS.Timeout {
+  return startTimer(callback, Math.min(Math.ceil(milliseconds) + 1, longestTimer));
+}
+
 /** systemClock is the clock of this machine. */
 export const systemClock: Clock = {
   now,
   after(milliseconds, callback) {
-    const timer = startTimer(callback, milliseconds);
+    const timer = startLater(callback, milliseconds);
     return () => {
       stopTimer(timer);
     };
   },
   afterUnref(milliseconds, callback) {
-    const timer = startTimer(callback, milliseconds).unref();
+    const timer = startLater(callback, milliseconds).unref();
     return () => {
       stopTimer(timer);
     };

@@ -46,6 +46,21 @@ test('timers run in the order of their times, and a cancelled timer does not run
   assert.deepEqual(calls, ['sooner', 'later']);
 });
 
+test('a timer never runs before its duration has passed', async () => {
+  const early: number[] = [];
+  const run = (milliseconds: number): Promise<void> =>
+    new Promise((resolve) => {
+      const since = systemClock.now();
+      systemClock.after(milliseconds, () => {
+        const took = systemClock.now() - since;
+        if (took < milliseconds) early.push(milliseconds - took);
+        resolve();
+      });
+    });
+  for (let round = 0; round < 30; round++) await Promise.all([1, 1.4, 2.9, 5, 7.7].map(run));
+  assert.deepEqual(early, []);
+});
+
 test('a wait on a clock ends when its duration has passed', async () => {
   const clock = new FakeClock();
   let isOver = false;

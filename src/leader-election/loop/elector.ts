@@ -1,6 +1,6 @@
 // The loop of an elector. It sends the requests that the decision plans, and runs the program's work while this process
 // leads. On stop, it ends the work and the election.
-import type { Clock } from '../../clock.ts';
+import { longestTimer, type Clock } from '../../clock.ts';
 import { LameduckError } from '../../errors.ts';
 import type { ElectorCounts } from '../../observer.ts';
 import { checkFunction } from '../../registration.ts';
@@ -39,10 +39,6 @@ const leastTimeToStop = 1_000;
 
 // A release is given up this many milliseconds before the limit of `stop()`, so that the promise resolves in time.
 const leastTimeToReport = 100;
-
-// Node's longest timer, in milliseconds. The Lease of another client may last longer, and a longer timer would fire at
-// once.
-const longestTimer = 2 ** 31 - 1;
 
 // The livez check tolerates a renewal that is this many milliseconds older than the lease duration, as the components of
 // Kubernetes do (L-103).
@@ -316,6 +312,7 @@ export class LeaseElector {
 
   #sleep(milliseconds: number): Promise<void> {
     return new Promise((resolve) => {
+      // The Lease of another client may last longer than a timer.
       const most = Math.min(milliseconds, longestTimer);
       const cancel = milliseconds === Infinity ? () => undefined : this.#parts.clock.after(most, done);
       this.#wake = done;
