@@ -72,7 +72,7 @@ test('after SIGKILL only the last audit events are missing', async (t) => {
     client.get('/', `X-Request-Id: ${String(count)}\r\n`);
     await client.reader.next();
   }
-  // The disk of a busy machine can be far behind the responses.
+  // On a busy machine, the disk has an event long after its response.
   await until(() => file.lines.length > 810);
   served.kill('SIGKILL');
   await served.exit;
