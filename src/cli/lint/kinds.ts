@@ -4,6 +4,7 @@
 const kinds: readonly string[] = [
   'Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob', 'ReplicationController',
   'Service', 'Endpoints', 'EndpointSlice', 'Ingress', 'IngressClass', 'NetworkPolicy', 'HTTPRoute', 'BackendConfig',
+  'GCPBackendPolicy', 'HealthCheckPolicy',
   'PodDisruptionBudget', 'HorizontalPodAutoscaler', 'ScaledObject',
   'ConfigMap', 'Secret', 'ServiceAccount', 'Role', 'RoleBinding', 'ClusterRole', 'ClusterRoleBinding',
   'Namespace', 'Node', 'Event', 'LimitRange', 'ResourceQuota', 'PriorityClass', 'RuntimeClass', 'Lease', 'PodTemplate',

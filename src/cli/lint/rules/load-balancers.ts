@@ -34,7 +34,13 @@ export interface Lag {
 
 const albIdleSeconds = 60;
 const nginxReadSeconds = 60;
+
+// The load balancer of Google Cloud for an Ingress or a Gateway of GKE.
+const googleTitle = 'The Google Cloud load balancer';
+const googleIdleSeconds = 600;
 const googleResponseSeconds = 30;
+// How long it can send connections to a pod that is a network endpoint.
+const googleEndpointLag: Lag = { seconds: 40 };
 
 /** ingressClassOf returns the class of an Ingress, from `spec.ingressClassName` or the older annotation. */
 export function ingressClassOf(ingress: ManifestObject): string {
@@ -49,6 +55,8 @@ export function loadBalancersOf(container: Container, workload: Workload, invent
     .flatMap((service) => [
       ...ingressesOf([service], inventory).flatMap((ingress) => ofIngress(ingress, service, inventory) ?? []),
       ...ofService(service),
+      ...gatewaysOf(service, inventory),
+      ...googleGatewaysOf(service, inventory),
     ]);
 }
 
@@ -107,13 +115,13 @@ function googleLoadBalancer(ingressClass: string, service: ManifestObject, inven
   const config = backendConfigOf(service, inventory);
   const { checkIntervalSec, unhealthyThreshold, timeoutSec } = object(config?.['healthCheck']);
   return {
-    title: 'The Google Cloud load balancer',
-    idleSeconds: 600,
+    title: googleTitle,
+    idleSeconds: googleIdleSeconds,
     responseSeconds: config && (numberOrUndefined(config['timeoutSec']) ?? googleResponseSeconds),
     lag:
       isToPods === false
         ? healthCheckLag(service, [checkIntervalSec, unhealthyThreshold, timeoutSec])
-        : { seconds: 40 },
+        : googleEndpointLag,
     drainSeconds:
       isToPods === true ? numberOrUndefined(object(config?.['connectionDraining'])['drainingTimeoutSec']) : undefined,
   };
@@ -172,6 +180,50 @@ function ofService(service: ManifestObject): LoadBalancer[] {
           : undefined,
     },
   ];
+}
+
+// Returns the gateways whose HTTPRoutes state how long they wait for a response of the Service. The Gateway API has no
+// default for this time, and 0s means that there is no limit.
+function gatewaysOf(service: ManifestObject, { objects: all }: Inventory): LoadBalancer[] {
+  return all.flatMap((route) => {
+    if (route.kind !== 'HTTPRoute') return [];
+    const seconds = objects(object(route.fields['spec'])['rules'])
+      .filter(({ backendRefs }) => objects(backendRefs).some((one) => isReference(one, route, service)))
+      .map(({ timeouts }) => {
+        const { request, backendRequest = request } = object(timeouts);
+        return (parseDuration(text(backendRequest, '')) ?? 0) / 1_000;
+      });
+    const responseSeconds = Math.max(0, ...seconds);
+    return responseSeconds > 0 ? [{ title: `The gateway of HTTPRoute ${route.name}`, responseSeconds }] : [];
+  });
+}
+
+// Returns the load balancers of Google Cloud that a GCPBackendPolicy configures for the Service. A policy has an effect
+// only for a Gateway of GKE, which always sends requests to pods.
+function googleGatewaysOf(service: ManifestObject, { objects: all }: Inventory): LoadBalancer[] {
+  return all.flatMap((policy) => {
+    const { targetRef, default: settings } = object(policy.fields['spec']);
+    if (policy.kind !== 'GCPBackendPolicy' || !isReference(object(targetRef), policy, service)) return [];
+    const { timeoutSec, connectionDraining } = object(settings);
+    return [
+      {
+        title: googleTitle,
+        idleSeconds: googleIdleSeconds,
+        responseSeconds: numberOrUndefined(timeoutSec) ?? googleResponseSeconds,
+        lag: googleEndpointLag,
+        drainSeconds: numberOrUndefined(object(connectionDraining)['drainingTimeoutSec']),
+      },
+    ];
+  });
+}
+
+// Tells whether a reference of an object, such as a backendRef, names the Service.
+function isReference(
+  { kind = 'Service', name, namespace }: Fields,
+  { namespace: own }: ManifestObject,
+  service: ManifestObject,
+): boolean {
+  return kind === 'Service' && name === service.name && text(namespace, own) === service.namespace;
 }
 
 // Returns the time after which a load balancer removes a node without a ready pod (H-048). The times are the interval,
