@@ -1,7 +1,7 @@
 // Runs `lameduck rehearse` as a user does, on servers that lose requests and on one that loses none.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
@@ -123,6 +123,29 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     assert.match(command.output, /^scenarios not run because of the interruption: 10$/m);
     assert.ok(!isRunning(mark));
   });
+
+  it(
+    'a second Ctrl-C ends lameduck rehearse at once and leaves no process behind',
+    { skip: whyNoNamespace },
+    async (t) => {
+      const mark = randomUUID();
+      const received = join(folder(t), 'received');
+      // The server never responds. After the first Ctrl-C, the rehearsal waits for the requests in flight.
+      const silent = nodeProgram(`
+      import { writeFileSync } from 'node:fs';
+      import { createServer } from 'node:http';
+      createServer(() => writeFileSync(${JSON.stringify(received)}, '')).listen(0);
+    `);
+      const args = [main, 'rehearse', '--', ...silent, mark];
+      const command = disposed(t, new CommandUnderTest(process.execPath, args));
+      await until(() => existsSync(received));
+      command.kill('SIGINT');
+      await command.printed(/the rehearsal was interrupted/);
+      command.kill('SIGINT');
+      assert.deepEqual(await command.exit, { code: null, signal: 'SIGINT' }, command.output);
+      await until(() => !isRunning(mark));
+    },
+  );
 
   it('lameduck rehearse does not wait for the grace period at Ctrl-C', async (t) => {
     const mark = randomUUID();
