@@ -9,7 +9,7 @@ import { joinServers, listenNoMore } from './fastify/servers.ts';
 import type { Lameduck } from './handle.ts';
 import { manage, type LameduckOptions } from './manage.ts';
 import { checkPackage } from './package-version.ts';
-import { checkOptions } from './registration.ts';
+import { checkOptions } from './arguments.ts';
 import { isDisabled } from './settings/environment.ts';
 
 export type { LameduckRouteConfig } from './fastify/routes.ts';

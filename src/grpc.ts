@@ -12,7 +12,7 @@ import type { Lameduck } from './handle.ts';
 import { lifecycleOf } from './manage.ts';
 import type { Parts } from './parts.ts';
 import { checkPackage } from './package-version.ts';
-import { checkName, checkOptions } from './registration.ts';
+import { checkName, checkOptions } from './arguments.ts';
 
 /** GrpcHealthOptions adds gRPC services whose status `grpcHealth()` reports. */
 export interface GrpcHealthOptions {

@@ -9,7 +9,7 @@ import type { Hooks } from './hooks/hooks.ts';
 import type { Traffic } from './http/traffic.ts';
 import type { Lifecycle, LifecycleSignals } from './lifecycle/signals.ts';
 import type { HookKind, ShutdownRecord } from './observer.ts';
-import { checkOptions, readLimit } from './registration.ts';
+import { checkOptions, readLimit } from './arguments.ts';
 import { checkBudget, type ExplainedBudget } from './settings/budget.ts';
 import { formatDuration, type Duration } from './settings/duration.ts';
 import type { Settings } from './settings/table.ts';

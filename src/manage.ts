@@ -25,7 +25,7 @@ import { errorText, terminationText, writeTerminationMessage } from './process/t
 import { runsTests } from './process/test-runner.ts';
 import { thisProcess } from './process/this-process.ts';
 import { processWarnings } from './process/warnings.ts';
-import { checkOptions } from './registration.ts';
+import { checkOptions } from './arguments.ts';
 import { checkBudget, explainBudget, inStartLine, withoutDelay } from './settings/budget.ts';
 import { completeSettings, type CompletedSettings, type Sources } from './settings/complete.ts';
 import { functionAllowed } from './settings/kinds.ts';

@@ -6,7 +6,7 @@ import type { Server } from './http/server.ts';
 import { lifecycleOf, manage, type ManagedLifecycle } from './manage.ts';
 import type { ShutdownRecord } from './observer.ts';
 import { quiet } from './observers/logger.ts';
-import { checkFunction, checkOptions, readLimit } from './registration.ts';
+import { checkFunction, checkOptions, readLimit } from './arguments.ts';
 import { formatDuration, type Duration } from './settings/duration.ts';
 import { isDisabled } from './settings/environment.ts';
 import { isDoneWithin, resultOf, settle, workFailed } from './testing/outcome.ts';

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { LifecycleSignals } from '../lifecycle/signals.ts';
 import type { Answer } from '../message.ts';
 import type { Observer } from '../observer.ts';
-import { checkFunction, checkName, checkOptions } from '../registration.ts';
+import { checkFunction, checkName, checkOptions } from '../arguments.ts';
 import { Check, type CheckFunction, type CheckOptions } from './check.ts';
 import { DependencyWarnings } from './dependency-warnings.ts';
 import { Endpoint, type EndpointName } from './endpoint.ts';

@@ -1,7 +1,7 @@
 // The three kinds of hook: how each kind is registered, and in which order its hooks run.
 import type { Clock } from '../clock.ts';
 import { LameduckError } from '../errors.ts';
-import { checkFunction, checkName } from '../registration.ts';
+import { checkFunction, checkName } from '../arguments.ts';
 import type { HookFailure, HookKind, Observer } from '../observer.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { runHook, type Hook, type HookFunction, type HookLimits } from './hook.ts';

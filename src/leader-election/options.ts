@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { LameduckError, quoted } from '../errors.ts';
 import { loggerAllowed, type Logger } from '../observers/logger.ts';
 import type { LogSettings } from '../observers/logging.ts';
-import { checkOptions } from '../registration.ts';
+import { checkOptions } from '../arguments.ts';
 import { aloneVariable, readTable, type FunctionOptions, type Table } from '../settings/complete.ts';
 import { formatDuration } from '../settings/duration.ts';
 import { electionTable, electionVariableOf } from '../settings/election-table.ts';

@@ -14,21 +14,21 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
   lifecycle: [],
   'message.ts': [],
   settings: ['errors.ts'],
-  'registration.ts': ['errors.ts', 'settings'],
+  'arguments.ts': ['errors.ts', 'settings'],
   'observer.ts': ['lifecycle', 'message.ts'],
   'inspection.ts': ['lifecycle', 'observer.ts'],
   'package-version.ts': ['errors.ts'],
   'node-internals.ts': [],
   'patch-emit.ts': [],
   'version.ts': [],
-  hooks: ['clock.ts', 'errors.ts', 'registration.ts', 'observer.ts', 'settings'],
+  hooks: ['clock.ts', 'errors.ts', 'arguments.ts', 'observer.ts', 'settings'],
   health: [
     'clock.ts',
     'errors.ts',
     'lifecycle',
     'message.ts',
     'observer.ts',
-    'registration.ts',
+    'arguments.ts',
     'settings',
     'thenable.ts',
   ],
@@ -103,7 +103,7 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
     'probe-thread.ts',
     'probe-worker',
     'process',
-    'registration.ts',
+    'arguments.ts',
     'settings',
   ],
   // A primary of node:cluster and its workers, each with its lifecycle.
@@ -143,7 +143,7 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
     'http',
     'lifecycle',
     'observer.ts',
-    'registration.ts',
+    'arguments.ts',
     'settings',
     'shutdown.ts',
     'startup.ts',
@@ -171,7 +171,7 @@ export const permitted: Readonly<Record<string, readonly string[]>> = {
   // A lifecycle for a program that does not use lameduck. register.cts loads it when the first server listens.
   register: ['handle.ts', 'http', 'manage.ts', 'parts.ts', 'patch-emit.ts', 'process', 'settings'],
   // Contends for a Lease. leader-election.ts connects it to a lifecycle and the process.
-  'leader-election': ['bundled.ts', 'clock.ts', 'errors.ts', 'observer.ts', 'observers', 'registration.ts', 'settings'],
+  'leader-election': ['bundled.ts', 'clock.ts', 'errors.ts', 'observer.ts', 'observers', 'arguments.ts', 'settings'],
   // Starts a server in a test and counts its requests. testing.ts assembles it.
   testing: [
     'address.ts',

@@ -3,7 +3,7 @@
 import { longestTimer, type Clock } from '../../clock.ts';
 import { LameduckError } from '../../errors.ts';
 import type { ElectorCounts } from '../../observer.ts';
-import { checkFunction } from '../../registration.ts';
+import { checkFunction } from '../../arguments.ts';
 import type { LeaseApi } from '../api-client/api-client.ts';
 import { hint, learn, lose, plan, release, sending, watching } from '../decision/decision.ts';
 import type { ElectionLog } from './election-log.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkFunction, checkName, readLimit } from '../src/registration.ts';
+import { checkFunction, checkName, readLimit } from '../src/arguments.ts';
 import type { Duration } from '../src/settings/duration.ts';
 
 for (const name of ['a', 'warm-up', 'cache/warm-up', 'db_1.replica', 'A0']) {
