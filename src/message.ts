@@ -6,8 +6,8 @@ import type { Socket } from 'node:net';
 /** given is the key under which an HTTP/2 stream stores the request object of node:http2's compatibility API. */
 export const given = Symbol('lameduck.given');
 
-/** Request is the common part of node:http's IncomingMessage and a stream of node:http2. */
-export interface Request {
+/** HttpRequest is the common part of node:http's IncomingMessage and a stream of node:http2. */
+export interface HttpRequest {
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly headers: IncomingHttpHeaders;
@@ -32,7 +32,7 @@ const longestIdentifier = 128;
  * identifiersOf returns the headers `traceparent` and `x-request-id` of a request. It omits a header that the client
  * has not sent.
  */
-export function identifiersOf({ headers }: Request): RequestIdentifiers {
+export function identifiersOf({ headers }: HttpRequest): RequestIdentifiers {
   const { traceparent, 'x-request-id': requestId } = headers as Partial<Record<string, unknown>>;
   return {
     ...(typeof traceparent === 'string' && { traceparent: traceparent.slice(0, longestIdentifier) }),
@@ -60,9 +60,9 @@ export function keyOf(request: object): object {
   return (request as Face).stream ?? request;
 }
 
-/** Response is the common part of node:http's ServerResponse and a stream of node:http2. */
-export interface Response {
-  readonly req: Request;
+/** HttpResponse is the common part of node:http's ServerResponse and a stream of node:http2. */
+export interface HttpResponse {
+  readonly req: HttpRequest;
   readonly statusCode: number;
   readonly headersSent: boolean;
   readonly writableEnded: boolean;
@@ -81,7 +81,7 @@ export interface Response {
  * sentStatus returns the status code that a response has sent. It returns undefined if the response has sent nothing,
  * even if a handler has already set a code.
  */
-export function sentStatus(response: Response): number | undefined {
+export function sentStatus(response: HttpResponse): number | undefined {
   const { statusCode } = response as { statusCode: unknown };
   // A pipelined response that waits for an earlier response has sent nothing, even if its handler has already ended it.
   const isSent =

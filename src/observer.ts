@@ -1,6 +1,6 @@
 // The interfaces with which a lifecycle reports its events to the log, the metrics and the audit log.
 import type { SignalName } from './lifecycle/graph.ts';
-import type { Request, RequestIdentifiers, Response } from './message.ts';
+import type { HttpRequest, RequestIdentifiers, HttpResponse } from './message.ts';
 
 /** TrafficCounts is the number of open connections and of requests, over all servers, at one moment. */
 export interface TrafficCounts {
@@ -240,7 +240,7 @@ export interface RequestObserver {
    * onRequestEnd is called for each request that is not long-running. `durationMs` counts from the arrival of the
    * request's headers. The response is complete only if its `writableFinished` is true.
    */
-  onRequestEnd(response: Response, durationMs: number): void;
+  onRequestEnd(response: HttpResponse, durationMs: number): void;
   /** onLongRunningEnd is called when an event stream, an upgraded socket or another long-running request has ended. */
   onLongRunningEnd(): void;
 }
@@ -251,13 +251,13 @@ export interface RequestObserver {
  */
 export interface AuditLog {
   /** onReceived is called just before the program receives the request. */
-  onReceived(key: object, request: Request): void;
+  onReceived(key: object, request: HttpRequest): void;
   /** onStarted is called when the headers of the response to a long-running request have been sent. */
   onStarted(key: object, status: number): void;
   /** onPanic is called when the program's listener for the request has thrown. */
   onPanic(key: object): void;
   /** onComplete is called when the request has ended. `response` is undefined for an upgraded socket. */
-  onComplete(key: object, response?: Response): void;
+  onComplete(key: object, response?: HttpResponse): void;
   /** flush resolves when every event has been written, or when no event can be written. */
   flush(): Promise<void>;
   /** missing is the number of events that were dropped or have not been written yet. */

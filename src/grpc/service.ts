@@ -8,7 +8,7 @@ import {
 } from '@grpc/grpc-js';
 import type { ServingStatus, Statuses } from './statuses.ts';
 
-interface Request {
+interface HealthCheckRequest {
   readonly service: string;
 }
 
@@ -25,7 +25,7 @@ const mostWatchers = 1_000;
  */
 export class HealthService {
   readonly #statuses: Statuses;
-  readonly #streams = new Map<ServerWritableStream<Request, Reply>, () => void>();
+  readonly #streams = new Map<ServerWritableStream<HealthCheckRequest, Reply>, () => void>();
   #takesWatches = true;
 
   constructor(statuses: Statuses) {
@@ -35,13 +35,13 @@ export class HealthService {
   /** implementation is the argument of `addService` of @grpc/grpc-js. */
   get implementation(): UntypedServiceImplementation {
     return {
-      check: (call: ServerUnaryCall<Request, Reply>, callback: sendUnaryData<Reply>) => {
+      check: (call: ServerUnaryCall<HealthCheckRequest, Reply>, callback: sendUnaryData<Reply>) => {
         void this.#check(call.request.service, callback);
       },
       list: (_call: ServerUnaryCall<object, object>, callback: sendUnaryData<object>) => {
         void this.#list(callback);
       },
-      watch: (stream: ServerWritableStream<Request, Reply>) => {
+      watch: (stream: ServerWritableStream<HealthCheckRequest, Reply>) => {
         this.#watch(stream);
       },
     };
@@ -72,7 +72,7 @@ export class HealthService {
     callback(null, { statuses: Object.fromEntries(await Promise.all(this.#statuses.names.map(reply))) });
   }
 
-  #watch(stream: ServerWritableStream<Request, Reply>): void {
+  #watch(stream: ServerWritableStream<HealthCheckRequest, Reply>): void {
     if (!this.#takesWatches) {
       stream.emit('error', { code: grpcStatus.UNAVAILABLE, details: 'the server is shutting down' });
       return;

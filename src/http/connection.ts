@@ -13,7 +13,7 @@ import { Http1Exchange } from './http1/exchange.ts';
 import type { Session } from './http2/session.ts';
 import { isHandedOver, isInBody, isInMessage, responseOn } from '../node-internals.ts';
 import { sendFin } from './responses/fin.ts';
-import { keyOf, type Response } from '../message.ts';
+import { keyOf, type HttpResponse } from '../message.ts';
 import type { Upgraded } from './upgraded/socket.ts';
 
 // How long a client may still send the body of an answered request, in milliseconds.
@@ -167,7 +167,7 @@ export class Connection {
    * the response from the socket, unless the request was pipelined. So lameduck can find the request later and count it
    * then. Counting each request at once, with a listener for its end, would be lameduck's largest cost.
    */
-  note(response: Response, now: number): boolean {
+  note(response: HttpResponse, now: number): boolean {
     if (responseOn(this.#socket) !== response) return false;
     this.#notedAt = now;
     return true;

@@ -2,7 +2,7 @@
 // other object stores the state of the request.
 import type { EventEmitter } from 'node:events';
 import type { Writable } from 'node:stream';
-import type { Request, Response } from '../message.ts';
+import type { HttpRequest, HttpResponse } from '../message.ts';
 import type { Connection } from './connection.ts';
 
 /** Ending is how the drain ends one long-running request. */
@@ -47,7 +47,7 @@ export const released: State = { is: 'released' };
 export interface Exchange {
   /** state is the state of the request. Only InFlight changes it. */
   state: State;
-  readonly request: Request;
+  readonly request: HttpRequest;
   readonly arrivedAt: number;
   /** isWhole tells whether the whole response has been passed to the kernel. */
   readonly isWhole: boolean;
@@ -62,7 +62,7 @@ export function isLongRunning({ state }: Exchange): boolean {
 
 /** HttpExchange is an HTTP request and its response. HTTP/1.1 and HTTP/2 each have an implementation. */
 export interface HttpExchange extends Exchange {
-  readonly response: Response;
+  readonly response: HttpResponse;
   readonly connection: Connection;
   /** cancelTimeout cancels the timer of `requestTimeout`. */
   cancelTimeout: (() => void) | undefined;
@@ -77,7 +77,7 @@ export interface HttpExchange extends Exchange {
   /** writable is the stream to which the handler writes the body. */
   readonly writable: Writable;
   /** onEnd calls `callback` when the response has ended, complete or not. `this` is then the response. */
-  onEnd(callback: (this: Response) => void): void;
+  onEnd(callback: (this: HttpResponse) => void): void;
   /** onHead calls `callback` when the headers have been sent. Only the first call has an effect. */
   onHead(callback: (exchange: HttpExchange) => void): void;
   /**

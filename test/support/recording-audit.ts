@@ -1,5 +1,5 @@
 // An AuditLog that stores the stages of each request as text, by the path of the request.
-import type { Request, Response } from '../../src/message.ts';
+import type { HttpRequest, HttpResponse } from '../../src/message.ts';
 import type { AuditLog } from '../../src/observer.ts';
 import { sentStatus } from '../../src/message.ts';
 
@@ -17,7 +17,7 @@ export class RecordingAudit implements AuditLog {
     return [...this.#stages.keys()];
   }
 
-  onReceived(key: object, { url = '' }: Request): void {
+  onReceived(key: object, { url = '' }: HttpRequest): void {
     this.#paths.set(key, url);
     this.#add(key, 'received');
   }
@@ -30,7 +30,7 @@ export class RecordingAudit implements AuditLog {
     this.#add(key, 'panic');
   }
 
-  onComplete(key: object, response?: Response): void {
+  onComplete(key: object, response?: HttpResponse): void {
     const end = response === undefined ? 'closed' : `${String(sentStatus(response))} ${outcome(response)}`;
     this.#add(key, end);
   }
@@ -45,6 +45,6 @@ export class RecordingAudit implements AuditLog {
   }
 }
 
-function outcome({ writableFinished }: Response): string {
+function outcome({ writableFinished }: HttpResponse): string {
   return writableFinished ? 'whole' : 'incomplete';
 }

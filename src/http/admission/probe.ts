@@ -1,9 +1,9 @@
 // Sends the answer to a probe over HTTP.
-import type { Answer, Request, Response } from '../../message.ts';
+import type { Answer, HttpRequest, HttpResponse } from '../../message.ts';
 import { sendWhole } from '../responses/send-whole.ts';
 
 /** answerProbe sends the answer to a probe as soon as the answer is known. */
-export function answerProbe(request: Request, response: Response, answer: Answer | Promise<Answer>): void {
+export function answerProbe(request: HttpRequest, response: HttpResponse, answer: Answer | Promise<Answer>): void {
   request.resume();
   if (answer instanceof Promise)
     void answer.then((settled) => {

@@ -1,7 +1,7 @@
 // A request of HTTP/1.1 and its response.
 import type { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { Request, Response } from '../../message.ts';
+import type { HttpRequest, HttpResponse } from '../../message.ts';
 import type { Connection } from '../connection.ts';
 import { noted, type HttpExchange, type State } from '../exchange.ts';
 import { isDestroyedHere } from '../in-flight/aborted.ts';
@@ -31,7 +31,7 @@ export class Http1Exchange implements HttpExchange {
     this.arrivedAt = arrivedAt;
   }
 
-  get request(): Request {
+  get request(): HttpRequest {
     return this.response.req;
   }
 
@@ -59,7 +59,7 @@ export class Http1Exchange implements HttpExchange {
     return this.response;
   }
 
-  onEnd(callback: (this: Response) => void): void {
+  onEnd(callback: (this: HttpResponse) => void): void {
     this.response.on('close', callback);
   }
 

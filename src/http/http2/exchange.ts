@@ -2,7 +2,7 @@
 import type { EventEmitter } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
-import { given, type Response } from '../../message.ts';
+import { given, type HttpResponse } from '../../message.ts';
 import { patchEmit } from '../../patch-emit.ts';
 import type { Connection } from '../connection.ts';
 import { noted, type HttpExchange, type State } from '../exchange.ts';
@@ -85,7 +85,7 @@ export class Http2Exchange implements HttpExchange {
     this.request[given] = request;
   }
 
-  onEnd(callback: (this: Response) => void): void {
+  onEnd(callback: (this: HttpResponse) => void): void {
     this.stream.on('close', () => {
       callback.call(this.response);
     });

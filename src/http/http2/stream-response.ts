@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
-import { given, type Request, type Response } from '../../message.ts';
+import { given, type HttpRequest, type HttpResponse } from '../../message.ts';
 import { hasEnded, isClosedHere, sendsFile } from '../../node-internals.ts';
 
 // Error codes of RFC 9113, section 7. Node has them in node:http2, but loading node:http2 would cost time.
@@ -17,7 +17,7 @@ const grpcTrailers = { 'grpc-status': '14', 'grpc-message': 'the server is shutt
 const ofConnection = new Set(['connection', 'keep-alive', 'transfer-encoding']);
 
 /** StreamRequest is the request that opened an HTTP/2 stream. */
-export class StreamRequest implements Request {
+export class StreamRequest implements HttpRequest {
   readonly stream: ServerHttp2Stream;
   readonly headers: IncomingHttpHeaders;
   readonly socket: Socket;
@@ -58,7 +58,7 @@ function ignore(): void {
  * StreamResponse is the response on an HTTP/2 stream. The program, node:http2's compatibility API or lameduck may write
  * it.
  */
-export class StreamResponse implements Response {
+export class StreamResponse implements HttpResponse {
   readonly stream: ServerHttp2Stream;
   readonly req: StreamRequest;
   /** compatible is the response object of node:http2's compatibility API, if the program uses that API. */

@@ -1,9 +1,9 @@
 // Decides for a request without a complete response whether this process ended it or its client disconnected.
 import type { Socket } from 'node:net';
-import type { Response } from '../../message.ts';
+import type { HttpResponse } from '../../message.ts';
 
 /** isDestroyedHere tells whether this process, not the client, ended a request before its response was complete. */
-export function isDestroyedHere(socket: Socket, response: Response): boolean {
+export function isDestroyedHere(socket: Socket, response: HttpResponse): boolean {
   if (response.writableFinished) return false;
   // A socket that has no handle and is not destroyed was sent to another process, which answers the request.
   if (!socket.destroyed || socket.readableEnded) return false;

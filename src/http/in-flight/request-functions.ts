@@ -2,7 +2,7 @@
 // configured paths.
 import type { IncomingMessage } from 'node:http';
 import { messageOf } from '../../errors.ts';
-import { given, identifiersOf, type Request } from '../../message.ts';
+import { given, identifiersOf, type HttpRequest } from '../../message.ts';
 
 /** RequestFunctions are the functions with which a program classifies its requests. */
 export interface RequestFunctions {
@@ -21,8 +21,8 @@ export interface RequestFunctions {
 
 /** Classifiers contains the program's functions for requests of any protocol. */
 export interface Classifiers {
-  readonly longRunning: ((request: Request) => boolean | undefined) | undefined;
-  readonly route: ((request: Request) => string | undefined) | undefined;
+  readonly longRunning: ((request: HttpRequest) => boolean | undefined) | undefined;
+  readonly route: ((request: HttpRequest) => string | undefined) | undefined;
 }
 
 /**
@@ -60,7 +60,7 @@ function guard<Result>(
   name: string,
   ask: (request: IncomingMessage) => Result,
   warn: (message: string, details: object) => void,
-): (request: Request) => Result | undefined {
+): (request: HttpRequest) => Result | undefined {
   let hasFailed = false;
   return (request) => {
     try {

@@ -1,6 +1,6 @@
 // Records which requests of a lifecycle are counted, since when, and until when. It treats HTTP/1.1 and HTTP/2 alike.
 import { startImmediate, type Clock } from '../../clock.ts';
-import { socketOf, type Response } from '../../message.ts';
+import { socketOf, type HttpResponse } from '../../message.ts';
 import type { AuditLog, RequestObserver } from '../../observer.ts';
 import { connectionOf, type Connection } from '../connection.ts';
 import { isLongRunning, ours, serving, type Exchange, type HttpExchange } from '../exchange.ts';
@@ -61,7 +61,7 @@ export class Requests {
   readonly #isWatchedStream: (exchange: HttpExchange) => boolean;
   readonly #now: () => number;
   readonly #onHead: (exchange: HttpExchange) => void;
-  readonly #onEnd: (this: Response) => void;
+  readonly #onEnd: (this: HttpResponse) => void;
   /** #isWatched is true if an event stream must be recognized as soon as its headers have been sent. */
   readonly #isWatched: boolean;
   /** #enrolsOnArrival is true if each request is counted on arrival. From ShutdownInitiated on, it is always true. */
@@ -82,7 +82,7 @@ export class Requests {
     this.#now = () => clock.now();
     this.#ended = ended;
     // Use one function for all requests. A function for each request would cost memory.
-    this.#onEnd = function (this: Response): void {
+    this.#onEnd = function (this: HttpResponse): void {
       const exchange = connectionOf(this.req.socket)?.exchangeOf(this);
       if (exchange !== undefined) ended.onEnd(exchange);
     };

@@ -5,7 +5,7 @@ import type { Connection } from '../connection.ts';
 import type { Exchange, HttpExchange } from '../exchange.ts';
 import { isEventStream } from '../responses/head.ts';
 import type { Classifiers } from './request-functions.ts';
-import { identifiersOf, type Request } from '../../message.ts';
+import { identifiersOf, type HttpRequest } from '../../message.ts';
 
 /** describeUnfinished lists the requests without a complete response and the upgraded connections, oldest first. */
 export function describeUnfinished(
@@ -33,10 +33,10 @@ function isOrdinaryStream(exchange: Exchange): boolean {
   return exchange.state.is === 'serving' && isEventStream(exchange as HttpExchange);
 }
 
-function peerOf({ socket: { remoteAddress, remotePort } }: Request): string {
+function peerOf({ socket: { remoteAddress, remotePort } }: HttpRequest): string {
   return remoteAddress === undefined || remotePort === undefined ? 'unix:' : hostAndPort(remoteAddress, remotePort);
 }
 
-function pathOf({ url = '' }: Request): string {
+function pathOf({ url = '' }: HttpRequest): string {
   return url.split('?', 1)[0] as string;
 }

@@ -1,6 +1,6 @@
 // Decides which event streams the drain ends, and which it treats as ordinary responses.
 import type { HttpExchange } from '../exchange.ts';
-import type { Request } from '../../message.ts';
+import type { HttpRequest } from '../../message.ts';
 import { isEventStream } from '../responses/head.ts';
 
 /** WatchedStreams is the type of the setting `eventStreams`: which event streams the drain ends. */
@@ -19,6 +19,6 @@ export function watchedStreams(eventStreams: WatchedStreams): (exchange: HttpExc
 
 // Recognizes a request of an EventSource, which reconnects on its own. An EventSource always sends this Accept header
 // and no other media type (HTML Living Standard, section 9.2.2).
-function isOfEventSource({ method, headers }: Request): boolean {
+function isOfEventSource({ method, headers }: HttpRequest): boolean {
   return method === 'GET' && headers.accept?.trim().toLowerCase() === 'text/event-stream';
 }

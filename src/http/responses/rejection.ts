@@ -1,7 +1,7 @@
 // The responses to requests that lameduck rejects. The responses differ in `Retry-After` or in the body (A-176).
 import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Answer, Request, Response } from '../../message.ts';
+import type { Answer, HttpRequest, HttpResponse } from '../../message.ts';
 import { sendWhole } from './send-whole.ts';
 
 const plain = { 'Content-Type': 'text/plain; charset=utf-8', 'X-Content-Type-Options': 'nosniff' };
@@ -36,7 +36,7 @@ const shuttingDown: Answer = {
 };
 
 /** answerRetryAfter sends a 429 with `Retry-After` and `Connection: close` (A-122, P-019). */
-export function answerRetryAfter(request: Request, response: Response): void {
+export function answerRetryAfter(request: HttpRequest, response: HttpResponse): void {
   request.resume();
   sendWhole(response, shuttingDown);
 }

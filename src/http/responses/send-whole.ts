@@ -1,9 +1,9 @@
 // Sends a complete response in one call.
-import type { Answer, Response } from '../../message.ts';
+import type { Answer, HttpResponse } from '../../message.ts';
 import { ignoreResets } from './socket-errors.ts';
 
 /** sendWhole sends status, headers and body of an answer, with its `Content-Length`, and ends the response. */
-export function sendWhole(response: Response, { status, headers, body }: Answer): void {
+export function sendWhole(response: HttpResponse, { status, headers, body }: Answer): void {
   ignoreResets(response.req.socket);
   response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
   response.end(body);

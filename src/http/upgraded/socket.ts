@@ -2,7 +2,7 @@
 // ends.
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Request } from '../../message.ts';
+import type { HttpRequest } from '../../message.ts';
 import type { Connection } from '../connection.ts';
 import { noted, type Ending, type Exchange, type State } from '../exchange.ts';
 import { abortRequest, hasAbortSignal } from '../in-flight/request-signal.ts';
@@ -17,7 +17,7 @@ import { sayGoingAway, webSocketOn, type WebSocket } from './websocket.ts';
  */
 export class Upgraded implements Exchange {
   state: State = noted;
-  readonly request: Request;
+  readonly request: HttpRequest;
   readonly arrivedAt: number;
   readonly isWhole = false;
   readonly #connection: Connection;
@@ -28,7 +28,7 @@ export class Upgraded implements Exchange {
   #isOverdue = false;
   #webSocket: WebSocket | undefined;
 
-  constructor(connection: Connection, request: Request, duplex: Duplex, now: number) {
+  constructor(connection: Connection, request: HttpRequest, duplex: Duplex, now: number) {
     this.#connection = connection;
     this.request = request;
     this.arrivedAt = now;

@@ -1,6 +1,6 @@
 // Records that a connection no longer uses HTTP. Reports the status of the response to the audit log.
 import type { Duplex } from 'node:stream';
-import type { Request } from '../../message.ts';
+import type { HttpRequest } from '../../message.ts';
 import type { AuditLog } from '../../observer.ts';
 import type { Connection } from '../connection.ts';
 import type { Ending } from '../exchange.ts';
@@ -20,7 +20,7 @@ export interface UpgradeOptions {
  */
 export function takeUpgrade(
   connection: Connection,
-  request: Request,
+  request: HttpRequest,
   duplex: Duplex,
   { now, count, audit }: UpgradeOptions,
 ): void {

@@ -3,7 +3,7 @@
 import type { Answer } from './answer.ts';
 import type { LeaseApi } from './api-client.ts';
 import { parseLease, type Lease } from '../decision/lease.ts';
-import type { Request } from '../decision/state.ts';
+import type { LeaseRequest } from '../decision/state.ts';
 
 /**
  * aloneApi returns a substitute for the API server that stores one Lease in memory. `firstVersion` is the first
@@ -17,7 +17,7 @@ export function aloneApi(firstVersion: number): LeaseApi {
     problem: undefined,
   });
   return {
-    send({ body }: Request) {
+    send({ body }: LeaseRequest) {
       if (body !== undefined) {
         const metadata = { ...body.metadata, uid: 'alone', resourceVersion: String(version++) };
         stored = parseLease({ ...body, metadata });

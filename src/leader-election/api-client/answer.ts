@@ -1,6 +1,6 @@
 // Reads a response of the API server. Returns the reply for the election, and the problem to log, if there is one.
 import { alterationIn, isCoordinated, parseLease } from '../decision/lease.ts';
-import type { LeaseReply, Reply, Request } from '../decision/state.ts';
+import type { LeaseReply, Reply, LeaseRequest } from '../decision/state.ts';
 
 /**
  * ProblemKind is a reason why an elector cannot read or write its Lease. docs/leader-election.md has a remedy for each
@@ -38,7 +38,7 @@ export interface Received {
   readonly body: string;
 }
 
-type Method = Request['method'];
+type Method = LeaseRequest['method'];
 
 interface Status {
   readonly message?: unknown;
@@ -49,7 +49,7 @@ interface Status {
   };
 }
 
-type Sent = Pick<Request, 'method' | 'body'>;
+type Sent = Pick<LeaseRequest, 'method' | 'body'>;
 
 /** answerOf returns the reply that a response contains, and the problem that it reports. */
 export function answerOf(request: Sent, received: Received): Answer {

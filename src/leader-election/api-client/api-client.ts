@@ -7,7 +7,7 @@ import { messageOf } from '../../errors.ts';
 import type { ApiServer, Credentials } from './credentials.ts';
 import { parseLease } from '../decision/lease.ts';
 import { answerOf, problemOf, type Answer, type Received } from './answer.ts';
-import type { Change, Request } from '../decision/state.ts';
+import type { Change, LeaseRequest } from '../decision/state.ts';
 
 /** LeaseApi is the part of the API server's interface that an elector uses. */
 export interface LeaseApi {
@@ -15,7 +15,7 @@ export interface LeaseApi {
    * send sends a request. It resolves with the answer of the API server, or with a failure if the request times out. The
    * answer after a timeout is ignored, and its connection is not used again. The promise never rejects.
    */
-  send(request: Request): Promise<Answer>;
+  send(request: LeaseRequest): Promise<Answer>;
   /**
    * watch watches the Lease. It calls `onOpen` when the watch has begun. Its promise resolves when the watch has ended,
    * with the problem if there was one.
@@ -85,7 +85,7 @@ class ApiClient implements LeaseApi {
     this.#leases = `${base}/apis/coordination.k8s.io/v1/namespaces/${options.namespace}/leases`;
   }
 
-  async send(request: Request): Promise<Answer> {
+  async send(request: LeaseRequest): Promise<Answer> {
     const timesUp = new AbortController();
     const answering = this.#answerTo(request, timesUp.signal);
     const answer = await withTimeout(this.#options.clock, answering, request.timeout);
@@ -94,7 +94,7 @@ class ApiClient implements LeaseApi {
     return unreachable(`${request.method}: no answer in time`);
   }
 
-  async #answerTo(request: Request, signal: AbortSignal): Promise<Answer> {
+  async #answerTo(request: LeaseRequest, signal: AbortSignal): Promise<Answer> {
     const { method, body } = request;
     const path = method === 'POST' ? this.#leases : `${this.#leases}/${this.#options.name}`;
     const call = { method, path, body: body === undefined ? null : JSON.stringify(body), signal };

@@ -15,7 +15,7 @@ import {
   type Moment,
   type Observation,
   type Plan,
-  type Request,
+  type LeaseRequest,
   type State,
   type Step,
 } from './state.ts';
@@ -34,7 +34,7 @@ export function plan(state: State, now: Moment, election: Election): Plan {
 }
 
 // Returns the request of a step.
-function requestOf(state: State, now: Moment, election: Election): Omit<Request, 'timeout'> {
+function requestOf(state: State, now: Moment, election: Election): Omit<LeaseRequest, 'timeout'> {
   const { step, observed, tenure } = state;
   const { identity, labels, leaseDuration } = election;
   const own = { holder: identity, durationSeconds: leaseDuration / 1_000, renewTime: now.wall };

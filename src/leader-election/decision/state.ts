@@ -141,8 +141,8 @@ export interface State {
   readonly slowpaths: number;
 }
 
-/** Request is one request to the API server. */
-export interface Request {
+/** LeaseRequest is one request to the API server. */
+export interface LeaseRequest {
   readonly method: 'GET' | 'POST' | 'PUT';
   readonly body?: LeaseBody;
   /** timeout is how long to wait for the reply, in milliseconds. */
@@ -151,7 +151,7 @@ export interface Request {
 
 /** Plan is what the elector does next. */
 export type Plan =
-  | { readonly kind: 'send'; readonly request: Request }
+  | { readonly kind: 'send'; readonly request: LeaseRequest }
   | { readonly kind: 'wait'; readonly until: number }
   | { readonly kind: 'lose'; readonly cause: LossCause }
   | { readonly kind: 'end' };

@@ -1,6 +1,6 @@
 // The audit log of one lifecycle: writes an event for each stage of a request.
 import { wallTime, type Clock } from '../../clock.ts';
-import { sentStatus, type Request, type Response } from '../../message.ts';
+import { sentStatus, type HttpRequest, type HttpResponse } from '../../message.ts';
 import type { AuditLog, Observer } from '../../observer.ts';
 import { silent } from '../logging.ts';
 import { describe, lineOf, type AuditedRequest, type Outcome, type Stage } from './event.ts';
@@ -69,7 +69,7 @@ class RequestAudit implements WrittenAuditLog {
     return this.#writer.missing;
   }
 
-  onReceived(key: Key, request: Request): void {
+  onReceived(key: Key, request: HttpRequest): void {
     this.#receive(key, request);
   }
 
@@ -88,7 +88,7 @@ class RequestAudit implements WrittenAuditLog {
     this.#write(audited, 'Panic');
   }
 
-  onComplete(key: Key, response?: Response): void {
+  onComplete(key: Key, response?: HttpResponse): void {
     // If the client disconnected while its request was held, the program never received the request. The end of such a
     // request is recorded nevertheless.
     const audited = key[record] ?? (response && this.#receive(key, response.req));
@@ -108,7 +108,7 @@ class RequestAudit implements WrittenAuditLog {
     return this.#writer.close();
   }
 
-  #receive(key: Key, request: Request): Audited {
+  #receive(key: Key, request: HttpRequest): Audited {
     const audited: Audited = {
       request: describe(request, this.#newID(), wallTime()),
       hasStarted: false,

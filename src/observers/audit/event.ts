@@ -1,6 +1,6 @@
 // Formats the events of the audit log, with the fields of audit.k8s.io/v1 at the level Metadata. No side effects: it
 // uses no clock and no file.
-import type { Request } from '../../message.ts';
+import type { HttpRequest } from '../../message.ts';
 
 /** Stage is the stage of a request that an audit event records. */
 export type Stage = 'RequestReceived' | 'ResponseStarted' | 'ResponseComplete' | 'Panic';
@@ -36,7 +36,7 @@ const identifiers = ['traceparent', 'x-request-id'] as const;
 const incomplete = '"lameduck/incomplete":"true"';
 
 /** describe returns the parts of a request that its events record. `receivedAt` is the time of day in milliseconds. */
-export function describe(request: Request, auditID: string, receivedAt: number): AuditedRequest {
+export function describe(request: HttpRequest, auditID: string, receivedAt: number): AuditedRequest {
   const { method, headers } = request;
   const userAgent = headers['user-agent'];
   const uri = JSON.stringify(uriOf(request).slice(0, longestURI));
@@ -62,7 +62,7 @@ export function lineOf(request: AuditedRequest, stage: Stage, at: number, outcom
   return `${first}${stage}${second}${status}${times}${annotations}}\n`;
 }
 
-function annotationsOf({ headers }: Request): string {
+function annotationsOf({ headers }: HttpRequest): string {
   let annotations = '';
   for (const name of identifiers) {
     const value = headers[name];
@@ -73,7 +73,7 @@ function annotationsOf({ headers }: Request): string {
 }
 
 // Removes query, fragment and user name of a URL, because they may contain secrets.
-function uriOf({ url, method, headers }: Request): string {
+function uriOf({ url, method, headers }: HttpRequest): string {
   const path = before('#', before('?', textOf(url)));
   if (method === 'CONNECT') return afterLast('@', path || textOf(headers[':authority']));
   return path.startsWith('/') ? path : path.replace(/^[a-z][a-z\d+.-]*:\/\/[^/]*/i, '');
@@ -98,7 +98,7 @@ const mapped = '::ffff:';
 
 // Returns the address of the connection's peer. It does not read `X-Forwarded-For`, because any client can send this
 // header. An IPv4 address in IPv6 form, such as `::ffff:10.0.0.1`, is written as IPv4.
-function sourceIPOf({ socket: { remoteAddress } }: Request): string {
+function sourceIPOf({ socket: { remoteAddress } }: HttpRequest): string {
   if (remoteAddress === undefined) return '';
   const isMapped = remoteAddress.startsWith(mapped) && remoteAddress.includes('.');
   return JSON.stringify(isMapped ? remoteAddress.slice(mapped.length) : remoteAddress);

@@ -1,5 +1,5 @@
 // Reads a lifecycle once for all metrics of a scrape: the requests in flight, and the expected duration of a shutdown.
-import type { Request } from '../../message.ts';
+import type { HttpRequest } from '../../message.ts';
 import type { ElectorCounts, TrafficCounts } from '../../observer.ts';
 import type { Budget } from '../../settings/budget.ts';
 import type { Settings } from '../../settings/table.ts';
@@ -13,7 +13,7 @@ const usualShare = 0.99;
 /** Counted is a request that a lifecycle counts. */
 interface Counted {
   readonly state: { readonly is: string };
-  readonly request: Request;
+  readonly request: HttpRequest;
   readonly arrivedAt: number;
 }
 
@@ -22,7 +22,7 @@ export interface Watched {
   readonly budget: () => Budget;
   readonly electors: readonly (() => ElectorCounts)[];
   /** route returns the route of a request. It must not throw. */
-  readonly route: ((request: Request) => string | undefined) | undefined;
+  readonly route: ((request: HttpRequest) => string | undefined) | undefined;
   readonly handle: { readonly ended: Promise<{ readonly durationMs: number }> };
   readonly hooks: { readonly longestPreShutdown: number };
   readonly shutdown: { readonly deadlines: { readonly drainBy: number; readonly endBy: number } | undefined };

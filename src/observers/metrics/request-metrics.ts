@@ -1,6 +1,6 @@
 // Records each ended request for the metrics: its duration in a histogram, and counts. If metrics are on, every request
 // comes here, so this must be fast.
-import { sentStatus, type Request, type Response } from '../../message.ts';
+import { sentStatus, type HttpRequest, type HttpResponse } from '../../message.ts';
 import type { RequestObserver } from '../../observer.ts';
 import type { Sample } from './metric.ts';
 import { RecentDurations } from './recent-durations.ts';
@@ -14,7 +14,7 @@ const methods = ['CONNECT', 'DELETE', 'GET', 'HEAD', 'OPTIONS', 'PATCH', 'POST',
 const other = '_OTHER';
 const indexOfMethod = new Map<string | undefined, number>(methods.map((method, index) => [method, index]));
 
-type Route = ((request: Request) => string | undefined) | undefined;
+type Route = ((request: HttpRequest) => string | undefined) | undefined;
 
 interface LabelSet {
   readonly labels: Readonly<Record<`http_${'request_method' | 'response_status_code' | 'route'}`, string>>;
@@ -73,7 +73,7 @@ export class RequestMetrics implements RequestObserver {
     this.#recent = new RecentDurations(bounds, recentWindow, now());
   }
 
-  onRequestEnd(response: Response, duration: number): void {
+  onRequestEnd(response: HttpResponse, duration: number): void {
     if (!response.writableFinished) this.aborted++;
     const bounds = this.#bounds;
     let bucket = 0;
@@ -127,7 +127,7 @@ export class RequestMetrics implements RequestObserver {
     for (const sets of this.#routes.values()) yield* sets.values();
   }
 
-  #labelSetOf(response: Response): LabelSet {
+  #labelSetOf(response: HttpResponse): LabelSet {
     const method = indexOfMethod.get(response.req.method) ?? methods.length;
     // Encode method and status in one number, because building a text for each request would be slow.
     const key = method * 1_000 + (sentStatus(response) ?? 0);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, test } from 'node:test';
 import { withPaths } from '../../../src/http/in-flight/request-functions.ts';
-import type { Request } from '../../../src/message.ts';
+import type { HttpRequest } from '../../../src/message.ts';
 import { startUnderRegister } from '../../support/under-register.ts';
 import { describeAdapters, serve, shutdownOf } from '../../support/serving.ts';
 import { describeKinds, serve as serveHttp2 } from '../../support/serving-http2.ts';
@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts';
 void describe('longRunningPaths', () => {
   const none = { longRunning: undefined, route: undefined };
   const isNamed = (paths: readonly string[], url: string): boolean =>
-    withPaths(none, paths).longRunning?.({ url } as Request) === true;
+    withPaths(none, paths).longRunning?.({ url } as HttpRequest) === true;
 
   for (const [url, isLongRunning] of [
     ['/socket.io', true],
@@ -37,12 +37,12 @@ void describe('longRunningPaths', () => {
   }
 
   test('A-112 a request is long-running if either longRunningPaths or the longRunning function names it', () => {
-    const byFunction = { longRunning: ({ url }: Request) => url === '/watch', route: undefined };
+    const byFunction = { longRunning: ({ url }: HttpRequest) => url === '/watch', route: undefined };
     assert.equal(withPaths(byFunction, []), byFunction);
     const { longRunning } = withPaths(byFunction, ['/poll']);
     const urls = ['/poll', '/watch', '/other'];
     assert.deepEqual(
-      urls.map((url) => longRunning?.({ url } as Request) === true),
+      urls.map((url) => longRunning?.({ url } as HttpRequest) === true),
       [true, true, false],
     );
   });

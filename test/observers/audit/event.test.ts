@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Request } from '../../../src/message.ts';
+import type { HttpRequest } from '../../../src/message.ts';
 import { describe, lineOf, type Outcome } from '../../../src/observers/audit/event.ts';
 
 const receivedAt = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
@@ -8,7 +8,7 @@ const receivedAt = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
 function described({ url = '/orders', method = 'GET', headers = {}, remoteAddress = '10.0.3.17' } = {}): ReturnType<
   typeof describe
 > {
-  return describe({ url, method, headers, socket: { remoteAddress } } as unknown as Request, 'id', receivedAt);
+  return describe({ url, method, headers, socket: { remoteAddress } } as unknown as HttpRequest, 'id', receivedAt);
 }
 
 function eventOf(request: ReturnType<typeof describe>, at = receivedAt, outcome: Outcome = {}): object {
@@ -80,7 +80,7 @@ test('an audit event has a mapped IPv4 address as IPv4, and no address for a uni
     (eventOf(request) as { sourceIPs: unknown }).sourceIPs;
   assert.deepEqual(sourceIPs(described({ remoteAddress: '::ffff:10.0.0.1' })), ['10.0.0.1']);
   assert.deepEqual(sourceIPs(described({ remoteAddress: '::1' })), ['::1']);
-  const onUnixSocket = { url: '/', headers: {}, socket: {} } as unknown as Request;
+  const onUnixSocket = { url: '/', headers: {}, socket: {} } as unknown as HttpRequest;
   assert.deepEqual(sourceIPs(describe(onUnixSocket, 'id', receivedAt)), []);
 });
 
@@ -88,14 +88,14 @@ test('an audit line has at most 4096 bytes, whatever a client sends', () => {
   const long = '"'.repeat(9_000);
   const headers = { 'user-agent': 'ä'.repeat(9_000), traceparent: long, 'x-request-id': long };
   const socket = { remoteAddress: 'f'.repeat(39) };
-  const request = { url: `/${long}`, method: 'X'.repeat(20), headers, socket } as unknown as Request;
+  const request = { url: `/${long}`, method: 'X'.repeat(20), headers, socket } as unknown as HttpRequest;
   const audited = describe(request, 'a'.repeat(36), receivedAt);
   const bytes = Buffer.byteLength(lineOf(audited, 'ResponseComplete', receivedAt, { code: 200, isIncomplete: true }));
   assert.ok(bytes <= 4_096 && bytes > 3_500, String(bytes));
 });
 
 test('an audit event for a request that a program has created may lack method, URL and headers', () => {
-  const made = { url: null, method: null, headers: { 'user-agent': 7 }, socket: {} } as unknown as Request;
+  const made = { url: null, method: null, headers: { 'user-agent': 7 }, socket: {} } as unknown as HttpRequest;
   const { requestURI, verb, userAgent } = eventOf(describe(made, 'id', receivedAt)) as Record<string, unknown>;
   assert.deepEqual([requestURI, verb, userAgent], ['', '', undefined]);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { predict } from '../../../src/observers/metrics/prediction.ts';
 import { completeSettings } from '../../../src/settings/complete.ts';
-import type { Request, Response } from '../../../src/message.ts';
+import type { HttpRequest, HttpResponse } from '../../../src/message.ts';
 import {
   methodLabel,
   RequestMetrics,
@@ -24,8 +24,8 @@ function ended({
   statusCode = 200,
   headersSent = true,
   writableFinished = true,
-}: Ended): Response {
-  return { req: { method, route }, statusCode, headersSent, writableFinished } as unknown as Response;
+}: Ended): HttpResponse {
+  return { req: { method, route }, statusCode, headersSent, writableFinished } as unknown as HttpResponse;
 }
 
 const { requestDurationBuckets: bounds, maxMetricSeries: mostSeries } = completeSettings({}, {}).settings;
@@ -47,7 +47,7 @@ function durationsUnderTest(options: Partial<RequestMetricsOptions> = {}): Under
     warn: (message) => warnings.push(message),
     ...options,
   });
-  durations.route = (request: Request) => (request as unknown as Ended).route as string;
+  durations.route = (request: HttpRequest) => (request as unknown as Ended).route as string;
   return { durations, warnings, clock };
 }
 
