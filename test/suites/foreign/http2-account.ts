@@ -16,9 +16,13 @@ const body = 'x'.repeat(10_000);
 // request was not executed.
 const refusals = [/connection refused/i, /couldn't connect|failed to connect/i, /cannot retry err \[.*GOAWAY\]/];
 
-// If Go's session receives a GOAWAY before a request has been written, Go has already closed its body and cannot send
-// the request again.
+// If Go's session receives a GOAWAY before a request has been written, Go closes the body and cannot send the request
+// again.
 const closedUnsent = 'cannot rewind body';
+
+// Go closes that body in another goroutine (closeReqBodyLocked in net/http). If it does so after rewindBody has looked,
+// Go sends the request once more and then cannot read its own body. A server's reset gives a different error.
+const closedWhileSent = 'io: read/write on closed pipe';
 
 /** A completed request. */
 export interface Asked {
@@ -26,6 +30,8 @@ export interface Asked {
   readonly outcome: 'answered' | 'refused' | 'unsent' | 'lost';
   readonly status: number;
   readonly error: string;
+  /** How many times the client sent the request, retries included, if the client reports this. */
+  readonly sent: string;
   /** The local port, or 0 if it is unknown. */
   readonly port: number;
   /** When the result was reported, in milliseconds since 1970. */
@@ -77,6 +83,7 @@ export class ForeignClient extends CommandUnderTest {
       outcome: outcomeOf(query, { status: Number(status), length: Number(length), sent, error }),
       status: Number(status),
       error,
+      sent,
       port: Number(/127\.0\.0\.1:(\d+)->/.exec(error)?.[1] ?? port),
       at: Date.now(),
     });
@@ -98,16 +105,13 @@ class Curl extends ForeignClient {
   }
 }
 
-interface Ended {
-  readonly status: number;
+interface Ended extends Pick<Asked, 'status' | 'sent' | 'error'> {
   readonly length: number;
-  /** How many times the client sent the request, retries included, if the client reports this. */
-  readonly sent: string;
-  readonly error: string;
 }
 
 function outcomeOf(query: URLSearchParams, { status, length, sent, error }: Ended): Asked['outcome'] {
   if (sent === '0' && error.includes(closedUnsent)) return 'unsent';
+  if (error.endsWith(closedWhileSent)) return 'unsent';
   if (refusals.some((refusal) => refusal.test(error))) return 'refused';
   if (error === '' && status === 429) return 'refused';
   return error === '' && status === 200 && length === lengthOfAnswer(query) ? 'answered' : 'lost';
