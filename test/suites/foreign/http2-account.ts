@@ -21,7 +21,8 @@ const refusals = [/connection refused/i, /couldn't connect|failed to connect/i, 
 const closedUnsent = 'cannot rewind body';
 
 // Go closes that body in another goroutine (closeReqBodyLocked in net/http). If it does so after rewindBody has looked,
-// Go sends the request once more and then cannot read its own body. A server's reset gives a different error.
+// Go sends the request for the first time and then cannot read its own body. Go 1.26 does this with its own server too,
+// for 20 of 530 000 requests, of which the server executed none. A server's reset gives a different error.
 const closedWhileSent = 'io: read/write on closed pipe';
 
 /** A completed request. */
@@ -111,7 +112,7 @@ interface Ended extends Pick<Asked, 'status' | 'sent' | 'error'> {
 
 function outcomeOf(query: URLSearchParams, { status, length, sent, error }: Ended): Asked['outcome'] {
   if (sent === '0' && error.includes(closedUnsent)) return 'unsent';
-  if (error.endsWith(closedWhileSent)) return 'unsent';
+  if (sent === '1' && error.endsWith(closedWhileSent)) return 'unsent';
   if (refusals.some((refusal) => refusal.test(error))) return 'refused';
   if (error === '' && status === 429) return 'refused';
   return error === '' && status === 200 && length === lengthOfAnswer(query) ? 'answered' : 'lost';
