@@ -1,14 +1,33 @@
 // Formats numbers for the console and for the page of benchmarks.
-import type { Estimate } from './statistics.ts';
+import { median, type Estimate } from './statistics.ts';
 
-/** signed formats an estimate in whole units, with its sign and its confidence interval. */
+/** `signed()` formats an estimate in whole units, with its sign and its confidence interval. */
 export function signed({ value, low, high }: Estimate): string {
   return `${withSign(value)} [${withSign(low)}, ${withSign(high)}]`;
 }
 
-/** ratio formats an estimate with its confidence interval. */
+/** `ratio()` formats an estimate with its confidence interval. */
 export function ratio({ value, low, high }: Estimate): string {
   return `${value.toFixed(4)} [${low.toFixed(4)}, ${high.toFixed(4)}]`;
+}
+
+/** `cells()` formats one row of a table. */
+export function cells(...texts: readonly (string | number)[]): string {
+  return `| ${texts.map(String).join(' | ')} |`;
+}
+
+/** `label()` formats the name of an implementation. `bare` is the text for the server without a package. */
+export function label(name: string, bare: string): string {
+  if (name === 'bare') return bare;
+  return name === 'lameduck' ? '**lameduck**' : `\`${name}\``;
+}
+
+/** `range()` formats the median of the values, with the least and the most in brackets if they differ. */
+export function range(values: readonly number[], digits = 0): string {
+  const [least, middle, most] = [Math.min(...values), median(values), Math.max(...values)].map((value) =>
+    value.toFixed(digits),
+  );
+  return least === most ? (middle as string) : `${String(middle)} (${String(least)} to ${String(most)})`;
 }
 
 function withSign(value: number): string {

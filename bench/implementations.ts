@@ -1,5 +1,5 @@
-// The compared implementations: bare node:http, lameduck and similar packages. Each package is added as in the first
-// example of its README.
+// The implementations that the benchmarks compare: bare node:http, lameduck and similar packages. Each package is used
+// as in the first example of its README.
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
@@ -7,8 +7,11 @@ import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lameduck } from '../src/index.ts';
 
-/** install makes the server shut down on SIGTERM, after it has served normally for another `delay` milliseconds. */
-export type Install = (server: Server, delay: number) => unknown;
+/**
+ * install makes the server shut down on SIGTERM. The server first serves normally for another `delay` milliseconds. If
+ * no delay is given, the implementation uses its own default.
+ */
+export type Install = (server: Server, delay?: number) => unknown;
 
 const peers = new URL('./peers/', import.meta.url);
 const require = createRequire(peers);
@@ -19,7 +22,7 @@ export const implementations: Readonly<Record<string, Install>> = {
     onSigterm(delay, () => server.close());
   },
   lameduck(server, delay) {
-    lameduck(server, { shutdownDelayDuration: delay });
+    lameduck(server, delay === undefined ? {} : { shutdownDelayDuration: delay });
   },
   stoppable(server, delay) {
     const stoppable = require('stoppable') as (server: Server) => { stop(): void };
@@ -53,14 +56,14 @@ export const implementations: Readonly<Record<string, Install>> = {
     });
   },
   async lightship(server, delay) {
-    // The `exports` of this package lead require() to a file that Node rejects.
+    // The field `exports` of this package points require() to a file that Node cannot load, so import another file.
     const { createLightship } = (await import(new URL('node_modules/lightship/dist/esm/index.js', peers).href)) as {
-      createLightship: (options: { shutdownDelay: number }) => Promise<{
+      createLightship: (options: { shutdownDelay?: number }) => Promise<{
         registerShutdownHandler(handler: () => void): void;
         signalReady(): void;
       }>;
     };
-    const lightship = await createLightship({ shutdownDelay: delay });
+    const lightship = await createLightship(delay === undefined ? {} : { shutdownDelay: delay });
     lightship.registerShutdownHandler(() => {
       server.close();
     });
@@ -83,7 +86,7 @@ export function versionOf(name: string): string | undefined {
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }
 
-function onSigterm(delay: number, stop: () => unknown): void {
+function onSigterm(delay: number | undefined, stop: () => unknown): void {
   process.once('SIGTERM', () => {
     void sleep(delay).then(stop);
   });

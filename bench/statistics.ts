@@ -1,5 +1,5 @@
 // Computes medians and their confidence intervals, by bootstrap. The same numbers always give the same interval.
-import { seeded } from '../test/support/random.ts';
+import { seededRandom } from '../src/cli/rehearsal/random.ts';
 
 export interface Estimate {
   readonly value: number;
@@ -9,12 +9,12 @@ export interface Estimate {
 
 const resamples = 2_000;
 
-/** median returns the middle of the values, or the mean of the two in the middle. */
+/** `median()` returns the middle of the values, or the mean of the two in the middle. */
 export function median(values: readonly number[]): number {
   return quantile(values, 0.5);
 }
 
-/** quantile interpolates between the two neighbouring values. */
+/** `quantile()` interpolates between the two neighbouring values. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = Float64Array.from(values).sort();
   const place = (sorted.length - 1) * part;
@@ -24,15 +24,15 @@ export function quantile(values: readonly number[], part: number): number {
 }
 
 /**
- * estimate computes a statistic of groups of samples, with its 95 % interval by bootstrap. It draws groups (processes)
- * with replacement, and then samples (pairs) inside each group. Two pairs of the same process are more alike than two
- * pairs of different processes.
+ * `estimate()` computes a statistic of groups of samples, and its 95 % confidence interval by bootstrap. It draws
+ * groups (processes) with replacement, and then samples (pairs) from each group. This is needed because two pairs of
+ * one process are more alike than two pairs of different processes.
  */
 export function estimate<Sample>(
   groups: readonly (readonly Sample[])[],
   statistic: (samples: readonly Sample[]) => number,
 ): Estimate {
-  const random = seeded(1);
+  const random = seededRandom(1);
   const draw = <Item>(items: readonly Item[]): Item[] =>
     items.map(() => items[Math.floor(random() * items.length)] as Item);
   const statistics = Array.from({ length: resamples }, () => statistic(draw(groups).flatMap(draw)));

@@ -1,4 +1,4 @@
-// A process that contends for a Lease, or does nothing if it gets no URL. It reports its own CPU time.
+// A process that contends for a Lease. If it gets no URL, it does nothing. It reports its own CPU time.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createElector } from '../../src/leader-election.ts';
 

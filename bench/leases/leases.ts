@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/clock.ts';
 import { Contest } from '../../test/leader-election/support/contest.ts';
 import { ApiServer } from '../../test/support/api-server.ts';
-import { seeded } from '../../test/support/random.ts';
+import { seededRandom } from '../../src/cli/rehearsal/random.ts';
 
 /** Requests holds the number of requests that an elector sends per hour, by their purpose. */
 export interface Requests {
@@ -60,7 +60,7 @@ async function hourOf(minutes: number, isWatchable: boolean): Promise<{ leader: 
   const { server } = contest;
   server.isWatchable = isWatchable;
   const contenders = ['leader', 'follower'].map((token, index) =>
-    contest.contender(token, { address: { token }, random: seeded(index + 1) }),
+    contest.contender(token, { address: { token }, random: seededRandom(index + 1) }),
   );
   const running: Promise<void>[] = [];
   for (const one of contenders) {
@@ -69,7 +69,7 @@ async function hourOf(minutes: number, isWatchable: boolean): Promise<{ leader: 
   }
   const [calls, watches] = [server.calls.length, contest.watchesBegun];
   for (let passed = 0; passed < minutes; passed++) {
-    // An API server ends a watch after the watch's `timeoutSeconds`.
+    // An API server ends each watch after the `timeoutSeconds` of the watch.
     if (passed % 5 === 0) for (const watch of server.watches) watch.end();
     await contest.advance(60_000);
   }
@@ -88,7 +88,7 @@ async function hourOf(minutes: number, isWatchable: boolean): Promise<{ leader: 
   return counted;
 }
 
-// All processes run at the same time, so that a slow period of the machine affects all of them equally.
+// All processes run at the same time, so that a slow period of the machine slows all of them equally.
 async function cpuTimes(seconds: number): Promise<CpuTime> {
   const servers = [new ApiServer(systemClock), new ApiServer(systemClock)];
   const [watchable, other] = servers as [ApiServer, ApiServer];

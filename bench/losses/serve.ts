@@ -1,10 +1,10 @@
-// The server that is shut down. It responds to a request 10 ms after the request's last byte, and prints which
+// The server that is shut down. It responds 10 ms after the last byte of a request has arrived, and prints which
 // connections it has accepted.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { implementations } from '../implementations.ts';
 
-const [name = '', delay = '0'] = process.argv.slice(2);
+const [name = '', delay] = process.argv.slice(2);
 
 const server = createServer((request, response) => {
   let bytes = 0;
@@ -14,11 +14,11 @@ const server = createServer((request, response) => {
   });
 });
 // This listener runs before the listeners of the implementation, which may destroy the connection. It prints each
-// connection at once, because a killed process prints nothing at its end.
+// connection immediately, because a process that is killed cannot print at its end.
 server.on('connection', ({ remotePort }) => {
   console.log(`accepted ${String(remotePort)}`);
 });
-await implementations[name]?.(server, Number(delay));
-server.listen(0, '127.0.0.1', () => {
+await implementations[name]?.(server, delay === undefined ? undefined : Number(delay));
+server.listen(0, () => {
   console.log(`listening ${String((server.address() as AddressInfo).port)}`);
 });

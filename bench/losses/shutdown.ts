@@ -1,4 +1,5 @@
-// One shutdown under load: thirty clients that never retry, SIGTERM, and the results of their requests.
+// One shutdown under load: thirty clients that never retry send requests, the server gets SIGTERM, and the results of
+// the requests are counted.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
@@ -9,9 +10,12 @@ import { get, newAccount, post, runClient } from '../../test/support/closed-loop
 /** Shutdown holds the results of one shutdown, as its clients see it. */
 export interface Shutdown {
   readonly answered: number;
-  /** Requests without a complete response, sent on an accepted connection whose close had not been announced. */
+  /**
+   * The number of requests without a complete response on accepted connections whose close the server had not
+   * announced.
+   */
   readonly lost: number;
-  /** Requests that were lost on a connection that the server had never accepted. */
+  /** The number of lost requests on connections that the server had never accepted. */
   readonly neverAccepted: number;
   /** Milliseconds from SIGTERM to the end of the process. */
   readonly milliseconds: number;

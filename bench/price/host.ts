@@ -1,9 +1,10 @@
-// The measured process. It has a bare server, a server with an implementation, and a loop that sends requests to
-// either server inside the process.
+// The measured process. It has a bare server and a server with an implementation. A loop in the process can send
+// requests to either server.
 import { once } from 'node:events';
 import { createServer, IncomingMessage, ServerResponse, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { implementations, type Install } from '../implementations.ts';
+import { parts } from './parts.ts';
 
 /** Question is a request from the measuring process. Each response is a number, in microseconds of CPU time. */
 export type Question =
@@ -24,8 +25,12 @@ function handle(_request: IncomingMessage, response: ServerResponse): void {
   response.end('hello\n');
 }
 
-// In the direct loop the handler does nothing, so that almost only the implementation differs between the two servers.
+// In the direct loop the handler does nothing, so that the two servers differ almost only by the implementation.
 let isDirect = false;
+
+function installOf(name: string): Install | undefined {
+  return name.startsWith('part:') ? parts[name.slice('part:'.length)]?.install : implementations[name];
+}
 
 async function start(install?: Install): Promise<Driven> {
   const server = createServer(handle);
@@ -38,8 +43,9 @@ async function start(install?: Install): Promise<Driven> {
 }
 
 /**
- * direct sends requests through the server's `request` event, in the same sequence of events as Node, on the sockets of
- * the load's own connections. Each response is a new object, as in Node, because listeners are added to it.
+ * `direct()` emits the `request` event of the server for each request, without HTTP parsing, and then the events that
+ * Node would emit. It uses the sockets of connections that the load generator has opened. Each response is a new
+ * object, as in Node, because listeners are added to it.
  */
 function direct({ server, sockets, requests }: Driven, count: number): void {
   for (let index = requests.length; index < sockets.length; index++) {
@@ -60,12 +66,12 @@ function direct({ server, sockets, requests }: Driven, count: number): void {
 }
 
 function onFinish(): void {
-  // Node also has a `finish` listener on each response.
+  // Node also has a `finish` listener on each response, so this loop adds one.
 }
 
 const driven: Record<Side, Driven> = {
   bare: await start(),
-  other: await start(implementations[process.argv[2] ?? '']),
+  other: await start(installOf(process.argv[2] ?? '')),
 };
 
 process.on('message', (question: Question) => {

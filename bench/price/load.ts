@@ -1,13 +1,11 @@
-// Load on one server: keep-alive connections, each of which sends its next request as soon as it has the last response.
+// A load generator for one server. On each of its keep-alive connections, it sends the next request as soon as the
+// previous response has arrived.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 const request = 'GET / HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
-/**
- * Load gets the length of a response, so that it only has to count bytes. It therefore takes little CPU time beside the
- * measured server.
- */
+/** Load knows the length of a response, so that it only has to count bytes. Therefore it uses little CPU time. */
 export class Load implements Disposable {
   readonly #sockets: Socket[] = [];
   readonly #received: number[] = [];
@@ -31,7 +29,7 @@ export class Load implements Disposable {
     return load;
   }
 
-  /** run sends requests, and resolves when `requests` of them have a response. */
+  /** `run()` sends requests, and resolves when `requests` of them have a response. */
   async run(requests: number): Promise<void> {
     this.#toSend = requests;
     this.#toCome = requests;

@@ -1,5 +1,5 @@
-// Measures the CPU time that one implementation adds to a request. In one process, short windows with the bare server
-// and with the implementation take turns.
+// Measures the CPU time that one implementation adds to a request. One process has the bare server and the server with
+// the implementation, which are measured in turn for short periods, called windows.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -8,16 +8,16 @@ import type { Question, Side } from './host.ts';
 import { Load } from './load.ts';
 
 /**
- * Pair holds the measurements of two neighbouring windows, one for each server. Numbers are nanoseconds of CPU time
- * per request, of the server's process alone.
+ * Pair has the measurements of two neighbouring windows, one of each server. The numbers are nanoseconds of the server
+ * process's CPU time per request.
  */
 export interface Pair {
   /** The CPU time of a whole request over loopback. */
   readonly bare: number;
   readonly other: number;
   /**
-   * The CPU time that the implementation adds to a request, from the `request` event to the end of the response. The
-   * process emits the event itself.
+   * The CPU time that the implementation adds to a request, from the `request` event to the end of the response. For
+   * this measurement, the process emits the event itself.
    */
   readonly increment: number;
 }
@@ -33,8 +33,8 @@ export const directRequests = 10_000;
 export const warmUpPairs = 20;
 
 /**
- * measure returns the pairs of each process. It throws if the responses of the implementation differ from bare
- * `node:http`.
+ * `measure()` returns the pairs of windows for each process. It throws if the implementation changes the response of
+ * bare `node:http`.
  */
 export async function measure(name: string, { processes, pairs }: Effort): Promise<Pair[][]> {
   const groups: Pair[][] = [];
@@ -55,7 +55,8 @@ async function measureOnce(name: string, count: number): Promise<Pair[]> {
     const loads = { bare, other };
     const pairs: Pair[] = [];
     for (let index = 0; index < warmUpPairs + count; index++) {
-      // The order of the two servers changes from pair to pair, so that a drift of the machine favours neither.
+      // The order of the two servers changes from pair to pair, so that a machine that becomes slower or faster affects
+      // both equally.
       const order: Side[] = index % 2 === 0 ? ['bare', 'other'] : ['other', 'bare'];
       const whole = { bare: 0, other: 0 };
       const direct = { bare: 0, other: 0 };
@@ -88,7 +89,7 @@ async function ask(host: ChildProcess, question: Question): Promise<number> {
   return (await answered)[0];
 }
 
-// Returns the length of the response to a GET, by which the load counts responses.
+// Returns the length of the response to a GET, with which the load generator counts responses.
 async function checkEqual(name: string, barePort: number, otherPort: number): Promise<number> {
   for (const request of [get, post]) {
     const [bare, other] = [await answerOf(barePort, request), await answerOf(otherPort, request)];

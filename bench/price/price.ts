@@ -1,4 +1,4 @@
-// Computes what an implementation adds to a request, from its pairs of windows.
+// Computes from pairs of windows how much CPU time an implementation adds to a request.
 import { estimate, median, quantile, type Estimate } from '../statistics.ts';
 import { measure, type Effort, type Pair } from './measure.ts';
 
@@ -8,14 +8,17 @@ export interface Price {
   readonly bareSpread: readonly [number, number];
   readonly increment: Estimate;
   readonly incrementSpread: readonly [number, number];
-  /** (bare + increment) / bare: the ratio that must stay below the limit. */
+  /**
+   * How many times as expensive the implementation makes a request: (bare + increment) / bare. This ratio must stay
+   * below the limit.
+   */
   readonly ratio: Estimate;
-  /** The additional CPU time of a whole request compared with the bare server, as a difference and as a ratio. */
+  /** How much CPU time a whole request needs beyond that of the bare server, as a difference and as a ratio. */
   readonly difference: Estimate;
   readonly wholeRatio: Estimate;
 }
 
-/** The highest allowed ratio. The upper end of the ratio's confidence interval must not exceed it either. */
+/** The highest allowed ratio. The upper end of the confidence interval must not exceed it either. */
 export const limit = 1.03;
 
 export async function priceOf(name: string, effort: Effort): Promise<Price> {

@@ -1,5 +1,5 @@
-// Measures the built command `lameduck probe` beside a Node process that does nothing. The difference is the command's
-// own time.
+// Measures the built command `lameduck probe` together with a Node process that does nothing. The difference is the
+// command's own time.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
@@ -11,7 +11,7 @@ export interface ExecProbe {
   readonly pairs: number;
   /** The median time of a Node process that does nothing. */
   readonly node: number;
-  /** How much longer the probe takes than the process that does nothing. */
+  /** How much longer the probe takes than a Node process that does nothing. */
   readonly own: { readonly median: number; readonly p90: number };
 }
 
@@ -29,7 +29,7 @@ export async function execProbe(probePort: number, pairs: number): Promise<ExecP
     const first = await run(isProbeFirst ? probing : nothing);
     const second = await run(isProbeFirst ? nothing : probing);
     const [probe, node] = isProbeFirst ? [first, second] : [second, first];
-    // The first pair fills the caches and is not counted.
+    // The first pair of processes fills the caches and is not counted.
     if (index < 0) continue;
     nodes.push(node);
     owns.push(probe - node);

@@ -40,13 +40,14 @@ export const blockTime = 3_000;
 export const pauseBetween = 50;
 
 /**
- * Limits of the 99th percentile. `factor` multiplies the value of an idle main port, and `p99` is in milliseconds.
+ * Limits of the 99th percentile. `factor` multiplies the value that an idle main port has. `p99` is in milliseconds.
  * `execProbe` is the limit of the command `lameduck probe`, in milliseconds.
  */
 export const limits = { factor: 2, p99: 20, execProbe: 60 } as const;
 
 /**
- * measureProbes measures the kinds of probes in turn, so that a slow period of the machine affects all of them equally.
+ * measureProbes measures one kind of probe after another in each round, so that a slow period of the machine affects
+ * all kinds.
  */
 export async function measureProbes({ rounds, probes, execPairs }: ProbesEffort): Promise<Probes> {
   const before = loadavg()[0] as number;
@@ -75,7 +76,7 @@ export async function measureProbes({ rounds, probes, execPairs }: ProbesEffort)
   }
 }
 
-/** missed lists the limits that were exceeded. */
+/** `missed()` returns a text for each limit that was exceeded. */
 export function missed({ idleMainPort, saturated, blocked, execProbe: { own } }: Probes): string[] {
   const limit = Math.min(limits.p99, limits.factor * idleMainPort.p99);
   const late = Object.entries({ saturated, blocked }).filter(([, { p99 }]) => p99 > limit);
@@ -109,8 +110,8 @@ async function whileBlocked(host: ChildProcess, probePort: number): Promise<numb
   const until = performance.now() + blockTime - 10 * pauseBetween;
   const waits: number[] = [];
   while (performance.now() < until) waits.push(await ask(probePort));
-  // The probing stops before the block ends, because the main thread would otherwise answer the last probes itself. The
-  // next measurement starts after the block.
+  // Stop probing before the block ends, because otherwise the main thread would answer the last probes itself. The next
+  // measurement starts after the block.
   await sleep(20 * pauseBetween);
   return waits;
 }

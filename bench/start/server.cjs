@@ -1,16 +1,21 @@
-// A server that sends its port to its parent. With the variable TURNS, it instead measures the duration of each turn of
-// its event loop.
+// A server that sends its port to its parent. With BY=code it calls lameduck(). A request for /late is answered after
+// the server has received SIGTERM. With TURNS, the server instead measures the duration of each turn of its event loop.
 const { createServer } = require('node:http');
 
 const watched = 1_500;
 
-const server = createServer((request, response) => response.end('hello'));
+const server = createServer((request, response) => {
+  if (request.url !== '/late') response.end('hello');
+  else duck.signals.notAcceptingNewRequest.signaled.then(() => response.end('late'));
+});
+const duck = process.env.BY === 'code' ? require('../../dist/index.cjs').lameduck(server) : undefined;
 server.listen(0, '127.0.0.1', () => {
   if (process.env.TURNS === 'yes') watchTurns();
   else process.stdout.write(`${JSON.stringify(server.address().port)}\n`);
 });
 
-// A turn lasts from one immediate to the next. The event loop never waits while there is an immediate.
+// A turn lasts from one immediate callback to the next. While an immediate is pending, the event loop does not wait for
+// events.
 function watchTurns() {
   const turns = [];
   const end = performance.now() + watched;
@@ -21,7 +26,7 @@ function watchTurns() {
     const { user, system } = process.threadCpuUsage(cpu);
     turns.push({ at: watched - (end - now), wallMs: now - wall, cpuMs: (user + system) / 1_000 });
     if (now > end) {
-      turns.sort((a, b) => b.cpuMs - a.cpuMs);
+      turns.sort((a, b) => b.wallMs - a.wallMs);
       process.stdout.write(`${JSON.stringify(turns.slice(0, 8))}\n`, () => process.exit());
       return;
     }

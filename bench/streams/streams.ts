@@ -1,21 +1,58 @@
-// Runs the drain of many event streams in its own process.
-import { execFile } from 'node:child_process';
+// Runs drains of very many streams: over sockets, with a process for the server and one for the clients, and in memory.
+import { execFile, fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Ends } from './clients.ts';
+import type { Stills } from './host.ts';
+import type { StreamKind } from './kinds.ts';
 
-/** Streams holds the measurements of one drain with `count` event streams. Durations are in milliseconds. */
-export interface Streams {
+/** InMemory holds the measurements of one drain with `count` event streams in memory. Durations are in milliseconds. */
+export interface InMemory {
   readonly count: number;
-  /** The number of event streams that ended with their last chunk. */
+  /** The number of event streams that received their last chunk. */
   readonly whole: number;
   readonly tookMs: number;
-  /** How long single turns of the event loop blocked all other work, in milliseconds. */
-  readonly stillMs: { readonly median: number; readonly p99: number; readonly longest: number };
+  readonly stillMs: Stills;
 }
 
-/** drainStreams shuts down a server with `count` event streams. */
-export async function drainStreams(count: number): Promise<Streams> {
-  const script = join(import.meta.dirname, 'drain.ts');
+/** Drain holds the measurements of one drain over sockets. Durations are in milliseconds from SIGTERM. */
+export interface Drain {
+  readonly kind: StreamKind;
+  readonly count: number;
+  /** The number of streams that ended as their protocol says. */
+  readonly whole: number;
+  readonly lastEndMs: number;
+  readonly exitMs: number;
+  readonly exitCode: number | null;
+  readonly stillMs: Stills;
+}
+
+/** drainInMemory shuts down a server with `count` event streams whose connections are in memory. */
+export async function drainInMemory(count: number): Promise<InMemory> {
+  const script = join(import.meta.dirname, 'in-memory.ts');
   const { stdout } = await promisify(execFile)(process.execPath, ['--max-old-space-size=4096', script, String(count)]);
-  return { count, ...(JSON.parse(stdout) as Omit<Streams, 'count'>) };
+  return { count, ...(JSON.parse(stdout) as Omit<InMemory, 'count'>) };
+}
+
+/** drainSockets sends SIGTERM to a server with `count` streams, each of which has a socket or an HTTP/2 stream. */
+export async function drainSockets(kind: StreamKind, count: number): Promise<Drain> {
+  const host = start('host.ts', kind);
+  const [port] = (await once(host, 'message')) as [number];
+  const clients = start('clients.ts', kind, String(port), String(count));
+  await once(clients, 'message');
+  const ends = once(clients, 'message') as Promise<[Ends]>;
+  const stills = once(host, 'message') as Promise<[Stills]>;
+  const exit = once(host, 'exit') as Promise<[number | null]>;
+  const since = performance.timeOrigin + performance.now();
+  host.kill('SIGTERM');
+  const [exitCode] = await exit;
+  const exitMs = performance.timeOrigin + performance.now() - since;
+  const [{ whole, lastAt }] = await ends;
+  const [stillMs] = await stills;
+  return { kind, count, whole, lastEndMs: lastAt - since, exitMs, exitCode, stillMs };
+}
+
+function start(script: string, ...args: readonly string[]): ChildProcess {
+  return fork(join(import.meta.dirname, script), args, { env: {}, stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
 }

@@ -1,9 +1,17 @@
-// The measured process: one server, and the resources that its requests have used so far.
+// The measured process. It runs one server, and reports the resources that the requests to this server have used so
+// far.
 //
-//   node --expose-gc bench/use/host.ts http|fastify none|code|register
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+//   node --expose-gc bench/use/host.ts FRAMEWORK none|code|register
+//
+// The last argument says how lameduck is added: not at all, by a call in the code, or by lameduck/register.
+import { createServer, type RequestListener } from 'node:http';
+import { createSecureServer, createServer as createHttp2Server } from 'node:http2';
+import type { AddressInfo, Server } from 'node:net';
 import { getHeapStatistics, GCProfiler } from 'node:v8';
+import { WebSocketServer } from 'ws';
+import type { Server as ServerOfLameduck } from '../../src/http/server.ts';
+import { certificate } from '../../test/fixtures/certificate.ts';
+import type { Framework } from './variants.ts';
 
 /** Question is a request from the measuring process. Each response is one object of numbers. */
 export type Question = 'cpu' | 'profile' | 'profiled' | 'memory';
@@ -22,18 +30,40 @@ export interface Answers {
   readonly memory: { readonly connections: number; readonly heap: number; readonly resident: number };
 }
 
-const [framework, by] = process.argv.slice(2);
+const [framework, by] = process.argv.slice(2) as [Framework, string];
 // The route function is set, so that its cost is measured too.
 const options = { route: () => '/' };
 
-async function httpServer(): Promise<Server> {
-  const server = createServer((_request, response) => {
-    response.setHeader('Content-Type', 'text/plain');
-    response.end('hello\n');
+const handle: RequestListener = (_request, response) => {
+  response.setHeader('Content-Type', 'text/plain');
+  response.end('hello\n');
+};
+// The compatibility API of node:http2 has the members that the handler uses.
+const handleHttp2 = handle as never;
+
+function webSocketServer(): Server {
+  const http = createServer();
+  const sockets = new WebSocketServer({ server: http, perMessageDeflate: false });
+  sockets.on('connection', (socket) => {
+    socket.on('message', (data) => {
+      socket.send(data);
+    });
   });
-  if (by === 'code') (await import('../../src/index.ts')).lameduck(server, options);
-  await new Promise<void>((resolve) => server.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 }, resolve));
-  return server;
+  return http;
+}
+
+const create: Readonly<Record<Exclude<Framework, 'fastify'>, () => Server>> = {
+  http: () => createServer(handle),
+  'http2 without TLS': () => createHttp2Server(handleHttp2),
+  'http2 over TLS': () => createSecureServer(certificate, handleHttp2),
+  webSocket: webSocketServer,
+};
+
+async function nodeServer(kind: Exclude<Framework, 'fastify'>): Promise<Server> {
+  const created = create[kind]();
+  if (by === 'code') (await import('../../src/index.ts')).lameduck(created as ServerOfLameduck, options);
+  await new Promise<void>((resolve) => created.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 }, resolve));
+  return created;
 }
 
 async function fastifyServer(): Promise<Server> {
@@ -45,7 +75,7 @@ async function fastifyServer(): Promise<Server> {
   return app.server;
 }
 
-const server = await (framework === 'fastify' ? fastifyServer() : httpServer());
+const server = await (framework === 'fastify' ? fastifyServer() : nodeServer(framework));
 
 let profiler: GCProfiler | undefined;
 let usedBefore = 0;

@@ -1,20 +1,20 @@
-// Compares a variant with the bare server of its framework: two processes whose measurement windows take turns.
+// Compares a variant with the bare server of its framework. Each runs in its own process, and the two processes are
+// measured in turn.
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { lengthOf, connections, wholeRequests } from '../price/measure.ts';
-import { Load } from '../price/load.ts';
+import { wholeRequests } from '../price/measure.ts';
+import { clients, type Client, type Load } from './clients/client.ts';
 import type { Answers, Question } from './host.ts';
 import { bare, execArgvOf, type Variant } from './variants.ts';
 
 /** Costs holds what one server costs, measured in one process. */
 export interface Costs {
-  /** For each window, nanoseconds of CPU time per request. */
+  /** Nanoseconds of CPU time per request, one value for each window. */
   readonly requests: readonly number[];
-  /** For each window, nanoseconds of CPU time per connection, including its one request. */
+  /** Nanoseconds of CPU time per connection, including its one request, one value for each window. */
   readonly connections: readonly number[];
   /** Bytes that the server allocated in the heap per request. */
   readonly bytes: number;
@@ -29,13 +29,20 @@ export interface Costs {
 export interface UseEffort {
   readonly processes: number;
   readonly windows: number;
+  /** The number of idle connections, except for HTTP/2 and WebSockets. */
   readonly idle: number;
 }
 
 export const scrapeInterval = 15_000;
-export const perConnectionWindow = 200;
-const warmUpWindows = 15;
+export const perConnectionWindow = 100;
+// The number of requests before the first measured window. After that many requests, Node's compiler has finished its
+// work.
+const warmUpRequests = 30_000;
+const warmUpWindows = 2;
 const profiledWindows = 20;
+
+/** The highest number of idle sessions of HTTP/2 and idle WebSockets, whose clients take much more memory. */
+export const mostIdleSessions = 1_000;
 
 /** measureUse returns the costs of the bare server and of the variant, for each pair of processes. */
 export async function measureUse(variant: Variant, effort: UseEffort): Promise<readonly (readonly [Costs, Costs])[]> {
@@ -48,16 +55,20 @@ async function measurePair(variant: Variant, { windows, idle }: UseEffort): Prom
   await using first = await Host.start(bare[variant.framework], 0);
   await using second = await Host.start(variant, 1);
   const hosts = [first, second] as const;
+  for (const host of hosts) await host.warmUp();
   for (let index = 0; index < warmUpWindows + windows; index++) {
-    // The order of the two servers changes with each window, so that a drift of the machine favours neither.
+    // The order of the two servers changes with each window, so that a machine that becomes slower or faster affects
+    // both equally.
     for (const host of index % 2 === 0 ? hosts : hosts.toReversed()) await host.window(index >= warmUpWindows);
   }
-  return [await first.costs(idle), await second.costs(idle)];
+  const count = ['http', 'fastify'].includes(variant.framework) ? idle : Math.min(idle, mostIdleSessions);
+  return [await first.costs(count), await second.costs(count)];
 }
 
-/** Host is the process of one server, with the load on that server. */
+/** Host is the process of one server, with the load generator that sends requests to it. */
 class Host implements AsyncDisposable {
   readonly #process: ChildProcess;
+  readonly #client: Client;
   readonly #port: number;
   readonly #load: Load;
   readonly #folder: string;
@@ -65,8 +76,16 @@ class Host implements AsyncDisposable {
   readonly #requests: number[] = [];
   readonly #connections: number[] = [];
 
-  private constructor(process: ChildProcess, port: number, load: Load, folder: string, probePort: number) {
+  private constructor(
+    process: ChildProcess,
+    client: Client,
+    port: number,
+    load: Load,
+    folder: string,
+    probePort: number,
+  ) {
     this.#process = process;
+    this.#client = client;
     this.#port = port;
     this.#load = load;
     this.#folder = folder;
@@ -83,20 +102,25 @@ class Host implements AsyncDisposable {
     });
     const [port] = (await once(child, 'message')) as [number];
     scrape(probePort);
-    const load = await Load.open(port, connections, await lengthOf(port));
-    return new Host(child, port, load, folder, probePort);
+    const client = clients[variant.framework];
+    const load = await client.load(port);
+    return new Host(child, client, port, load, folder, probePort);
   }
 
-  /** window sends requests on keep-alive connections, and then requests that each open a new connection. */
+  async warmUp(): Promise<void> {
+    await this.#load.run(warmUpRequests);
+  }
+
+  /** `window()` sends requests on keep-alive connections, and then requests that each open a new connection. */
   async window(counts: boolean): Promise<void> {
     const perRequest = await this.#cost(() => this.#load.run(wholeRequests), wholeRequests);
-    const perConnection = await this.#cost(() => churn(this.#port, perConnectionWindow), perConnectionWindow);
+    const perConnection = await this.#cost(() => this.#churn(perConnectionWindow), perConnectionWindow);
     if (!counts) return;
     this.#requests.push(perRequest);
     this.#connections.push(perConnection);
   }
 
-  /** costs measures the values that need no windows, and returns all costs. */
+  /** `costs()` measures the values for which no windows are needed, and returns all costs. */
   async costs(idle: number): Promise<Costs> {
     const profiled = profiledWindows * wholeRequests;
     await this.#ask('profile');
@@ -111,24 +135,21 @@ class Host implements AsyncDisposable {
     };
   }
 
+  /** `#churn()` opens one connection after another, each with one request. */
+  async #churn(count: number): Promise<void> {
+    for (let index = 0; index < count; index++) await this.#client.once(this.#port);
+  }
+
   async #idle(count: number): Promise<Pick<Costs, 'heap' | 'resident'>> {
     const before = await this.#ask('memory');
-    const sockets: Socket[] = [];
-    try {
-      for (let index = 0; index < count; index++) {
-        const socket = connect(this.#port, '127.0.0.1');
-        sockets.push(socket);
-        await once(socket, 'connect');
-      }
-      let after = await this.#ask('memory');
-      while (after.connections < before.connections + count) after = await this.#ask('memory');
-      return {
-        heap: (after.heap - before.heap) / count,
-        resident: (after.resident - before.resident) / count,
-      };
-    } finally {
-      for (const socket of sockets) socket.destroy();
-    }
+    using open = new DisposableStack();
+    for (let index = 0; index < count; index++) open.use(await this.#client.idle(this.#port));
+    let after = await this.#ask('memory');
+    while (after.connections < before.connections + count) after = await this.#ask('memory');
+    return {
+      heap: (after.heap - before.heap) / count,
+      resident: (after.resident - before.resident) / count,
+    };
   }
 
   async #cost(work: () => Promise<void>, count: number): Promise<number> {
@@ -153,17 +174,7 @@ class Host implements AsyncDisposable {
   }
 }
 
-// Opens one connection after another, sends one request on each, and waits until the server has closed it.
-async function churn(port: number, count: number): Promise<void> {
-  for (let index = 0; index < count; index++) {
-    const socket = connect(port, '127.0.0.1');
-    socket.resume();
-    socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
-    await once(socket, 'close');
-  }
-}
-
-// Some variants open no probe port. The request then fails, which is ignored.
+// Some variants open no probe port. The request then fails, and this error is ignored.
 function scrape(probePort: number): void {
   fetch(`http://127.0.0.1:${String(probePort)}/metrics`)
     .then((response) => response.text())

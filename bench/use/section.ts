@@ -1,13 +1,15 @@
 // Writes the section "What does lameduck cost in use?" of docs/benchmarks.md.
 import { ratio } from '../format.ts';
-import { connections, wholeRequests } from '../price/measure.ts';
+import { wholeRequests } from '../price/measure.ts';
 import { estimate, median, type Estimate } from '../statistics.ts';
-import { perConnectionWindow, scrapeInterval, type Costs, type UseEffort } from './measure.ts';
+import { concurrent } from './clients/client.ts';
+import { sessionCount } from './clients/http2.ts';
+import { mostIdleSessions, perConnectionWindow, scrapeInterval, type Costs, type UseEffort } from './measure.ts';
 import type { Variant } from './variants.ts';
 
 /** Use holds the measurements of one variant. */
 export interface Use {
-  readonly variant: Variant;
+  readonly variant: Pick<Variant, 'title' | 'framework' | 'by'>;
   readonly pairs: readonly (readonly [Costs, Costs])[];
 }
 
@@ -17,21 +19,28 @@ export function useSection(uses: readonly Use[], { processes, windows, idle }: U
     '',
     '## What does lameduck cost in use?',
     '',
-    'Each cell has the figure of the bare server of the same framework, and the ratio of the variant to that server.',
+    'Each cell of this table has the form “bare 12.8 µs × 1.05”. The first number is the cost on the bare server of the same framework. The second',
+    'number is the ratio: the cost of the variant, divided by the cost on the bare server.',
     '',
-    '| | CPU per request, µs | CPU per connection, µs | bytes allocated per request | GC per request, ns | heap per idle connection, bytes | memory per idle connection, bytes |',
+    '| variant | CPU time per request: bare server × ratio | CPU time per connection: bare × ratio | allocation per request: bare × ratio | GC time per request: bare × ratio | heap per idle connection: bare × ratio | memory per idle connection: bare × ratio |',
     '| --- | --- | --- | --- | --- | --- | --- |',
     ...uses.map(row),
     '',
-    `**Method.** The bare server and the variant run in a process each, and ${String(processes)} pairs of processes are started. The windows of`,
-    `a pair take turns, ${String(windows)} each. A window has ${String(wholeRequests)} requests on ${String(connections)} kept-alive connections, and then ${String(perConnectionWindow)} connections with one`,
-    'request each. The CPU time is that of the process of the server, with all its threads. The variant *as in the chart* has a probe port and a route label. It has no',
-    `probe paths on the own port, and its metrics are scraped every ${String(scrapeInterval / 1_000)} s. The variant *everything on* adds a request timeout, a`,
-    'limit of requests in flight, an audit log, a debug socket and a checkpoint. The bytes are the growth of the heap between',
-    `garbage collections. The memory is the growth of the process by ${String(idle)} idle connections, after a garbage collection.`,
+    `**Method.** The bare server and the variant each have a process of their own, and ${String(processes)} pairs of processes are started. In each pair, the two`,
+    `processes take turns with ${String(windows)} windows each. A window has ${String(wholeRequests)} requests, ${String(concurrent)} at a time, and then ${String(perConnectionWindow)} connections with`,
+    "one request each. The CPU time is that of the server's process, with all its threads. The allocated bytes are the growth of the",
+    `heap between garbage collections. The memory is the growth of the process by ${String(idle)} idle connections, after a garbage collection.`,
     '',
-    'A ratio has its 95 % interval where it has windows: pairs of processes are drawn first, then windows inside each pair.',
-    'The first rows compare a bare server with another bare server. They show how much two processes with the same code differ.',
+    `In this benchmark, an HTTP/1.1 server gets its requests on ${String(concurrent)} kept-alive connections, an HTTP/2 server on ${String(sessionCount)} sessions. A WebSocket server gets`,
+    `messages on ${String(concurrent)} WebSockets and sends each message back. Each of its new connections has one upgrade, one message and one close.`,
+    `At most ${String(mostIdleSessions)} idle HTTP/2 sessions and idle WebSockets are opened.`,
+    '',
+    'The variant *as in the chart* has a probe port and a route label. It has no probe paths on its own port, and its metrics are',
+    `scraped every ${String(scrapeInterval / 1_000)} s. The variant *everything on* adds a request timeout, a limit of requests in flight, an audit log, a debug`,
+    'socket and a checkpoint.',
+    '',
+    'The ratios of CPU times have their 95 % interval in brackets: pairs of processes are drawn first, then windows inside each pair.',
+    'The first two rows compare a bare server with another bare server. These rows show how much two processes with the same code differ.',
   ];
 }
 
@@ -53,11 +62,12 @@ function ratioOf(pairs: Use['pairs'], windows: (costs: Costs) => readonly number
 function row(use: Use): string {
   const { variant, pairs } = use;
   const cells = [
-    `${micro(pairs, ({ requests }) => requests)}: ${ratio(requestRatio(use))}`,
-    `${micro(pairs, (costs) => costs.connections)}: ${ratio(ratioOf(pairs, (costs) => costs.connections))}`,
+    `bare ${micro(pairs, ({ requests }) => requests)} µs × ${ratio(requestRatio(use))}`,
+    `bare ${micro(pairs, (costs) => costs.connections)} µs × ${ratio(ratioOf(pairs, (costs) => costs.connections))}`,
     ...(['bytes', 'collecting', 'heap', 'resident'] as const).map((name) => {
       const [own, other] = [0, 1].map((side) => median(pairs.map((pair) => (pair[side] as Costs)[name])));
-      return `${(own as number).toFixed(0)}: ${((other as number) / (own as number)).toFixed(3)}`;
+      const unit = name === 'collecting' ? 'ns' : 'bytes';
+      return `bare ${(own as number).toFixed(0)} ${unit} × ${((other as number) / (own as number)).toFixed(3)}`;
     }),
   ];
   return `| ${[variant.title, ...cells].join(' | ')} |`;

@@ -1,10 +1,13 @@
 // The measured servers: a bare server, and lameduck in the ways in which services use it.
 import { join } from 'node:path';
 
+/** Framework is the kind of a measured server. */
+export type Framework = 'http' | 'fastify' | 'http2 without TLS' | 'http2 over TLS' | 'webSocket';
+
 /** Variant says how the process of a server is started. */
 export interface Variant {
   readonly title: string;
-  readonly framework: 'http' | 'fastify';
+  readonly framework: Framework;
   /** How lameduck is added to the server. `none` is the bare server. */
   readonly by: 'none' | 'code' | 'register';
   /** The environment variables of the process. */
@@ -28,15 +31,23 @@ const asInChart = (probePort: number): Readonly<Record<string, string>> => ({
   LAMEDUCK_PROBE_PATHS: 'off',
 });
 
-/** bare holds the server of each framework without lameduck. The other variants are compared with it. */
-export const bare: Readonly<Record<Variant['framework'], Variant>> = {
+/** `bare` holds the server of each framework without lameduck. The other variants are compared with it. */
+export const bare: Readonly<Record<Framework, Variant>> = {
   http: { title: 'bare `node:http`', framework: 'http', by: 'none', env: none },
   fastify: { title: 'bare Fastify', framework: 'fastify', by: 'none', env: none },
+  'http2 without TLS': {
+    title: 'bare HTTP/2 without TLS',
+    framework: 'http2 without TLS',
+    by: 'none',
+    env: none,
+  },
+  'http2 over TLS': { title: 'bare HTTP/2 over TLS', framework: 'http2 over TLS', by: 'none', env: none },
+  webSocket: { title: 'bare `ws`', framework: 'webSocket', by: 'none', env: none },
 };
 
 /**
- * variants are compared with the bare server of their framework. The first two are bare servers themselves, as a
- * control.
+ * `variants` are compared with the bare server of their framework. The first two are bare servers themselves, to show
+ * the error of the measurement.
  */
 export const variants: readonly Variant[] = [
   bare.http,
@@ -46,6 +57,9 @@ export const variants: readonly Variant[] = [
   { title: '`lameduck/register`', framework: 'http', by: 'register', env: withProbePort },
   { title: '`lameduck/fastify`', framework: 'fastify', by: 'code', env: none },
   { title: '`lameduck/fastify`, as in the chart', framework: 'fastify', by: 'code', env: asInChart },
+  { title: 'HTTP/2 without TLS', framework: 'http2 without TLS', by: 'code', env: none },
+  { title: 'HTTP/2 over TLS', framework: 'http2 over TLS', by: 'code', env: none },
+  { title: 'WebSocket: a message of 5 bytes, sent back', framework: 'webSocket', by: 'code', env: none },
   {
     title: 'everything on',
     framework: 'http',

@@ -1,6 +1,5 @@
-// Shuts down a server with very many event streams. Prints how long the drain took and how long the event loop was
-// blocked. The connections are in memory, because few machines allow a process so many sockets. The server is Node's
-// own.
+// Shuts down a server with more event streams than a process may have sockets. Prints how long the drain took and how
+// long the event loop was blocked. The connections are in memory. The server is Node's own.
 import { createServer } from 'node:http';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { duplexPair } from 'node:stream';

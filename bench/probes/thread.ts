@@ -1,0 +1,104 @@
+// Measures what the probe thread costs an idle process: its memory, and its CPU time at several rates of probes.
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { probe } from '../../test/support/probe-client.ts';
+import { reservePort } from '../../test/support/reserved-port.ts';
+import { quantile } from '../statistics.ts';
+import type { Quantity } from './idle.ts';
+
+/** Thread holds the costs of the probe thread. The figures are medians over pairs of processes. */
+export interface Thread {
+  readonly pairs: number;
+  readonly seconds: number;
+  /** Bytes of resident memory more than without a probe port, and of a process with a thread that does nothing. */
+  readonly resident: number;
+  readonly emptyThread: number;
+  /** Milliseconds of CPU time per second more than without a probe port, by the number of probes per second. */
+  readonly cpu: readonly { readonly perSecond: number; readonly milliseconds: number }[];
+}
+
+export interface ThreadEffort {
+  readonly pairs: number;
+  readonly seconds: number;
+}
+
+/** `rates` are the numbers of probes per second. */
+export const rates = [0, 1, 10, 100] as const;
+
+// How long a process runs before its memory is measured, in milliseconds.
+const starting = 2_000;
+
+// The time from the measurement of the memory to that of the CPU time, in milliseconds. V8 collects garbage until about
+// 18 s after the start of a thread. The probe thread wakes less often after 5 s without a request.
+const settling = 20_000;
+
+/** measureThread starts pairs of processes, one with and one without a probe port. */
+export async function measureThread({ pairs, seconds }: ThreadEffort): Promise<Thread> {
+  const resident: number[] = [];
+  const emptyThread: number[] = [];
+  const cpu = rates.map((): number[] => []);
+  for (let index = 0; index < pairs; index++) {
+    const probePort = await reservePort();
+    const children = ['without', 'empty-thread', String(probePort)].map(start);
+    const [without, empty, withPort] = children as [ChildProcess, ChildProcess, ChildProcess];
+    try {
+      await Promise.all(children.map((child) => once(child, 'message')));
+      await sleep(starting);
+      const base = await ask(without, 'resident');
+      emptyThread.push((await ask(empty, 'resident')) - base);
+      resident.push((await ask(withPort, 'resident')) - base);
+      await sleep(settling);
+      for (const [place, perSecond] of rates.entries()) {
+        const idle = await usedBy([without, withPort], seconds, () => probeFor(probePort, perSecond, seconds));
+        cpu[place]?.push((idle[1] - idle[0]) / seconds);
+      }
+    } finally {
+      for (const child of children) child.kill('SIGKILL');
+    }
+  }
+  return {
+    pairs,
+    seconds,
+    resident: quantile(resident, 0.5),
+    emptyThread: quantile(emptyThread, 0.5),
+    cpu: rates.map((perSecond, place) => ({ perSecond, milliseconds: quantile(cpu[place] ?? [], 0.5) })),
+  };
+}
+
+async function usedBy(
+  children: readonly [ChildProcess, ChildProcess],
+  seconds: number,
+  work: () => Promise<void>,
+): Promise<[number, number]> {
+  const cpuOf = (child: ChildProcess): Promise<number> => ask(child, 'cpu');
+  const before = await Promise.all(children.map(cpuOf));
+  await Promise.all([work(), sleep(seconds * 1_000)]);
+  const after = await Promise.all(children.map(cpuOf));
+  const [first = NaN, second = NaN] = after.map((cpu, index) => cpu - (before[index] as number));
+  return [first, second];
+}
+
+async function probeFor(port: number, perSecond: number, seconds: number): Promise<void> {
+  const since = performance.now();
+  for (let sent = 0; sent < perSecond * seconds; sent++) {
+    await sleep(Math.max(0, since + (sent * 1_000) / perSecond - performance.now()));
+    const { status } = await probe(port, '/readyz');
+    if (status !== 200) throw new Error(`/readyz answers ${String(status)}`);
+  }
+}
+
+async function ask(child: ChildProcess, quantity: Quantity): Promise<number> {
+  const answered = once(child, 'message') as Promise<[number]>;
+  child.send(quantity);
+  return (await answered)[0];
+}
+
+function start(mode: string): ChildProcess {
+  return fork(join(import.meta.dirname, 'idle.ts'), [mode], {
+    env: {},
+    execArgv: ['--expose-gc'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+}

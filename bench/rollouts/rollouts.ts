@@ -1,0 +1,87 @@
+// Counts with `lameduck rehearse` how many requests fail in one rollout with each implementation.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Result } from '../../src/cli/rehearsal/result.ts';
+
+/** Rollout has the number of failed requests in one rehearsal, and the verdict that the command printed. */
+export interface Rollout {
+  readonly requests: number;
+  readonly lost: number;
+  readonly refused: number;
+  readonly verdict: string;
+}
+
+/** Rollouts holds the rehearsals of one implementation: without an option, and with a delay. */
+export interface Rollouts {
+  readonly name: string;
+  readonly asDocumented: readonly Rollout[];
+  readonly delayed: readonly Rollout[];
+}
+
+/** Each node learns within this many seconds that the pod has ended, in addition to the 0.3 s that every node needs. */
+export const propagation = 2;
+
+/** The delay that each implementation gets, in seconds. */
+export const delay = 5;
+
+/** The grace period in seconds, after which a server is killed. */
+export const gracePeriod = 15;
+
+const serve = fileURLToPath(new URL('../losses/serve.ts', import.meta.url));
+const lameduck = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
+
+/** measureRollouts rehearses the rollouts of these implementations one after another, each `rounds` times. */
+export async function measureRollouts(names: readonly string[], rounds: number): Promise<Rollouts[]> {
+  const all: Rollouts[] = [];
+  for (const name of names) {
+    const asDocumented: Rollout[] = [];
+    const delayed: Rollout[] = [];
+    for (let seed = 1; seed <= rounds; seed++) {
+      // Two rehearsals can run at once, because together they use only a small part of two cores.
+      const [first, second] = await Promise.all([rehearse(seed, name), rehearse(seed, name, String(delay * 1_000))]);
+      asDocumented.push(first);
+      delayed.push(second);
+    }
+    all.push({ name, asDocumented, delayed });
+    const failed = [asDocumented, delayed].map((list) => list.map(({ lost, refused }) => lost + refused).join(' '));
+    console.log(`${name}: failed requests per rollout ${failed.join(', with a delay ')}`);
+  }
+  return all;
+}
+
+async function rehearse(seed: number, ...server: readonly string[]): Promise<Rollout> {
+  const times = ['--propagation', `${String(propagation)}s`, '--grace-period', String(gracePeriod)];
+  const { output, result } = await runRehearsal(['--seed', String(seed), ...times], server);
+  const { requests, lost, refused } = result;
+  return { requests, lost, refused, verdict: verdictIn(output) };
+}
+
+/** runRehearsal rehearses a server of losses/serve.ts, and returns the output and the JSON result of the command. */
+export async function runRehearsal(
+  options: readonly string[],
+  server: readonly string[],
+): Promise<{ readonly output: string; readonly result: Result }> {
+  const folder = mkdtempSync(join(tmpdir(), 'rollout-'));
+  try {
+    const json = join(folder, 'result.json');
+    const args = ['rehearse', '--json', json, ...options, '--', process.execPath, serve, ...server];
+    const command = spawn(process.execPath, [lameduck, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    command.stdout.setEncoding('utf8').on('data', (text: string) => (output += text));
+    await once(command, 'close');
+    return { output, result: JSON.parse(readFileSync(json, 'utf8')) as Result };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+// Returns the verdict with its causes. The lines after these name the kinds of clients that were not tried, and the
+// seed.
+function verdictIn(output: string): string {
+  const text = /^rollout: (?:lost|clean|withheld)[^]*/m.exec(output)?.[0] ?? output;
+  return text.split(/^ {2}not tried:/m)[0]?.trimEnd() ?? '';
+}

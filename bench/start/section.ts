@@ -1,0 +1,33 @@
+// Writes the section of docs/benchmarks.md about the start and the end of a process.
+import { ways, type Start, type Way } from './start.ts';
+
+const titles: Readonly<Record<Way, string>> = {
+  bare: 'bare `node:http`',
+  code: '`lameduck(server)`',
+  register: '`lameduck/register`',
+};
+
+export function startSection(start: Start): string[] {
+  const { byWay } = start;
+  return [
+    '',
+    '## Does lameduck delay the start or the exit of a process?',
+    '',
+    '| server | time from the start to the first response, ms | ratio to bare | longest turn of the event loop in the first 1.5 s, ms |',
+    '| --- | --- | --- | --- |',
+    ...ways.map((way) => {
+      const { firstResponse, longestTurn } = byWay[way];
+      const ratio = (firstResponse / byWay.bare.firstResponse).toFixed(3);
+      return `| ${titles[way]} | ${firstResponse.toFixed(1)} | ${ratio} | ${longestTurn.toFixed(1)} |`;
+    }),
+    '',
+    `If a process has loaded \`node:http\`, \`require('lameduck')\` takes ${start.require.toFixed(1)} ms and \`import('lameduck')\` takes ${start.import.toFixed(1)} ms.`,
+    '',
+    'In another measurement, a process without a shutdown delay receives SIGTERM while a request is in flight. After the client has',
+    `received the response and closed the connection, the process ends within ${start.exit.toFixed(0)} ms.`,
+    '',
+    `**Method.** Each figure is the median of ${String(start.runs)} processes, and processes of each kind are started in turn. The first response is`,
+    'measured from the start of the process. The client connects as soon as the server listens. Each process with lameduck has a probe',
+    'port. The processes use the built package.',
+  ];
+}

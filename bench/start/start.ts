@@ -1,0 +1,127 @@
+// Measures the start and the end of a program with lameduck. The start has the first response and the longest turn of the
+// event loop.
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { reservePort } from '../../test/support/reserved-port.ts';
+import { median } from '../statistics.ts';
+
+/** Ways are the ways in which a program gets lameduck. */
+export const ways = ['bare', 'code', 'register'] as const;
+export type Way = (typeof ways)[number];
+
+/** Start holds medians over the runs, in milliseconds. */
+export interface Start {
+  readonly runs: number;
+  readonly byWay: Readonly<Record<Way, { readonly firstResponse: number; readonly longestTurn: number }>>;
+  /** The time that a call of `require('lameduck')` and an `import()` of it take in a process that has loaded node:http. */
+  readonly require: number;
+  readonly import: number;
+  /** The time from the end of the last response, as its client sees it, to the end of the process. */
+  readonly exit: number;
+}
+
+const dist = join(import.meta.dirname, '..', '..', 'dist');
+const server = join(import.meta.dirname, 'server.cjs');
+const args: Readonly<Record<Way, readonly string[]>> = {
+  bare: [],
+  code: [],
+  register: ['--require', join(dist, 'register.cjs')],
+};
+
+/** measureStart starts processes of each kind in turn, so that a drift of the machine favours none. */
+export async function measureStart(runs: number): Promise<Start> {
+  const responses: Record<Way, number[]> = { bare: [], code: [], register: [] };
+  const longest: Record<Way, number[]> = { bare: [], code: [], register: [] };
+  const loads: Record<'require' | 'import', number[]> = { require: [], import: [] };
+  const exits: number[] = [];
+  for (let run = 0; run < runs; run++) {
+    for (const way of run % 2 === 0 ? ways : ways.toReversed()) {
+      responses[way].push(await firstResponse(way));
+      longest[way].push(await longestTurn(way));
+    }
+    loads.require.push(await loadTime(`require(${JSON.stringify(join(dist, 'index.cjs'))})`));
+    loads.import.push(await loadTime(`await import(${JSON.stringify(join(dist, 'index.mjs'))})`));
+    exits.push(await exitTime());
+  }
+  const of = (way: Way): { firstResponse: number; longestTurn: number } => ({
+    firstResponse: median(responses[way]),
+    longestTurn: median(longest[way]),
+  });
+  return {
+    runs,
+    byWay: { bare: of('bare'), code: of('code'), register: of('register') },
+    require: median(loads.require),
+    import: median(loads.import),
+    exit: median(exits),
+  };
+}
+
+async function firstResponse(way: Way): Promise<number> {
+  const probePort = await reservePort();
+  const since = performance.now();
+  const child = start(way, { LAMEDUCK_PROBE_PORT: String(probePort) });
+  const exit = once(child, 'exit');
+  const socket = connect(Number(await firstLine(child)), '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  await once(socket, 'data');
+  const took = performance.now() - since;
+  child.kill('SIGKILL');
+  socket.destroy();
+  await exit;
+  return took;
+}
+
+async function longestTurn(way: Way): Promise<number> {
+  const child = start(way, { LAMEDUCK_PROBE_PORT: String(await reservePort()), TURNS: 'yes' });
+  const exit = once(child, 'exit');
+  const turns = (await firstLine(child)) as { readonly wallMs: number }[];
+  await exit;
+  return Math.max(...turns.map(({ wallMs }) => wallMs));
+}
+
+async function loadTime(expression: string): Promise<number> {
+  const code = `require('node:http'); (async () => {
+    const since = performance.now(); ${expression}; console.log(performance.now() - since);
+  })()`;
+  const child = spawn(process.execPath, ['--eval', code], { env: {}, stdio: ['ignore', 'pipe', 'inherit'] });
+  const exit = once(child, 'exit');
+  const took = Number(await firstLine(child));
+  await exit;
+  return took;
+}
+
+// The client sends one request, and SIGTERM while the request is in flight. It closes its connection when it has the
+// response.
+async function exitTime(): Promise<number> {
+  const child = start('code', { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '0s', LAMEDUCK_LOG_LEVEL: 'silent' });
+  const exit = once(child, 'exit');
+  const socket = connect(Number(await firstLine(child)), '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await once(socket, 'data');
+  socket.write('GET /late HTTP/1.1\r\nHost: localhost\r\n\r\n', () => child.kill('SIGTERM'));
+  await once(socket, 'data');
+  const since = performance.now();
+  socket.end();
+  const [code] = (await exit) as [number | null];
+  if (code !== 0) throw new Error(`the server ended with ${String(code)}`);
+  return performance.now() - since;
+}
+
+function start(way: Way, variables: Readonly<Record<string, string>>): ChildProcess {
+  const env = { ...variables, ...(way === 'code' ? { BY: 'code' } : {}) };
+  return spawn(process.execPath, [...args[way], server], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+}
+
+/** firstLine resolves with the first line that the program itself prints. */
+function firstLine(child: ChildProcess): Promise<unknown> {
+  return new Promise((resolve) => {
+    let text = '';
+    child.stdout?.on('data', (chunk: Buffer) => {
+      text += String(chunk);
+      const line = text.split('\n').find((one, index, all) => index < all.length - 1 && !one.startsWith('{'));
+      if (line !== undefined) resolve(JSON.parse(line));
+    });
+  });
+}
