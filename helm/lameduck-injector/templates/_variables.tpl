@@ -17,7 +17,7 @@
   expression: "variables.container.?env.orValue([])"
 - name: names
   expression: "variables.env.map(e, e.name)"
-# The index of NODE_OPTIONS in env, or -1. If the name occurs twice, the last one counts.
+# The index of NODE_OPTIONS in env, or -1. If env has the name twice, the last one is used.
 - name: optionsAt
   expression: "variables.names.lastIndexOf('NODE_OPTIONS')"
 - name: optionsGiven
@@ -60,8 +60,9 @@
 - name: newGrace
   expression: "[variables.grace, {{ include "injector.text" .Values.minTerminationGracePeriodSeconds }} + variables.preStop].max()"
 {{- if eq .Values.preStopHook "auto" }}
-- name: program
-  expression: "(variables.container.?command.orValue([]) + (has(variables.container.command) ? [] : variables.container.?args.orValue([])) + [''])[0]"
+# The words of the command and its arguments, one a line.
+- name: words
+  expression: "(variables.container.?command.orValue([]) + variables.container.?args.orValue([])).map(w, w + '\\n').join('')"
 {{- end }}
 - name: settings
   expression: >-

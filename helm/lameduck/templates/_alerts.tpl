@@ -103,8 +103,9 @@ for pods: (list scope expression label). */}}
 {{- end -}}
 
 {{/* Returns a query for the increase of a counter in 15 minutes, for each pod: (list metric selector more-labels).
-increase() ignores the first sample of a counter. If this sample is above 0, the query uses its value. */}}
+increase() ignores the first sample of a counter. If this sample is above 0, the query uses its value. increase() also
+extrapolates to the whole range, so one event gives a number slightly above 1. floor() makes it a whole number again. */}}
 {{- define "lameduck.risen" -}}
 {{- $series := printf "%s{%s}" (index . 0) (index . 1) -}}
-{{- printf "max by (release, namespace, workload, pod%s) (increase(%s[15m]) > 0 or (max_over_time(%s[15m]) unless max_over_time(%s[15m] offset 15m)))" (index . 2) $series $series $series -}}
+{{- printf "max by (release, namespace, workload, pod%s) (floor(increase(%s[15m])) > 0 or (max_over_time(%s[15m]) unless max_over_time(%s[15m] offset 15m)))" (index . 2) $series $series $series -}}
 {{- end -}}

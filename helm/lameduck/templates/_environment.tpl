@@ -37,10 +37,8 @@ grace period. */}}
 because probes may use the program's own port. */}}
 {{- define "lameduck.ownSettings" -}}
 {{- $own := ternary dict (include "lameduck.defaultSettings" . | fromJson) (eq (include "lameduck.injects" .) "yes") -}}
-{{- if .Values.runFolder.enabled -}}
-{{- range $name, $file := dict "checkpointPath" "checkpoint.json" "debugSocketPath" "lameduck.sock" -}}
-{{- $_ := set $own $name (printf "%s/%s" (include "lameduck.runFolder" $) $file) -}}
-{{- end -}}
+{{- if include "lameduck.mountsRunFolder" . -}}
+{{- $_ := set $own "debugSocketPath" (printf "%s/lameduck.sock" (include "lameduck.runFolder" .)) -}}
 {{- end -}}
 {{- toJson $own -}}
 {{- end -}}

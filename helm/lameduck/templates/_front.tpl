@@ -7,7 +7,8 @@ Annotations in the values override them. */}}
 {{- end -}}
 
 {{/* Returns the path that a load balancer probes for readiness. If lameduck is off, no process answers the path of the
-readiness probe. The path is then `/`, and any response of the program counts as healthy. */}}
+readiness probe. Health checks that can open a TCP connection then do so, and the others request `/`. An ALB accepts every
+status below 500, but the health check of a BackendConfig accepts only 200. */}}
 {{- define "lameduck.healthCheckPath" -}}
 {{- ternary .Values.probes.readiness.path "/" (eq (include "lameduck.isOn" .) "yes") -}}
 {{- end -}}
@@ -43,8 +44,12 @@ time than the shortest shutdown delay that the chart accepts. */}}
 service.beta.kubernetes.io/aws-load-balancer-type: external
 service.beta.kubernetes.io/aws-load-balancer-nlb-target-type: ip
 service.beta.kubernetes.io/aws-load-balancer-target-group-attributes: {{ include "lameduck.attributes" (list .Values.service.annotations "service.beta.kubernetes.io/aws-load-balancer-target-group-attributes" "deregistration_delay.timeout_seconds" $b.frontDrainSeconds) | quote }}
+{{- if include "lameduck.isOn" . }}
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-protocol: http
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-path: {{ include "lameduck.healthCheckPath" . | quote }}
+{{- else }}
+service.beta.kubernetes.io/aws-load-balancer-healthcheck-protocol: tcp
+{{- end }}
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-port: {{ include "lameduck.healthCheckPort" . | quote }}
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-interval: "5"
 service.beta.kubernetes.io/aws-load-balancer-healthcheck-timeout: "2"
@@ -75,6 +80,9 @@ alb.ingress.kubernetes.io/healthcheck-interval-seconds: "5"
 alb.ingress.kubernetes.io/healthcheck-timeout-seconds: "2"
 alb.ingress.kubernetes.io/healthy-threshold-count: "2"
 alb.ingress.kubernetes.io/unhealthy-threshold-count: "2"
+{{- else if eq .Values.lameduck.front "azure" }}
+appgw.ingress.kubernetes.io/connection-draining: "true"
+appgw.ingress.kubernetes.io/connection-draining-timeout: {{ int64 $b.frontDrainSeconds | quote }}
 {{- end }}
 {{- end -}}
 

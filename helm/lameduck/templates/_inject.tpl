@@ -39,7 +39,7 @@ readOnly: true
 {{- end -}}
 
 {{/* The init container renames its copy when the copy is complete. If it runs again, it keeps the existing copy. Every user
-can read the copy, because the server may run as another user. */}}
+can read the copy, because the server may run as another user. The init container never runs as root, even if the pod does. */}}
 {{- define "lameduck.injector" -}}
 name: lameduck
 image: {{ include "lameduck.inRegistry" (list . .Values.inject.image) | quote }}
@@ -62,13 +62,16 @@ command:
   - {{ include "lameduck.injectedFolder" . }}
 {{- with .Values.resources }}
 resources:
-  {{- toYaml . | nindent 2 }}
+  {{- include "lameduck.yaml" (list $ .) | nindent 2 }}
 {{- end }}
 securityContext:
   allowPrivilegeEscalation: false
   privileged: false
   readOnlyRootFilesystem: true
   runAsNonRoot: true
+  {{- if eq (include "lameduck.text" (include "lameduck.podSecurity" . | fromJson).runAsUser) "0" }}
+  runAsUser: 65532
+  {{- end }}
   capabilities: { drop: [ALL] }
   seccompProfile: { type: RuntimeDefault }
 volumeMounts:
@@ -107,17 +110,19 @@ volumeMounts:
 {{- end -}}
 {{- end -}}
 
-{{/* Returns `yes` if npm or a shell starts the program. Such a parent process gets SIGTERM and may not forward it. */}}
-{{- define "lameduck.isLaunched" -}}
-{{- $words := .Values.command | default .Values.args | default (list "") -}}
-{{- if regexMatch "^(.*/)?(npm|npx|yarn|yarnpkg|pnpm|pnpx|sh|ash|bash|dash)$" (first $words) -}}yes{{- end -}}
+{{/* Returns npm or the shell that starts the program, or an empty text. Such a parent process gets SIGTERM and may not
+forward it. An init process or another wrapper may come before it, with options and variables. */}}
+{{- define "lameduck.launcher" -}}
+{{- $words := concat (default list .Values.command) (default list .Values.args) | join "\n" | printf "%s\n" -}}
+{{- $launcher := `^(((.*/)?(tini|tini-static|dumb-init|catatonit|docker-entrypoint[.]sh|env)|(-[CPepru]|--rewrite)\n.*|-.*|[A-Za-z_][A-Za-z0-9_]*=.*)\n)*(.*/)?(npm|npx|yarn|yarnpkg|pnpm|pnpx|sh|ash|bash|dash)\n` -}}
+{{- regexFind $launcher $words | trim | splitList "\n" | last -}}
 {{- end -}}
 
 {{/* Returns a `lifecycle` with the preStop hook `lameduck stop` as JSON, or an empty text. The hook finds the process by
 its probe port. */}}
 {{- define "lameduck.stopHook" -}}
 {{- $hook := .Values.preStopHook -}}
-{{- if and (include "lameduck.probePort" .) (or (eq $hook "always") (and (eq $hook "auto") (include "lameduck.isLaunched" .))) -}}
+{{- if and (include "lameduck.probePort" .) (or (eq $hook "always") (and (eq $hook "auto") (include "lameduck.launcher" .))) -}}
 {{- $injected := list "node" (printf "%s/package/dist/cli/main.js" (include "lameduck.injectedFolder" .)) -}}
 {{- $command := ternary $injected (list "node_modules/.bin/lameduck") (eq (include "lameduck.injects" .) "yes") -}}
 {{- dict "preStop" (dict "exec" (dict "command" (append $command "stop"))) | toJson -}}
@@ -139,22 +144,31 @@ because a container has only one preStop hook. */}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $v := $.Values -}}
 {{- $preStop := (default dict $v.lifecycle).preStop -}}
-{{- $seconds := (include "lameduck.times" $ | fromJson).preStop | int64 -}}
-{{- if and $preStop (eq $seconds 0) -}}
+{{- $b := include "lameduck.times" $ | fromJson -}}
+{{- $seconds := int64 $b.preStop -}}
+{{- /* The hook may be the kubelet's own sleep, or run a command such as `sleep 15`. */ -}}
+{{- $sleep := mul (regexFind "sleep[^0-9]{1,13}[0-9]+" (toJson $preStop) | regexFind "[0-9]+$" | int64) 1000 -}}
+{{- if and $preStop (or (eq $seconds 0) (gt $sleep $seconds)) -}}
 {{- include "lameduck.refuse" (list $problems "lifecycle.preStop" $preStop "takes time from the grace period before the process signal" "set lameduck.preStopSeconds to the most seconds that it takes") -}}
+{{- else if and $preStop (not (include "lameduck.isOn" $)) (lt $sleep (int64 $b.delay)) (not $v.lameduck.allowShortDelay) -}}
+{{- include "lameduck.refuse" (list $problems "lifecycle.preStop" $preStop (printf "replaces the sleep of lameduck.enabled false, so it must sleep for lameduck.shutdownDelayDuration (%s), in which new connections still arrive" (include "lameduck.duration" $b.delay)) "let the hook sleep first, or set lameduck.allowShortDelay") -}}
 {{- else if and (include "lameduck.stopHook" $) (not $preStop) (gt $seconds 0) -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.preStopSeconds" $v.lameduck.preStopSeconds "must be 0, because the preStop hook `lameduck stop` begins the shutdown at once" "leave it out, or set preStopHook to never") -}}
-{{- else if and (include "lameduck.isOn" $) (include "lameduck.isLaunched" $) (eq $v.preStopHook "auto") (not (include "lameduck.probePort" $)) (not $preStop) -}}
-{{- include "lameduck.refuse" (list $problems "command" ($v.command | default $v.args | first) "does not reliably forward SIGTERM, and the hook lameduck stop needs a probe port" "start node itself, set lameduck.probePort, or set preStopHook to never") -}}
+{{- else if and (include "lameduck.isOn" $) (include "lameduck.launcher" $) (eq $v.preStopHook "auto") (not (include "lameduck.probePort" $)) (not $preStop) -}}
+{{- include "lameduck.refuse" (list $problems "command, args" (include "lameduck.launcher" $) "does not reliably forward SIGTERM, and the hook lameduck stop needs a probe port" "start node itself, set lameduck.probePort, or set preStopHook to never") -}}
 {{- end -}}
 {{- $probe := $v.readinessProbe -}}
+{{- $ownPaths := include "lameduck.settingText" (list "paths" $v.lameduck.readinessPaths) | nospace | splitList "," | compact -}}
 {{- if and $probe (include "lameduck.isOn" $) (not $v.allowOwnReadinessProbe) -}}
 {{- $path := dig "httpGet" "path" "" $probe -}}
 {{- $port := include "lameduck.text" (dig "httpGet" "port" "" $probe) -}}
 {{- $isProbePort := has $port (list "probes" (include "lameduck.probePort" $ | default "probes")) -}}
-{{- $ownPaths := include "lameduck.settingText" (list "paths" $v.lameduck.readinessPaths) | nospace | splitList "," -}}
 {{- if not (or (and $isProbePort (regexMatch "^/readyz/?([?]|$)" $path)) (and (not $isProbePort) (has $path $ownPaths))) -}}
 {{- include "lameduck.refuse" (list $problems "readinessProbe" $probe "must fail from the process signal on, or a pod that is not deleted stays in its Services during the shutdown" "probe /readyz on the port probes, name the path in lameduck.readinessPaths, or set allowOwnReadinessProbe") -}}
 {{- end -}}
+{{- end -}}
+{{- $alive := dig "httpGet" "path" "" (default dict $v.livenessProbe) -}}
+{{- if and (include "lameduck.isOn" $) (or (regexMatch "(?i)^/readyz([/?]|$)" $alive) (has $alive $ownPaths)) -}}
+{{- include "lameduck.refuse" (list $problems "livenessProbe" $v.livenessProbe "must not request a readiness path: a draining server is not ready, and the kubelet would restart it" "request /livez on the port probes") -}}
 {{- end -}}
 {{- end -}}

@@ -7,7 +7,7 @@ the pod. */}}
 {{- if ne (index . 0) "cluster" -}}
 {{- index . 1 -}}
 {{- else -}}
-{{- printf "label_replace(%s, \"workload\", \"$1\", \"pod\", \"(.+)-[a-z0-9]+-[a-z0-9]+\")" (index . 1) -}}
+{{- printf "label_replace(%s, \"workload\", \"$1\", \"pod\", \"(.+?)-(?:[a-z0-9]{1,10}-[a-z0-9]{5}|[a-z0-9]{6,15})\")" (index . 1) -}}
 {{- end -}}
 {{- end -}}
 

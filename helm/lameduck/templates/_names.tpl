@@ -43,7 +43,7 @@ labels. */}}
 {{- $ := index . 0 -}}
 {{- include "lameduck.ownLabels" $ }}
 {{- with merge dict (default dict (index . 1)) (default dict $.Values.commonLabels) }}
-{{ toYaml . }}
+{{ include "lameduck.yaml" (list $ .) }}
 {{- end }}
 {{- end -}}
 

@@ -74,21 +74,29 @@ spec:
     {{- with .Values.extraContainers }}
     {{- include "lameduck.yaml" (list $ .) | nindent 4 }}
     {{- end }}
+  {{- with include "lameduck.volumes" . | trim }}
   volumes:
-    - name: tmp
-      emptyDir:
-        {{- toYaml (default dict .Values.tmp) | nindent 8 }}
-    {{- if include "lameduck.injects" . }}
-    - {{ include "lameduck.injectedVolume" . | indent 6 | trim }}
-    {{- end }}
-    {{- if .Values.runFolder.enabled }}
-    - name: run-lameduck
-      emptyDir:
-        sizeLimit: 1Mi
-    {{- end }}
-    {{- with .Values.extraVolumes }}
-    {{- include "lameduck.yaml" (list $ .) | nindent 4 }}
-    {{- end }}
+    {{- . | nindent 4 }}
+  {{- end }}
+{{- end -}}
+
+{{- define "lameduck.volumes" -}}
+{{- if include "lameduck.mountsTmp" . }}
+- name: tmp
+  emptyDir:
+    {{- toYaml (default dict .Values.tmp) | nindent 4 }}
+{{- end }}
+{{- if include "lameduck.injects" . }}
+- {{ include "lameduck.injectedVolume" . | indent 2 | trim }}
+{{- end }}
+{{- if include "lameduck.mountsRunFolder" . }}
+- name: run-lameduck
+  emptyDir:
+    sizeLimit: 1Mi
+{{- end }}
+{{- with .Values.extraVolumes }}
+{{ include "lameduck.yaml" (list $ .) }}
+{{- end }}
 {{- end -}}
 
 {{- define "lameduck.placement" -}}
@@ -148,7 +156,7 @@ ports:
     containerPort: {{ . }}
   {{- end }}
   {{- range .Values.extraPorts }}
-  - name: {{ .name }}
+  - name: {{ .name | quote }}
     containerPort: {{ .containerPort | int64 }}
     {{- with .hostPort }}
     hostPort: {{ . | int64 }}
@@ -170,20 +178,32 @@ resources:
 securityContext:
   {{- include "lameduck.yaml" (list $ .) | nindent 2 }}
 {{- end }}
+{{- with include "lameduck.mounts" . | trim }}
 volumeMounts:
-  - name: tmp
-    mountPath: /tmp
-  {{- if include "lameduck.injects" . }}
-  - {{ include "lameduck.injectedMount" . | indent 4 | trim }}
-  {{- end }}
-  {{- if .Values.runFolder.enabled }}
-  - name: run-lameduck
-    mountPath: {{ include "lameduck.runFolder" . }}
-  {{- end }}
-  {{- with .Values.extraVolumeMounts }}
-  {{- include "lameduck.yaml" (list $ .) | nindent 2 }}
-  {{- end }}
+  {{- . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "lameduck.mounts" -}}
+{{- if include "lameduck.mountsTmp" . }}
+- name: tmp
+  mountPath: /tmp
+{{- end }}
+{{- if include "lameduck.injects" . }}
+- {{ include "lameduck.injectedMount" . | indent 2 | trim }}
+{{- end }}
+{{- if include "lameduck.mountsRunFolder" . }}
+- name: run-lameduck
+  mountPath: {{ include "lameduck.runFolder" . }}
+{{- end }}
+{{- with .Values.extraVolumeMounts }}
+{{ include "lameduck.yaml" (list $ .) }}
+{{- end }}
 {{- end -}}
 
 {{/* The mount path of a volume of the pod. Files in it survive a restart of the container. */}}
 {{- define "lameduck.runFolder" -}}/run/lameduck{{- end -}}
+
+{{- define "lameduck.mountsRunFolder" -}}
+{{- if and .Values.runFolder.enabled (include "lameduck.isOn" .) -}}yes{{- end -}}
+{{- end -}}

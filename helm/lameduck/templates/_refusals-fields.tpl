@@ -76,6 +76,15 @@ extraContainerSpec:
 {{- if and $s.sessionAffinityConfig (ne (toString $s.sessionAffinity) "ClientIP") -}}
 {{- include "lameduck.refuse" (list $problems "service.sessionAffinityConfig" $s.sessionAffinityConfig "has no effect without service.sessionAffinity ClientIP" "set it, or leave this value out") -}}
 {{- end -}}
+{{- $ports := list (include "lameduck.text" $s.port) -}}
+{{- range $.Values.extraPorts -}}
+{{- if .servicePort -}}{{- $ports = append $ports (include "lameduck.portOf" (dict "containerPort" .servicePort "protocol" .protocol)) -}}{{- end -}}
+{{- end -}}
+{{- include "lameduck.refuseDuplicates" (list $problems "service.port, extraPorts" $ports "the Service would have this port twice") -}}
+{{- $grpc := $.Values.grpcRoute -}}
+{{- if and $grpc.enabled $grpc.port (not (has (include "lameduck.text" $grpc.port) $ports)) -}}
+{{- include "lameduck.refuse" (list $problems "grpcRoute.port" $grpc.port "is no port of the Service, so the route would lead nowhere" "leave it out for service.port, or set it to a servicePort in extraPorts") -}}
+{{- end -}}
 {{- range $.Values.extraPorts -}}
 {{- if and .nodePort (or (eq $s.type "ClusterIP") (not .servicePort)) -}}
 {{- include "lameduck.refuse" (list $problems "extraPorts" (dict "name" .name "nodePort" (int64 .nodePort)) "a nodePort needs a servicePort, and a service.type other than ClusterIP" "add them, or leave nodePort out") -}}

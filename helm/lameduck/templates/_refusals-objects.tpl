@@ -15,23 +15,29 @@
 {{- define "lameduck.refuseNames" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- $v := $.Values -}}
-{{- $own := list "PORT" "POD_NAME" "POD_NAMESPACE" "NODE_NAME" -}}
-{{- if $v.leaderElection.enabled -}}{{- $own = append $own "LEASE_NAME" -}}{{- end -}}
+{{- /* Each variable that the chart sets, and the value to set instead, if there is one. */ -}}
+{{- $own := dict "PORT" "containerPort" "POD_NAME" "" "POD_NAMESPACE" "" "NODE_NAME" "" -}}
+{{- if $v.leaderElection.enabled -}}{{- $_ := set $own "LEASE_NAME" "leaderElection.leaseName" -}}{{- end -}}
 {{- $given := list -}}
 {{- range $name, $value := $v.env -}}{{- if not (kindIs "invalid" $value) -}}{{- $given = append $given $name -}}{{- end -}}{{- end -}}
 {{- range $v.extraEnv -}}{{- $given = append $given .name -}}{{- end -}}
 {{- range $name := $given -}}
 {{- if hasPrefix "LAMEDUCK_" $name -}}
 {{- include "lameduck.refuse" (list $problems "env, extraEnv" $name "settings belong in the block lameduck, because the chart computes the grace period from them" "set lameduck.<option> instead") -}}
+{{- else if hasKey $own $name -}}
+{{- $instead := get $own $name -}}
+{{- include "lameduck.refuse" (list $problems "env, extraEnv" $name "the chart sets this variable" (ternary (printf "set %s instead" $instead) "leave it out" (ne $instead ""))) -}}
 {{- end -}}
 {{- end -}}
-{{- include "lameduck.refuseDuplicates" (list $problems "env, extraEnv" (concat $own $given) "the container would have this variable twice") -}}
-{{- $volumes := ternary (list "tmp" "lameduck") (list "tmp") (eq (include "lameduck.injects" $) "yes") -}}
-{{- if $v.runFolder.enabled -}}{{- $volumes = append $volumes "run-lameduck" -}}{{- end -}}
+{{- include "lameduck.refuseDuplicates" (list $problems "env, extraEnv" $given "the container would have this variable twice") -}}
+{{- $volumes := ternary (list "tmp") list (eq (include "lameduck.mountsTmp" $) "yes") -}}
+{{- if include "lameduck.injects" $ -}}{{- $volumes = append $volumes "lameduck" -}}{{- end -}}
+{{- if include "lameduck.mountsRunFolder" $ -}}{{- $volumes = append $volumes "run-lameduck" -}}{{- end -}}
 {{- range $v.extraVolumes -}}{{- $volumes = append $volumes .name -}}{{- end -}}
 {{- include "lameduck.refuseDuplicates" (list $problems "extraVolumes" $volumes "the pod would have this volume twice") -}}
-{{- $mounts := ternary (list "/tmp" (include "lameduck.injectedFolder" $)) (list "/tmp") (eq (include "lameduck.injects" $) "yes") -}}
-{{- if $v.runFolder.enabled -}}{{- $mounts = append $mounts (include "lameduck.runFolder" $) -}}{{- end -}}
+{{- $mounts := ternary (list "/tmp") list (eq (include "lameduck.mountsTmp" $) "yes") -}}
+{{- if include "lameduck.injects" $ -}}{{- $mounts = append $mounts (include "lameduck.injectedFolder" $) -}}{{- end -}}
+{{- if include "lameduck.mountsRunFolder" $ -}}{{- $mounts = append $mounts (include "lameduck.runFolder" $) -}}{{- end -}}
 {{- range $v.extraVolumeMounts -}}{{- $mounts = append $mounts .mountPath -}}{{- end -}}
 {{- include "lameduck.refuseDuplicates" (list $problems "extraVolumeMounts" $mounts "the container would have two volumes at this path") -}}
 {{- if eq (include "lameduck.probePort" $) (toString (int64 $v.containerPort)) -}}
@@ -39,7 +45,6 @@
 {{- end -}}
 {{- $ports := list "http" "probes" -}}{{- range $v.extraPorts -}}{{- $ports = append $ports .name -}}{{- end -}}
 {{- include "lameduck.refuseDuplicates" (list $problems "extraPorts" $ports "the container would have this port twice") -}}
-{{- include "lameduck.refuseLabels" . -}}
 {{- if $v.service.publishNotReadyAddresses -}}
 {{- include "lameduck.refuse" (list $problems "service.publishNotReadyAddresses" true "terminating pods would stay in the Service" "leave it out") -}}
 {{- end -}}
@@ -119,6 +124,11 @@ its ports count only if it is a sidecar. */}}
 {{- if and (eq $l.front "aws") $v.ingress.enabled (or (lt (int64 $b.idle) 1000) (gt (int64 $b.idle) 4000000)) -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.frontIdleTimeout" $l.frontIdleTimeout "must be from 1s to 4000s: the controller cannot set up an ALB with it" "correct it, or leave it out for 60s") -}}
 {{- end -}}
+{{- $attributes := get (default dict $v.ingress.annotations) "alb.ingress.kubernetes.io/target-group-attributes" -}}
+{{- $drain := regexFind "deregistration_delay[.]timeout_seconds=[0-9]+" (nospace $attributes) -}}
+{{- if and (eq $l.front "aws") $v.ingress.enabled $drain (lt (mul (regexFind "[0-9]+$" $drain | int64) 1000) (int64 $b.longest)) -}}
+{{- include "lameduck.refuse" (list $problems "ingress.annotations" $drain (printf "must not be shorter than lameduck.longestRequestDuration (%s), or the ALB cuts requests that the pod still answers" (include "lameduck.duration" $b.longest)) "leave this attribute out, so that the chart sets it, or lower lameduck.longestRequestDuration") -}}
+{{- end -}}
 {{- if and $v.ingress.enabled (not $v.ingress.hosts) -}}
 {{- include "lameduck.refuse" (list $problems "ingress.hosts" $v.ingress.hosts "must name at least one host, because an Ingress without one routes no request" "add one") -}}
 {{- end -}}
@@ -130,9 +140,11 @@ its ports count only if it is a sidecar. */}}
 {{- end -}}
 {{- if and $v.httpRoute.enabled (not $v.httpRoute.allowLongTimeout) -}}
 {{- range $rule := prepend (default list $v.httpRoute.rules) $v.httpRoute -}}
-{{- $request := get (default dict $rule.timeouts) "request" -}}
-{{- if gt (include "lameduck.term" (list $request "0") | int64) (int64 $b.longest) -}}
-{{- include "lameduck.refuse" (list $problems "httpRoute.timeouts.request" $request (printf "must not be longer than lameduck.longestRequestDuration (%s): the drain cuts requests for which the Gateway still waits" (include "lameduck.duration" $b.longest)) "lower it, raise lameduck.longestRequestDuration, or set httpRoute.allowLongTimeout") -}}
+{{- range $name := list "request" "backendRequest" -}}
+{{- $timeout := get (default dict $rule.timeouts) $name -}}
+{{- if gt (include "lameduck.term" (list $timeout "0") | int64) (int64 $b.longest) -}}
+{{- include "lameduck.refuse" (list $problems (printf "httpRoute.timeouts.%s" $name) $timeout (printf "must not be longer than lameduck.longestRequestDuration (%s): the drain cuts requests for which the Gateway still waits" (include "lameduck.duration" $b.longest)) "lower it, raise lameduck.longestRequestDuration, or set httpRoute.allowLongTimeout") -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -154,7 +166,6 @@ its ports count only if it is a sidecar. */}}
 {{- if and $v.podMonitor.enabled $v.serviceMonitor.enabled -}}
 {{- include "lameduck.refuse" (list $problems "serviceMonitor.enabled" true "podMonitor is enabled too, and every pod would be scraped twice" "disable one of them") -}}
 {{- end -}}
-{{- $b := include "lameduck.times" $ | fromJson -}}
 {{- range $name := list "podMonitor" "serviceMonitor" -}}
 {{- $monitor := get $v $name -}}
 {{- if $monitor.enabled -}}
@@ -171,9 +182,8 @@ its ports count only if it is a sidecar. */}}
 {{- if not $unread -}}
 {{- $interval := include "lameduck.milliseconds" $monitor.interval | default "0" | int64 -}}
 {{- $timeout := include "lameduck.milliseconds" $monitor.scrapeTimeout | default "0" | int64 -}}
-{{- $most := add (int64 $b.delay) (int64 $b.longest) -}}
-{{- if or (lt $interval 1000) (gt $interval $most) -}}
-{{- include "lameduck.refuse" (list $problems (printf "%s.interval" $name) $monitor.interval (printf "must be a duration from 1s to shutdownDelayDuration + longestRequestDuration (%s), because Prometheus may not see a drain that is shorter than the interval" (include "lameduck.duration" $most)) (ternary "raise it" "shorten it" (lt $interval 1000))) -}}
+{{- if lt $interval 1000 -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.interval" $name) $monitor.interval "must be at least 1s" "raise it") -}}
 {{- end -}}
 {{- if or (lt $timeout 1) (gt $timeout $interval) -}}
 {{- include "lameduck.refuse" (list $problems (printf "%s.scrapeTimeout" $name) $monitor.scrapeTimeout (printf "must be a duration of at most interval (%s)" $monitor.interval) (ternary "raise it" "shorten it" (lt $timeout 1))) -}}
@@ -189,7 +199,10 @@ server. */}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
 {{- if not $.Values.allowSidecarProxies -}}
 {{- range $.Values.extraContainers -}}
-{{- if regexMatch "(?i)(^|[^a-z])(envoy|[a-z]*proxy(v2)?|linkerd|nginx|traefik|daprd)([^a-z]|$)" (printf "%s %s" .name .image) -}}
+{{- /* Only the last part of an image's name identifies the program, so its registry and folders are removed. A metrics
+exporter of a proxy is not a proxy itself. */ -}}
+{{- $names := printf "%s %s" .name (regexReplaceAll "^.*/" (toString .image) "") -}}
+{{- if and (regexMatch "(?i)(^|[^a-z])(envoy|[a-z]*proxy(v2)?|linkerd|nginx|traefik|caddy|pgbouncer|daprd)([^a-z]|$)" $names) (not (contains "exporter" $names)) -}}
 {{- include "lameduck.refuse" (list $problems "extraContainers" .name "is a proxy, which exits at SIGTERM while the server still needs it" "move it to initContainers with restartPolicy: Always, or set allowSidecarProxies") -}}
 {{- end -}}
 {{- end -}}

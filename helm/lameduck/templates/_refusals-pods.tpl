@@ -30,7 +30,9 @@
 {{- if and $isRolling (not $mayLack) (include "lameduck.isNone" $v.strategy.maxSurge) -}}
 {{- include "lameduck.refuse" (list $problems "strategy.maxSurge" $v.strategy.maxSurge "must not be 0 when maxUnavailable is 0: a rollout could neither add nor remove a pod" "set it to 1 or more") -}}
 {{- end -}}
-{{- $startup := add (int64 $v.probes.startup.initialDelaySeconds) (mul (int64 $v.probes.startup.periodSeconds) (int64 $v.probes.startup.failureThreshold)) -}}
+{{- $probe := $v.probes.startup -}}
+{{- with $v.startupProbe -}}{{- $probe = merge dict . (dict "initialDelaySeconds" 0 "periodSeconds" 10 "failureThreshold" 3) -}}{{- end -}}
+{{- $startup := add (int64 $probe.initialDelaySeconds) (mul (int64 $probe.periodSeconds) (int64 $probe.failureThreshold)) -}}
 {{- $least := add $startup (int64 $v.minReadySeconds) 60 -}}
 {{- if lt (int64 $v.progressDeadlineSeconds) $least -}}
 {{- include "lameduck.refuse" (list $problems "progressDeadlineSeconds" $v.progressDeadlineSeconds (printf "must be at least the startup probe's initialDelaySeconds + periodSeconds x failureThreshold + minReadySeconds + 60 (%d), or a slow start is reported as a failed rollout" $least) "raise it, or shorten the startup probe") -}}
@@ -61,13 +63,13 @@
 {{- if $pdb.enabled -}}
 {{- $hasLeast := eq (include "lameduck.isGiven" $pdb.minAvailable) "yes" -}}
 {{- $hasMost := eq (include "lameduck.isGiven" $pdb.maxUnavailable) "yes" -}}
-{{- if eq $hasLeast $hasMost -}}
-{{- include "lameduck.refuse" (list $problems "podDisruptionBudget" (dict "maxUnavailable" $pdb.maxUnavailable "minAvailable" $pdb.minAvailable) "must have one of maxUnavailable and minAvailable" "set the other one to null") -}}
+{{- if and $hasLeast $hasMost -}}
+{{- include "lameduck.refuse" (list $problems "podDisruptionBudget" (dict "maxUnavailable" $pdb.maxUnavailable "minAvailable" $pdb.minAvailable) "must not have both maxUnavailable and minAvailable" "leave one of them out") -}}
 {{- else if $hasMost -}}
 {{- if include "lameduck.isNone" $pdb.maxUnavailable -}}
 {{- include "lameduck.refuse" (list $problems "podDisruptionBudget.maxUnavailable" $pdb.maxUnavailable "must not be 0: a node with such a pod could never be drained" "set it to 1 or more") -}}
 {{- end -}}
-{{- else -}}
+{{- else if $hasLeast -}}
 {{- $text := include "lameduck.text" $pdb.minAvailable -}}
 {{- $least := include "lameduck.leastReplicas" $ | int64 -}}
 {{- $kept := regexReplaceAll "^0+([0-9])" (trimSuffix "%" $text) "${1}" | int64 -}}

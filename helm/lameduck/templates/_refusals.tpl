@@ -4,6 +4,8 @@
 {{- define "lameduck.validate" -}}
 {{- $problems := dict "lines" list -}}
 {{- $arguments := list . $problems -}}
+{{- /* Without pods, the other values of the chart have no effect. */ -}}
+{{- if not .Values.rulesOnly -}}
 {{- include "lameduck.refuseKinds" $arguments -}}
 {{- include "lameduck.refuseTimes" $arguments -}}
 {{- include "lameduck.refuseElection" $arguments -}}
@@ -22,6 +24,8 @@
 {{- include "lameduck.refuseService" $arguments -}}
 {{- include "lameduck.refuseRoutes" $arguments -}}
 {{- include "lameduck.refuseMonitors" $arguments -}}
+{{- end -}}
+{{- include "lameduck.refuseLabels" $arguments -}}
 {{- include "lameduck.refuseAlerts" $arguments -}}
 {{- include "lameduck.failWith" $problems.lines -}}
 {{- end -}}

@@ -28,14 +28,16 @@ pod has been deleted. */ -}}
   "The event loop of {{ $labels.pod }} was blocked for longer than readyzEventLoopStallLimit."
   "While the event loop is blocked, only the probe port responds.") }}
 {{- /* With the scope `release`, the alert fires if no pod is scraped. With the scope `cluster`, it expects only workloads
-that were scraped in the last hour and still have replicas. */ -}}
+that were scraped in the last hour and still have replicas. If lameduck is off, the pods of the release have no metrics. */ -}}
 {{- $absent := printf "absent(lameduck_build_info{%s})" $pods -}}
 {{- if eq $scope "cluster" -}}
 {{- $absent = "(max by (release, namespace, workload) (max_over_time(lameduck_build_info{workload!=\"\"}[1h])) unless max by (release, namespace, workload) (lameduck_build_info)) and on (namespace, workload) label_replace(kube_deployment_status_replicas > 0, \"workload\", \"$1\", \"deployment\", \"(.+)\")" -}}
 {{- end -}}
+{{- if or (eq $scope "cluster") (include "lameduck.isOn" $) -}}
 {{- include "lameduck.alert" (list $ $scope "LameduckIsNotScraped" $absent
   "Prometheus scrapes no pod of this release."
   "No Prometheus selects the PodMonitor or ServiceMonitor of the release, or the probe port is unreachable.") }}
+{{- end -}}
 {{- end -}}
 
 {{/* The alerts on kube-state-metrics. Restarts are counted per container, by its name. */}}
@@ -43,7 +45,7 @@ that were scraped in the last hour and still have replicas. */ -}}
 {{- $ := index . 0 -}}{{- $scope := index . 1 -}}
 {{- $pods := include "lameduck.podsIn" . -}}
 {{- $container := ternary $pods (printf "container=\"server\",%s" $pods) (eq $scope "cluster") -}}
-{{- $exited := "max by (namespace, pod, container) (kube_pod_container_status_last_terminated_exitcode{%s} == %d) and on (namespace, pod, container) increase(kube_pod_container_status_restarts_total{%s}[15m]) > %s" -}}
+{{- $exited := "max by (namespace, pod, container) (kube_pod_container_status_last_terminated_exitcode{%s} == %d) and on (namespace, pod, container) floor(increase(kube_pod_container_status_restarts_total{%s}[15m])) > %s" -}}
 {{- include "lameduck.alert" (list $ $scope "LameduckContainerKilled"
   (include "lameduck.ofScrapedPods" (list $scope (printf $exited $container 137 $container (include "lameduck.threshold" (list $ "LameduckContainerKilled"))) "namespace, pod, container"))
   "{{ $labels.pod }} was killed by SIGKILL and restarted (exit code 137)."
@@ -53,7 +55,7 @@ that were scraped in the last hour and still have replicas. */ -}}
   "{{ $labels.pod }} lost its Lease while its work was running, and restarted (exit code 83)."
   "The process could not renew the Lease in time: the API server was unreachable, or the event loop was blocked.") }}
 {{- include "lameduck.alert" (list $ $scope "LameduckContainerRestarts"
-  (include "lameduck.ofScrapedPods" (list $scope (printf "max by (namespace, pod, container) (increase(kube_pod_container_status_restarts_total{%s}[1h])) > %s" $container (include "lameduck.threshold" (list $ "LameduckContainerRestarts"))) "namespace, pod, container"))
+  (include "lameduck.ofScrapedPods" (list $scope (printf "max by (namespace, pod, container) (floor(increase(kube_pod_container_status_restarts_total{%s}[1h]))) > %s" $container (include "lameduck.threshold" (list $ "LameduckContainerRestarts"))) "namespace, pod, container"))
   "{{ $labels.pod }} has restarted {{ printf \"%.0f\" $value }} times in an hour."
   "kubectl describe pod shows the exit code of the container and the end of its log. Exit codes: 80 requests were cut, 81 a hook failed, 82 an uncaught error, 83 leadership lost, 137 SIGKILL.") }}
 {{- include "lameduck.alert" (list $ $scope "LameduckReadinessFlaps"

@@ -13,6 +13,12 @@ context that is null. With injection, the image keeps its own user and a writabl
 {{- include "lameduck.overridden" (list $own .Values.securityContext) -}}
 {{- end -}}
 
+{{/* Returns `yes` if the pod has an emptyDir at /tmp. An injected image keeps its own /tmp, unless its file system is
+read-only. */}}
+{{- define "lameduck.mountsTmp" -}}
+{{- if or (not .Values.inject.enabled) (include "lameduck.containerSecurity" . | fromJson).readOnlyRootFilesystem -}}yes{{- end -}}
+{{- end -}}
+
 {{/* Returns the chart's own keys, overridden by the given keys, as JSON: (list own given). */}}
 {{- define "lameduck.overridden" -}}
 {{- $own := ternary dict (index . 0) (kindIs "invalid" (index . 1)) -}}

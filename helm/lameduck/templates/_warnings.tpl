@@ -29,6 +29,14 @@ own. */}}
 {{- if and $v.autoscaling.enabled (not $v.autoscaling.metrics) (not (dig "requests" "cpu" "" $resources)) (not (dig "limits" "cpu" "" $resources)) }}
 - "autoscaling is enabled and resources.requests.cpu is not set: the autoscaler cannot scale by CPU."
 {{- end }}
+{{- $b := include "lameduck.times" . | fromJson }}
+{{- $drain := add (int64 $b.delay) (int64 $b.longest) }}
+{{- range $name := list "podMonitor" "serviceMonitor" }}
+{{- $monitor := get $v $name }}
+{{- if and $monitor.enabled (gt (include "lameduck.milliseconds" $monitor.interval | int64) $drain) }}
+- "{{ $name }}.interval is {{ $monitor.interval }}: Prometheus may not scrape a pod during its drain, which takes at most {{ include "lameduck.duration" $drain }}."
+{{- end }}
+{{- end }}
 {{- if and (not $v.podMonitor.enabled) (not $v.serviceMonitor.enabled) $v.prometheusRule.enabled }}
 - "prometheusRule is enabled, but neither podMonitor nor serviceMonitor is: nothing scrapes the metrics for the alerts."
 {{- end }}

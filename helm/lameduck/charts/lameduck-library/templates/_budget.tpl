@@ -2,19 +2,21 @@
 
 {{/* The times of each load balancer and proxy: the default shutdown delay, the shortest delay that the chart accepts, the
 idle timeout of the load balancer or proxy, and the server's keepAliveTimeout. The idle timeout of `gateway` is not
-known, so the values must set it. */}}
+known, so the values must set it. `longest` is the default of longestRequestDuration: 30s, or how long the load balancer or
+proxy waits for a response by default, if that is longer. docs/load-balancers.md links to a page with the source of each
+timeout. */}}
 {{- define "lameduck.fronts" -}}
-none: { delay: 10s, least: 5s, idle: 0s, keepAlive: 65s }
-gateway: { delay: 15s, least: 5s, idle: 0s, keepAlive: 65s }
-envoy: { delay: 15s, least: 5s, idle: 3600s, keepAlive: 3610s }
-istio: { delay: 15s, least: 5s, idle: 3600s, keepAlive: 3610s }
-linkerd: { delay: 15s, least: 5s, idle: 3s, keepAlive: 65s }
-nginx: { delay: 15s, least: 5s, idle: 60s, keepAlive: 65s }
-traefik: { delay: 15s, least: 5s, idle: 90s, keepAlive: 95s }
-haproxy: { delay: 15s, least: 5s, idle: 60s, keepAlive: 65s }
-azure: { delay: 90s, least: 60s, idle: 240s, keepAlive: 250s }
-aws: { delay: 30s, least: 15s, idle: 60s, keepAlive: 65s }
-gce: { delay: 45s, least: 40s, idle: 600s, keepAlive: 620s }
+none: { delay: 10s, least: 5s, idle: 0s, keepAlive: 65s, longest: 30s }
+gateway: { delay: 15s, least: 5s, idle: 0s, keepAlive: 65s, longest: 30s }
+envoy: { delay: 15s, least: 5s, idle: 3600s, keepAlive: 3610s, longest: 30s }
+istio: { delay: 15s, least: 5s, idle: 3600s, keepAlive: 3610s, longest: 30s }
+linkerd: { delay: 15s, least: 5s, idle: 3s, keepAlive: 65s, longest: 30s }
+nginx: { delay: 15s, least: 5s, idle: 60s, keepAlive: 65s, longest: 60s }
+traefik: { delay: 15s, least: 5s, idle: 90s, keepAlive: 95s, longest: 30s }
+haproxy: { delay: 15s, least: 5s, idle: 60s, keepAlive: 65s, longest: 50s }
+azure: { delay: 90s, least: 60s, idle: 240s, keepAlive: 250s, longest: 30s }
+aws: { delay: 30s, least: 15s, idle: 60s, keepAlive: 65s, longest: 60s }
+gce: { delay: 45s, least: 40s, idle: 600s, keepAlive: 620s, longest: 30s }
 {{- end -}}
 
 {{- define "lameduck.front" -}}
@@ -44,7 +46,7 @@ as its default here, so that it causes no further errors. */}}
 {{- $hooks := include "lameduck.term" (list $l.preShutdownHookTimeout "5s") | int64 -}}
 {{- $election := .Values.leaderElection -}}
 {{- $stop := ternary (include "lameduck.term" (list $election.stopTimeout "5s") | int64) 0 $election.enabled -}}
-{{- $longest := include "lameduck.term" (list $l.longestRequestDuration "30s") | int64 -}}
+{{- $longest := include "lameduck.term" (list $l.longestRequestDuration $front.longest) | int64 -}}
 {{- $destroy := include "lameduck.term" (list $l.destroyHookTimeout "3s") | int64 -}}
 {{- $margin := include "lameduck.term" (list $l.marginDuration "5s") | int64 -}}
 {{- $lead := max $delay $hooks $stop -}}

@@ -5,12 +5,23 @@
 {{- if ne (toString .Values.lameduck.enabled) "false" -}}yes{{- end -}}
 {{- end -}}
 
+{{/* Returns a probe of the values as JSON, or an empty object: (list $ name). If lameduck is off, a probe that only
+lameduck would answer is ignored. Its port is the probe port, or its path is a health endpoint of lameduck. */}}
+{{- define "lameduck.givenProbe" -}}
+{{- $ := index . 0 -}}
+{{- $given := get $.Values (printf "%sProbe" (index . 1)) | default dict -}}
+{{- $target := $given.httpGet | default $given.tcpSocket | default $given.grpc | default dict -}}
+{{- $isPort := has (include "lameduck.text" $target.port) (list "probes" (include "lameduck.settingText" (list "port" $.Values.lameduck.probePort))) -}}
+{{- $isPath := regexMatch "(?i)^/(readyz|livez|healthz)([/?]|$)" (toString $target.path) -}}
+{{- ternary dict $given (and (not (include "lameduck.isOn" $)) (or $isPort $isPath)) | toJson -}}
+{{- end -}}
+
 {{/* Returns the three probes on a port: (list $ port). A probe in the values replaces the chart's probe of that type. */}}
 {{- define "lameduck.probesOn" -}}
 {{- $ := index . 0 -}}{{- $port := index . 1 -}}
 {{- range $name := list "readiness" "liveness" "startup" }}
 {{ $name }}Probe:
-  {{- with get $.Values (printf "%sProbe" $name) }}
+  {{- with include "lameduck.givenProbe" (list $ $name) | fromJson }}
   {{- include "lameduck.yaml" (list $ .) | nindent 2 }}
   {{- else }}
   {{- include "lameduck.probe" (list $ $name $port) | nindent 2 }}
@@ -19,7 +30,7 @@
 {{- end -}}
 
 {{/* Returns one probe: (list $ name port). If lameduck is off, no process answers the paths of the probe, so the probe opens
-a TCP connection. After a failed liveness probe, the process has at most 30 s to end. */}}
+a TCP connection. After a failed liveness probe, the process has at most 30 s to end, in addition to the sleep. */}}
 {{- define "lameduck.probe" -}}
 {{- $ := index . 0 -}}{{- $name := index . 1 -}}
 {{- $probe := get $.Values.probes $name -}}
@@ -38,16 +49,22 @@ successThreshold: 1
 {{- if eq $name "liveness" }}
 {{- $own := eq (include "lameduck.isGiven" $probe.terminationGracePeriodSeconds) "yes" }}
 {{- $grace := (include "lameduck.times" $ | fromJson).grace | int64 }}
-terminationGracePeriodSeconds: {{ $own | ternary $probe.terminationGracePeriodSeconds (min $grace 30) | int64 }}
+terminationGracePeriodSeconds: {{ $own | ternary $probe.terminationGracePeriodSeconds (min $grace (add 30 (include "lameduck.sleepSeconds" $))) | int64 }}
 {{- end }}
 {{- end -}}
 
-{{/* Returns as JSON a `lifecycle` whose preStop hook sleeps before the process signal. If lameduck is off, the sleep also
-lasts for the shutdown delay. */}}
-{{- define "lameduck.sleep" -}}
+{{/* Returns how many seconds the container sleeps before the process signal. If lameduck is off, the sleep also lasts for the
+shutdown delay. */}}
+{{- define "lameduck.sleepSeconds" -}}
 {{- $b := include "lameduck.times" . | fromJson -}}
 {{- $sleep := ternary (int64 $b.preStop) (add (int64 $b.preStop) (int64 $b.lead)) (eq (include "lameduck.isOn" .) "yes") -}}
-{{- ternary dict (dict "preStop" (dict "sleep" (dict "seconds" (div (add $sleep 999) 1000)))) (eq $sleep 0) | toJson -}}
+{{- div (add $sleep 999) 1000 -}}
+{{- end -}}
+
+{{/* Returns as JSON a `lifecycle` whose preStop hook sleeps, or an empty object if there is no sleep. */}}
+{{- define "lameduck.sleep" -}}
+{{- $seconds := include "lameduck.sleepSeconds" . | int64 -}}
+{{- ternary dict (dict "preStop" (dict "sleep" (dict "seconds" $seconds))) (eq $seconds 0) | toJson -}}
 {{- end -}}
 
 {{/* Returns the lifecycle of a container and the fields of its termination message: (list $ lifecycle). */}}

@@ -27,7 +27,6 @@ terminationGracePeriodSeconds: {{ (include "lameduck.times" $context | fromJson)
 {{/* The defaults of the block `lameduck`. They are the defaults of the application chart. */}}
 {{- define "lameduck.defaults" -}}
 front: none
-longestRequestDuration: 30s
 marginDuration: 5s
 preStopSeconds: 0
 preShutdownHookTimeout: 5s
@@ -50,9 +49,10 @@ block `lameduck`. The library has no leader election. */}}
 {{- if not (kindIs "map" $given) -}}
 {{- fail (printf "\n\nlameduck: the value lameduck (%s) must be a map; write it as { longestRequestDuration: 30s }\n" (toJson $given)) -}}
 {{- end -}}
-{{- $block := mergeOverwrite (include "lameduck.defaults" . | fromYaml) (deepCopy $given) -}}
-{{- $context := dict "Values" (dict "lameduck" (omit $block "probes") "probes" $block.probes "leaderElection" (dict "enabled" false "stopTimeout" "5s")) -}}
 {{- $problems := dict "lines" list -}}
+{{- $block := mergeOverwrite (include "lameduck.defaults" . | fromYaml) (deepCopy $given) -}}
+{{- $probes := include "lameduck.probesOf" (list $problems $given.probes) | fromJson -}}
+{{- $context := dict "Values" (dict "lameduck" (omit $block "probes") "probes" $probes "leaderElection" (dict "enabled" false "stopTimeout" "5s")) -}}
 {{- $arguments := list $context $problems -}}
 {{- include "lameduck.refuseUnknown" $arguments -}}
 {{- include "lameduck.refuseKinds" $arguments -}}
@@ -63,6 +63,38 @@ block `lameduck`. The library has no leader election. */}}
 {{- range $problems.lines -}}{{- $lines = append $lines (regexReplaceAll "^probes[.]" . "lameduck.probes.") -}}{{- end -}}
 {{- include "lameduck.failWith" $lines -}}
 {{- toJson $context -}}
+{{- end -}}
+
+{{/* Returns the probes of the block as JSON: (list problems given). A part of them that is invalid counts as its default, so
+that it causes no further errors. */}}
+{{- define "lameduck.probesOf" -}}
+{{- $problems := index . 0 -}}{{- $given := index . 1 -}}
+{{- $probes := (include "lameduck.defaults" . | fromYaml).probes -}}
+{{- if kindIs "map" $given -}}
+{{- range $name, $probe := $given -}}
+{{- $path := printf "lameduck.probes.%s" $name -}}
+{{- if not (hasKey $probes $name) -}}
+{{- include "lameduck.refuse" (list $problems $path $probe "must be readiness, liveness or startup" "correct the name") -}}
+{{- else if kindIs "map" $probe -}}
+{{- $fields := list "path" "initialDelaySeconds" "periodSeconds" "timeoutSeconds" "failureThreshold" -}}
+{{- if eq $name "liveness" -}}{{- $fields = append $fields "terminationGracePeriodSeconds" -}}{{- end -}}
+{{- range $field, $value := $probe -}}
+{{- if not (has $field $fields) -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.%s" $path $field) $value (printf "this probe has %s" (join ", " $fields)) "use one of them") -}}
+{{- else if and (eq $field "path") (not (and (kindIs "string" $value) (hasPrefix "/" $value))) -}}
+{{- include "lameduck.refuse" (list $problems (printf "%s.path" $path) $value "must be a text that begins with /" "correct it, or leave it out") -}}
+{{- else if not (kindIs "invalid" $value) -}}
+{{- $_ := set (get $probes $name) $field $value -}}
+{{- end -}}
+{{- end -}}
+{{- else if not (kindIs "invalid" $probe) -}}
+{{- include "lameduck.refuse" (list $problems $path $probe "must be a map" "write it as { periodSeconds: 5 }") -}}
+{{- end -}}
+{{- end -}}
+{{- else if not (kindIs "invalid" $given) -}}
+{{- include "lameduck.refuse" (list $problems "lameduck.probes" $given "must be a map" "write it as { startup: { failureThreshold: 90 } }") -}}
+{{- end -}}
+{{- toJson $probes -}}
 {{- end -}}
 
 {{/* Rejects misspelled names of values, because a library chart has no schema for the values of the chart that includes it. */}}

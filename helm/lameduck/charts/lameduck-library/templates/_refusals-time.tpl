@@ -1,4 +1,4 @@
-{{/* Rejects invalid settings, and times that lose requests. */}}
+{{/* Rejects invalid settings, and times with which requests would be lost. */}}
 
 {{- define "lameduck.refuseKinds" -}}
 {{- $ := index . 0 -}}{{- $problems := index . 1 -}}
@@ -68,10 +68,10 @@
   (printf "must be longer than the idle timeout of front %s (%s): it could otherwise send a request on a connection that the server closes" $l.front (include "lameduck.duration" $b.idle))
   "raise it, or set lameduck.frontIdleTimeout to the idle timeout of your load balancer or proxy") -}}
 {{- end -}}
-{{- $drains := or (has $l.front (list "aws" "gce")) (eq (include "lameduck.isGiven" $l.frontDrainDuration) "yes") -}}
+{{- $drains := or (has $l.front (list "aws" "azure" "gce")) (eq (include "lameduck.isGiven" $l.frontDrainDuration) "yes") -}}
 {{- if and $drains (or (lt (int64 $b.frontDrain) (int64 $b.longest)) (gt (int64 $b.frontDrain) 3600000)) -}}
 {{- include "lameduck.refuse" (list $problems "lameduck.frontDrainDuration" (include "lameduck.duration" $b.frontDrain)
   (printf "must be from lameduck.longestRequestDuration (%s) to 3600s, or the load balancer cuts requests that the pod still answers" (include "lameduck.duration" $b.longest))
-  "leave it out, so that the chart computes it; no load balancer waits longer than an hour") -}}
+  (ternary "leave it out, so that the chart computes it" "lower lameduck.longestRequestDuration: no load balancer waits longer than an hour" (and (eq (include "lameduck.isGiven" $l.frontDrainDuration) "yes") (le (int64 $b.longest) 3600000)))) -}}
 {{- end -}}
 {{- end -}}
