@@ -1,4 +1,4 @@
-// Sends one request to a gRPC health service over `node:http2` in clear text. Import this file only when needed,
+// Sends one request to a gRPC health service over `node:http2` without TLS. Import this file only when needed,
 // because loading `node:http2` is slow.
 import { connect, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
 import { connect as connectSocket } from 'node:net';
@@ -8,8 +8,8 @@ import { inTurn, longestAnswer, type Place, type Unanswered } from './ask.ts';
 import { requestOf, statusIn } from './health-message.ts';
 
 /**
- * GrpcOutcome is the result of a gRPC health check. `said`: the server has responded, and `failure` says why the check
- * failed. `failure` is undefined if the service is serving.
+ * GrpcOutcome is the result of a gRPC health check. If `kind` is `said`, the server has responded. `failure` then says
+ * why the check failed, or is undefined if the service is serving.
  */
 export type GrpcOutcome = { readonly kind: 'said'; readonly failure: string | undefined } | Unanswered;
 
@@ -37,8 +37,8 @@ function askHost(
   return new Promise((resolve) => {
     let isReached = false;
     const socket = connectSocket({ host, port });
-    // Listen for errors of the socket before the session does. The session replaces a socket error with an error of
-    // its own.
+    // Listen for errors of the socket before the session does, because the session replaces a socket error with its own
+    // error.
     socket.on('error', ({ message }) => {
       fail(message, message);
     });
@@ -48,13 +48,13 @@ function askHost(
       session.destroy();
       resolve(outcome);
     };
-    const fail = (failure: string, reason = 'the peer did not answer with HTTP/2 in clear text'): void => {
+    const fail = (failure: string, reason = 'the peer did not answer over HTTP/2 without TLS'): void => {
       end(isReached ? { kind: 'said', failure } : { kind: 'unreachable', reason });
     };
     const cancel = systemClock.after(Math.max(0, limit - systemClock.now()), () => {
       end({ kind: 'late' });
     });
-    // Every HTTP/2 peer sends SETTINGS first, so a peer that has sent them uses HTTP/2.
+    // Every HTTP/2 peer sends a SETTINGS frame first, so a peer that has sent this frame uses HTTP/2.
     session.once('remoteSettings', () => {
       isReached = true;
     });

@@ -17,12 +17,12 @@ export type Outcome =
  */
 export interface Place {
   readonly port: number;
-  /** hosts are tried in order until one can be reached. */
+  /** `hosts` are tried in order until one can be reached. */
   readonly hosts: readonly string[];
   readonly limit: number;
 }
 
-/** Question is an HTTP request for one endpoint. */
+/** Question describes an HTTP GET request. */
 export interface Question extends Place {
   readonly target: string;
 }
@@ -31,14 +31,17 @@ export interface Question extends Place {
 export const longestAnswer = 10_240;
 
 /**
- * ask sends an HTTP request to the first host that can be reached. It resolves at `limit` at the latest, and never
+ * `ask()` sends an HTTP request to the first host that can be reached. It resolves at `limit` at the latest, and never
  * rejects.
  */
 export function ask({ hosts, ...question }: Question): Promise<Outcome> {
   return inTurn(hosts, (host) => askHost(host, question));
 }
 
-/** inTurn calls `askOne` for each host until a host can be reached. If none can, it returns the outcome of the first host. */
+/**
+ * inTurn calls `askOne` for each host until a host can be reached. If no host can be reached, it returns the outcome of
+ * the first host.
+ */
 export async function inTurn<Answer extends { readonly kind: string }>(
   hosts: readonly string[],
   askOne: (host: string) => Promise<Answer>,
@@ -92,7 +95,7 @@ interface Said {
   readonly status: number;
   readonly body: string;
   /**
-   * lacking is the number of body bytes that have not arrived yet. It is undefined if the response does not state a
+   * `lacking` is the number of body bytes that have not arrived yet. It is undefined if the response does not state a
    * length: the body then ends when the server closes the connection.
    */
   readonly lacking: number | undefined;
@@ -116,8 +119,8 @@ function parse(text: string): Outcome | undefined {
   const said = split(text);
   if (said === undefined) return undefined;
   const { head, status, body, lacking = 0 } = said;
-  // The kubelet treats a truncated response as an error (K-015). But it stops reading after `longestAnswer`, and does
-  // not notice that later bytes are missing (K-016).
+  // The kubelet treats a truncated response as an error (K-015). But it stops reading after `longestAnswer` bytes, so
+  // it does not detect that later bytes are missing (K-016).
   if (lacking > 0 && text.length < longestAnswer) return { kind: 'unreachable', reason: 'the answer is truncated' };
   const [, age] = /^age: (\d+)$/im.exec(head) ?? [];
   return { kind: 'answered', status, age, body };

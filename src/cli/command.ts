@@ -6,8 +6,8 @@ import type { Environment } from '../settings/environment.ts';
 export type Command = (args: readonly string[], environment: Environment) => Promise<number>;
 
 /**
- * say writes a line to a standard stream. It avoids `process.stdout`, because creating that stream takes as long as a
- * whole probe.
+ * `say()` writes a line to a standard stream. It avoids `process.stdout`, because creating that stream takes as long as
+ * a whole probe.
  */
 export function say(descriptor: number, line: string): void {
   try {

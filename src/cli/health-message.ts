@@ -33,8 +33,8 @@ export function statusIn(answer: Buffer): string | undefined {
   return status === undefined ? undefined : (names[status] ?? `ServingStatus ${String(status)}`);
 }
 
-// Reads field 1, the status, of a message. In Protocol Buffers, a missing field is 0, the last of several equal fields
-// counts, and unknown fields are ignored.
+// Reads field 1, the status, of a message. In Protocol Buffers, a missing field is 0, the last of several fields with
+// the same number is used, and unknown fields are ignored.
 function statusField(message: Buffer): number | undefined {
   let status = 0;
   let at = 0;

@@ -49,7 +49,7 @@ const usage = [
 ].join('\n');
 
 async function run([name, ...args]: readonly string[]): Promise<number> {
-  if (name === '--help' || name === 'help') {
+  if (name === '--help' || name === '-h' || name === 'help') {
     say(standardOutput, usage);
     return 0;
   }

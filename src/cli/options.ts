@@ -6,7 +6,7 @@ import { say } from './command.ts';
 export interface Option {
   readonly type: 'string' | 'boolean';
   readonly multiple?: boolean;
-  /** value is the placeholder for the option's value in `--help`. */
+  /** `value` is the placeholder for the option's value in `--help`. */
   readonly value?: string;
   readonly help: string;
 }
@@ -19,10 +19,17 @@ export type Arguments = ReturnType<
   typeof parseArgs<{ args: string[]; options: ParseArgsConfig['options'] & {}; allowPositionals: true; tokens: true }>
 >;
 
-/** readArguments parses the arguments of a subcommand. If they are invalid, it returns the problem as a text. */
+/**
+ * readArguments parses the arguments of a subcommand. If they are invalid, it returns the problem as a text. `-h` is short
+ * for `--help`.
+ */
 export function readArguments(args: readonly string[], options: Options): Arguments | { readonly problem: string } {
   try {
-    const config = { args: [...args], options: options as ParseArgsConfig['options'] & {} };
+    const shortened = Object.entries(options).map(([name, option]) => [
+      name,
+      name === 'help' ? { ...option, short: 'h' } : option,
+    ]);
+    const config = { args: [...args], options: Object.fromEntries(shortened) as ParseArgsConfig['options'] & {} };
     return parseArgs({ ...config, allowPositionals: true, strict: true, tokens: true });
   } catch (error) {
     return { problem: (error instanceof Error ? error.message : String(error)).replaceAll('\n', ' ') };
@@ -37,7 +44,7 @@ export function optionLines(options: Options): string[] {
 /** badUsage is the exit code of a subcommand with invalid arguments. */
 export const badUsage = 2;
 
-/** refuse prints the problem with the arguments to standard error and returns the exit code `badUsage`. */
+/** `refuse()` prints the problem with the arguments to standard error and returns the exit code `badUsage`. */
 export function refuse(command: string, problem: string): number {
   say(standardError, `lameduck ${command}: ${problem}\nlameduck ${command} --help shows examples`);
   return badUsage;

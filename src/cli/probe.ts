@@ -9,8 +9,8 @@ import { ask, type Outcome, type Place } from './ask.ts';
 import type { GrpcOutcome } from './ask-grpc.ts';
 import { say } from './command.ts';
 
-// A probe fails after this many milliseconds, counted from the start of the process, unless a limit is given. This
-// limit is below the kubelet's default timeout of one second.
+// The default of `--timeout`, in milliseconds since the start of the process. It is shorter than the kubelet's default
+// timeout of one second.
 const usualLimit = 900;
 
 const usage =
@@ -18,19 +18,19 @@ const usage =
 
 const options: readonly string[] = ['--port', '--service', '--timeout'];
 
-// The exit codes of a probe. Docker's HEALTHCHECK defines only these two.
+// The exit codes of a probe. Docker's HEALTHCHECK defines no other codes.
 const passed = 0;
 const failed = 1;
 
 interface Asked extends Place {
-  /** target is the endpoint to request, such as `readyz`. It is `grpc` for a gRPC health check. */
+  /** `target` is the endpoint to request, such as `readyz`. It is `grpc` for a gRPC health check. */
   readonly target: string;
-  /** service is the name of the gRPC service. It is undefined for an HTTP endpoint. */
+  /** `service` is the name of the gRPC service. It is undefined for an HTTP endpoint. */
   readonly service: string | undefined;
 }
 
 /**
- * probe resolves with exit code 0 if the probe passes. It resolves with 1 if the probe fails, gets no answer or has
+ * `probe()` resolves with exit code 0 if the probe passes. It resolves with 1 if the probe fails, gets no answer or has
  * invalid arguments.
  */
 export async function probe(args: readonly string[], environment: Environment): Promise<number> {
@@ -76,7 +76,7 @@ function verdict({ target, port, limit }: Asked, outcome: Outcome | GrpcOutcome)
   return { text: `${target}: ${isPassed ? 'ok' : `failed: ${why}`}${aged}`, isPassed };
 }
 
-/** read parses the arguments of `lameduck probe`. It returns a text if they are invalid. */
+/** `read()` parses the arguments of `lameduck probe`. It returns a text if they are invalid. */
 function read(args: readonly string[], environment: Environment): Asked | string {
   const given: Record<string, string> = {};
   let target: string | undefined;

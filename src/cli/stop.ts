@@ -12,18 +12,22 @@ import { optionLines, readArguments, refuse, type Options } from './options.ts';
 import { allProcesses, hasEnded, listenersOf } from './rehearsal/processes.ts';
 
 const options = {
-  port: { type: 'string', value: 'PORT', help: 'the probe port of the program; default LAMEDUCK_PROBE_PORT, or 8081' },
+  port: {
+    type: 'string',
+    value: 'PORT',
+    help: 'the probe port of the program; default: LAMEDUCK_PROBE_PORT, else 8081',
+  },
   timeout: {
     type: 'string',
     value: 'DURATION',
-    help: 'how long to wait; default LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS, or 30s',
+    help: 'how long to wait until the program has exited; default: LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS, else 30s',
   },
   help: { type: 'boolean', help: 'print this text' },
 } as const satisfies Options;
 
 const usage = [
   'Sends the shutdown signal to the process that serves the probe port, and waits until that process has ended.',
-  'Use it as the preStop hook of a container that npm, yarn, pnpm or a shell starts: they may not forward SIGTERM.',
+  'Use it as the preStop hook of a container that starts npm, yarn, pnpm or a shell, which may not forward SIGTERM.',
   '',
   'Examples:',
   '  lameduck stop',
@@ -45,13 +49,13 @@ const failed = 1;
 interface Stop {
   readonly port: number;
   readonly signal: NodeJS.Signals;
-  /** timeout is how long to wait until the process has exited, in milliseconds. */
+  /** `timeout` is how long to wait until the process has exited, in milliseconds. */
   readonly timeout: number;
 }
 
 /**
- * stop resolves with exit code 0 when the process has exited. It resolves with 1 if the process cannot be found or has
- * not exited in time.
+ * `stop()` resolves with exit code 0 when the process has exited. It resolves with 1 if the process cannot be found or
+ * has not exited in time.
  */
 export async function stop(args: readonly string[], environment: Environment): Promise<number> {
   const wanted = read(args, environment);
@@ -78,7 +82,7 @@ function fail(problem: string): number {
   return failed;
 }
 
-/** read parses the arguments and variables. It returns what to stop, `help`, or the problem as a text. */
+/** `read()` parses the arguments and variables. It returns what to stop, `help`, or the problem as a text. */
 function read(args: readonly string[], environment: Environment): Stop | string {
   const given = readArguments(args, options);
   if ('problem' in given) return given.problem;
@@ -113,7 +117,7 @@ function readAs<Value>(kind: Kind<Value>, text: string, name: string): Value | s
   return `${name} must be ${reading.allowed}, got ${JSON.stringify(text.slice(0, 100))}`;
 }
 
-/** listening returns the processes of this container that listen on a TCP port. */
+/** `listening()` returns the processes of this container that listen on a TCP port. */
 function listening(wanted: number): number[] {
   const found = listenersOf(allProcesses()).filter(({ pid, port }) => port === wanted && pid !== process.pid);
   return [...new Set(found.map(({ pid }) => pid))];

@@ -1,5 +1,5 @@
-// Tests a gRPC health check against services with every kind of wrong response, and against ports with another
-// protocol.
+// Tests a gRPC health check against services that respond incorrectly in every way, and against ports of other
+// protocols.
 import assert from 'node:assert/strict';
 import { createServer as createHttpServer } from 'node:http';
 import { constants, createServer, type ServerHttp2Stream } from 'node:http2';
@@ -21,7 +21,9 @@ function ask(port: number, patience = 20_000, service = ''): Promise<GrpcOutcome
   return askGrpc({ port, hosts: ['127.0.0.1'], limit: performance.now() + patience, service });
 }
 
-/** said runs a gRPC health check against a server that handles each call with `onStream`, and returns the outcome. */
+/**
+ * `said()` runs a gRPC health check against a server that handles each call with `onStream`, and returns the outcome.
+ */
 async function said(t: TestContext, onStream: OnStream, patience?: number): Promise<GrpcOutcome> {
   const server = createServer();
   server.on('sessionError', () => undefined);
@@ -33,7 +35,8 @@ async function said(t: TestContext, onStream: OnStream, patience?: number): Prom
 }
 
 /**
- * answer returns a stream listener that responds with a body and trailers, as gRPC does. By default `grpc-status` is 0.
+ * `answer()` returns a stream listener that responds with a body and trailers, as gRPC does. By default `grpc-status`
+ * is 0.
  */
 function answer(body: Buffer | undefined, trailers: object = { 'grpc-status': '0' }, headers: object = grpc): OnStream {
   return (stream) => {
@@ -45,7 +48,7 @@ function answer(body: Buffer | undefined, trailers: object = { 'grpc-status': '0
   };
 }
 
-/** only returns a stream listener that responds with headers and no body. */
+/** `only()` returns a stream listener that responds with headers and no body. */
 function only(headers: object): OnStream {
   return (stream) => {
     stream.respond({ ...grpc, ...headers }, { endStream: true });
@@ -113,7 +116,7 @@ void describe(
     };
     for (const [what, [onStream, failure]] of Object.entries(cases)) {
       const outcome = failure === undefined ? 'passes' : 'fails with the reason';
-      test(`a gRPC health check ${outcome} if the response has ${what}`, async (t) => {
+      test(`a gRPC health check of a response with ${what} ${outcome}`, async (t) => {
         assert.deepEqual(await said(t, onStream), { kind: 'said', failure });
       });
     }
@@ -150,7 +153,7 @@ void describe(
       ['has headers that never end', [settings, ...endless], /CONTINUATION|[Ee]rror/],
       ['has a frame that is too long', [settings, Buffer.alloc(9, 0xff)], /[Ee]rror/],
     ] as const) {
-      test(`a gRPC health check fails if its stream ${what}`, async (t) => {
+      test(`a gRPC health check fails if its stream is invalid or incomplete: it ${what}`, async (t) => {
         const port = await listen(t, peer(frames));
         const outcome = await ask(port);
         assert.equal(outcome.kind, 'said');
@@ -158,7 +161,7 @@ void describe(
       });
     }
 
-    test('a gRPC health check passes if the response consists of hand-written HTTP/2 frames', async (t) => {
+    test('a gRPC health check passes if the response is made of prepared HTTP/2 frames', async (t) => {
       const port = await listen(t, peer([...begun, trailers]));
       assert.deepEqual(await ask(port), { kind: 'said', failure: undefined });
     });
@@ -167,7 +170,7 @@ void describe(
       ['ends', (socket) => socket.end()],
       ['is reset', (socket) => socket.resetAndDestroy()],
     ] as readonly (readonly [string, (socket: Socket) => unknown])[]) {
-      test(`a gRPC health check fails if the connection ${what} before the response`, async (t) => {
+      test(`a gRPC health check fails if the connection is lost before the response: it ${what}`, async (t) => {
         for (const frames of [[settings], begun]) {
           const outcome = await ask(await listen(t, peer(frames, end)));
           assert.equal(outcome.kind, 'said');
@@ -176,7 +179,7 @@ void describe(
       });
     }
 
-    test('a gRPC health check passes if its response follows a GOAWAY that still includes the call', async (t) => {
+    test('a gRPC health check passes if the server sends a GOAWAY before the response, and the GOAWAY still covers the call', async (t) => {
       const outcome = await said(t, (stream) => {
         stream.session?.goaway(constants.NGHTTP2_NO_ERROR, stream.id);
         stream.session?.ping((): void => {
@@ -188,7 +191,7 @@ void describe(
   },
 );
 
-void describe('a gRPC response without an end', { concurrency: 4 }, () => {
+void describe('a gRPC response that does not end', { concurrency: 4 }, () => {
   test('a gRPC health check stops after 10 KiB of a response', async (t) => {
     const outcome = await said(t, (stream) => {
       stream.respond({ ...grpc });
@@ -216,7 +219,7 @@ void describe('a gRPC response without an end', { concurrency: 4 }, () => {
       });
     },
   })) {
-    test(`a gRPC health check times out for a response ${what}`, async (t) => {
+    test(`a gRPC health check times out for a response that never ends: one ${what}`, async (t) => {
       const since = performance.now();
       assert.deepEqual(await said(t, onStream, 300), { kind: 'late' });
       assert.ok(performance.now() - since < 5_000);
@@ -224,8 +227,8 @@ void describe('a gRPC response without an end', { concurrency: 4 }, () => {
   }
 });
 
-void describe('a port without HTTP/2', { concurrency: 8 }, () => {
-  const reason = 'the peer did not answer with HTTP/2 in clear text';
+void describe('a gRPC health check of a port without HTTP/2', { concurrency: 8 }, () => {
+  const reason = 'the peer did not answer over HTTP/2 without TLS';
   for (const [what, bytes] of Object.entries({
     empty: '',
     'another protocol': 'SSH-2.0-OpenSSH\r\n',
@@ -233,7 +236,7 @@ void describe('a port without HTTP/2', { concurrency: 8 }, () => {
     'a TLS alert': Buffer.from([0x15, 3, 1, 0, 2, 2, 0x46]),
     'HTTP/2 frames without the settings frame': Buffer.from([0, 0, 8, 6, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8]),
   })) {
-    test(`a gRPC health check reports a peer without HTTP/2 if the response is ${what}`, async (t) => {
+    test(`a gRPC health check reports a peer without HTTP/2 if the response is not valid HTTP/2: ${what}`, async (t) => {
       const port = await listen(
         t,
         createTcpServer((socket) => socket.resume().end(bytes)),

@@ -11,7 +11,7 @@ interface Method {
 
 const check = health['Check'] as unknown as Method;
 
-/** frame puts the five-byte prefix of gRPC before a message. */
+/** `frame()` puts the five-byte prefix of gRPC before a message. */
 function frame(message: Iterable<number>): Buffer {
   const bytes = Buffer.from([...message]);
   const head = Buffer.alloc(5);
@@ -19,7 +19,7 @@ function frame(message: Iterable<number>): Buffer {
   return Buffer.concat([head, bytes]);
 }
 
-test('K-032 a gRPC health request contains a service name of any length and in any script, and is empty for the default service', () => {
+test('K-032 a gRPC health request can contain a service name of any length and in any script, and is empty for the default service', () => {
   for (const service of ['livez', 'shop.Orders', 'é€😀', 'x'.repeat(127), 'x'.repeat(128), 'x'.repeat(20_000)]) {
     const request = requestOf(service);
     assert.equal(request[0], 0);
@@ -61,7 +61,7 @@ for (const [what, message, status] of [
   ['a tag of more than 32 bits', [0x08, 0x01, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01, 0x01], undefined],
   ['field 0', [0x08, 0x01, 0x00, 0x01], undefined],
 ] as const) {
-  test(`a health message with ${what} is parsed as ${status ?? 'no status'}`, () => {
+  test(`a gRPC health message with ${what} is parsed as ${status ?? 'no status'}`, () => {
     assert.equal(statusIn(frame(message)), status);
   });
 }

@@ -22,7 +22,7 @@ import { listen } from '../support/listening.ts';
 import { reservePort } from '../support/reserved-port.ts';
 
 /**
- * managed starts a server with lameduck and a gRPC health service. It returns a function that runs `lameduck probe
+ * `managed()` starts a server with lameduck and a gRPC health service. It returns a function that runs `lameduck probe
  * grpc` on this server.
  */
 async function managed(t: TestContext, options: LameduckOptions = {}) {
@@ -45,8 +45,8 @@ const fails = { code: 1, output: 'grpc: failed: NOT_SERVING\n' };
 const refused = 'grpc: nothing answers on port N: connect ECONNREFUSED N.N.N.N:N\n';
 
 /**
- * serving returns a server that responds with SERVING for every service, and passes the headers of each request to
- * `onHeaders`.
+ * `serving()` returns a gRPC server that responds with SERVING for every service. It passes the headers of each request
+ * to `onHeaders`.
  */
 function serving(onHeaders: (headers: IncomingHttpHeaders) => void = () => undefined): Http2Server {
   const server = createHttp2Server();
@@ -61,8 +61,8 @@ function serving(onHeaders: (headers: IncomingHttpHeaders) => void = () => undef
   return server;
 }
 
-void describe('lameduck probe grpc', { concurrency: 4 }, () => {
-  test('K-032, K-033, K-035 lameduck probe grpc exits with 0 for a serving service, and with 1 and the reason for any other', async (t) => {
+void describe('`lameduck probe grpc`', { concurrency: 4 }, () => {
+  test('K-032, K-033, K-035 `lameduck probe grpc` exits with 0 for the status SERVING, and for any other with 1 and the reason', async (t) => {
     const { ask, port, turn } = await managed(t);
     assert.deepEqual(await ask(), passes);
     assert.deepEqual(await probeOnce(t, ['grpc', '--port', String(port)]), passes);
@@ -74,7 +74,7 @@ void describe('lameduck probe grpc', { concurrency: 4 }, () => {
     assert.deepEqual(await ask('livez'), lives);
   });
 
-  test('P-046 lameduck probe grpc fails from ShutdownInitiated on, and for livez passes until the end', async (t) => {
+  test('P-046 `lameduck probe grpc` fails from ShutdownInitiated on, except for the service livez, which passes until the end', async (t) => {
     const { duck, ask } = await managed(t, { destroyHookTimeout: '20s' });
     assert.deepEqual(await Promise.all([ask(), ask('livez')]), [passes, lives]);
     let asked: unknown;
@@ -87,7 +87,7 @@ void describe('lameduck probe grpc', { concurrency: 4 }, () => {
     assert.deepEqual([code, output.replace(/\d+/g, 'N')], [1, refused]);
   });
 
-  test('K-033 lameduck probe grpc fails for a gRPC server without a health service', async (t) => {
+  test('K-033 `lameduck probe grpc` fails for a gRPC server without a health service', async (t) => {
     const server = new GrpcServer();
     server.addService(echo, { call: () => undefined });
     t.after(() => {
@@ -98,7 +98,7 @@ void describe('lameduck probe grpc', { concurrency: 4 }, () => {
     assert.deepEqual(ended, { code: 1, output: 'grpc: failed: there is no health service\n' });
   });
 
-  test('lameduck probe grpc exits with 1 and the reason for a closed port and for an HTTP/1 port', async (t) => {
+  test('`lameduck probe grpc` exits with 1 and the reason for a closed port and for an HTTP/1 port', async (t) => {
     const free = String(await reservePort());
     const nothing = await probeOnce(t, ['grpc', '--port', free]);
     assert.deepEqual([nothing.code, nothing.output.replace(/\d+/g, 'N')], [1, refused]);
@@ -108,11 +108,11 @@ void describe('lameduck probe grpc', { concurrency: 4 }, () => {
     );
     assert.deepEqual(await probeOnce(t, ['grpc', '--port', String(port), '--service', 'livez']), {
       code: 1,
-      output: `grpc livez: nothing answers on port ${String(port)}: the peer did not answer with HTTP/2 in clear text\n`,
+      output: `grpc livez: nothing answers on port ${String(port)}: the peer did not answer over HTTP/2 without TLS\n`,
     });
   });
 
-  test('K-032 lameduck probe grpc sends an ordinary gRPC request with its own user agent, and closes its connection', async (t) => {
+  test('K-032 `lameduck probe grpc` sends an ordinary gRPC request with its own user agent, and closes its connection', async (t) => {
     const asked: object[] = [];
     const server = serving((headers) => asked.push(Object.fromEntries(Object.entries(headers))));
     const closed = new Promise((resolve) => {
@@ -134,7 +134,7 @@ void describe('lameduck probe grpc', { concurrency: 4 }, () => {
     ]);
   });
 
-  test('lameduck probe grpc takes the address from the environment, but not the port', async (t) => {
+  test('`lameduck probe grpc` takes the address from the environment, but not the port', async (t) => {
     const port = await listen(t, serving(), '::1');
     for (const host of ['', '::', '0.0.0.0', '::1']) {
       const env = { LAMEDUCK_PROBE_PORT: 'off', LAMEDUCK_PROBE_HOST: host };
@@ -148,7 +148,7 @@ void describe('lameduck probe grpc', { concurrency: 4 }, () => {
     assert.equal(elsewhere.code, 1);
   });
 
-  test('lameduck probe grpc prints an unusual service name escaped, on one line and shortened', async (t) => {
+  test('`lameduck probe grpc` prints an unusual service name escaped, shortened and on one line', async (t) => {
     const { ask } = await managed(t);
     const { code, output } = await ask(`a b\n\u001b[31m€=${'x'.repeat(50_000)}`);
     assert.equal(code, 1);
@@ -156,14 +156,15 @@ void describe('lameduck probe grpc', { concurrency: 4 }, () => {
   });
 });
 
-test('K-036 lameduck probe grpc exits with 1 for a silent peer, by default after 900 ms, or after the given timeout', async (t) => {
+test('K-036 `lameduck probe grpc` exits with 1 if the peer sends nothing, by default after 900 ms, or after the given timeout', async (t) => {
   const port = await listen(
     t,
     createTcpServer((socket) => socket.resume()),
   );
   const since = performance.now();
   const ended = await lameduck(t, ['probe', 'grpc', '--port', String(port)]);
-  // The process needs most of the measured time to start. Without a timeout, the command would wait forever.
+  // The limit is generous, because most of the measured time is the start of the process. Without a timeout of its own,
+  // the command would wait forever.
   assert.ok(performance.now() - since < 10_000);
   assert.deepEqual(ended, { code: 1, output: `grpc: no answer on port ${String(port)} within 900 ms\n` });
   const short = await lameduck(t, ['probe', 'grpc', '--port', String(port), '--service=livez', '--timeout=300ms']);
@@ -183,7 +184,7 @@ for (const [args, line] of [
   [['readyz', '--service', 'livez'], /^lameduck probe: --service is valid only with grpc/],
   [['--service='], /^lameduck probe: --service is valid only with grpc/],
 ] as const) {
-  test(`lameduck probe ${JSON.stringify(args)} prints one line and exits with 1`, async (t) => {
+  test(`the command lameduck probe ${JSON.stringify(args)} prints one line and exits with 1`, async (t) => {
     // `lameduck probe` takes the port from this variable only for an HTTP endpoint.
     const { code, output } = await lameduck(t, ['probe', ...args], { LAMEDUCK_PROBE_PORT: '8081' });
     assert.equal(code, 1, output);
@@ -193,7 +194,7 @@ for (const [args, line] of [
   });
 }
 
-// Reports at the exit which files were loaded, and whether certain slow modules of Node were loaded.
+// At exit, prints which files were loaded, and whether certain slow modules of Node were loaded.
 const tells = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
   const loaded = [];
@@ -211,7 +212,7 @@ async function loadedBy(t: TestContext, args: readonly string[]): Promise<{ load
   return JSON.parse(told) as { loaded: string[]; heavy: string[] };
 }
 
-test('lameduck probe loads only its own files and modules of Node, and for an HTTP endpoint neither HTTP/2 nor gRPC', async (t) => {
+test('`lameduck probe` loads only its own files and modules of Node. For an HTTP endpoint it loads neither HTTP/2 nor gRPC', async (t) => {
   const { port } = await managed(t);
   const own = await loadedBy(t, ['grpc', '--port', String(port), '--service', 'livez']);
   const endpoint = await listen(
@@ -222,8 +223,8 @@ test('lameduck probe loads only its own files and modules of Node, and for an HT
   assert.ok(own.heavy.includes('http2'));
   assert.deepEqual(others.heavy, []);
   const more = own.loaded.filter((url) => !others.loaded.includes(url));
-  // The build writes one file for each command, which is loaded when the command is run. Code that two commands share
-  // has its own file.
+  // The build writes one file for each command, and Node loads the file only when the command runs. Code that two
+  // commands share has its own file.
   assert.match(more.map(nameOf).sort().join(' '), /^dist\/cli\/ask-grpc-\w+\.js dist\/cli\/chunk-\w+\.js node:http2$/);
   assert.ok(others.loaded.includes(pathToFileURL(main).href));
   for (const name of own.loaded.map(nameOf)) assert.match(name, /^node:|^dist\/cli\//);

@@ -1,4 +1,4 @@
-// Runs `lameduck stop` beside programs that a launcher has started.
+// Runs `lameduck stop` next to programs that a launcher has started.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -29,29 +29,33 @@ async function launched(
 }
 
 test(
-  'P-065 lameduck stop signals a program under a shell, and returns when the program has drained and ended',
+  'P-065 `lameduck stop` signals a program under a shell, and returns when the program has drained and ended',
   { skip },
   async (t) => {
     const [program, port] = await launched(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '500ms' });
     const { code, output } = await lameduck(t, ['stop'], { LAMEDUCK_PROBE_PORT: port });
     assert.match(output, /^lameduck stop: process \d+ exited after SIGTERM\n$/);
     assert.equal(code, 0);
-    // The program has logged its final line by now.
+    // At this point the program has logged its final line.
     assert.match(program.output, /"lameduck\/shutdown\/v1","reason":"SIGTERM","exitCode":0/);
     assert.equal((await program.exit).code, 0);
     assert.match(program.output, /the program has ended with 0/);
   },
 );
 
-test('lameduck stop has an option for the port, and sends the first signal of shutdownSignals', { skip }, async (t) => {
-  const [program, port] = await launched(t, { LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGQUIT,SIGTERM' });
-  const { code } = await lameduck(t, ['stop', '--port', port], { LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGQUIT,SIGTERM' });
-  assert.equal(code, 0);
-  await program.printed(/"lameduck\/shutdown\/v1","reason":"SIGQUIT","exitCode":0/);
-});
+test(
+  "`lameduck stop` has an option for the port, and sends the first of the program's shutdownSignals",
+  { skip },
+  async (t) => {
+    const [program, port] = await launched(t, { LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGQUIT,SIGTERM' });
+    const { code } = await lameduck(t, ['stop', '--port', port], { LAMEDUCK_SHUTDOWN_SIGNALS: 'SIGQUIT,SIGTERM' });
+    assert.equal(code, 0);
+    await program.printed(/"lameduck\/shutdown\/v1","reason":"SIGQUIT","exitCode":0/);
+  },
+);
 
 test(
-  'lameduck stop names a program that does not end in time, with the signal, the time and the remedy',
+  '`lameduck stop` reports a program that does not end in time, with the signal, the time and the remedy',
   { skip },
   async (t) => {
     const [, port] = await launched(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' });
@@ -64,13 +68,13 @@ test(
   },
 );
 
-test('lameduck stop waits for the grace period of the environment by default', { skip }, async (t) => {
+test('`lameduck stop` waits by default for the grace period that the environment states', { skip }, async (t) => {
   const [, port] = await launched(t, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '20s' });
   const env = { LAMEDUCK_PROBE_PORT: port, LAMEDUCK_TERMINATION_GRACE_PERIOD_SECONDS: '1' };
   assert.match((await lameduck(t, ['stop'], env)).output, /has not exited within 1s after SIGTERM/);
 });
 
-test('lameduck stop names a port on which no process listens, with what to check', { skip }, async (t) => {
+test('`lameduck stop` reports a port on which no process listens, and says what to check', { skip }, async (t) => {
   const port = String(await reservePort());
   assert.deepEqual(await lameduck(t, ['stop', '--port', port]), {
     code: 1,
@@ -78,24 +82,28 @@ test('lameduck stop names a port on which no process listens, with what to check
   });
 });
 
-test('lameduck stop does not mistake a client of the port for the process that listens on it', { skip }, async (t) => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const accepted = once(server, 'connection');
-  const client = disposed(
-    t,
-    new CommandUnderTest(process.execPath, [
-      '--eval',
-      `require('node:net').connect(${String(port)}, '127.0.0.1', () => console.log('connected'))`,
-    ]),
-  );
-  await Promise.all([client.printed(/connected/), accepted]);
-  server.close();
-  assert.match((await lameduck(t, ['stop', '--port', String(port)])).output, /no visible process of this container/);
-  client.kill('SIGKILL');
-  await client.exit;
-});
+test(
+  '`lameduck stop` does not signal a client of the port instead of the process that listens on it',
+  { skip },
+  async (t) => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const accepted = once(server, 'connection');
+    const client = disposed(
+      t,
+      new CommandUnderTest(process.execPath, [
+        '--eval',
+        `require('node:net').connect(${String(port)}, '127.0.0.1', () => console.log('connected'))`,
+      ]),
+    );
+    await Promise.all([client.printed(/connected/), accepted]);
+    server.close();
+    assert.match((await lameduck(t, ['stop', '--port', String(port)])).output, /no visible process of this container/);
+    client.kill('SIGKILL');
+    await client.exit;
+  },
+);
 
 for (const [title, args, env, expected] of [
   [
@@ -137,7 +145,7 @@ for (const [title, args, env, expected] of [
   ['an argument', ['8081'], {}, /^lameduck stop: expected no argument, got "8081"\n/],
   ['an option that does not exist', ['--wait'], {}, /^lameduck stop: Unknown option '--wait'/],
 ] as const) {
-  test(`lameduck stop with ${title} exits with 2 and prints what it expected`, async (t) => {
+  test(`the command lameduck stop with an invalid argument or variable exits with 2 and prints the expected value: ${title}`, async (t) => {
     const { code, output } = await lameduck(t, ['stop', ...args], env);
     assert.equal(code, 2);
     assert.match(output, expected);
@@ -145,7 +153,7 @@ for (const [title, args, env, expected] of [
   });
 }
 
-test('lameduck stop --help shows examples and every option', async (t) => {
+test('`lameduck stop --help` shows examples and every option', async (t) => {
   const { code, output } = await lameduck(t, ['stop', '--help']);
   assert.equal(code, 0);
   assert.match(output, /Examples:\n {2}lameduck stop\n[^]*--port PORT[^]*--timeout DURATION/);

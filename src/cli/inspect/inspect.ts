@@ -11,19 +11,19 @@ import { inspect as ask, send, Unanswered } from './socket-client.ts';
 const answered = 0;
 const unanswered = 1;
 
-// Milliseconds between two requests of `--watch`.
+// Milliseconds between two requests that `lameduck inspect --watch` sends to the debug socket.
 const period = 200;
 
 const options = {
   socket: {
     type: 'string',
     value: 'PATH',
-    help: `the debug socket; default LAMEDUCK_DEBUG_SOCKET_PATH, or ${usualDebugSocketPath}`,
+    help: `the path of the debug socket; default: LAMEDUCK_DEBUG_SOCKET_PATH, else ${usualDebugSocketPath}`,
   },
-  watch: { type: 'boolean', help: 'repeat until the process has ended' },
+  watch: { type: 'boolean', help: 'print the state again and again until the process has ended' },
   stack: { type: 'boolean', help: 'print the stack of a blocked main thread; requires debugSocketStack=true' },
   unready: { type: 'boolean', help: 'make /readyz fail; requests are still served' },
-  ready: { type: 'boolean', help: 'undo --unready' },
+  ready: { type: 'boolean', help: 'make /readyz pass again after --unready' },
   shutdown: { type: 'boolean', help: 'begin the shutdown' },
   help: { type: 'boolean', help: 'print this text' },
 } as const;
@@ -35,7 +35,7 @@ const usage = [
   '  kubectl exec POD -- /nodejs/bin/node node_modules/lameduck/dist/cli/main.js inspect',
   '',
   'Prints what a running process does and what its shutdown waits for, also while its event loop is blocked.',
-  'Exit code: 0 the process has answered, 1 it has not, 2 invalid usage.',
+  'Exit code: 0 the process has answered, 1 there was no answer, 2 invalid usage.',
   '',
   'Options:',
   ...optionLines(options),
@@ -47,7 +47,10 @@ const paths: Readonly<Record<Action, string>> = {
   shutdown: '/shutdown',
 };
 
-/** inspect resolves with exit code 0 if the process has answered, 1 if it has not, and 2 for invalid usage. */
+/**
+ * `inspect()` resolves with exit code 0 if the process has answered, with 1 if there was no answer, and with 2 for
+ * invalid usage.
+ */
 export async function inspect(args: readonly string[], environment: Environment): Promise<number> {
   const parsed = readArguments(args, options);
   if ('problem' in parsed) return refuse('inspect', parsed.problem);
@@ -81,8 +84,8 @@ async function act(path: string, action: Action): Promise<void> {
   ]);
 }
 
-// Prints the state repeatedly. A terminal shows one page that is updated. Any other output gets the page once, and then
-// one line for each new signal.
+// Prints the state of the process repeatedly. On a terminal, it shows one page and updates this page. Any other output
+// gets the page once, and then one line for each new lifecycle signal.
 async function watch(path: string, withStack: boolean): Promise<void> {
   let found = await ask(path, withStack);
   let page = fitted(pageOf(found));
@@ -109,8 +112,7 @@ async function askAgain(path: string, withStack: boolean): Promise<Inspection | 
   }
 }
 
-// Cuts the page to the size of the terminal. If a line wrapped, the cursor would move up too few lines before the next
-// page.
+// Cuts the page to the size of the terminal. If a line wrapped, the next page would not overwrite the whole page.
 function fitted(page: readonly string[]): string[] {
   const { columns, rows, isTTY } = process.stdout;
   if (!isTTY) return [...page];

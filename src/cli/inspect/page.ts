@@ -2,10 +2,13 @@
 import type { Inspection } from '../../inspection.ts';
 import { formatDuration } from '../../settings/duration.ts';
 
-// The width of the progress bar of a shutdown, in characters.
-const barWidth = 40;
+// The width of the progress bar of a shutdown, in characters. The line fits into a terminal of 80 columns.
+const barWidth = 30;
 
-/** pageOf returns the lines that describe a process. */
+/**
+ * pageOf returns the lines that describe a process. The lists that can become long are last, because `--watch` shows
+ * only the lines that fit into the terminal.
+ */
 export function pageOf(found: Inspection): string[] {
   const { pid, version, requestsInFlight, longRunningRequests, connections, leadership, previousRun } = found;
   const { http1, http2, upgraded } = connections;
@@ -14,17 +17,17 @@ export function pageOf(found: Inspection): string[] {
     row('state', stateOf(found)),
     ...(found.shutdown === undefined ? [] : [row('budget', barOf(found.shutdown))]),
     row('event loop', eventLoopOf(found)),
-    ...list('stack', found.eventLoop.stack ?? []),
-    ...list('waits for', waitsOf(found)),
     row('requests', `${String(requestsInFlight)} in flight, ${String(longRunningRequests)} long-running`),
     row('connections', `${String(http1)} HTTP/1.1, ${String(http2)} HTTP/2, ${String(upgraded)} upgraded`),
     ...list(
       'leadership',
       leadership.map(({ name, isLeader }) => `${name}: ${isLeader ? 'leader' : 'follower'}`),
     ),
-    ...list('settings', settingLines(found)),
     ...(previousRun === undefined ? [] : [row('previous run', `${previousRun.outcome} ${previousRun.phase}`.trim())]),
     ...list('signals', signalLines(found)),
+    ...list('waits for', waitsOf(found)),
+    ...list('stack', found.eventLoop.stack ?? []),
+    ...list('settings', settingLines(found)),
   ];
   return lines.map(printable);
 }

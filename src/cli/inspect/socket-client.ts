@@ -5,23 +5,28 @@ import type { Inspection } from '../../inspection.ts';
 // How long to wait for an answer, in milliseconds. The debug socket takes at most two seconds to read a stack.
 const patience = 5_000;
 
-/** Unanswered is the error of a request to which a debug socket did not answer. Its message says what to check. */
+/**
+ * Unanswered is the error of a request to which a debug socket did not answer. Its message says why, and what the user
+ * should check.
+ */
 export class Unanswered extends Error {}
 
-/** inspect returns the document that a debug socket sends. It rejects with Unanswered if no valid document arrives. */
+/**
+ * `inspect()` returns the document that a debug socket sends. It rejects with Unanswered if no valid document arrives.
+ */
 export async function inspect(socketPath: string, withStack: boolean): Promise<Inspection> {
   const body = await send(socketPath, withStack ? '/?stack' : '/', 'GET');
   try {
     const found = JSON.parse(body) as Inspection | null;
     if (found?.schema === 'lameduck/inspect/v1') return found;
   } catch {
-    // The answer is not JSON, so another program is listening.
+    // The answer is not JSON, so another program listens on the socket.
   }
   throw new Unanswered(`${socketPath}: the answer is not from lameduck`);
 }
 
 /**
- * send sends a request to a debug socket and resolves with the body of the answer. It rejects with Unanswered if no
+ * `send()` sends a request to a debug socket and resolves with the body of the answer. It rejects with Unanswered if no
  * answer arrives.
  */
 export function send(socketPath: string, path: string, method: string): Promise<string> {

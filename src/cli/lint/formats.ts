@@ -5,7 +5,7 @@ import type { Paint } from '../paint.ts';
 /** Format returns the text to print for the result of a lint. */
 export type Format = (judgement: Judgement, paint: Paint) => string;
 
-/** formats contains the function for each value of `--format`. */
+/** `formats` contains the function for each value of `--format`. */
 export const formats = { text, json, github } as const satisfies Record<string, Format>;
 
 function text(judgement: Judgement, paint: Paint): string {

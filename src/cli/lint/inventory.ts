@@ -1,4 +1,5 @@
-// The input of the lint rules: the workloads of a manifest, their containers, and related objects. No side effects.
+// Collects the input of the lint rules: the workloads of a manifest, their containers, and related objects. No side
+// effects.
 import { containerOf } from '../manifest/container.ts';
 import { isObject, number, object, objects, text, type Fields, type Path } from '../manifest/fields.ts';
 import type { ManifestObject } from '../manifest/objects.ts';
@@ -7,11 +8,11 @@ import { defaultGracePeriodSeconds, type ContainerSpec } from '../rehearsal/pod.
 
 /** Container is a container that runs as long as its pod runs: a regular container or a sidecar. */
 export interface Container {
-  /** path leads from the manifest object to the container. */
+  /** `path` leads from the manifest object to the container. */
   readonly path: Path;
   readonly fields: Fields;
   readonly spec: ContainerSpec;
-  /** argv is `command` followed by `args`. */
+  /** `argv` is `command` followed by `args`. */
   readonly argv: readonly string[];
 }
 
@@ -19,7 +20,7 @@ export interface Container {
 export interface Workload {
   readonly object: ManifestObject;
   readonly labels: Fields;
-  /** spec is the specification of the pod. `path` leads from the workload object to this specification. */
+  /** `spec` is the specification of the pod. `path` leads from the workload object to this specification. */
   readonly spec: Fields;
   readonly path: Path;
   readonly gracePeriodSeconds: number;
@@ -27,7 +28,7 @@ export interface Workload {
   /** isJob is true if the pods end on their own: pods of a Job, a CronJob or a Helm hook. */
   readonly isJob: boolean;
   /**
-   * replicas is the number of pods. It is undefined if the manifest does not state a number, or if an autoscaler sets
+   * `replicas` is the number of pods. It is undefined if the manifest does not state a number, or if an autoscaler sets
    * it.
    */
   readonly replicas: number | undefined;
@@ -118,7 +119,7 @@ export function leastReplicas({ object: one, replicas = 0 }: Workload, { objects
   return Math.max(replicas, ...minimums);
 }
 
-/** selects tells whether a label selector matches the pods of a workload. An empty selector matches none. */
+/** `selects()` tells whether a label selector matches the pods of a workload. An empty selector matches none. */
 export function selects(
   selector: unknown,
   namespace: string,
@@ -147,7 +148,7 @@ export function isRecreated({ kind, fields }: ManifestObject): boolean {
   return kind === 'Deployment' && object(object(fields['spec'])['strategy'])['type'] === 'Recreate';
 }
 
-/** hasOnePodAtMost tells whether a workload never has two pods at once, not even during a rollout. */
+/** hasOnePodAtMost tells whether a workload never has two pods at the same time, not even during a rollout. */
 export function hasOnePodAtMost({ object: one, replicas }: Workload): boolean {
   return replicas === 1 && (one.kind === 'StatefulSet' || isRecreated(one));
 }

@@ -3,7 +3,7 @@ import { fieldAt, object, pathText } from '../manifest/fields.ts';
 import type { Manifest, ManifestObject, Place } from '../manifest/objects.ts';
 import { podTemplateOf } from '../manifest/pod-template.ts';
 import { takeInventory } from './inventory.ts';
-import { coreKinds } from './kinds.ts';
+import { coreKinds } from '../manifest/kinds.ts';
 import type { Severity } from './rule.ts';
 import { lintRules } from './rules.ts';
 
@@ -11,14 +11,14 @@ import { lintRules } from './rules.ts';
 export interface Finding extends Place {
   readonly rule: string;
   readonly severity: Severity;
-  /** object identifies the Kubernetes object. It is undefined if the finding is about text that is not an object. */
+  /** `object` identifies the Kubernetes object. It is undefined if the finding is about text that is not an object. */
   readonly object: { readonly kind: string; readonly namespace: string; readonly name: string } | undefined;
   readonly path: string;
-  /** value is the value of the field. It is undefined if the field is absent. */
+  /** `value` is the value of the field. It is undefined if the field is absent. */
   readonly value: unknown;
   readonly message: string;
   readonly remedy: string;
-  /** link points to the section of the rule in docs/lint.md. */
+  /** `link` points to the section of the rule in docs/lint.md. */
   readonly link: string;
 }
 
@@ -48,8 +48,8 @@ export interface Judgement {
 export const ignorePrefix = 'lameduck/ignore-';
 
 /**
- * judge returns the findings, sorted by file and line. Advice is included only if `wantsAdvice` is true. Rules about one
- * version of Kubernetes apply only if `kubernetesMinor` is set.
+ * `judge()` returns the findings, sorted by file and line. Findings with the severity `advice` are included only if
+ * `wantsAdvice` is true. Rules about one version of Kubernetes apply only if `kubernetesMinor` is set.
  */
 export function judge(manifests: readonly Manifest[], wantsAdvice: boolean, kubernetesMinor?: number): Judgement {
   const all = manifests.flatMap(({ objects }) => objects);
@@ -114,7 +114,7 @@ function unreadableFinding({ file, line, reason, isUsed }: Manifest['unreadable'
     path: '',
     value: undefined,
     message: sentence(reason),
-    remedy: 'Correct the file. The other documents were judged.',
+    remedy: 'Correct the file. Lint has judged the other documents.',
     link: linkTo(rule),
   };
 }

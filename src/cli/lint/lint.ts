@@ -12,9 +12,17 @@ const clean = 0;
 const found = 1;
 
 const options = {
-  format: { type: 'string', value: Object.keys(formats).join('|'), help: 'how findings are printed; default text' },
+  format: {
+    type: 'string',
+    value: Object.keys(formats).join('|'),
+    help: 'the format of the printed findings; default: text',
+  },
   advice: { type: 'boolean', help: 'also report settings that lose no request on their own' },
-  'kubernetes-version': { type: 'string', value: '1.29', help: 'version of the cluster, to check preStop.sleep' },
+  'kubernetes-version': {
+    type: 'string',
+    value: '1.29',
+    help: 'the Kubernetes version of the cluster, which decides whether preStop.sleep works',
+  },
   help: { type: 'boolean', help: 'print this text' },
 } as const;
 
@@ -36,7 +44,7 @@ const usage = [
   ...optionLines(options),
 ].join('\n');
 
-/** lint resolves with exit code 0 if there are no findings, 1 if there are findings, and 2 for invalid usage. */
+/** `lint()` resolves with exit code 0 if there are no findings, 1 if there are findings, and 2 for invalid usage. */
 export async function lint(args: readonly string[]): Promise<number> {
   const parsed = readArguments(args, options);
   if ('problem' in parsed) return refuse('lint', parsed.problem);

@@ -10,7 +10,10 @@ export type Severity = 'error' | 'advice';
 
 /** Found is one violation of a rule, with the remedy. */
 export interface Found {
-  /** path leads from the object to the field. For a rule about containers, it leads from the container. */
+  /**
+   * `path` leads to the field that breaks the rule, from the object or, for a rule about containers, from the
+   * container.
+   */
   readonly path: Path;
   readonly message: string;
   readonly remedy: string;
@@ -45,7 +48,9 @@ export function inContainers(check: Check<[Container, Workload, Inventory]>): Ru
   );
 }
 
-/** inServers makes a rule that checks the containers of all workloads except jobs, whose pods end on their own. */
+/**
+ * inServers makes a rule that checks the containers of all workloads except jobs. The pods of a job end on their own.
+ */
 export function inServers(check: Check<[Container, Workload, Inventory]>): Rule['find'] {
   return inContainers((container, workload, inventory) =>
     workload.isJob ? [] : check(container, workload, inventory),

@@ -7,9 +7,9 @@ import type { Container } from './inventory.ts';
 /** Stated is a time in seconds, and the place in the manifest that states it. */
 export interface Stated {
   readonly seconds: number;
-  /** path leads from the container to the field. */
+  /** `path` leads from the container to the field. */
   readonly path: Path;
-  /** name is the name of the variable, flag or hook. */
+  /** `name` is the name of the variable, flag or hook. */
   readonly name: string;
 }
 
@@ -44,7 +44,7 @@ const variables: Readonly<Record<string, Source>> = {
 
 interface Flag extends Source {
   /**
-   * program matches the command line of the program to which this flag belongs. In another program, a flag with the
+   * `program` matches the command line of the program to which this flag belongs. In another program, a flag with the
    * same name may have another meaning.
    */
   readonly program: RegExp;
@@ -58,7 +58,10 @@ const flags: Readonly<Record<string, Flag>> = {
   '--keep-alive': { meaning: 'keepAlive', read: wholeSeconds, program: /\b(gunicorn|hypercorn)\b/ },
 };
 
-/** statedTime returns the time that a container states for one meaning, or undefined if it states none. */
+/**
+ * statedTime returns the time with the given meaning that the manifest states for a container. It returns undefined if
+ * the manifest states none.
+ */
 export function statedTime(container: Container, meaning: Meaning): Stated | undefined {
   for (const [name, source] of Object.entries(variables)) {
     const found = source.meaning === meaning ? statedVariable(container, name, source.read) : undefined;
@@ -72,8 +75,8 @@ export function statedTime(container: Container, meaning: Meaning): Stated | und
 }
 
 /**
- * statedVariable returns the time in an environment variable. It returns undefined if the variable is missing or has no
- * literal value.
+ * statedVariable returns the time in an environment variable of a container. It returns undefined if the variable is
+ * missing or has no literal value.
  */
 export function statedVariable({ fields }: Container, name: string, read: Read = wholeSeconds): Stated | undefined {
   const env = objects(fields['env']);
@@ -90,8 +93,9 @@ export function durationVariable(container: Container, name: string): Stated | u
 }
 
 /**
- * drainLimit returns the longest time for which a container waits for requests in flight. If no setting states the time,
- * it is the rest of lameduck's grace period, which settings in code can only shorten (P-075).
+ * drainLimit returns how long a container waits for requests in flight, at most. If the manifest does not state this
+ * time, drainLimit returns the part of the grace period that lameduck's other settings leave. Settings in code can only
+ * shorten this part (P-075).
  */
 export function drainLimit(container: Container): Stated | undefined {
   const stated = statedTime(container, 'drain');
@@ -128,7 +132,7 @@ export function preStopSleep({ spec: { preStop } }: Container): Stated | undefin
   return found === undefined ? undefined : { seconds: found, path: [...path, 'exec', 'command'], name: 'preStop' };
 }
 
-// Returns the duration of `sleep 15`, or of a shell script that begins with such a command.
+// Returns the duration of a command such as `sleep 15`, or of a shell script that begins with this command.
 function sleepOf(command: readonly string[]): number | undefined {
   const [program = '', ...rest] = command;
   const [, script] = isShell(program) && /^-[a-z]*c$/.test(rest[0] ?? '') ? rest : [];

@@ -39,7 +39,7 @@ type Env = Readonly<Record<string, string>>;
 function probeOf(type: ProbeType, probe: Fields, portOf: PortOf, env: Env): Probe {
   const at = (field: keyof typeof probeDefaults, fallback: number): number => {
     const given = number(probe[field], fallback);
-    // For fields with a default above zero, a zero means the default (K-002).
+    // In a field whose default is above 0, a 0 means the default (K-002).
     return given === 0 && fallback > 0 ? fallback : given;
   };
   return {
@@ -80,7 +80,9 @@ function hookOf(hook: unknown, portOf: PortOf, env: Env): Hook | undefined {
   return handlerOf(hook, portOf, env);
 }
 
-/** expand replaces `$(NAME)` with the value of a variable of the container. `$$(NAME)` becomes `$(NAME)` (K-038). */
+/**
+ * `expand()` replaces `$(NAME)` with the value of a variable of the container. `$$(NAME)` becomes `$(NAME)` (K-038).
+ */
 export function expand(argument: string, env: Env): string {
   return argument.replace(/\$(\$|\(([^)]*)\))/g, (all, first: string, name: string | undefined) => {
     if (first === '$') return '$';

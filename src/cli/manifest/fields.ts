@@ -10,12 +10,12 @@ export function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** object returns a value that should be an object. If the value is anything else, it returns an empty object. */
+/** `object()` returns a value that should be an object. If the value is anything else, it returns an empty object. */
 export function object(value: unknown): Fields {
   return isObject(value) ? value : {};
 }
 
-/** objects returns the objects in a value that should be a list of objects. */
+/** `objects()` returns the objects in a value that should be a list of objects. */
 export function objects(value: unknown): Fields[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }

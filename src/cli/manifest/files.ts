@@ -13,6 +13,8 @@ export const standardInputName = '-';
 export async function readManifests(
   files: readonly string[],
 ): Promise<readonly Manifest[] | { readonly problem: string }> {
+  if (files.filter((file) => file === standardInputName).length > 1)
+    return { problem: 'standard input can be read only once, but - is given twice' };
   const manifests: Manifest[] = [];
   for (const file of files) {
     try {

@@ -1,5 +1,5 @@
-// Reads the objects of a manifest, from documents, lists and aliases. Each object knows its line in the file. No
-// side effects.
+// Reads the objects of a manifest, from documents, lists and aliases. Each object has its line in the file. No side
+// effects.
 import {
   isAlias,
   isMap,
@@ -24,7 +24,7 @@ export interface ManifestObject extends Place {
   readonly kind: string;
   readonly apiVersion: string;
   readonly name: string;
-  /** namespace is the namespace that the manifest states. It is empty if the manifest states none. */
+  /** `namespace` is the namespace that the manifest states. It is empty if the manifest states none. */
   readonly namespace: string;
   readonly fields: Fields;
   /**
@@ -36,7 +36,7 @@ export interface ManifestObject extends Place {
 /** Unreadable is a mistake at one place in a manifest, with an explanation. */
 export interface Unreadable extends Place {
   readonly reason: string;
-  /** isUsed is true if the part of the manifest with the mistake is used anyway. */
+  /** isUsed is true if the command uses this part of the manifest in spite of the mistake. */
   readonly isUsed: boolean;
 }
 
@@ -74,8 +74,8 @@ function partsOf(content: string): Part[] {
   return parts.map(({ lines, linesBefore }) => ({ content: lines.join('\n'), linesBefore }));
 }
 
-// The tags of YAML 1.1 that Kubernetes reads: `defaultMode: 0644` is octal. Kubernetes reads no dates and no base-60
-// numbers.
+// The tags of YAML 1.1 that Kubernetes supports, such as octal numbers (`defaultMode: 0644`). It does not support dates
+// and base-60 numbers.
 const customTags = (tags: Tags): Tags =>
   tags.filter(
     (tag) => typeof tag === 'string' || !(('format' in tag && tag.format === 'TIME') || tag.tag.endsWith(':timestamp')),
@@ -104,7 +104,7 @@ function readPart(
     let value: unknown;
     try {
       value = document.toJS();
-      // JSON.stringify throws if an alias contains itself, so that the document is reported as a mistake.
+      // JSON.stringify throws if an alias contains itself. The document is then reported as a mistake.
       JSON.stringify(value);
     } catch (error) {
       report(document.range[0], (error instanceof Error ? error.message : String(error)).split('\n', 1).join());

@@ -25,7 +25,7 @@ export interface Backoff {
   readonly steppedAt: number;
 }
 
-/** capped lowers both bounds to the kubelet's setting `maxContainerRestartPeriod` if they are above it (K-146). */
+/** `capped()` lowers both bounds to the kubelet's setting `maxContainerRestartPeriod` if they are above it (K-146). */
 export function capped({ initial, maximum }: BackoffLimits, maxContainerRestartPeriod: number): BackoffLimits {
   return {
     initial: Math.min(initial, maxContainerRestartPeriod),
@@ -43,7 +43,7 @@ export function delayUntil(backoff: Backoff | undefined, finishedAt: number, now
   return Math.max(0, finishedAt + backoff.delay - now);
 }
 
-/** stepped returns the back-off state after a restart at `now`. */
+/** `stepped()` returns the back-off state after a container was started again at `now`. */
 export function stepped(
   backoff: Backoff | undefined,
   finishedAt: number,

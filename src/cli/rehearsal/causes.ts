@@ -1,6 +1,21 @@
-// Finds out why requests were lost. A table has one row for each cause. Each row searches the events of a scenario for
-// evidence of its cause. No side effects.
-import type { EventKind, RehearsalEvent } from './event-log.ts';
+// Determines why requests were lost. A table has one row for each cause, with a function that searches the events of a
+// scenario for evidence of this cause. No side effects.
+import {
+  counted,
+  countOf,
+  endOf,
+  first,
+  isRefusal,
+  lossesOf,
+  lostOrRefused,
+  nameOfEnd,
+  neverServed,
+  seconds,
+  span,
+  type Events,
+} from './losses.ts';
+import { sidecarRows, withoutSidecars } from './sidecar-causes.ts';
+import { startRows } from './start-causes.ts';
 
 /** Cause is one reason why requests were lost, with what to do about it. */
 export interface Cause {
@@ -10,51 +25,12 @@ export interface Cause {
   readonly remedy: string;
 }
 
-type Events = readonly RehearsalEvent[];
-
-interface Row {
+/** Row is one cause, with the function that searches the events for its evidence. */
+export interface Row {
   readonly name: string;
   readonly remedy: string;
   /** find returns a sentence about what was observed, or undefined if there is no evidence for this cause. */
   find(events: Events): string | undefined;
-}
-
-const first = (events: Events, kind: EventKind): RehearsalEvent | undefined => events.find((one) => one.kind === kind);
-
-const counted = ({ length }: Events, noun: string): string => `${String(length)} ${noun}${length === 1 ? '' : 's'}`;
-
-const lossesOf = (events: Events, client: string, kinds: readonly EventKind[]): Events =>
-  events.filter((one) => kinds.includes(one.kind) && one.detail['client'] === client);
-
-// Returns the first event of a shutdown: the deletion of the pod, or the kill of a container that is restarted.
-const endingOf = (events: Events): RehearsalEvent | undefined =>
-  first(events, 'podDeleted') ?? first(events, 'containerKilling');
-
-const endOf = (events: Events): number => endingOf(events)?.at ?? Infinity;
-
-const nameOfEnd = (events: Events): string => (endingOf(events)?.kind === 'podDeleted' ? 'deletion' : 'kill');
-
-const seconds = (milliseconds: number): string => `${(milliseconds / 1_000).toFixed(1)} s`;
-
-// Describes the time from the first loss to the last loss, in seconds after the deletion of the pod or the kill of its
-// container.
-function span(events: Events, losses: Events): string {
-  const from = endOf(events);
-  const [earliest, latest] = [losses[0]?.at ?? 0, losses.at(-1)?.at ?? 0];
-  if (from === Infinity) return 'without a deletion';
-  return `from ${seconds(Math.max(0, earliest - from))} to ${seconds(Math.max(0, latest - from))} after the ${nameOfEnd(events)}`;
-}
-
-// Returns the names of the sidecars.
-function sidecarsOf(events: Events): unknown[] {
-  return events
-    .filter(({ kind, detail }) => kind === 'containerStarted' && detail['isSidecar'] === true)
-    .map(({ detail }) => detail['container']);
-}
-
-function withoutSidecars(events: Events): Events {
-  const sidecars = sidecarsOf(events);
-  return events.filter(({ detail }) => !sidecars.includes(detail['container'] ?? ''));
 }
 
 // Returns the name of the stop signal if the main process ignored the signal. PID 1 of a PID namespace ignores every
@@ -62,25 +38,16 @@ function withoutSidecars(events: Events): Events {
 function ignoredSignal(all: Events): string | undefined {
   const events = withoutSidecars(all);
   const kill = first(events, 'killSignal');
-  if (kill?.detail['isStopSignalHandled'] === false) return String(kill.detail['signal']);
-  const signal = first(events, 'stopSignal')?.detail['signal'];
+  const stop = first(events, 'stopSignal');
+  // A handler that was added with process.once() no longer exists when the process is killed. So a port that was closed
+  // between the stop signal and the kill also proves that there was a handler.
+  const untilKill = kill === undefined ? [] : events.slice(0, events.indexOf(kill));
+  const hasClosed = untilKill.some(({ kind, at }) => kind === 'listenerClosed' && at >= (stop?.at ?? Infinity));
+  if (kill?.detail['isStopSignalHandled'] === false && !hasClosed) return String(kill.detail['signal']);
+  const signal = stop?.detail['signal'];
   const died = events.find(({ kind, detail }) => kind === 'containerExited' && detail['signal'] === signal);
   return signal !== undefined && died !== undefined ? String(signal) : undefined;
 }
-
-// Returns the first exit with code 0 of a container that never listened. An example is a program that starts a
-// background process and exits.
-function endedItself(events: Events): RehearsalEvent | undefined {
-  const hasListened = first(events, 'containerListening') !== undefined;
-  const until = Math.min(endOf(events), first(events, 'interrupted')?.at ?? Infinity);
-  return hasListened
-    ? undefined
-    : withoutSidecars(events).find(
-        ({ kind, at, detail }) => kind === 'containerExited' && detail['code'] === 0 && at < until,
-      );
-}
-
-const lostOrRefused: readonly EventKind[] = ['requestLost', 'requestRefused'];
 
 const longKinds: Readonly<Record<string, string>> = {
   longPoll: 'long polls',
@@ -89,65 +56,19 @@ const longKinds: Readonly<Record<string, string>> = {
   webSocket: 'WebSockets',
 };
 
-// The exit code of a shell and of `unshare` for a command that cannot be started.
-const notFound = 127;
-
 const rows: readonly Row[] = [
+  ...startRows,
   {
-    name: 'onlyLoopback',
-    remedy: 'Listen on 0.0.0.0 or ::, because probes and clients connect to the address of the pod.',
+    name: 'neverServed',
+    remedy:
+      'Check --port and --request. The requests use HTTP/1.1 without TLS. The requests of --http2 use HTTP/2 without TLS.',
     find(events) {
-      const listening = events.filter(({ kind }) => kind === 'containerListening');
-      return listening.length > 0 && listening.every(({ detail }) => detail['isLoopback'] === true)
-        ? 'the server listens only on loopback, which neither the kubelet nor clients can reach'
-        : undefined;
-    },
-  },
-  {
-    name: 'commandNotStarted',
-    remedy: 'Check the command after --, and the working directory.',
-    find(events) {
-      const exit = events.find(({ kind, detail }) => kind === 'containerExited' && detail['code'] === notFound);
-      return exit === undefined ? undefined : 'the command cannot be started';
-    },
-  },
-  {
-    name: 'endedItself',
-    remedy: 'Run the server in the foreground: not as a daemon, and not with & in a script.',
-    find(events) {
-      return endedItself(events) === undefined
-        ? undefined
-        : 'the main process exited with code 0 before it listened, and a container ends with its main process';
-    },
-  },
-  {
-    name: 'neverReady',
-    remedy: 'Check the port and the readiness probe. The output of the command shows why it did not start.',
-    find(events) {
-      const isReady = events.some(({ kind, detail }) => kind === 'readinessChanged' && detail['isReady'] === true);
-      if (isReady || ['podDeleted', 'interrupted'].some((end) => events.some(({ kind }) => kind === end)))
-        return undefined;
-      if (endedItself(events) !== undefined) return undefined;
-      const elsewhere = events.find(({ detail }) => detail['otherPorts'] !== undefined)?.detail;
-      if (elsewhere !== undefined)
-        return `nothing listened on port ${String(elsewhere['port'])}, but the command listens on port ${String(elsewhere['otherPorts'])}`;
-      const isListening = first(events, 'containerListening') !== undefined;
-      return isListening ? 'the pod listened but never became ready' : 'the pod never listened on a port';
-    },
-  },
-  {
-    name: 'crashed',
-    remedy: 'Correct the error in the output. Another process may be using the port.',
-    find(events) {
-      const until = Math.min(endOf(events), first(events, 'stopSignal')?.at ?? Infinity);
-      const crash = events.find(
-        ({ kind, at, detail }) =>
-          kind === 'containerExited' && at < until && detail['code'] !== 0 && detail['signal'] === undefined,
-      );
-      if (crash === undefined || crash.detail['code'] === notFound) return undefined;
-      const { container, code, output } = crash.detail;
-      const reason = /^.*Error: .*$/m.exec(String(output))?.[0] ?? String(output).trim().split('\n').at(-1) ?? '';
-      return `container ${String(container)} exited on its own with code ${String(code)}${reason === '' ? '' : `: ${reason}`}`;
+      const failure = neverServed(events);
+      if (failure === undefined) return undefined;
+      const sent = events.findLast(({ kind }) => kind === 'requests')?.detail['sent'];
+      return failure.kind === 'requests'
+        ? `none of the ${String(sent)} requests got a response`
+        : `none of the ${String(sent)} requests was served; the first request failed with ${String(failure.detail['why'])}`;
     },
   },
   {
@@ -188,7 +109,29 @@ const rows: readonly Row[] = [
       const kill = first(events, 'killSignal');
       const signal = first(events, 'stopSignal');
       if (kill === undefined || signal === undefined || ignoredSignal(events) !== undefined) return undefined;
+      if (first(events, 'podDeleted')?.detail['cause'] === 'hardEviction') return undefined;
       return `the process was still running ${seconds(kill.at - signal.at)} after the stop signal and was killed`;
+    },
+  },
+  {
+    name: 'evictedWhileRunning',
+    remedy:
+      'No field lengthens the grace period of a hard eviction. Set memory and ephemeral-storage requests that prevent it.',
+    find(all) {
+      const events = withoutSidecars(all);
+      const isEvicted = first(events, 'podDeleted')?.detail['cause'] === 'hardEviction';
+      const isKilled = first(events, 'killSignal') !== undefined && ignoredSignal(events) === undefined;
+      return isEvicted && isKilled ? 'the process was killed two seconds after the eviction' : undefined;
+    },
+  },
+  {
+    name: 'refusedByStatus',
+    remedy: 'Serve every request until the listener closes, except those beyond the capacity of the server.',
+    find(events) {
+      const refused = events.filter((one) => one.kind === 'requestRefused' && isRefusal(one));
+      if (refused.length === 0 || neverServed(events) !== undefined) return undefined;
+      const statuses = [...new Set(refused.map(({ detail }) => String(detail['why'])))].join(' or ');
+      return `${counted(refused, 'request')} got ${statuses}, ${span(events, refused)}`;
     },
   },
   {
@@ -198,14 +141,14 @@ const rows: readonly Row[] = [
     find(events) {
       const from = endOf(events);
       const losses = lossesOf(events, 'newConnection', lostOrRefused).filter(
-        ({ at, detail }) => at >= from && detail['why'] !== 'no endpoint',
+        (one) => one.at >= from && one.detail['why'] !== 'no endpoint' && !isRefusal(one),
       );
-      if (losses.length === 0) return undefined;
+      if (losses.length === 0 || neverServed(events) !== undefined) return undefined;
       const closed = withoutSidecars(events).find(
         ({ kind, at }) => (kind === 'listenerClosed' || kind === 'containerExited') && at >= from,
       );
-      // If the kubelet killed the container without a deletion of the pod, SIGKILL closed the listener. The losses then
-      // have another cause than a listener that closed too early.
+      // If the pod was not deleted and SIGKILL closed the listener, the server did not close the listener too early.
+      // The losses then have another cause.
       const isKilled = (first(events, 'killSignal')?.at ?? Infinity) <= (closed?.at ?? Infinity);
       if (isKilled && first(events, 'podDeleted') === undefined) return undefined;
       const when =
@@ -223,7 +166,7 @@ const rows: readonly Row[] = [
         ...lossesOf(events, 'retryingConnection', ['requestLost']),
         ...lossesOf(events, 'http2', ['requestLost']),
       ];
-      return losses.length === 0
+      return losses.length === 0 || neverServed(events) !== undefined
         ? undefined
         : `${counted(losses, 'request')} on kept-alive connections failed, ${span(events, losses)}`;
     },
@@ -233,41 +176,13 @@ const rows: readonly Row[] = [
     remedy: 'Wait for requests in flight, end event streams cleanly, and close WebSockets with code 1001.',
     find(events) {
       const seen = Object.entries(longKinds).flatMap(([client, name]) => {
-        const { length } = lossesOf(events, client, ['requestLost']);
-        return length === 0 ? [] : [`${String(length)} ${name}`];
+        const count = countOf(lossesOf(events, client, ['requestLost']));
+        return count === 0 ? [] : [`${String(count)} ${name}`];
       });
       return seen.length === 0 ? undefined : `${seen.join(', ')} were cut`;
     },
   },
-  {
-    name: 'sidecarEndedFirst',
-    remedy: 'Do not end the sidecar in a preStop hook. The kubelet ends it after the other containers.',
-    find(events) {
-      const deletion = first(events, 'podDeleted');
-      const sidecars = sidecarsOf(events);
-      const exits = events.filter(({ kind, at }) => kind === 'containerExited' && at >= (deletion?.at ?? Infinity));
-      const main = exits.findLast(({ detail }) => !sidecars.includes(detail['container']));
-      const early = exits.find(({ at, detail }) => sidecars.includes(detail['container']) && at < (main?.at ?? 0));
-      if (main === undefined || early === undefined) return undefined;
-      const [sidecar, other] = [early, main].map(({ detail }) => String(detail['container']));
-      return `sidecar ${String(sidecar)} exited ${seconds(main.at - early.at)} before container ${String(other)}, which may still need it`;
-    },
-  },
-  {
-    name: 'sidecarKilled',
-    remedy:
-      'Handle the stop signal in the sidecar. If it had only 2 s, let the other containers exit earlier, or raise terminationGracePeriodSeconds.',
-    find(events) {
-      const sidecars = sidecarsOf(events);
-      const kill = events.find(({ kind, detail }) => kind === 'killSignal' && sidecars.includes(detail['container']));
-      const signal = events.find(
-        ({ kind, detail }) => kind === 'stopSignal' && detail['container'] === kill?.detail['container'],
-      );
-      if (kill === undefined || signal === undefined) return undefined;
-      const why = kill.detail['isStopSignalHandled'] === false ? ', for which it has no handler' : '';
-      return `sidecar ${String(kill.detail['container'])} was killed ${seconds(kill.at - signal.at)} after the stop signal${why}`;
-    },
-  },
+  ...sidecarRows,
   {
     name: 'readinessNeverRed',
     remedy: 'Add a readiness probe that fails while the server is blocked or shutting down.',
@@ -290,16 +205,10 @@ const rows: readonly Row[] = [
       const refused = events.filter(({ kind, detail }) => kind === 'requestRefused' && detail['why'] === 'no endpoint');
       return refused.length === 0 || endOf(events) === Infinity
         ? undefined
-        : `${String(refused.length)} connections found no endpoint: the last pod was gone or not ready`;
+        : `${String(countOf(refused))} connections were refused, because the last pod had ended or was not ready`;
     },
   },
 ];
-
-/**
- * If there is evidence for one of these causes, the server could not serve any client. The verdict is then `lost`, even
- * if no request was lost.
- */
-export const faults: readonly string[] = ['onlyLoopback', 'commandNotStarted', 'endedItself', 'neverReady', 'crashed'];
 
 /** mostCauses is the largest number of causes that a report shows. */
 export const mostCauses = 3;

@@ -28,7 +28,7 @@ type Find = (events: Events, manifest: RehearsedManifest) => readonly Change[];
 const leastDelay = 5;
 
 // A margin in seconds. A proposed delay is this much longer than the time until the last loss. A proposed grace period
-// gives the exit this much more time than it took.
+// is this much longer than the time that the exit took.
 const margin = 2;
 
 const first = (events: Events, kind: EventKind): RehearsalEvent | undefined => events.find((one) => one.kind === kind);
@@ -57,7 +57,7 @@ const longerGrace: Find = (events, manifest) => {
   return [{ path, to: Math.ceil(grace * 1.5) }];
 };
 
-// Proposes to change the command without naming a new one. The command of the manifest, or the entry point of the
+// Proposes to change the field `command`, without a new value. The command of the manifest, or the entry point of the
 // image, decides which process is PID 1.
 const otherCommand: Find = (_events, { containerPath }) => [{ path: [...containerPath, 'command'] }];
 
@@ -145,8 +145,15 @@ const morePods: Find = (_events, { fields }) => {
   return kind === 'Deployment' || kind === 'StatefulSet' ? [{ path: ['spec', 'replicas'], to: 2 }] : [];
 };
 
+// The hook that did not end may be that of another container than the one that serves.
+const otherPostStart: Find = (_events, manifest) => {
+  const path = [...manifest.containerPath, 'lifecycle', 'postStart'];
+  return isObject(valueAt(manifest, path)) ? [{ path }] : [];
+};
+
 const finds: Readonly<Record<string, Find>> = {
   onlyLoopback: otherAddress,
+  postStartNeverEnded: otherPostStart,
   neverReady: otherProbe,
   stopSignalIgnored: otherCommand,
   mainProcessIsNotTheServer: otherCommand,

@@ -1,22 +1,23 @@
-// One container of a rehearsal. Its command runs as PID 1 of a new PID namespace. If the system allows no namespace, it
-// runs as an ordinary process.
+// One container of a rehearsal. Its command runs as PID 1 of a new PID namespace, or as an ordinary process if the
+// system allows no namespaces.
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
-import { systemClock } from '../../clock.ts';
+import { stripVTControlCharacters } from 'node:util';
+import { systemClock, wait, withTimeout } from '../../clock.ts';
 import { sendSignal } from '../../process/send-signal.ts';
 import { childrenOf, descendants, hasHandler, withVariable } from './processes.ts';
 
 /** Exit says how a container exited, as the kubelet reports it. */
 export interface Exit {
-  /** code is the exit code. If a signal killed the process, it is 128 plus the number of the signal (K-108). */
+  /** `code` is the exit code. If a signal killed the process, it is 128 plus the number of the signal (K-108). */
   readonly code: number;
   readonly signal: NodeJS.Signals | undefined;
 }
 
 /**
- * Isolation is the command line that starts another command in its own namespaces. It is empty if the machine does not
- * allow that.
+ * Isolation is a command line prefix, such as `unshare`, that starts a command in its own namespaces. It is empty if
+ * the machine does not allow namespaces.
  */
 export type Isolation = readonly string[];
 
@@ -27,13 +28,13 @@ const candidates: readonly Isolation[] = [
   ['unshare', '--user', '--map-root-user', ...namespaces, '--'],
 ];
 
-// This command prefix makes the kernel kill the container when the rehearsal ends, even if the rehearsal is killed or
-// crashes.
+// With this command prefix, the kernel kills the container when the rehearsal ends, even if the rehearsal crashes or is
+// killed.
 const leash: Isolation = ['setpriv', '--pdeathsig', 'KILL', '--'];
 
 /**
  * findIsolation returns the first command line that can create a PID namespace on this machine. It returns an empty
- * list if none can.
+ * list if no PID namespace can be created.
  */
 export function findIsolation(): Isolation {
   const works = ([program = '', ...args]: Isolation): boolean =>
@@ -43,18 +44,33 @@ export function findIsolation(): Isolation {
   return works([...leash, ...found]) ? [...leash, ...found] : found;
 }
 
-// The name of a variable that marks all processes of a container. Its prefix is unusual, because a library may warn of
-// unknown variables that begin with the library's name.
+// The name of a variable that marks all processes of a container. The name does not begin with LAMEDUCK_, because
+// lameduck warns about unknown variables with this prefix.
 const cookieName = 'REHEARSAL_CONTAINER';
 
-// The largest number of characters that are stored of a container's output. They suffice for the reason of a crash.
+// The maximum number of characters of a container's output that are stored. This is enough to show the reason of a
+// crash.
 const outputKept = 16_384;
 
-// A message of unshare in util-linux 2.38. When SIGKILL has killed its child, unshare tries to kill itself with SIGKILL
-// too, and fails.
-const unshareOfKilled = /^unshare: sigprocmask unblock failed: Invalid argument\n?/m;
+// A message of unshare in util-linux 2.38, at the end of standard error. If its child was killed by SIGKILL, unshare
+// tries to end with the same signal, and fails with this message.
+const unshareOfKilled = /unshare: sigprocmask unblock failed: Invalid argument\n?$/;
 
-// The messages of nsenter if the command does not exist or the container has just exited.
+// How long to wait for the end of standard error after the container has exited, in milliseconds. A process outside the
+// container may have inherited standard error, so its end may never arrive.
+const longestRead = 1_000;
+
+// Milliseconds between two looks for the main process of a container that has just been started.
+const startPollPeriod = 5;
+
+// How long unshare may take to start the main process, in milliseconds.
+const longestFork = 5_000;
+
+// Control characters except tab and line feed. They could change the terminal of the user.
+// eslint-disable-next-line no-control-regex
+const controlCharacters = /[\0-\x08\x0b-\x1f\x7f-\x9f]/g;
+
+// The errors of nsenter if the command does not exist or the container has exited.
 const nsenterFailed = /^nsenter: (failed to execute|cannot open|reassociate to namespace|fork failed)/m;
 
 /** Run says how a command inside a container ended. */
@@ -63,7 +79,7 @@ export type Run =
   | { readonly kind: 'timedOut' }
   | { readonly kind: 'notStarted'; readonly reason: string };
 
-// The largest number of characters that are stored of the output of an exec probe or hook (K-035).
+// The maximum number of characters of the output of an exec probe or hook that are stored (K-035).
 const runOutputKept = 10_240;
 
 export interface ContainerOptions {
@@ -72,15 +88,24 @@ export interface ContainerOptions {
   readonly isolation: Isolation;
 }
 
+// The containers that have not exited yet.
+const running = new Set<Container>();
+
+/** killContainers kills every process of every container that this process has started. */
+export function killContainers(): void {
+  for (const container of running) container.killAll();
+}
+
 /** Container is one instance of a container, running or exited. */
 export class Container {
-  /** exited resolves when the main process has exited and no process of the container is left. */
+  /** `exited` resolves when the main process has exited and no process of the container is left. */
   readonly exited: Promise<Exit>;
   readonly hasNamespace: boolean;
   readonly #child: ChildProcess;
   readonly #cookie = randomUUID();
   readonly #env: NodeJS.ProcessEnv;
   #output = '';
+  #errors = '';
   #exit: Exit | undefined;
 
   constructor({ command, env, isolation }: ContainerOptions) {
@@ -92,23 +117,28 @@ export class Container {
     for (const stream of [this.#child.stdout, this.#child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
         this.#output = (this.#output + text).slice(-outputKept);
+        if (stream === this.#child.stderr) this.#errors = (this.#errors + text).slice(-outputKept);
       });
     }
+    running.add(this);
     this.exited = this.#awaitExit();
   }
 
-  /** exit says how the container exited. It is undefined while the container runs. */
+  /** `exit` says how the container exited. It is undefined while the container runs. */
   get exit(): Exit | undefined {
     return this.#exit;
   }
 
-  /** output is the last part of what the container wrote to standard output and standard error. */
+  /**
+   * `output` is the last part of what the container wrote to standard output and standard error, without colours and
+   * other control characters.
+   */
   get output(): string {
-    return this.#output;
+    return plainText(this.#output.replace(unshareOfKilled, ''));
   }
 
   /**
-   * pid is the process id of the main process on this machine. It is undefined before the process starts and after it
+   * `pid` is the process id of the main process on this machine. It is undefined before the process starts and after it
    * has exited.
    */
   get pid(): number | undefined {
@@ -117,21 +147,21 @@ export class Container {
     return this.hasNamespace ? childrenOf(pid)[0] : pid;
   }
 
-  /** pids are the process ids of all living processes of the container. */
+  /** `pids` are the process ids of all living processes of the container. */
   get pids(): number[] {
     const { pid } = this;
     return pid === undefined ? [] : descendants(pid);
   }
 
-  /** signal sends a signal to the main process only (K-099). */
+  /** `signal()` sends a signal to the main process only (K-099). */
   signal(signal: NodeJS.Signals): void {
     const { pid } = this;
     if (pid !== undefined) sendSignal(pid, signal);
   }
 
   /**
-   * handles tells whether the main process has a handler for a signal. PID 1 ignores a signal without a handler
-   * (K-100). handles returns undefined if /proc does not show the handlers. Call it only after a signal was sent:
+   * `handles()` tells whether the main process has a handler for a signal. PID 1 ignores a signal without a handler
+   * (K-100). `handles()` returns undefined if /proc does not show the handlers. Call it only after a signal was sent:
    * while a Node process starts, it has a temporary handler.
    */
   handles(signal: NodeJS.Signals): boolean | undefined {
@@ -148,12 +178,12 @@ export class Container {
   }
 
   /**
-   * run runs a command inside the container and resolves with how the command ended. If the command runs longer than
-   * `limit` milliseconds, run kills it. It never rejects.
+   * `run()` runs a command inside the container and resolves with how the command ended. If the command runs longer
+   * than `limit` milliseconds, `run()` kills the command. The promise never rejects.
    */
-  run(command: readonly string[], limit?: number): Promise<Run> {
-    const { pid } = this;
-    if (pid === undefined) return Promise.resolve({ kind: 'notStarted', reason: 'the container is not running' });
+  async run(command: readonly string[], limit?: number): Promise<Run> {
+    const pid = await this.#mainPid();
+    if (pid === undefined) return { kind: 'notStarted', reason: 'the container is not running' };
     const enter = this.hasNamespace
       ? ['nsenter', `--target=${String(pid)}`, ...(this.#hasUserNamespace ? ['--user'] : []), '--mount', '--pid', '--']
       : [];
@@ -174,7 +204,8 @@ export class Container {
         limit === undefined
           ? undefined
           : systemClock.after(limit, () => {
-              // In a PID namespace, the command is a child of nsenter, and would survive if only nsenter were killed.
+              // In a PID namespace, the command is a child of nsenter. Kill the child too, because it would survive the
+              // kill of nsenter.
               const inside = this.hasNamespace && child.pid !== undefined ? childrenOf(child.pid) : [];
               for (const each of inside) sendSignal(each, 'SIGKILL');
               child.kill('SIGKILL');
@@ -184,13 +215,23 @@ export class Container {
         end({ kind: 'notStarted', reason: message });
       });
       child.once('exit', (code, signal) => {
-        // Output of the command may still be in the pipe, so wait until it has been read.
+        // Wait until Node has read the output that the command has already written.
         setImmediate(() => {
-          if (this.hasNamespace && nsenterFailed.test(output)) end({ kind: 'notStarted', reason: output });
-          else end({ kind: 'exited', code: code ?? exitCode(signal), output });
+          const text = plainText(output);
+          if (this.hasNamespace && nsenterFailed.test(text)) end({ kind: 'notStarted', reason: text });
+          else end({ kind: 'exited', code: code ?? exitCode(signal), output: text });
         });
       });
     });
+  }
+
+  // Returns the process id of the main process, which unshare starts some milliseconds after its own start.
+  async #mainPid(): Promise<number | undefined> {
+    const until = systemClock.now() + longestFork;
+    const isStarting = (): boolean =>
+      this.#child.pid !== undefined && this.#exit === undefined && this.pid === undefined;
+    while (isStarting() && systemClock.now() < until) await wait(systemClock, startPollPeriod);
+    return this.pid;
   }
 
   get #hasUserNamespace(): boolean {
@@ -205,16 +246,31 @@ export class Container {
         resolve({ code: 127, signal: undefined });
       });
       this.#child.once('exit', (code, signal) => {
-        const isKilled = this.hasNamespace && unshareOfKilled.test(this.#output);
-        const [own, by] = isKilled ? [null, 'SIGKILL' as const] : [code, signal];
-        this.#output = this.#output.replace(unshareOfKilled, '');
-        resolve({ code: own ?? exitCode(by), signal: by ?? undefined });
+        void this.#hasUnshareFailed().then((isKilled) => {
+          const [own, by] = isKilled ? [null, 'SIGKILL' as const] : [code, signal];
+          resolve({ code: own ?? exitCode(by), signal: by ?? undefined });
+        });
       });
     });
     this.#exit = exit;
     this.killAll();
+    running.delete(this);
     return exit;
   }
+
+  // Tells whether standard error ends with the message `unshareOfKilled`: SIGKILL has then killed the child of unshare.
+  // unshare writes this message after every process of the namespace has ended.
+  async #hasUnshareFailed(): Promise<boolean> {
+    const { stderr } = this.#child;
+    if (!this.hasNamespace || stderr === null) return false;
+    const closed = new Promise((resolve) => stderr.once('close', resolve));
+    if (!stderr.closed) await withTimeout(systemClock, closed, longestRead);
+    return unshareOfKilled.test(this.#errors);
+  }
+}
+
+function plainText(output: string): string {
+  return stripVTControlCharacters(output).replace(controlCharacters, '');
 }
 
 // Returns the exit code that the kubelet reports. For a signal, it is 128 plus the number of the signal (K-108).

@@ -1,5 +1,5 @@
-// The Service of the rehearsed pod. It computes when the kube-proxy of each node learns that the pod's endpoint has
-// changed. No side effects.
+// Simulates the Service of the rehearsed pod: computes when the kube-proxy of each node applies a change of the pod's
+// endpoint. No side effects.
 
 /** Conditions are the conditions of an endpoint in an EndpointSlice (K-076). */
 export interface Conditions {
@@ -19,13 +19,15 @@ export type Destination = 'pod' | 'others' | 'refused';
 /** nodeCount is the number of nodes through which the clients connect. Each node has its own copy of the endpoints. */
 export const nodeCount = 3;
 
-// The shortest time, in milliseconds, after which a node sees a change. The EndpointSlice controller and the API
-// server take at least this long to pass the change on (K-127).
-const leastPropagation = 300;
+/**
+ * leastPropagation is the shortest time, in milliseconds, after which a node sees a change. The EndpointSlice controller
+ * and the API server take at least this long to pass the change on (K-127).
+ */
+export const leastPropagation = 300;
 
-/** Node is what the kube-proxy of one node knows about the pod's endpoint. */
+/** Node is the list of changes of the pod's endpoint for the kube-proxy of one simulated node. */
 interface Node {
-  /** propagation is the time that this node takes to apply a change, in milliseconds. */
+  /** `propagation` is the time that this node takes to apply a change, in milliseconds. */
   readonly propagation: number;
   readonly changes: readonly { readonly at: number; readonly conditions: Conditions | undefined }[];
 }
@@ -42,12 +44,12 @@ export interface Endpoints {
 
 export interface EndpointsOptions {
   /**
-   * propagation is the longest time that a node takes to apply a change, in addition to `leastPropagation`, in
+   * `propagation` is the longest time that a node takes to apply a change, in addition to `leastPropagation`, in
    * milliseconds.
    */
   readonly propagation: number;
   readonly hasOthers: boolean;
-  /** random returns a number from 0 up to, but not including, 1. */
+  /** `random()` returns a number from 0 up to, but not including, 1. */
   readonly random: () => number;
 }
 
@@ -70,9 +72,9 @@ export function afterChange(endpoints: Endpoints, at: number, conditions: Condit
 }
 
 /**
- * destination returns where a node sends a new connection at `now`. If an endpoint is ready, the node uses that
- * endpoint. Otherwise, the node uses an endpoint that is serving and terminating. If there is neither, the node
- * refuses the connection (K-128, K-129, K-132).
+ * `destination()` returns where a node sends a new connection at `now`. If an endpoint is ready, the node uses that
+ * endpoint. Otherwise, the node uses an endpoint that is serving and terminating. If there is neither, the node refuses
+ * the connection (K-128, K-129, K-132).
  */
 export function destination({ nodes, hasOthers }: Endpoints, node: number, now: number): Destination {
   const known = nodes[node % nodes.length]?.changes.filter(({ at }) => at <= now).at(-1)?.conditions;

@@ -1,4 +1,4 @@
-// The record of a scenario: all its events in order. Verdict and reports are derived only from this record.
+// Records all events of a scenario in order. The verdict and the reports are derived only from these events.
 
 /** EventKind is the name of an event of a scenario. */
 export type EventKind =
@@ -15,6 +15,7 @@ export type EventKind =
   | 'endpointChanged'
   | 'preStopStarted'
   | 'preStopEnded'
+  | 'postStartStarted'
   | 'postStartEnded'
   | 'stopSignal'
   | 'killSignal'
@@ -28,7 +29,7 @@ export type EventKind =
   | 'interrupted'
   | 'note';
 
-/** Detail contains the facts of an event. */
+/** Detail contains the properties of an event. */
 export type Detail = Readonly<Record<string, string | number | boolean | undefined>>;
 
 /** RehearsalEvent is one event of a scenario. */

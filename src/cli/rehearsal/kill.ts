@@ -11,13 +11,13 @@ export interface KillOptions {
   readonly spec: ContainerSpec;
   readonly container: Container;
   readonly gracePeriodSeconds: number;
-  /** text is the message of the kubelet's event. */
+  /** `text` is the message of the kubelet's event. */
   readonly text: string;
-  /** ordering resolves when all containers have exited that must exit before this container gets its stop signal. */
+  /** `ordering` resolves when all containers have exited that must exit before this container gets its stop signal. */
   readonly ordering: Promise<unknown> | undefined;
   readonly log: EventLog;
   readonly host: string;
-  /** destroyed is aborted when the rehearsal itself kills the container. All waits then end. */
+  /** `destroyed` is aborted when the rehearsal itself kills the container. This ends all waits. */
   readonly destroyed: AbortSignal;
 }
 
@@ -68,8 +68,8 @@ async function within(seconds: number, promise: Promise<unknown>, destroyed: Abo
   return over.aborted;
 }
 
-// A timer of Node may fire this many milliseconds early. Without this slack, a remaining second could be rounded down
-// to zero.
+// A timer of Node may fire this many milliseconds early. Without this tolerance, one remaining second could be rounded
+// down to 0 seconds.
 const timerSlack = 1;
 
 async function timed(step: () => Promise<unknown>): Promise<number> {

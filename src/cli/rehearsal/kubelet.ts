@@ -4,7 +4,7 @@ import type { Container } from './container.ts';
 import { PodContainer, type PodContainerOptions } from './pod-container.ts';
 import { effectiveGrace, type Kill } from './termination.ts';
 
-/** PodState is the part of a pod's state on which the conditions of its endpoint depend. */
+/** PodState contains the properties of a pod that determine the conditions of its endpoint. */
 export interface PodState {
   readonly isReady: boolean;
   readonly isDeleted: boolean;
@@ -32,16 +32,21 @@ export class Kubelet {
   // container has exited (K-176).
   #isFrozen = false;
   #cancelRelist: () => void = () => undefined;
-  // #isSyncDue is true if a probe result has changed. The next relist then computes the status of the pod.
+  // #isSyncDue is true if a probe result has changed. The status of the pod is then computed in the next relist.
   #isSyncDue = false;
+  #lastSync = Promise.resolve();
+  #isEnding = false;
 
   constructor(options: KubeletOptions) {
     this.#options = options;
     this.#containers = options.pod.containers.map(
       (spec) =>
-        new PodContainer(spec, options, () => {
-          this.#isSyncDue = true;
-          this.#updateReady();
+        new PodContainer(spec, options, {
+          onChange: () => {
+            this.#isSyncDue = true;
+            this.#updateReady();
+          },
+          inSync: (work) => this.#inSync(work),
         }),
     );
   }
@@ -61,8 +66,7 @@ export class Kubelet {
 
   start(): void {
     for (const container of this.#containers) container.startWorkers();
-    this.#startNext();
-    this.#scheduleRelist(untilStartSeen);
+    void this.#inSync(() => this.#startNext());
   }
 
   /** delete ends the pod as a deletion through the API does. It resolves when every container has exited. */
@@ -73,7 +77,10 @@ export class Kubelet {
     await this.#terminate(kill);
   }
 
-  /** evict ends the pod as an eviction or a node shutdown does. It resolves when every container has exited. */
+  /**
+   * evict ends the pod as the kubelet does in an eviction or a node shutdown. It resolves when every container has
+   * exited.
+   */
   async evict(kill: Kill): Promise<void> {
     this.#noteEnd(kill);
     this.#isFrozen = true;
@@ -92,6 +99,7 @@ export class Kubelet {
 
   /** destroy kills all processes of the pod at once. It resolves when no process is left. */
   async destroy(): Promise<void> {
+    this.#isEnding = true;
     this.#cancelRelist();
     await Promise.all(this.#containers.map((container) => container.destroy()));
   }
@@ -104,39 +112,55 @@ export class Kubelet {
     });
   }
 
-  #relist(): void {
-    const before = this.#containers.map(({ container }) => container);
-    const changes = this.#containers.map((container) => container.examine());
+  // Runs one sync of the pod. The kubelet runs one sync at a time (K-163). If the pod is deleted, the sync that runs is
+  // completed, and those that wait are dropped (K-167).
+  #inSync(work: () => Promise<void>): Promise<void> {
+    this.#lastSync = this.#lastSync.then(async () => {
+      if (this.#isEnding) return;
+      this.#cancelRelist();
+      const before = this.#containers.map(({ container }) => container);
+      await work();
+      for (const container of this.#containers) container.endStart();
+      const hasStarted = this.#containers.some(({ container }, index) => container !== before[index]);
+      this.#scheduleRelist(hasStarted ? untilStartSeen : relistPeriod);
+    });
+    return this.#lastSync;
+  }
+
+  async #relist(): Promise<void> {
+    let hasChanged = this.#isSyncDue;
+    for (const container of this.#containers) hasChanged = (await container.examine()) || hasChanged;
     this.#updateReady();
-    if (!this.#containers.some(({ isBeingKilled }) => isBeingKilled)) {
-      if (this.#isSyncDue || changes.includes(true)) {
-        this.#isSyncDue = false;
-        for (const container of this.#containers) container.pokeReadiness();
-      }
-      this.#startNext();
+    if (hasChanged) {
+      this.#isSyncDue = false;
+      for (const container of this.#containers) container.pokeReadiness();
     }
-    const hasStarted = this.#containers.some(({ container }, index) => container !== before[index]);
-    this.#scheduleRelist(hasStarted ? untilStartSeen : relistPeriod);
+    await this.#startNext();
   }
 
   #scheduleRelist(delay: number): void {
+    if (this.#isEnding) return;
     this.#cancelRelist = systemClock.after(delay, () => {
-      this.#relist();
+      void this.#inSync(() => this.#relist());
     });
   }
 
   // Starts the containers that can start now. Each sidecar starts when the sidecar before it is up. The regular
-  // containers start together after the last sidecar.
-  #startNext(): void {
+  // containers start after the last sidecar. Each start waits for the postStart hook of the container before it (K-096).
+  async #startNext(): Promise<void> {
     for (const one of this.#containers) {
-      if (one.container === undefined) one.start();
+      if (one.container === undefined) await one.start();
       if (one.spec.isSidecar && !one.isUp) return;
     }
   }
 
   async #terminate(kill: Kill): Promise<void> {
+    this.#isEnding = true;
     this.#cancelRelist();
-    await Promise.all(this.#containers.map((container) => container.terminate()));
+    // If the kubelet is restarting a container, or waits for a postStart hook, it finishes that first (K-167, K-168).
+    await this.#lastSync;
+    for (const container of this.#containers) container.terminate();
+    this.#updateReady();
     const end = (container: PodContainer, ordering?: Promise<unknown>): Promise<void> =>
       container.kill(kill, `Stopping container ${container.spec.name}`, ordering);
     const regular = this.#containers.filter(({ spec }) => !spec.isSidecar);

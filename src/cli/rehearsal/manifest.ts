@@ -10,21 +10,21 @@ import { servicePortOf, type ServedPod } from './port.ts';
 import { defaultGracePeriodSeconds, type ContainerSpec, type PodSpec } from './pod.ts';
 
 /**
- * ManifestReading is the pod of a manifest, with warnings about the parts that are not used. If there is no usable pod,
- * it is a text that says why.
+ * ManifestReading is the pod of a manifest, with warnings about parts of the manifest that the rehearsal does not use.
+ * If there is no usable pod, `problem` says why.
  */
 export type ManifestReading =
   | {
       readonly pod: PodSpec;
       readonly warnings: readonly string[];
-      /** manifest is the object of the manifest that contains the pod. */
+      /** `manifest` is the object of the manifest that contains the pod. */
       readonly manifest: RehearsedManifest;
     }
   | { readonly problem: string };
 
 /**
- * readManifest returns the pod of a manifest. A rehearsal cannot run images, so `commands` maps the name of each
- * container to a command. `fallback` is the command of the first regular container that `commands` does not name.
+ * readManifest returns the pod of a manifest. A rehearsal cannot run images, so `commands` maps the names of containers
+ * to commands. `fallback` is the command of the first regular container that is not in `commands`.
  */
 export function readManifest(
   content: string,
@@ -35,12 +35,15 @@ export function readManifest(
   const warnings: string[] = [];
   const template = findPod(content, file, warnings);
   if (template === undefined) return { problem: [`${file} has no pod`, ...warnings].join('; ') };
-  const { name, labels, spec, specPath, services, problems, source } = template;
+  const { labels, spec, specPath, services, problems, source } = template;
   if (problems.length > 0) return { problem: problems.join('; ') };
   const sidecars = objects(spec['initContainers']).filter((one) => one['restartPolicy'] === 'Always');
   const skipped = objects(spec['initContainers']).length - sidecars.length;
   if (skipped > 0) warnings.push(`${String(skipped)} init containers are not run`);
   const regular = objects(spec['containers']);
+  const known = [...sidecars, ...regular].map((one) => text(one['name'], 'app'));
+  for (const other of [...commands.keys()].filter((one) => !known.includes(one)))
+    warnings.push(`no container is named ${other}, so its command is not run`);
   const unnamed = regular.filter((one) => !commands.has(String(one['name'])));
   const containers: ContainerSpec[] = [];
   for (const one of [...sidecars, ...regular]) {
@@ -55,7 +58,6 @@ export function readManifest(
   const all = [...regular, ...sidecars];
   const { terminationGracePeriodSeconds, restartPolicy } = spec;
   const pod: PodSpec = {
-    name,
     containers,
     terminationGracePeriodSeconds: number(terminationGracePeriodSeconds, defaultGracePeriodSeconds),
     restartPolicy: restartPolicy === 'Never' || restartPolicy === 'OnFailure' ? restartPolicy : 'Always',
@@ -74,12 +76,11 @@ export function readManifest(
 }
 
 interface FoundPod extends Pick<ServedPod, 'services' | 'labels'> {
-  readonly name: string;
   readonly spec: Fields;
   readonly source: ManifestObject;
   /** specPath leads from the object to the specification of the pod. */
   readonly specPath: Path;
-  /** problems lists the invalid values, each with its file and line. */
+  /** `problems` lists the invalid values, each with its file and line. */
   readonly problems: readonly string[];
 }
 
@@ -96,8 +97,7 @@ function findPod(content: string, file: string, warnings: string[]): FoundPod | 
       const whole = [...specPath, ...path];
       return `${file}:${String(one.lineOf(whole))}: ${pathText(whole)} ${reason}`;
     });
-    const name = one.name === '' ? 'app' : one.name;
-    return { name, labels, spec: template.spec, specPath, source: one, services, problems };
+    return { labels, spec: template.spec, specPath, source: one, services, problems };
   }
   return undefined;
 }

@@ -7,18 +7,18 @@ import { scenarios, type ScenarioName } from './scenarios.ts';
 /** Plan is the configuration of a rehearsal. */
 export interface Plan extends LoadOptions {
   readonly command: readonly string[];
-  /** commands maps the name of each additional container to its command. */
+  /** `commands` maps the name of each additional container to its command. */
   readonly commands: ReadonlyMap<string, readonly string[]>;
   readonly manifest: string | undefined;
   readonly scenarios: readonly ScenarioName[];
   /**
-   * port is the port to which requests are sent. If it is undefined, the rehearsal uses a port on which the container
+   * `port` is the port to which requests are sent. If it is undefined, the rehearsal uses a port on which the container
    * listens.
    */
   readonly port: number | undefined;
   /**
-   * propagations lists the longest times in which a node applies a change, in milliseconds. Each scenario is run once
-   * for each of these times.
+   * `propagations` lists values for the longest time until a node applies a change, in milliseconds. Each scenario runs
+   * once for each value.
    */
   readonly propagations: readonly number[];
   /** gracePeriodSeconds overrides the manifest's `terminationGracePeriodSeconds`. */
@@ -28,18 +28,18 @@ export interface Plan extends LoadOptions {
 }
 
 const options = {
-  manifest: { type: 'string', value: 'FILE', help: 'take probes, hooks, grace period and sidecars from this manifest' },
+  manifest: { type: 'string', value: 'FILE', help: 'read probes, hooks, grace period and sidecars from this manifest' },
   container: {
     type: 'string',
     multiple: true,
     value: 'NAME=COMMAND',
-    help: 'the command of another container of the manifest',
+    help: 'the command that runs as the container NAME of the manifest',
   },
   scenario: {
     type: 'string',
     multiple: true,
     value: 'NAME',
-    help: `one of ${Object.keys(scenarios).join(', ')}; default rollout`,
+    help: `one of ${Object.keys(scenarios).join(', ')}; default: rollout`,
   },
   all: { type: 'boolean', help: 'rehearse every scenario' },
   port: {
@@ -51,33 +51,40 @@ const options = {
     type: 'string',
     multiple: true,
     value: 'PATH',
-    help: 'a request such as /orders or "POST /orders"; default /',
+    help: 'a request that the clients send, such as /orders or "POST /orders"; default: /',
   },
-  retry: { type: 'boolean', help: 'also repeat a GET once if a kept-alive connection ends without a response' },
-  'long-poll': { type: 'string', value: 'PATH', help: 'also send requests that the server answers late' },
-  stream: { type: 'string', value: 'PATH', help: 'also open event streams' },
-  upload: { type: 'string', value: 'PATH', help: 'also upload bodies' },
-  websocket: { type: 'string', value: 'PATH', help: 'also open WebSockets' },
-  http2: { type: 'string', value: 'PATH', help: 'also send requests over HTTP/2 in clear text' },
-  rate: { type: 'string', value: 'N', help: 'requests per second; default 200' },
-  connections: { type: 'string', value: 'N', help: 'kept-alive connections; default 40' },
+  retry: {
+    type: 'boolean',
+    help: 'also run clients that repeat a GET once if their kept-alive connection ends without a response',
+  },
+  'long-poll': { type: 'string', value: 'PATH', help: 'also send long polls, which the server answers late, to PATH' },
+  stream: { type: 'string', value: 'PATH', help: 'also open event streams at PATH' },
+  upload: { type: 'string', value: 'PATH', help: 'also upload request bodies to PATH' },
+  websocket: { type: 'string', value: 'PATH', help: 'also open WebSockets at PATH' },
+  http2: { type: 'string', value: 'PATH', help: 'also send requests over HTTP/2 without TLS to PATH' },
+  rate: { type: 'string', value: 'N', help: 'requests per second; default: 200' },
+  connections: { type: 'string', value: 'N', help: 'number of kept-alive connections; default: 40' },
   propagation: {
     type: 'string',
     value: 'TIME,…',
-    help: 'the longest time in which a node applies an endpoint change; default 2s; runs once per listed value',
+    help: 'the longest time until a node applies an endpoint change; default: 2s; a list runs each scenario once per value',
   },
   'grace-period': {
     type: 'string',
     value: 'SECONDS',
-    help: 'terminationGracePeriodSeconds; default: the value in the manifest, else 30',
+    help: 'the grace period of the pod; default: terminationGracePeriodSeconds of the manifest, else 30',
   },
-  seed: { type: 'string', value: 'N', help: 'the seed of all random choices; repeat a rehearsal with its seed' },
+  seed: {
+    type: 'string',
+    value: 'N',
+    help: 'the seed of all random choices; the seed of an earlier rehearsal repeats its choices',
+  },
   json: { type: 'string', value: 'FILE', help: 'write the result as JSON' },
   report: { type: 'string', value: 'FILE', help: 'write the result as one HTML page' },
   help: { type: 'boolean', help: 'print this text' },
 } as const satisfies Options;
 
-/** usage is the text of `lameduck rehearse --help`. */
+/** `usage` is the text of `lameduck rehearse --help`. */
 export const usage = [
   'Examples:',
   '  lameduck rehearse -- npm start',
@@ -94,6 +101,7 @@ export const usage = [
 const usualRate = 200;
 const usualConnections = 40;
 const usualPropagation = 2_000;
+const longestPropagation = 3_600_000;
 
 /**
  * readPlan parses the arguments. It returns a plan, or the problem with the arguments, or says that `--help` was given.
@@ -110,6 +118,8 @@ export function readPlan(args: readonly string[], randomSeed: number): Plan | { 
   if (stray?.kind === 'positional')
     return { problem: `${JSON.stringify(stray.value)} is not an option: write the command after --` };
   const problems: string[] = [];
+  if (values['container'] !== undefined && values['manifest'] === undefined)
+    problems.push('--container needs --manifest, which describes the container');
   const plan = complete(values, positionals, randomSeed, problems);
   return problems.length > 0 ? { problem: problems.join('; ') } : plan;
 }
@@ -191,11 +201,9 @@ function readRequest(given: string, problems: string[]): { method: string; path:
 
 function readPropagations(given: string | undefined, problems: string[]): number[] {
   if (given === undefined) return [usualPropagation];
-  return given.split(',').map((one) => {
-    // A number without a unit counts as seconds, so that a list can be written as 0,2,5,15.
-    const value = parseDuration(/^\d+$/.test(one) ? `${one}s` : one);
-    if (value === undefined || value < 0)
-      problems.push(`--propagation must be a list of durations such as 2s,5s, got ${JSON.stringify(given)}`);
-    return value ?? 0;
-  });
+  // A number without a unit counts as seconds, so that a list can be written as 0,2,5,15.
+  const values = given.split(',').map((one) => parseDuration(/^\d+$/.test(one) ? `${one}s` : one));
+  if (values.some((value) => value === undefined || value < 0 || value > longestPropagation))
+    problems.push(`--propagation must be a list of durations up to 1h, such as 2s,5s, got ${JSON.stringify(given)}`);
+  return values.map((value = 0) => value);
 }

@@ -1,4 +1,5 @@
-// One container of the rehearsed pod, over all its restarts: its probes, its starts, and the kills after failed probes.
+// One container of the rehearsed pod, with all its restarts: runs its probes, starts it, and kills it after failed
+// probes.
 import { systemClock, type Clock } from '../../clock.ts';
 import { backoffDefaults, delayUntil, stepped, type Backoff } from './backoff.ts';
 import { Container, type Exit, type Isolation } from './container.ts';
@@ -21,6 +22,14 @@ export interface PodContainerOptions {
   readonly backoffScale: number;
 }
 
+/** PodSync connects a container to the syncs of its pod. In a sync, the kubelet acts on the containers of the pod. */
+export interface PodSync {
+  /** onChange is called when the result of a probe changes the state of the container. */
+  readonly onChange: () => void;
+  /** inSync runs `work` after the syncs of the pod that were requested earlier. */
+  readonly inSync: (work: () => Promise<void>) => Promise<void>;
+}
+
 const probeTypes: readonly ProbeType[] = ['startup', 'readiness', 'liveness'];
 
 /** PodContainer runs one container and restarts it as the kubelet does, until the pod ends. */
@@ -28,27 +37,29 @@ export class PodContainer {
   readonly spec: ContainerSpec;
   readonly #options: PodContainerOptions;
   readonly #clock: Clock = systemClock;
-  readonly #onChange: () => void;
+  readonly #sync: PodSync;
   readonly #workers = new Map<ProbeType, Worker>();
   #container: Container | undefined;
   #startedAt = 0;
   #isStarted = false;
-  // #isNoticed is true if a relist has seen the current instance running. A relist is the kubelet's periodic look at
+  // #isNoticed is true if a relist has seen the current instance running. In a relist, the kubelet periodically reads
   // the state of all containers.
   #isNoticed = false;
-  #isTerminating = false;
+  // #isStarting is true until the sync that starts the current instance has ended. The sync includes the postStart hook,
+  // and the hooks of containers that start in the same sync. Until its end, the kubelet neither probes the container nor
+  // counts it as running (K-096).
+  #isStarting = false;
   readonly #destroyed = new AbortController();
-  #killing: Promise<void> | undefined;
   #backoff: Backoff | undefined;
   // #finishedAt is the time at which the last instance exited.
   #finishedAt = -Infinity;
   #isWaiting = false;
   #restarts = 0;
 
-  constructor(spec: ContainerSpec, options: PodContainerOptions, onChange: () => void) {
+  constructor(spec: ContainerSpec, options: PodContainerOptions, sync: PodSync) {
     this.spec = spec;
     this.#options = options;
-    this.#onChange = onChange;
+    this.#sync = sync;
   }
 
   /**
@@ -60,7 +71,7 @@ export class PodContainer {
   }
 
   get isReady(): boolean {
-    if (this.#container === undefined || this.#exit !== undefined || !this.#isStarted) return false;
+    if (this.#container === undefined || this.#exit !== undefined || !this.#isStarted || this.#isStarting) return false;
     const readiness = this.#workers.get('readiness');
     // Without a readiness probe, a container is ready as soon as a relist has seen it running (K-059).
     return readiness === undefined ? this.#isNoticed : readiness.published === 'success';
@@ -82,12 +93,15 @@ export class PodContainer {
     }
   }
 
-  start(): void {
+  /** start starts a new instance. It resolves when the postStart hook of that instance has ended. */
+  async start(): Promise<void> {
+    if (this.#destroyed.signal.aborted) return;
     const { isolation, environment, log } = this.#options;
     const { name, command, env, probes, isSidecar } = this.spec;
     const container = new Container({ command, env: { ...environment, ...env }, isolation });
     this.#container = container;
     this.#startedAt = this.#clock.now();
+    this.#isStarting = true;
     this.#isNoticed = false;
     this.#isStarted = !probes.some(({ type }) => type === 'startup');
     const { hasNamespace } = container;
@@ -98,25 +112,22 @@ export class PodContainer {
       const output = exit.code === 0 ? undefined : container.output.slice(-1_000);
       log.add('containerExited', { container: name, ...exit, reason, output });
     });
-    void this.#runPostStart(container);
+    await this.#runPostStart(container);
   }
 
-  /**
-   * isBeingKilled tells whether the kubelet is ending the container. Until the container has ended, the kubelet does
-   * nothing else with the pod.
-   */
-  get isBeingKilled(): boolean {
-    return this.#killing !== undefined;
+  /** endStart is called at the end of each sync. */
+  endStart(): void {
+    this.#isStarting = false;
   }
 
-  /** examine is called in each relist. It returns true if the state of the container has changed. */
-  examine(): boolean {
-    if (this.#killing !== undefined || this.#container === undefined) return false;
+  /** examine is called in each relist. It resolves with true if the state of the container has changed. */
+  async examine(): Promise<boolean> {
+    if (this.#container === undefined) return false;
     const exit = this.#exit;
     if (exit !== undefined) {
       this.#noteExit();
       const before = this.#restarts;
-      this.#restart(exit, this.#finishedAt);
+      await this.#restart(exit, this.#finishedAt);
       return this.#restarts > before;
     }
     const isNew = !this.#isNoticed;
@@ -125,23 +136,20 @@ export class PodContainer {
   }
 
   /**
-   * pokeReadiness probes a started container that is not ready. The kubelet does so each time it computes the pod's
-   * status (K-046).
+   * pokeReadiness probes a started container that is not ready. Like the kubelet, it is called each time the status of
+   * the pod is computed (K-046).
    */
   pokeReadiness(): void {
     const readiness = this.#workers.get('readiness');
     if (this.#isStarted && this.#exit === undefined && readiness?.published === 'failure') readiness.poke();
   }
 
-  /**
-   * terminate prevents further restarts. It resolves when a kill after a failed probe, if one is in progress, has ended
-   * (K-168).
-   */
-  async terminate(): Promise<void> {
-    this.#isTerminating = true;
+  /** terminate is called when the pod ends, before its containers are killed. */
+  terminate(): void {
+    // The kubelet publishes the status of the pod before it ends the containers (K-079).
+    this.#isNoticed = this.#container !== undefined;
     // The probes of a sidecar continue until every container has exited (K-080).
     if (!this.spec.isSidecar) this.stopWorkers(['startup', 'liveness']);
-    await this.#killing;
   }
 
   /**
@@ -167,8 +175,7 @@ export class PodContainer {
 
   /** failLiveness does what a failed liveness probe does. It resolves when the container has exited. */
   async failLiveness(): Promise<void> {
-    this.#killAfterProbe('liveness', probeOf(this.spec, 'liveness')?.terminationGracePeriodSeconds);
-    await this.#killing;
+    await this.#killAfterProbe('liveness', probeOf(this.spec, 'liveness')?.terminationGracePeriodSeconds);
   }
 
   stopWorkers(types: readonly ProbeType[] = probeTypes): void {
@@ -177,7 +184,6 @@ export class PodContainer {
 
   /** destroy kills every process of the container at once. It resolves when no process is left. */
   async destroy(): Promise<void> {
-    this.#isTerminating = true;
     this.stopWorkers();
     this.#destroyed.abort();
     this.#container?.killAll();
@@ -196,7 +202,7 @@ export class PodContainer {
       host,
       log,
       target: () => ({
-        container: this.#exit === undefined ? this.#container : undefined,
+        container: this.#exit === undefined && !this.#isStarting ? this.#container : undefined,
         startedAt: this.#startedAt,
         isStarted: this.#isStarted,
       }),
@@ -213,38 +219,42 @@ export class PodContainer {
       this.#workers.get('readiness')?.poke();
     }
     if (type !== 'readiness' && published === 'failure' && this.#exit === undefined) {
-      this.#killAfterProbe(type, terminationGracePeriodSeconds);
+      void this.#killAfterProbe(type, terminationGracePeriodSeconds);
     }
     // A liveness probe that succeeds changes nothing.
-    if (type !== 'liveness' || published === 'failure') this.#onChange();
+    if (type !== 'liveness' || published === 'failure') this.#sync.onChange();
   }
 
   async #runPostStart(container: Container): Promise<void> {
     const { postStart, name } = this.spec;
     if (postStart === undefined) return;
-    const { failure } = await runHook(postStart, container, this.#options.host(), this.#destroyed.signal);
-    this.#options.log.add('postStartEnded', { container: name, failure });
-    if (failure !== undefined && container.exit === undefined) this.#killAndRestart('postStart', { cause: 'deletion' });
-  }
-
-  #killAfterProbe(type: 'liveness' | 'startup', gracePeriodSeconds: number | undefined): void {
-    this.#killAndRestart(`${type} probe`, { cause: 'probe', type, gracePeriodSeconds });
+    const { log, host } = this.#options;
+    log.add('postStartStarted', { container: name });
+    const { failure } = await runHook(postStart, container, host(), this.#destroyed.signal);
+    if (this.#destroyed.signal.aborted) return;
+    log.add('postStartEnded', { container: name, failure });
+    // The kubelet restarts the container in a later sync, as after a crash.
+    if (failure !== undefined) await this.kill({ cause: 'deletion' }, 'FailedPostStartHook');
   }
 
   // Kills the container and restarts it. The pod is not deleted: readiness is still probed, and the endpoint does not
-  // change until readiness fails (K-062).
-  #killAndRestart(reason: string, kill: Kill): void {
-    if (this.#killing !== undefined || this.#isTerminating) return;
-    // After a kill by the kubelet, the back-off counts from the exit of the previous instance, not of the killed one
-    // (K-148).
-    const finishedBefore = this.#finishedAt;
-    const text = `Container ${this.spec.name} failed ${reason}`;
-    this.#killing = (this.#isLast ? this.#killAsPod() : this.kill(kill, `${text}${this.#suffix}`)).then(() => {
-      this.#killing = undefined;
+  // change until readiness fails (K-062). If the pod is deleted meanwhile, the kubelet restarts the container all the
+  // same, and ends the new instance (K-168).
+  #killAfterProbe(type: 'liveness' | 'startup', gracePeriodSeconds: number | undefined): Promise<void> {
+    const failed = this.#container;
+    return this.#sync.inSync(async () => {
+      if (failed === undefined || this.#container !== failed || failed.exit !== undefined) return;
+      // If the kubelet has killed this instance, the back-off counts from the exit of the instance before it (K-148).
+      const finishedBefore = this.#finishedAt;
+      if (this.#isLast) await this.#killAsPod();
+      else {
+        const text = `Container ${this.spec.name} failed ${type} probe${this.#suffix}`;
+        await this.kill({ cause: 'probe', type, gracePeriodSeconds }, text);
+      }
       const exit = this.#exit;
-      if (this.#isTerminating || exit === undefined) return;
+      if (exit === undefined) return;
       this.#noteExit();
-      this.#restart(exit, finishedBefore);
+      await this.#restart(exit, finishedBefore);
     });
   }
 
@@ -270,11 +280,11 @@ export class PodContainer {
     for (const worker of this.#workers.values()) worker.noteExit();
   }
 
-  #restart(exit: Exit, finishedAt: number): void {
+  async #restart(exit: Exit, finishedAt: number): Promise<void> {
     const { pod, log, backoffScale } = this.#options;
     const { spec } = this;
     const now = this.#clock.now();
-    if (!shouldRestart(pod, spec, exit.code)) return;
+    if (this.#destroyed.signal.aborted || !shouldRestart(pod, spec, exit.code)) return;
     const delay = delayUntil(this.#backoff, finishedAt, now);
     if (delay > 0) {
       if (!this.#isWaiting) log.add('containerBackOff', { container: spec.name, delayMs: delay * backoffScale });
@@ -287,6 +297,6 @@ export class PodContainer {
     // If no earlier instance has exited, the kubelet creates no back-off entry (K-148).
     if (finishedAt !== -Infinity) this.#backoff = stepped(this.#backoff, finishedAt, now, limits);
     this.#restarts++;
-    this.start();
+    await this.start();
   }
 }

@@ -43,7 +43,7 @@ export interface ContainerSpec {
   readonly name: string;
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** ports lists the port numbers that the specification declares, in order. */
+  /** `ports` lists the port numbers that the specification declares, in order. */
   readonly ports: readonly number[];
   readonly probes: readonly Probe[];
   readonly preStop: Hook | undefined;
@@ -60,8 +60,7 @@ export interface ContainerSpec {
 
 /** PodSpec describes the rehearsed pod. */
 export interface PodSpec {
-  readonly name: string;
-  /** containers lists first the sidecars, in the order of their start, and then the regular containers. */
+  /** `containers` lists first the sidecars, in the order of their start, and then the regular containers. */
   readonly containers: readonly ContainerSpec[];
   readonly terminationGracePeriodSeconds: number;
   readonly restartPolicy: 'Always' | 'OnFailure' | 'Never';
@@ -92,6 +91,12 @@ export const probeDefaults = {
 
 /** defaultGracePeriodSeconds is the grace period of a pod that sets no `terminationGracePeriodSeconds`. */
 export const defaultGracePeriodSeconds = 30;
+
+/**
+ * `unstartable` contains the exit codes of a shell and of `unshare` for a command that does not exist or cannot be
+ * executed.
+ */
+export const unstartable: readonly unknown[] = [126, 127];
 
 /** probeOf returns the probe of one type, or undefined if the container has none. */
 export function probeOf({ probes }: ContainerSpec, type: ProbeType): Probe | undefined {

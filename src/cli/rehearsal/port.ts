@@ -5,17 +5,17 @@ import type { PodSpec } from './pod.ts';
 
 /** ServedPod contains what a manifest declares about the ports of a pod. */
 export interface ServedPod {
-  /** services lists the Services of the manifest. */
+  /** `services` lists the Services of the manifest. */
   readonly services: readonly Fields[];
   readonly labels: Fields;
-  /** containers lists the containers that the rehearsal runs. The first container serves. */
+  /** `containers` lists the containers that the rehearsal runs. The first container serves. */
   readonly containers: readonly Fields[];
-  /** skipped lists the containers that the rehearsal does not run, so nothing listens on their ports. */
+  /** `skipped` lists the containers that the rehearsal does not run, so nothing listens on their ports. */
   readonly skipped: readonly Fields[];
 }
 
 /**
- * loadPort returns the port to which requests are sent. It returns undefined if the manifest names none: the rehearsal
+ * loadPort returns the port to which requests are sent. It returns undefined if the port is not known. The rehearsal
  * then uses the first port on which the container listens.
  */
 export function loadPort(

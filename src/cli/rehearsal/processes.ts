@@ -1,5 +1,5 @@
-// Reads from /proc which descendants, listening ports and signal handlers a process has. Without /proc, these facts are
-// unknown.
+// Reads the descendants, the listening ports and the signal handlers of a process from /proc. On a system without
+// /proc, they are unknown.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 /** Listener is a TCP port on which a process listens. */
@@ -8,13 +8,13 @@ export interface Listener {
   readonly port: number;
   /** isLoopback is true if only processes on the same host can connect to the port (K-009). */
   readonly isLoopback: boolean;
-  /** address is a loopback address at which this machine can connect. */
+  /** `address` is a loopback address at which this machine can connect. */
   readonly address: '127.0.0.1' | '::1';
-  /** inode is the inode number of the socket. A socket that was created earlier has a smaller number. */
+  /** `inode` is the inode number of the socket. A socket that was created earlier has a smaller number. */
   readonly inode: number;
 }
 
-/** descendants returns the process ids of a process and all its living descendants. */
+/** `descendants()` returns the process ids of a process and all its living descendants. */
 export function descendants(pid: number): number[] {
   const children = childrenOf(pid);
   return [pid, ...children.flatMap(descendants)];

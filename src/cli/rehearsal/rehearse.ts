@@ -3,12 +3,12 @@ import { randomInt } from 'node:crypto';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { systemClock } from '../../clock.ts';
 import { onInterrupt } from '../../process/command.ts';
-import { standardOutput } from '../../standard-output.ts';
+import { standardError, standardOutput } from '../../standard-output.ts';
 import { say } from '../command.ts';
-import { refuse } from '../options.ts';
+import { badUsage, refuse } from '../options.ts';
 import type { Environment } from '../../settings/environment.ts';
 import type { RehearsedManifest } from './changes.ts';
-import { findIsolation, type Isolation } from './container.ts';
+import { findIsolation, killContainers, type Isolation } from './container.ts';
 import { EventLog } from './event-log.ts';
 import { readManifest, type ManifestReading } from './manifest.ts';
 import { readPlan, usage, type Plan } from './plan.ts';
@@ -23,7 +23,7 @@ import { loadPort } from './port.ts';
 import { seededRandom } from './random.ts';
 import { page } from './report.ts';
 import { resultOf, scenarioResult, type Result, type ScenarioResult, type Verdict } from './result.ts';
-import { ScenarioRun } from './run.ts';
+import { longestRest, longestStart, ScenarioRun } from './scenario-run.ts';
 import { scenarios, type Scenario, type ScenarioName } from './scenarios.ts';
 import { Terminal } from './terminal.ts';
 
@@ -31,7 +31,7 @@ const codes: Readonly<Record<Verdict, number>> = { clean: 0, lost: 1, withheld: 
 
 /**
  * rehearse resolves with exit code 0 if no request was lost, and with 1 if requests were lost or refused. It resolves with
- * 2 for invalid usage, and with 3 if there is no verdict.
+ * 2 for invalid usage or if a file cannot be written, and with 3 if there is no verdict.
  */
 export async function rehearse(args: readonly string[], environment: Environment): Promise<number> {
   const plan = readPlan(args, randomInt(2 ** 32 - 1));
@@ -48,27 +48,44 @@ export async function rehearse(args: readonly string[], environment: Environment
   const interrupted = new AbortController();
   const stopListening = onInterrupt(() => {
     interrupted.abort();
-  });
-  // If standard output is closed, continue the rehearsal only if it also writes a result to a file.
+  }, killContainers);
+  // If standard output is closed, continue the rehearsal only if it writes its result to a file.
   process.stdout.on('error', () => {
     if (plan.json === undefined && plan.report === undefined) interrupted.abort();
   });
   const result = await runAll({ plan, ...pod, environment, terminal, interrupted: interrupted.signal });
   stopListening();
   terminal.table(result);
-  if (plan.json !== undefined) writeFileSync(plan.json, `${JSON.stringify(result, null, 2)}\n`);
-  if (plan.report !== undefined) writeFileSync(plan.report, page(result));
-  return codes[result.verdict];
+  const failures = [
+    write(plan.json, () => `${JSON.stringify(result, null, 2)}\n`),
+    write(plan.report, () => page(result)),
+  ].filter((failure) => failure !== undefined);
+  for (const failure of failures) say(standardError, `lameduck rehearse: ${failure}`);
+  return failures.length > 0 ? badUsage : codes[result.verdict];
 }
 
-// Returns why an output file cannot be written, or undefined if it can. It is called before the rehearsal, because a
-// rehearsal takes minutes.
+// Writes an output file. Returns why the file cannot be written, or undefined.
+function write(file: string | undefined, content: () => string): string | undefined {
+  try {
+    if (file !== undefined) writeFileSync(file, content());
+    return undefined;
+  } catch (error) {
+    return writeFailure(file, error);
+  }
+}
+
+function writeFailure(file: string | undefined, error: unknown): string {
+  return `unable to write ${String(file)}: ${error instanceof Error ? error.message : String(error)}`;
+}
+
+// Returns why an output file cannot be written, or undefined if it can. The file is checked before the rehearsal,
+// because a rehearsal takes minutes.
 function unwritable(file: string | undefined): string | undefined {
   try {
     if (file !== undefined) closeSync(openSync(file, 'a'));
     return undefined;
   } catch (error) {
-    return `unable to write ${String(file)}: ${error instanceof Error ? error.message : String(error)}`;
+    return writeFailure(file, error);
   }
 }
 
@@ -102,10 +119,11 @@ async function runOne(
   isolation: Isolation,
 ): Promise<ScenarioResult> {
   const scenario: Scenario = scenarios[name];
-  const limit = longest(scenario, pod);
+  const start = scenario.isWhileStarting === true ? 0 : longestStart;
+  const rest = longestRest(scenario, pod, propagation);
   terminal.line();
-  terminal.line(`${name}: ${scenario.title} (at most ${String(Math.ceil(limit / 1_000))} s)`, 'bold');
-  terminal.begin(limit);
+  terminal.line(`${name}: ${scenario.title} (${limitText(start, rest)})`, 'bold');
+  terminal.begin(start, rest);
   const log = new EventLog(() => systemClock.now());
   log.onEvent((event) => {
     terminal.onEvent(event);
@@ -121,13 +139,15 @@ async function runOne(
     interrupted,
     load: { rate, connections, requests, retry, longPoll, stream, upload, webSocket, http2, seed },
     random: seededRandom(seed),
-    // The kubelet sets these variables in every container (K-185). Programs use them to find out that they run in a
-    // cluster.
+    // The kubelet sets these variables in every container (K-185). Programs use the first two to detect that they run
+    // in a cluster. In a pod, HOSTNAME resolves to the address of the pod, and the server of Next.js listens on this
+    // address. Here HOSTNAME is 0.0.0.0, because the name of this machine may not resolve to an address that the
+    // clients use.
     environment: {
       ...environment,
       KUBERNETES_SERVICE_HOST: '10.96.0.1',
       KUBERNETES_SERVICE_PORT: '443',
-      HOSTNAME: pod.name,
+      HOSTNAME: '0.0.0.0',
     },
   });
   await run.run();
@@ -137,10 +157,10 @@ async function runOne(
   return result;
 }
 
-// Returns the longest duration of a scenario in milliseconds: its steps, the grace period, and 30 seconds for start and
-// cleanup.
-function longest({ steps, endsAfter = 0 }: Scenario, { terminationGracePeriodSeconds }: PodSpec): number {
-  return (steps.at(-1)?.at ?? 0) + endsAfter + terminationGracePeriodSeconds * 1_000 + 30_000;
+// Returns a text that says how long a scenario may take.
+function limitText(start: number, rest: number): string {
+  const after = `at most ${String(Math.ceil(rest / 1_000))} s`;
+  return start === 0 ? after : `at most ${String(start / 1_000)} s until the pod is ready, and ${after} after that`;
 }
 
 type Reading = ManifestReading | { readonly pod: PodSpec; readonly warnings: readonly string[] };
@@ -171,7 +191,6 @@ function defaultPod(command: readonly string[], gracePeriodSeconds = defaultGrac
     isDefault: true,
   };
   return {
-    name: 'app',
     containers: [container],
     terminationGracePeriodSeconds: gracePeriodSeconds,
     restartPolicy: 'Always',

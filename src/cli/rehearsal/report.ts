@@ -46,7 +46,7 @@ function section(scenario: ScenarioResult): string {
 ${causes.map(causeText).join('\n')}
 <figure>${timeline(scenario)}</figure>
 <table><thead><tr><th>clients</th><th>requests</th><th>lost</th><th>refused</th></tr></thead><tbody>${rows.join('')}</tbody></table>
-${notTried.length === 0 ? '' : `<p class="dim">Not tried: ${notTried.join(', ')}.</p>`}
+${notTried.length === 0 ? '' : `<p class="dim">Kinds of clients that sent no request: ${notTried.join(', ')}.</p>`}
 </section>`;
 }
 
@@ -97,7 +97,8 @@ const marked: Readonly<Partial<Record<RehearsalEvent['kind'], string>>> = {
 
 // Draws a labelled line for each event. If lines are close together, their labels are in different rows.
 function marksOf(events: readonly RehearsalEvent[], x: (at: number) => number, base: number): string {
-  let [lastX, row] = [-Infinity, 0];
+  let lastX = -Infinity;
+  let row = 0;
   return events
     .flatMap(({ kind, at }) => {
       const name = marked[kind];
@@ -118,12 +119,14 @@ function perSecond(events: readonly RehearsalEvent[]): { at: number; answered: n
   const counts = events.filter(({ kind }) => kind === 'requests');
   const window = 500;
   const points: { at: number; answered: number }[] = [];
-  let [since, before] = [counts[0]?.at ?? 0, 0];
+  let since = counts[0]?.at ?? 0;
+  let before = 0;
   for (const { at, detail } of counts) {
     if (at - since < window) continue;
     const answered = Number(detail['answered']);
     points.push({ at, answered: ((answered - before) / (at - since)) * 1_000 });
-    [since, before] = [at, answered];
+    since = at;
+    before = answered;
   }
   return points;
 }
@@ -152,5 +155,5 @@ svg text { font: 11px system-ui, sans-serif; fill: var(--dim); }
 .lost { color: var(--bad); } .clean { color: var(--good); } .withheld { color: var(--warn); } .dim { color: var(--dim); }
 .cause { border-left: 3px solid var(--bad); padding-left: .75rem; }
 table { border-collapse: collapse; width: 100%; max-width: 34rem; } th, td { padding: .25rem .4rem; border-bottom: 1px solid var(--line); text-align: right; } th:first-child { text-align: left; overflow-wrap: anywhere; }
-@media print { section { break-inside: avoid; } }
+@media print { body { font-size: 13px; } section { break-inside: avoid; } }
 `;

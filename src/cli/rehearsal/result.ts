@@ -1,8 +1,9 @@
 // Derives the verdict of a rehearsal from its events and counts. No side effects.
 import type { ClientKind, Tally } from './clients/messages.ts';
-import { causesOf, faults, mostCauses, type Cause } from './causes.ts';
+import { causesOf, mostCauses, type Cause } from './causes.ts';
 import { changesFor, type RehearsedManifest } from './changes.ts';
 import type { EventKind, RehearsalEvent } from './event-log.ts';
+import { faults } from './start-causes.ts';
 
 /**
  * Verdict is `clean` if no request was lost or refused, and `lost` if a request was lost or refused. It is `withheld`
@@ -61,7 +62,7 @@ export interface Result {
   readonly scenarios: readonly ScenarioResult[];
 }
 
-/** ScenarioFacts contains the facts, besides events and counts, on which the verdict depends. */
+/** ScenarioFacts contains the facts on which the result of a scenario depends, apart from its events and counts. */
 export interface ScenarioFacts {
   readonly name: string;
   readonly propagationMs: number;
@@ -80,15 +81,16 @@ export function scenarioResult(
   const entries = Object.entries(tallies) as [ClientKind, Tally][];
   const tried = entries.filter(([, { sent }]) => sent > 0);
   const sum = (key: keyof Tally): number => tried.reduce((total, [, tally]) => total + tally[key], 0);
-  const [lost, refused] = [sum('lost'), sum('refused')];
+  const lost = sum('lost');
+  const refused = sum('refused');
   const end = events.findIndex(({ kind }) => kind === 'interrupted');
-  // Ignore events after an interruption, because the rehearsal then kills the containers itself.
+  // Ignore events after an interruption by Ctrl-C, because the rehearsal itself then kills the containers.
   const judged = end === -1 ? events : events.slice(0, end + 1);
   const isDeletion = judged.some(({ kind }) => kind === 'podDeleted');
   const isOverdue = isDeletion && judged.some(({ kind }) => kind === 'killSignal');
   const causes = causesOf(judged);
   const hasFault = causes.some((cause) => faults.includes(cause.name));
-  const reason = whyWithheld(judged, tried.length > 0 || isWhileStarting);
+  const reason = whyWithheld(judged, tried.length > 0 || isWhileStarting, unansweredOf(tried));
   const hasLost = lost + refused > 0 || isOverdue || hasFault;
   return {
     name,
@@ -109,12 +111,21 @@ export function scenarioResult(
   };
 }
 
-// Returns why there is no verdict, or undefined. A run that proves nothing must not count as clean.
-function whyWithheld(events: readonly RehearsalEvent[], hasTried: boolean): string | undefined {
+// Returns the reason why the verdict is withheld, or undefined. A run that proves nothing must not count as clean.
+function whyWithheld(events: readonly RehearsalEvent[], hasTried: boolean, unanswered: number): string | undefined {
   const has = (wanted: EventKind): boolean => events.some(({ kind }) => kind === wanted);
   if (has('interrupted')) return 'the rehearsal was interrupted';
   if (!hasTried) return 'no request was sent';
+  if (unanswered > 0) return `${String(unanswered)} requests had no response at the end of the scenario`;
   return has('loadDelayed') ? 'this machine was too busy for exact timing' : undefined;
+}
+
+// Returns the number of requests that were in flight when the clients were stopped. Long polls do not count, because a
+// server holds them on purpose.
+function unansweredOf(tallies: readonly (readonly [ClientKind, Tally])[]): number {
+  return tallies
+    .filter(([kind]) => kind !== 'longPoll')
+    .reduce((total, [, { sent, answered, lost, refused }]) => total + sent - answered - lost - refused, 0);
 }
 
 /** resultOf combines the results of all scenarios. */

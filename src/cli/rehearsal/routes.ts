@@ -1,4 +1,4 @@
-// Stores to which pods each node sends new connections, as far as its simulated kube-proxy knows.
+// Stores the destination to which each simulated node sends new connections.
 import type { EventLog } from './event-log.ts';
 import {
   afterChange,
@@ -31,8 +31,8 @@ export class ServiceRoutes {
   }
 
   /**
-   * change tells the nodes that the state of the pod has changed. Each node applies the change after its own
-   * propagation time.
+   * `change()` is called when the state of the pod has changed. Each node applies the change after its own propagation
+   * time.
    */
   change({ isReady, isDeleted, exists }: PodState): void {
     this.#changedAt = this.#log.at();
@@ -43,7 +43,7 @@ export class ServiceRoutes {
     );
   }
 
-  /** update reports to the clients the destinations that have changed since the last call. */
+  /** `update()` reports to the clients the destinations that have changed since the last call. */
   update(): void {
     const next = this.#now();
     const changed = next.flatMap((route, node) => (route === this.current[node] ? [] : [node]));

@@ -20,7 +20,7 @@ export type Deed =
 /** Step is one action of a scenario, with the time of the action. */
 export interface Step {
   /**
-   * at is the time of the action, in milliseconds since the pod became ready. With `isWhileStarting`, it counts from
+   * `at` is the time of the action, in milliseconds since the pod became ready. With `isWhileStarting`, it counts from
    * the start of the pod.
    */
   readonly at: number;
@@ -38,9 +38,8 @@ export interface Scenario {
   /** isWhileStarting is true if the times of the steps count from the start of the pod, before it is ready. */
   readonly isWhileStarting?: boolean;
   /**
-   * endsAfter is how long the scenario continues after its last step, in milliseconds. If the last step ends the pod
-   * or a container, the time counts from when the pod or container has exited. By default, the scenario ends when the
-   * pod has stopped.
+   * endsAfter is how long the scenario continues after its last step, in milliseconds. If the last step ends the pod or
+   * a container, this time begins with the exit. By default, the scenario ends when the pod has stopped.
    */
   readonly endsAfter?: number;
   /** backoffScale is the number by which the back-off delays are divided. */
@@ -52,10 +51,10 @@ const warmUp = 3_000;
 
 const crashes = 5;
 
-/** scenarios maps the name of each scenario to its description. */
+/** `scenarios` maps the name of each scenario to its description. */
 export const scenarios = {
   rollout: {
-    title: 'rolling update: the pod is deleted while the Service has others',
+    title: 'rolling update: the pod is deleted while the Service has other pods',
     steps: [{ at: warmUp, do: { kind: 'delete' } }],
   },
   'scale-down': {
@@ -64,11 +63,11 @@ export const scenarios = {
     hasOthers: false,
   },
   eviction: {
-    title: 'hard eviction: one second of grace',
+    title: 'hard eviction: the grace period is one second',
     steps: [{ at: warmUp, do: { kind: 'evict', kill: { cause: 'hardEviction' } } }],
   },
   'node-shutdown': {
-    title: 'graceful node shutdown: 15 seconds, and the endpoint stays ready',
+    title: 'graceful node shutdown: the grace period is 15 seconds, and the endpoint stays ready',
     steps: [{ at: warmUp, do: { kind: 'evict', kill: { cause: 'nodeShutdown', shutdownGracePeriodSeconds: 15 } } }],
   },
   'delete-starting': {

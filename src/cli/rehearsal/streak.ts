@@ -1,12 +1,12 @@
-// The kubelet's probe thresholds: how many equal results in a row change the state that the kubelet publishes. No side
-// effects.
+// The kubelet's probe thresholds: after how many equal results in a row the kubelet changes the state of a probe. No
+// side effects.
 
 /** ProbeType is one of the three probes of a container. */
 export type ProbeType = 'startup' | 'readiness' | 'liveness';
 
 /**
- * Result is the result of one run of a probe. A run with the result `error` could not be completed, and the kubelet
- * ignores it (K-007).
+ * Result is the result of one run of a probe. The result `error` means that the run could not be completed. The kubelet
+ * ignores such a run (K-007).
  */
 export type Result = 'success' | 'failure' | 'error';
 

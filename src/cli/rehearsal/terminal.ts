@@ -30,22 +30,23 @@ const texts: Readonly<Partial<Record<EventKind, Text>>> = {
   containerExited: ({ container, code, signal, output }) =>
     `container ${s(container)} exited with code ${s(code)}${signal === undefined ? '' : ` (${s(signal)})`}${lastLine(output)}`,
   containerBackOff: ({ container, delayMs }) =>
-    `back-off ${s(Number(delayMs) / 1_000)}s restarting container ${s(container)}`,
+    `back-off ${(Number(delayMs) / 1_000).toFixed(1)} s before the restart of container ${s(container)}`,
   containerKilling: ({ text }) => s(text),
   containerStartedCondition: ({ container }) => `container ${s(container)} passed its startup probe`,
   readinessChanged: ({ isReady }) => (isReady === true ? 'the pod is ready' : 'the pod is not ready'),
-  podDeleted: ({ cause, gracePeriodSeconds }) => `the pod ends: ${s(cause)}, ${s(gracePeriodSeconds)} s of grace`,
+  podDeleted: ({ cause, gracePeriodSeconds }) => `the pod ends: ${s(cause)}, grace period ${s(gracePeriodSeconds)} s`,
   podStopped: () => 'every container has stopped',
   endpointChanged: ({ node, sendsTo }) =>
     `${s(node)} sends new connections to ${destinations[s(sendsTo)] ?? s(sendsTo)}`,
   preStopStarted: ({ container }) => `preStop of ${s(container)} started`,
   preStopEnded: ({ container, failure }) =>
     `preStop of ${s(container)} ended${failure === undefined ? '' : `: ${s(failure)}`}`,
+  postStartStarted: ({ container }) => `postStart of ${s(container)} started`,
   postStartEnded: ({ container, failure }) =>
     `postStart of ${s(container)} ended${failure === undefined ? '' : `: ${s(failure)}`}`,
   stopSignal: ({ container, signal }) => `${s(signal)} sent to ${s(container)}`,
   killSignal: ({ container, signal, isStopSignalHandled }) =>
-    `SIGKILL sent to ${s(container)}: the grace period is over${isStopSignalHandled === false ? `, and it has no handler for ${s(signal)}` : ''}`,
+    `SIGKILL sent to ${s(container)}: the grace period is over${isStopSignalHandled === false ? `, and its main process has no handler for ${s(signal)}` : ''}`,
   interrupted: () => 'the rehearsal was interrupted',
   note: ({ text }) => s(text),
   probe: ({ type, result, output, isWarning, run }) => {
@@ -68,6 +69,7 @@ export class Terminal {
   readonly #stream: WriteStream;
   readonly #isLive: boolean;
   #status = '';
+  #restMs = 0;
   #longestMs = 0;
   #lossesShown = 0;
 
@@ -87,15 +89,20 @@ export class Terminal {
       this.#setStatus(at, detail);
       return;
     }
+    if (kind === 'readinessChanged') this.#longestMs = Math.min(this.#longestMs, at + this.#restMs);
     const isLoss = losses.includes(kind);
     const text = isLoss ? this.#lossText(kind, detail) : texts[kind]?.(detail);
     if (text !== undefined) this.line(`${(at / 1_000).toFixed(2).padStart(8)}s  ${text}`, isLoss ? 'red' : undefined);
   }
 
-  /** begin resets the counters for the next scenario, which takes at most `longestMs` milliseconds. */
-  begin(longestMs: number): void {
+  /**
+   * begin resets the counters for the next scenario. The scenario takes at most `startMs` milliseconds until the pod is
+   * ready, and at most `restMs` after that.
+   */
+  begin(startMs: number, restMs: number): void {
     this.#lossesShown = 0;
-    this.#longestMs = longestMs;
+    this.#restMs = restMs;
+    this.#longestMs = startMs + restMs;
   }
 
   /** end removes the status line. */
@@ -117,7 +124,7 @@ export class Terminal {
       this.line(`  remedy: ${remedy}`);
       for (const change of changes) this.line(`  change: ${change}`);
     }
-    if (notTried.length > 0) this.line(`  not tried: ${notTried.join(', ')}`, 'dim');
+    if (notTried.length > 0) this.line(`  kinds of clients that sent no request: ${notTried.join(', ')}`, 'dim');
   }
 
   table({ scenarios, leftOut, seed }: Result): void {
@@ -169,7 +176,10 @@ const mostRepeats = 3;
 
 const barWidth = 16;
 
-/** progressBar draws how much of the longest duration has passed, and the largest number of seconds that can remain. */
+/**
+ * progressBar returns a bar that shows the elapsed share of the longest duration, and the largest number of seconds
+ * that can remain.
+ */
 export function progressBar(at: number, longestMs: number): string {
   const done = Math.min(barWidth, Math.floor((at / longestMs) * barWidth));
   const left = Math.max(0, Math.ceil((longestMs - at) / 1_000));

@@ -6,9 +6,9 @@ import type { Probe } from './pod.ts';
 import { runProbe } from './probes/probe.ts';
 import { afterExit, afterResult, inNewContainer, newStreak, type Published, type Streak } from './streak.ts';
 
-/** Target is the state of the container. The worker reads it before each probe. */
+/** Target is the state of the container that the worker reads before each probe. */
 export interface Target {
-  /** container is the running instance of the container, or undefined if no instance is running. */
+  /** `container` is the running instance of the container, or undefined if no instance is running. */
   readonly container: Container | undefined;
   /** startedAt is the time at which the running instance started, in milliseconds of the clock. */
   readonly startedAt: number;
@@ -56,7 +56,8 @@ export class Worker {
   }
 
   /**
-   * poke probes at once, and makes the next period begin now. The kubelet does so only for readiness probes (K-046).
+   * `poke()` probes at once, and makes the next period begin now. Like in the kubelet, it is called only for readiness
+   * probes (K-046).
    */
   poke(): void {
     if (this.#isProbing) this.#isPoked = true;

@@ -16,7 +16,7 @@ const maps: ReadonlySet<string> = new Set([
 
 const quantities: ReadonlySet<string> = new Set(['limits', 'requests', 'overhead']);
 
-// The fields that are structures which Go stores by value. If such a structure is empty, it equals an absent one.
+// The fields whose structures Go stores by value, so that an empty structure equals an absent field.
 const values: ReadonlySet<string> = new Set(['metadata', 'resources', 'status']);
 
 // The fields that Go stores by pointer. `false` and 0 in such a field differ from an absent field.
@@ -55,6 +55,22 @@ export function templateWithDefaults({ metadata, spec }: Fields): Fields {
   // The Deployment controller sets the label `pod-template-hash`, so ignore it (K-156).
   const { 'pod-template-hash': _, ...own } = object(labels);
   return object(clean({ metadata: { labels: own, annotations }, spec: podSpecWithDefaults(object(spec)) }));
+}
+
+/**
+ * podWithDefaults does what templateWithDefaults does, for a Pod. Only in a Pod does the API server set a missing request
+ * to the limit.
+ */
+export function podWithDefaults({ spec, ...pod }: Fields): Fields {
+  const withRequests = (container: Fields): Fields => ({
+    ...container,
+    ...inside(container, 'resources', (resources) => ({
+      ...resources,
+      requests: { ...object(resources['limits']), ...object(resources['requests']) },
+    })),
+  });
+  const lists = ['containers', 'initContainers'].map((list) => eachIn(object(spec), list, withRequests));
+  return templateWithDefaults({ ...pod, spec: { ...object(spec), ...lists[0], ...lists[1] } });
 }
 
 function podSpecWithDefaults({ serviceAccount, ...spec }: Fields): Fields {
@@ -174,7 +190,9 @@ function eachIn(fields: Fields, name: string, change: (value: Fields) => Fields)
   return Array.isArray(list) ? { [name]: list.map((one: unknown) => (isObject(one) ? change(one) : one)) } : {};
 }
 
-/** clean removes values that the API server treats like an absent field. It writes equal quantities as equal texts. */
+/**
+ * `clean()` removes values that the API server treats like an absent field. It writes equal quantities as equal texts.
+ */
 export function clean(value: unknown, name = ''): unknown {
   if (Array.isArray(value)) return value.map((one: unknown) => clean(one));
   if (!isObject(value)) return value;

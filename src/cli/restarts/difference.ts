@@ -4,8 +4,8 @@ import { isObject, type Path } from '../manifest/fields.ts';
 
 export interface Difference {
   /**
-   * path leads to the field in the new value. If the new value does not have the field, path leads to the field in the
-   * old value.
+   * `path` leads to the field in the new value. If the new value does not have the field, path leads to the field in
+   * the old value.
    */
   readonly path: Path;
   readonly isGone: boolean;
@@ -17,8 +17,8 @@ export interface Difference {
 const identities = ['name', 'mountPath'];
 
 /**
- * differencesOf returns the fields in which two values differ. If a nested field differs, it returns the nested field
- * and not the object around it.
+ * differencesOf returns the fields in which two values differ. If a nested field differs, it returns only the nested
+ * field and not the object that contains this field.
  */
 export function differencesOf(before: unknown, after: unknown, path: Path = []): Difference[] {
   if (isDeepStrictEqual(before, after)) return [];

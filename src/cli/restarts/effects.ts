@@ -2,7 +2,7 @@
 import { fieldAt, isObject, object, objects, pathText, type Fields, type Path } from '../manifest/fields.ts';
 import type { ManifestObject, Place } from '../manifest/objects.ts';
 import { podTemplateOf } from '../manifest/pod-template.ts';
-import { claimWithDefaults, clean, templateWithDefaults } from './defaults.ts';
+import { claimWithDefaults, clean, podWithDefaults, templateWithDefaults } from './defaults.ts';
 import { differencesOf, type Difference } from './difference.ts';
 
 /** EffectKind is what happens to the pods of an object. */
@@ -12,10 +12,10 @@ export type EffectKind =
 /** Cause is a changed field that has an effect on pods. */
 export interface Cause extends Place {
   readonly path: string;
-  /** before is the old value of the field. It is undefined if the field was absent. */
+  /** `before` is the old value of the field. It is undefined if the field was absent. */
   readonly before: unknown;
   readonly after: unknown;
-  /** hint is a common reason why this field changes. It is undefined if none is known. */
+  /** `hint` is a common reason why this field changes. It is undefined if none is known. */
   readonly hint: string | undefined;
 }
 
@@ -46,10 +46,8 @@ const configurationKinds = ['ConfigMap', 'Secret'];
  */
 export function effectsOf(before: readonly ManifestObject[], after: readonly ManifestObject[]): Effect[] {
   const isJudged = ({ kind }: ManifestObject): boolean => [...workloadKinds, ...configurationKinds].includes(kind);
-  const same = (one: ManifestObject) => (other: ManifestObject) =>
-    one.kind === other.kind && one.namespace === other.namespace && one.name === other.name;
   const effects = after.filter(isJudged).flatMap((one): Effect[] => {
-    const old = before.find(same(one));
+    const old = counterpart(one, before);
     if (old !== undefined) {
       const outcome = outcomeOf({ before: old, after: one }, after);
       return outcome === undefined ? [] : [{ ...identity(one), ...outcome }];
@@ -58,7 +56,7 @@ export function effectsOf(before: readonly ManifestObject[], after: readonly Man
     return [{ ...identity(one), effect: 'created', message: 'The object is new.', causes: [] }];
   });
   const missing = before
-    .filter((one) => workloadKinds.includes(one.kind) && !after.some(same(one)))
+    .filter((one) => workloadKinds.includes(one.kind) && counterpart(one, after) === undefined)
     .map((one): Effect => ({
       ...identity(one),
       effect: 'missing',
@@ -68,7 +66,20 @@ export function effectsOf(before: readonly ManifestObject[], after: readonly Man
   return [...effects, ...missing];
 }
 
-/** identity returns the fields that identify an effect's object. */
+// Finds the same object in the other manifest. If one of the manifests states no namespace, kubectl or Helm adds the
+// namespace.
+function counterpart(
+  { kind, name, namespace }: ManifestObject,
+  all: readonly ManifestObject[],
+): ManifestObject | undefined {
+  const alike = all.filter((other) => other.kind === kind && other.name === name);
+  return (
+    alike.find((other) => other.namespace === namespace) ??
+    alike.find((other) => other.namespace === '' || namespace === '')
+  );
+}
+
+/** `identity()` returns the fields of an Effect that identify its object. */
 export function identity({ kind, namespace, name, file, line }: ManifestObject): Omit<Effect, keyof Outcome> {
   return { kind, namespace, name, file, line };
 }
@@ -82,12 +93,37 @@ function outcomeOf(pair: Pair, all: readonly ManifestObject[]): Outcome | undefi
     return { effect: 'rejected', message: 'The API server rejects the change of an immutable field.', causes: fixed };
   }
   const causes = templateCauses(pair);
-  const spec = object(pair.after.fields['spec']);
+  const [old, spec] = [pair.before, pair.after].map(({ fields }) => object(fields['spec'])) as [Fields, Fields];
+  const end = endOfPods(kind, old, spec);
+  if (end !== undefined && (causes.length === 0 || spec['replicas'] === 0)) return nothing(end, causes);
+  const renumbered = kind === 'StatefulSet' && spec['replicas'] !== 0 ? renumberingCauses(pair) : [];
+  if (renumbered.length > 0)
+    return rolls('The StatefulSet replaces pods, because pods get other numbers.', [...renumbered, ...causes]);
   if (causes.length === 0) {
-    const others = differencesOf(clean(pair.before.fields['spec']), clean(spec)).length > 0;
+    const others = differencesOf(clean(old), clean(spec)).length > 0;
     return nothing(others ? 'Nothing restarts: the pod template is the same.' : 'Nothing restarts.');
   }
   return (templateOutcomes[kind] ?? nothing)(spec, causes);
+}
+
+// Describes the end of pods that no new pods replace. Returns undefined if all pods continue to exist.
+function endOfPods(kind: string, before: Fields, after: Fields): string | undefined {
+  if (kind === 'Job') {
+    const isSuspended = after['suspend'] === true && before['suspend'] !== true;
+    return isSuspended ? 'Nothing restarts, but the Job ends its pods, because it is suspended.' : undefined;
+  }
+  if (!['Deployment', 'StatefulSet', 'ReplicaSet'].includes(kind)) return undefined;
+  const [from, to] = [before, after].map(({ replicas }) => Number(replicas ?? 1)) as [number, number];
+  return from > to
+    ? `Nothing restarts, but the number of pods falls from ${String(from)} to ${String(to)}.`
+    : undefined;
+}
+
+// Returns the changes of a StatefulSet that give its pods other numbers, and thus other names.
+function renumberingCauses(pair: Pair): Cause[] {
+  const path = ['spec', 'ordinals', 'start'];
+  const [before, after] = [pair.before, pair.after].map(({ fields }) => fieldAt(fields, path) ?? 0);
+  return differencesOf(before, after, path).map((difference) => causeOf(pair, [], difference));
 }
 
 function nothing(message: unknown, causes: readonly Cause[] = []): Outcome {
@@ -96,10 +132,10 @@ function nothing(message: unknown, causes: readonly Cause[] = []): Outcome {
 
 const rolls = (message: string, causes: readonly Cause[]): Outcome => ({ effect: 'rolls', message, causes });
 
-// For each kind of object, the effect on its pods when its pod template has changed.
+// For each kind of object, what happens to its pods if its pod template has changed.
 const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly Cause[]) => Outcome>> = {
   Deployment: (spec, causes) => {
-    if (spec['replicas'] === 0) return nothing('Nothing restarts: it has no pods.', causes);
+    if (spec['replicas'] === 0) return nothing('Nothing restarts: the object has no pods.', causes);
     if (spec['paused'] === true) return nothing('Nothing restarts until the rollout is resumed.', causes);
     const isRecreate = object(spec['strategy'])['type'] === 'Recreate';
     return rolls(
@@ -112,7 +148,7 @@ const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly 
   StatefulSet: (spec, causes) => {
     const { type, rollingUpdate } = object(spec['updateStrategy']);
     const { partition = 0 } = object(rollingUpdate);
-    if (spec['replicas'] === 0) return nothing('Nothing restarts: it has no pods.', causes);
+    if (spec['replicas'] === 0) return nothing('Nothing restarts: the object has no pods.', causes);
     if (type === 'OnDelete')
       return nothing('Nothing restarts: if you delete a pod, its replacement has the change.', causes);
     if (typeof partition !== 'number' || partition === 0) {
@@ -120,7 +156,7 @@ const templateOutcomes: Readonly<Record<string, (spec: Fields, causes: readonly 
     }
     const { replicas = 1 } = spec;
     if (typeof replicas === 'number' && partition >= replicas) {
-      return nothing(`Nothing restarts: the partition is ${String(partition)}.`, causes);
+      return nothing(`Nothing restarts: with partition ${String(partition)}, the StatefulSet replaces no pod.`, causes);
     }
     return rolls(`The StatefulSet replaces the pods from number ${String(partition)} on.`, causes);
   },
@@ -158,10 +194,7 @@ const hints: readonly (readonly [RegExp, string])[] = [
     /^(helm\.sh\/chart|app\.kubernetes\.io\/version)$/,
     'The label changes with each version of the chart, and each change replaces all pods. Remove the label from the pods.',
   ],
-  [
-    /^checksum\//,
-    'The configuration has changed. If not, the checksum includes random values, times, comments or labels.',
-  ],
+  [/^checksum\//, 'The configuration has changed, or the checksum includes random values, times, comments or labels.'],
   [
     /^kubectl\.kubernetes\.io\/restartedAt$/,
     'kubectl rollout restart sets this annotation. A tool that removes it causes another rollout.',
@@ -180,16 +213,27 @@ const fixedFields: Readonly<Record<string, readonly string[]>> = {
   DaemonSet: ['selector'],
   ReplicaSet: ['selector'],
   StatefulSet: ['selector', 'serviceName', 'podManagementPolicy', 'volumeClaimTemplates'],
-  Job: ['selector', 'template', 'completionMode', 'podReplacementPolicy'],
+  Job: [
+    'selector',
+    'template',
+    'completionMode',
+    'completions',
+    'podFailurePolicy',
+    'successPolicy',
+    'backoffLimitPerIndex',
+    'managedBy',
+  ],
 };
 
 function immutableDifferences(pair: Pair): Cause[] {
   const { kind } = pair.after;
   return (fixedFields[kind] ?? []).flatMap((name) => {
     if (name === 'template') return templateCauses(pair);
-    const [before, after] = [pair.before, pair.after].map(({ fields }) =>
-      fixedValue(name, object(fields['spec'])[name]),
-    );
+    const [old, spec] = [pair.before, pair.after].map(({ fields }) => object(fields['spec'])) as [Fields, Fields];
+    const before = fixedValue(name, old);
+    // An apply removes only a field that the older manifest states. Otherwise the stored default remains.
+    const isKept = name === 'completions' && old[name] === undefined && spec[name] === undefined;
+    const after = fixedValue(name, isKept ? { ...spec, [name]: before } : spec);
     return differencesOf(before, after, ['spec', name]).map((difference) => causeOf(pair, [], difference));
   });
 }
@@ -199,16 +243,21 @@ const fixedDefaults: Readonly<Record<string, unknown>> = {
   completionMode: 'NonIndexed',
 };
 
-function fixedValue(name: string, value: unknown): unknown {
+function fixedValue(name: string, { [name]: value, ...spec }: Fields): unknown {
   if (name === 'volumeClaimTemplates') return clean(objects(value).map(claimWithDefaults));
+  if (name === 'completions') {
+    // The completions of an Indexed Job may change together with its parallelism.
+    if (spec['completionMode'] === 'Indexed') return undefined;
+    return value ?? (spec['parallelism'] === undefined ? 1 : undefined);
+  }
   return clean(value, name) ?? fixedDefaults[name];
 }
 
 // Returns what happens to a Pod, which is never replaced. The API server accepts few changes, and only a changed image
 // restarts a container (K-155).
 function podOutcome(pair: Pair): Outcome {
-  const [before, after] = [pair.before, pair.after].map(({ fields }) => templateWithDefaults(fields)['spec']);
-  // If the manifest states no imagePullPolicy, the API server does not change the stored one.
+  const [before, after] = [pair.before, pair.after].map(({ fields }) => podWithDefaults(fields)['spec']);
+  // If the manifest states no imagePullPolicy, the API server keeps the stored imagePullPolicy.
   const isDerived = ({ path }: Difference): boolean =>
     path.at(-1) === 'imagePullPolicy' && fieldAt(pair.after.fields, path) === undefined;
   const differences = differencesOf(before, after, ['spec']).filter((one) => !isDerived(one));
@@ -275,8 +324,8 @@ function dataOf(fields: Fields): Fields {
 }
 
 /**
- * readingOf describes how the pods of a workload read a ConfigMap or Secret. It returns undefined if they do not read
- * it.
+ * readingOf describes how the pods of a workload read a ConfigMap or Secret. readingOf returns undefined if the pods do
+ * not read the object.
  */
 function readingOf(workload: ManifestObject, { kind, name, namespace }: ManifestObject): string | undefined {
   const spec = podTemplateOf(workload)?.spec;

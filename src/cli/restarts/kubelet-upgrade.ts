@@ -34,7 +34,10 @@ export function upgradeEffects(objects: readonly ManifestObject[], upgrade: Upgr
 function outcomeOf({ from, to }: Upgrade): Pick<Effect, 'effect' | 'message'> {
   const [older, newer] = [Math.min(from, to), Math.max(from, to)];
   if (older === newer || older >= shortHash) {
-    return { effect: 'nothing', message: 'Nothing restarts: the hash of a container covers its name and its image.' };
+    return {
+      effect: 'nothing',
+      message: 'Nothing restarts: the hash of a container covers only its name and its image.',
+    };
   }
   if (newer >= shortHash) {
     return {

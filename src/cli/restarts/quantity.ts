@@ -18,10 +18,12 @@ const exponents: Readonly<Record<string, readonly [base: bigint, exponent: bigin
   Ei: [2n, 60n],
 };
 
-// The largest number of decimal places, and of zeros at the end, that is accepted. No valid quantity has more.
+// The largest accepted number of decimal places, and of zeros at the end. No valid quantity has more.
 const mostDigits = 40n;
 
-/** quantity returns one text for all quantities that are equal. It returns a value that is not a quantity unchanged. */
+/**
+ * `quantity()` returns one text for all quantities that are equal. It returns a value that is not a quantity unchanged.
+ */
 export function quantity(value: unknown): unknown {
   if (typeof value !== 'string' && typeof value !== 'number') return value;
   const match = /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+)|([numkMGTPE]|[KMGTPE]i)?)$/.exec(String(value));

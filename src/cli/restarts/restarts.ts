@@ -2,7 +2,8 @@
 import { standardError, standardOutput, writeOut } from '../../standard-output.ts';
 import { say } from '../command.ts';
 import { readManifests } from '../manifest/files.ts';
-import type { Unreadable } from '../manifest/objects.ts';
+import { coreKinds } from '../manifest/kinds.ts';
+import type { ManifestObject, Place, Unreadable } from '../manifest/objects.ts';
 import { optionLines, readArguments, refuse } from '../options.ts';
 import { paint } from '../paint.ts';
 import { effectsOf, isRestart, type Cause, type Effect } from './effects.ts';
@@ -15,9 +16,9 @@ const options = {
   'kubelet-version': {
     type: 'string',
     value: '1.30..1.31',
-    help: 'with one FILE: show what this kubelet upgrade restarts',
+    help: 'with a single FILE: show which containers this upgrade of the kubelet restarts',
   },
-  format: { type: 'string', value: 'text|json', help: 'how the result is printed; default text' },
+  format: { type: 'string', value: 'text|json', help: 'the format of the printed result; default: text' },
   help: { type: 'boolean', help: 'print this text' },
 } as const;
 
@@ -27,7 +28,7 @@ const usage = [
   '  helm template shop ./chart | lameduck restarts deployed.yaml -',
   '  lameduck restarts deployment.yaml --kubelet-version 1.30..1.31',
   '',
-  'Compares two files. For each object, prints whether applying the second one replaces pods, restarts containers or',
+  'Compares two files. For each object, prints whether applying the second file replaces pods, restarts containers or',
   'does neither, and which field is the cause. An absent field equals its default.',
   'Exit code: 0 for no restart; 1 for a restart, a rejected change or an unreadable file; 2 for invalid usage.',
   '',
@@ -36,7 +37,7 @@ const usage = [
 ].join('\n');
 
 /**
- * restarts resolves with exit code 0 if nothing restarts. It resolves with 1 for a restart, a rejected change or an
+ * `restarts()` resolves with exit code 0 if nothing restarts. It resolves with 1 for a restart, a rejected change or an
  * unreadable file, and with 2 for invalid usage.
  */
 export async function restarts(args: readonly string[]): Promise<number> {
@@ -70,15 +71,32 @@ export async function restarts(args: readonly string[]): Promise<number> {
       ? effectsOf(before?.objects ?? [], after?.objects ?? [])
       : upgradeEffects(before?.objects ?? [], upgrade);
   const unreadable = manifests.flatMap((manifest) => manifest.unreadable);
-  writeOut(standardOutput, `${format === 'json' ? jsonOf(effects, unreadable) : textOf(effects)}\n`);
+  const skipped = unknownIn(after?.objects ?? []);
+  writeOut(standardOutput, `${format === 'json' ? jsonOf(effects, unreadable, skipped) : textOf(effects)}\n`);
   if (format === 'text') {
-    for (const { file, line, reason } of unreadable) say(standardError, `${file}:${String(line)}: ${reason}`);
+    for (const { file, line, reason } of [...unreadable, ...skipped])
+      say(standardError, `${file}:${String(line)}: ${reason}`);
   }
   return effects.some(isRestart) || unreadable.some(({ isUsed }) => !isUsed) ? restartsSomething : nothingRestarts;
 }
 
-function jsonOf(objects: readonly Effect[], unreadable: readonly Unreadable[]): string {
-  const result = { schema: 'lameduck/restarts/v1', objects, unreadable };
+/** Skipped is an object of an unknown kind. An object of a custom kind may run pods. */
+interface Skipped extends Place {
+  readonly reason: string;
+}
+
+function unknownIn(all: readonly ManifestObject[]): Skipped[] {
+  return all
+    .filter(({ kind }) => !coreKinds.has(kind))
+    .map(({ file, line, kind, name }) => ({
+      file,
+      line,
+      reason: `${kind} ${name} is not judged: its kind is unknown`,
+    }));
+}
+
+function jsonOf(objects: readonly Effect[], unreadable: readonly Unreadable[], skipped: readonly Skipped[]): string {
+  const result = { schema: 'lameduck/restarts/v1', objects, unreadable, skipped };
   // JSON.stringify omits undefined, so write an absent field as null.
   return JSON.stringify(
     result,

@@ -6,6 +6,7 @@ import { dirname } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { pageOf } from '../../../src/cli/inspect/page.ts';
 import type { Inspection } from '../../../src/inspection.ts';
+import { signalNames } from '../../../src/lifecycle/graph.ts';
 import { CommandUnderTest } from '../../support/command-under-test.ts';
 import { inspect, socketPath } from '../../support/debug-socket.ts';
 import { disposed } from '../../support/disposed.ts';
@@ -25,7 +26,7 @@ async function start(
   return process;
 }
 
-test('lameduck inspect prints the state of the process whose socket path is in the environment or in --socket', async (t) => {
+test('`lameduck inspect` prints the state of the process. It takes the path of the debug socket from the environment or from --socket', async (t) => {
   const path = socketPath(t);
   const { pid } = await start(t, path);
   const { code, output } = await lameduck(t, ['inspect', '--socket', path]);
@@ -38,7 +39,7 @@ test('lameduck inspect prints the state of the process whose socket path is in t
   assert.match(byVariable.output, new RegExp(`^process +${String(pid)},`));
 });
 
-test('lameduck inspect obeys --unready, --ready and --shutdown, and with --watch prints each lifecycle signal until the process ends', async (t) => {
+test('`lameduck inspect` carries out --unready, --ready and --shutdown, and with --watch prints each lifecycle signal until the process ends', async (t) => {
   const path = socketPath(t);
   const process = await start(t, path, { LAMEDUCK_SHUTDOWN_DELAY_DURATION: '1s', HANGS: 'pre-shutdown' });
   const port = await process.port();
@@ -61,7 +62,7 @@ test('lameduck inspect obeys --unready, --ready and --shutdown, and with --watch
 const hasScript = spawnSync('script', ['--version']).status === 0;
 
 test(
-  'lameduck inspect --watch redraws one page in a terminal',
+  '`lameduck inspect --watch` redraws one page in a terminal',
   { skip: hasScript ? false : 'no script' },
   async (t) => {
     const path = socketPath(t);
@@ -76,7 +77,7 @@ test(
   },
 );
 
-test('lameduck inspect exits with 1 if no process listens on the socket path, and prints the path and a hint', async (t) => {
+test('`lameduck inspect` exits with 1 if no process listens on the socket path, and prints the path and a hint', async (t) => {
   const path = socketPath(t);
   const missing = await lameduck(t, ['inspect', '--socket', path]);
   assert.equal(missing.code, 1);
@@ -93,7 +94,7 @@ test('lameduck inspect exits with 1 if no process listens on the socket path, an
   assert.match((await lameduck(t, ['inspect', '--socket', dirname(path)])).output, /^lameduck inspect: /);
 });
 
-test('lameduck inspect exits with 1 if the response comes from another program', async (t) => {
+test('`lameduck inspect` exits with 1 if the response comes from another program', async (t) => {
   const path = socketPath(t);
   const other = createHttpServer((_request, response) => response.end('null')).listen(path);
   t.after(() => other.close());
@@ -101,48 +102,61 @@ test('lameduck inspect exits with 1 if the response comes from another program',
   assert.deepEqual([code, output], [1, `lameduck inspect: ${path}: the answer is not from lameduck\n`]);
 });
 
-test('lameduck inspect with invalid arguments exits with 2', async (t) => {
+test('`lameduck inspect` with invalid arguments exits with 2', async (t) => {
   for (const args of [['--ready', '--unready'], ['now'], ['--sock', 'a']]) {
     assert.equal((await lameduck(t, ['inspect', ...args])).code, 2);
   }
   assert.equal((await lameduck(t, ['inspect', '--help'])).code, 0);
 });
 
-test('the page of lameduck inspect names unfinished work, and escapes control characters of a route', () => {
-  const found: Inspection = {
-    schema: 'lameduck/inspect/v1',
-    pid: 1,
-    version: '1.0.0',
-    ageMs: 1_200,
-    isHeldUnready: false,
-    eventLoop: { isBlocked: true, blockedMs: 4_000, stack: ['block (file:///app/main.js:12:3)'] },
-    signals: [{ name: 'ShutdownInitiated', at: '2026-01-01T00:00:00.000Z', durationMs: 5_000 }],
-    shutdown: { reason: 'SIGTERM', elapsedMs: 7_000, budgetMs: 28_000, remainingMs: 21_000 },
-    requestsInFlight: 1,
-    longRunningRequests: 0,
-    oldestRequests: [{ method: 'GET', route: '/\x1b[2J', ageMs: 31_000, peer: '10.0.3.17:40022' }],
-    runningHooks: [{ kind: 'destroy', name: 'pool', ageMs: 500 }],
-    connections: { http1: 1, http2: 2, upgraded: 3 },
-    settings: {
-      probePort: { value: '8081', source: 'LAMEDUCK_PROBE_PORT' },
-      probePaths: { value: 'on', source: 'default' },
-    },
-    leadership: [{ name: 'shop-worker', isLeader: true, slowpaths: 0, attemptMs: undefined, renewalAgeMs: undefined }],
-    previousRun: { outcome: 'killed', phase: 'HasBeenReady' },
-  };
+const found: Inspection = {
+  schema: 'lameduck/inspect/v1',
+  pid: 1,
+  version: '1.0.0',
+  ageMs: 1_200,
+  isHeldUnready: false,
+  eventLoop: { isBlocked: true, blockedMs: 4_000, stack: ['block (file:///app/main.js:12:3)'] },
+  signals: [{ name: 'ShutdownInitiated', at: '2026-01-01T00:00:00.000Z', durationMs: 5_000 }],
+  shutdown: { reason: 'SIGTERM', elapsedMs: 7_000, budgetMs: 28_000, remainingMs: 21_000 },
+  requestsInFlight: 1,
+  longRunningRequests: 0,
+  oldestRequests: [{ method: 'GET', route: '/\x1b[2J', ageMs: 31_000, peer: '10.0.3.17:40022' }],
+  runningHooks: [{ kind: 'destroy', name: 'pool', ageMs: 500 }],
+  connections: { http1: 1, http2: 2, upgraded: 3 },
+  settings: {
+    probePort: { value: '8081', source: 'LAMEDUCK_PROBE_PORT' },
+    probePaths: { value: 'on', source: 'default' },
+  },
+  leadership: [{ name: 'shop-worker', isLeader: true, slowpaths: 0, attemptMs: undefined, renewalAgeMs: undefined }],
+  previousRun: { outcome: 'killed', phase: 'HasBeenReady' },
+};
+
+test('the page of `lameduck inspect` names unfinished work, and escapes control characters in a route', () => {
   assert.deepEqual(pageOf(found), [
     'process       1, lameduck 1.0.0',
     'state         shutting down: SIGTERM',
-    'budget        [##########..............................] 7.0s of 28.0s, 21.0s left',
+    'budget        [########......................] 7.0s of 28.0s, 21.0s left',
     'event loop    blocked for 4.0s; the lines below are 1.2s old',
-    'stack         block (file:///app/main.js:12:3)',
-    'waits for     destroy hook "pool" for 0.5s',
-    '              GET /?[2J from 10.0.3.17:40022 for 31.0s',
     'requests      1 in flight, 0 long-running',
     'connections   1 HTTP/1.1, 2 HTTP/2, 3 upgraded',
     'leadership    shop-worker: leader',
-    'settings      probePort 8081 (LAMEDUCK_PROBE_PORT)',
     'previous run  killed HasBeenReady',
     'signals       2026-01-01T00:00:00.000Z  ShutdownInitiated, after 5s',
+    'waits for     destroy hook "pool" for 0.5s',
+    '              GET /?[2J from 10.0.3.17:40022 for 31.0s',
+    'stack         block (file:///app/main.js:12:3)',
+    'settings      probePort 8081 (LAMEDUCK_PROBE_PORT)',
   ]);
+});
+
+test('the page of `lameduck inspect` shows every lifecycle signal in its first 24 lines, which fit into a small terminal', () => {
+  const signals = signalNames.map((name) => ({ name, at: '2026-01-01T00:00:00.000Z', durationMs: 5_000 }));
+  const oldestRequests = Array.from({ length: 20 }, () => ({ method: 'GET', route: '/', ageMs: 1, peer: '::1' }));
+  const stack = Array.from({ length: 50 }, () => 'block (file:///app/main.js:12:3)');
+  const eventLoop = { isBlocked: true, blockedMs: 4_000, stack };
+  const shown = pageOf({ ...found, signals, oldestRequests, eventLoop })
+    .slice(0, 23)
+    .join('\n');
+  for (const name of signalNames) assert.ok(shown.includes(`Z  ${name}, after`), shown);
+  assert.match(shown, /^waits for +destroy hook "pool"/m);
 });

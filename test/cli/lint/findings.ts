@@ -1,4 +1,4 @@
-// Runs lint on a manifest in memory, and includes its advice.
+// Runs the lint rules on a manifest in memory, and includes their advice.
 import { judge, type Finding } from '../../../src/cli/lint/judge.ts';
 import { readObjects } from '../../../src/cli/manifest/objects.ts';
 

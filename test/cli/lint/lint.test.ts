@@ -45,7 +45,7 @@ async function lintJson(t: TestContext, files: Readonly<Record<string, string>>)
   return { ...printed, code: code ?? -1 };
 }
 
-test('a lint finding has rule, file, line, path, value, remedy and link, and the exit code is 1', async (t) => {
+test('a finding of `lameduck lint` has rule, file, line, path, value, remedy and link, and the exit code is 1', async (t) => {
   const path = folder(t, { 'bad.yaml': bad, 'good.yaml': good });
   const { code, output } = await lameduck(t, ['lint', join(path, 'good.yaml'), join(path, 'bad.yaml')]);
   assert.equal(code, 1);
@@ -64,7 +64,7 @@ test('a lint finding has rule, file, line, path, value, remedy and link, and the
   );
 });
 
-test('lint of a correct manifest exits with 0, and reports advice only with the option for it', async (t) => {
+test('`lameduck lint` exits with 0 for a correct manifest, and reports advice only with the option --advice', async (t) => {
   const path = folder(t, { 'good.yaml': good });
   const file = join(path, 'good.yaml');
   assert.deepEqual(await lameduck(t, ['lint', file]), { code: 0, output: 'no errors in 1 workload\n' });
@@ -73,7 +73,7 @@ test('lint of a correct manifest exits with 0, and reports advice only with the 
   assert.match(output, /good\.yaml:8 {2}advice {2}no-memory-limit[^]*\nno errors, 1 advice in 1 workload\n$/);
 });
 
-test('lameduck lint reads standard input if the file argument is missing or is -', async (t) => {
+test('`lameduck lint` reads standard input if the file argument is missing or is -', async (t) => {
   for (const args of [[], ['-']]) {
     const command = disposed(t, new CommandUnderTest(process.execPath, [main, 'lint', ...args], { stdin: 'pipe' }));
     command.child.stdin?.end(bad);
@@ -82,7 +82,7 @@ test('lameduck lint reads standard input if the file argument is missing or is -
   }
 });
 
-test('the JSON of lameduck lint follows its schema, and the value of an absent field is null', async (t) => {
+test('the JSON of `lameduck lint` follows its schema, and has the value null for a field that the manifest lacks', async (t) => {
   const { code, schema, workloads, findings } = await lintJson(t, {
     'a.yaml': `${bad}---\nkind: ServiceMonitor\nmetadata: { name: shop }\n`,
   });
@@ -102,7 +102,7 @@ test('the JSON of lameduck lint follows its schema, and the value of an absent f
   assert.equal((JSON.parse(output) as Printed).findings[0]?.['value'], null);
 });
 
-test('the lint output for GitHub is escaped, and is empty for a correct manifest', async (t) => {
+test('the output of `lameduck lint` for GitHub is escaped, and is empty for a correct manifest', async (t) => {
   const path = folder(t, { 'a,b.yaml': bad, 'good.yaml': good });
   const { output } = await lameduck(t, ['lint', '--format', 'github', join(path, 'a,b.yaml')]);
   assert.match(
@@ -112,7 +112,7 @@ test('the lint output for GitHub is escaped, and is empty for a correct manifest
   assert.deepEqual(await lameduck(t, ['lint', '--format=github', join(path, 'good.yaml')]), { code: 0, output: '' });
 });
 
-test('an annotation with a reason suppresses a lint finding, on the object or on its pods', async (t) => {
+test('an annotation with a reason suppresses a finding of `lameduck lint`, on the object or on its pods', async (t) => {
   const note = 'lameduck/ignore-pre-stop-fills-grace-period: it serves nothing';
   const onObject = bad.replace('  name: shop\n', `  name: shop\n  annotations:\n    ${note}\n`);
   const onPods = bad.replace('    spec:\n', `    metadata:\n      annotations:\n        ${note}\n    spec:\n`);
@@ -126,7 +126,7 @@ test('an annotation with a reason suppresses a lint finding, on the object or on
   }
 });
 
-test('an annotation without a reason, or with an unknown rule, is an error and suppresses no lint finding', async (t) => {
+test('an annotation without a reason or with an unknown rule is an error for `lameduck lint`, and suppresses no finding', async (t) => {
   for (const note of ['lameduck/ignore-pre-stop-fills-grace-period: ""', 'lameduck/ignore-pre-stop: fine']) {
     const manifest = bad.replace('  name: shop\n', `  name: shop\n  annotations:\n    ${note}\n`);
     const { findings } = await lintJson(t, { 'a.yaml': manifest });
@@ -140,7 +140,7 @@ test('an annotation without a reason, or with an unknown rule, is an error and s
   }
 });
 
-test('lameduck lint names invalid documents and unknown kinds by file and line, and checks the other documents', async (t) => {
+test('`lameduck lint` names invalid documents and unknown kinds by file and line, and checks the remaining documents', async (t) => {
   const list = `kind: List\nitems:\n${bad.replace(/^/gm, '    ').replace('    kind', '  - kind').trimEnd()}\n`;
   const { findings, skipped } = await lintJson(t, {
     'broken.yaml': `kind: Pod\n  metadata: {}\n---\n${bad}`,
@@ -159,7 +159,7 @@ test('lameduck lint names invalid documents and unknown kinds by file and line, 
   ]);
 });
 
-test('lameduck lint never crashes on a field of an unexpected type', async (t) => {
+test('`lameduck lint` never crashes on a field of an unexpected type', async (t) => {
   const wrong = ['null', '[]', '"text"', '7', '{}', '[null]', '[7]', '[{}]'];
   const paths = [
     'metadata: X',
@@ -200,7 +200,7 @@ for (const [args, problem] of [
   ],
   [['--advise'], /^lameduck lint: Unknown option '--advise'/],
 ] as const) {
-  test(`lameduck lint ${args.join(' ')} exits with 2, and prints the reason and a hint`, async (t) => {
+  test(`the command lameduck lint ${args.join(' ')} exits with 2, and prints the reason and a hint`, async (t) => {
     const { code, output } = await lameduck(t, ['lint', ...args]);
     assert.equal(code, 2);
     assert.match(output, problem);
@@ -208,7 +208,7 @@ for (const [args, problem] of [
   });
 }
 
-test('H-080 lameduck lint finds a preStop sleep that a version of Kubernetes removes, and only with that version', async (t) => {
+test('H-080 `lameduck lint` finds a preStop sleep that a version of Kubernetes removes, if that version is given', async (t) => {
   const file = join(folder(t, { 'good.yaml': good }), 'good.yaml');
   for (const version of ['1.29', 'v1.29.4']) {
     const { code, output } = await lameduck(t, ['lint', '--kubernetes-version', version, file]);
@@ -219,10 +219,12 @@ test('H-080 lameduck lint finds a preStop sleep that a version of Kubernetes rem
   assert.match((await lameduck(t, ['lint', '--help'])).output, /\n {2}--kubernetes-version 1\.29 /);
 });
 
-test('lint --help begins with examples, and its output has no colour without a terminal or with NO_COLOR', async (t) => {
+test('`lameduck lint --help` begins with examples, and its output has no colour without a terminal or with NO_COLOR', async (t) => {
   const { code, output } = await lameduck(t, ['lint', '--help'], { FORCE_COLOR: '' });
   assert.equal(code, 0);
   assert.match(output, /^Examples:\n {2}lameduck lint /);
+  assert.equal((await lameduck(t, ['lint', '-h'])).output, output);
+  assert.match((await lameduck(t, ['-h'])).output, /^Examples:\n {2}lameduck rehearse /);
   const file = join(folder(t, { 'bad.yaml': bad }), 'bad.yaml');
   const plain = await lameduck(t, ['lint', file]);
   assert.ok(!plain.output.includes('\x1b'));

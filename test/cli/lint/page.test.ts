@@ -11,7 +11,7 @@ interface Section {
   readonly name: string;
   readonly severity: string;
   readonly examples: readonly string[];
-  /** minor is the minor version of Kubernetes with which the section checks its examples. */
+  /** The minor version of Kubernetes with which the section checks its examples. */
   readonly minor: number | undefined;
 }
 
@@ -59,7 +59,7 @@ for (const { name, severity, minor, examples } of sections) {
   });
 }
 
-test('each lint finding says what to do, and every message is a sentence', () => {
+test('each finding of `lameduck lint` says what to do, and every message is a sentence', () => {
   for (const { examples, minor } of sections) {
     for (const { message, remedy } of findingsIn(examples[0] ?? '', minor)) {
       assert.match(message, /^[A-Z].*\.$/);
@@ -68,61 +68,61 @@ test('each lint finding says what to do, and every message is a sentence', () =>
   }
 });
 
-// Checks that docs/lint.md has a section for each of the lint findings below.
+// Checks that docs/lint.md has a section for each of the given rules.
 const finds = (...names: string[]): void => {
   const written = sections.map(({ name }) => name);
   for (const name of names) assert.ok(written.includes(name), name);
 };
 
-test('H-043, H-061, H-062, P-075 lameduck lint adds up all durations that must fit into the grace period', () => {
+test('H-043, H-061, H-062, P-075 `lameduck lint` adds up all times that must fit into the grace period', () => {
   finds('grace-period-zero', 'pre-stop-fills-grace-period', 'drain-exceeds-grace-period', 'wrong-grace-period');
 });
 
-test('H-080 lameduck lint finds a preStop sleep that a version of Kubernetes removes or rejects', () => {
+test('H-080 `lameduck lint` finds a preStop sleep that a version of Kubernetes removes or rejects', () => {
   finds('dropped-pre-stop-sleep', 'rejected-pre-stop-sleep');
 });
 
-test('H-045, H-063, P-076 lameduck lint finds a pod without a shutdown delay, and a pod with two shutdown delays', () => {
+test('H-045, H-063, P-076 `lameduck lint` finds a pod without a shutdown delay, and a pod with two shutdown delays', () => {
   finds('zero-delay', 'no-delay', 'two-delays');
 });
 
-test('H-047, H-049, H-052, H-072, H-074 lameduck lint compares the shutdown delay and the keep-alive timeout with the load balancer or proxy', () => {
+test('H-047, H-049, H-052, H-072, H-074 `lameduck lint` compares the shutdown delay and the keep-alive timeout with the load balancer or proxy', () => {
   finds('delay-shorter-than-readiness', 'delay-shorter-than-load-balancer', 'keep-alive-shorter-than-load-balancer');
 });
 
-test('H-048 lameduck lint compares the shutdown delay with the health check of a load balancer', () => {
+test('H-048 `lameduck lint` compares the shutdown delay with the health check of a load balancer', () => {
   finds('delay-shorter-than-load-balancer');
 });
 
-test('H-050 lameduck lint compares the drain with the timeout of a load balancer or proxy', () => {
+test('H-050 `lameduck lint` compares the drain with the timeout of a load balancer or proxy', () => {
   finds('drain-shorter-than-proxy-timeout');
 });
 
-test('H-051 lameduck lint compares the deregistration delay of a load balancer with the drain', () => {
+test('H-051 `lameduck lint` compares the deregistration delay of a load balancer with the drain', () => {
   finds('deregistration-delay-shorter-than-drain');
 });
 
-test('H-064, H-065, H-066, H-069 lameduck lint finds rollouts that lose pods or cannot proceed', () => {
+test('H-064, H-065, H-066, H-069 `lameduck lint` finds rollouts that remove too many pods or that cannot proceed', () => {
   finds('rollout-without-pods', 'fewer-pods-in-rollout', 'stuck-rollout', 'single-replica', 'short-progress-deadline');
 });
 
-test('H-081 lameduck lint advises against pods that all run in one zone', () => {
+test('H-081 `lameduck lint` advises against pods that all run in one zone', () => {
   finds('single-zone');
 });
 
-test('H-067, H-068 lameduck lint finds disruption budgets and autoscalers that contradict themselves', () => {
+test('H-067, H-068 `lameduck lint` finds disruption budgets and autoscalers with contradicting fields', () => {
   finds('blocked-drain', 'autoscaler-bounds', 'two-autoscalers');
 });
 
-test('H-017, H-073, H-079 lameduck lint finds Services and routes that send requests to no pod', () => {
+test('H-017, H-073, H-079 `lameduck lint` finds Services and routes whose requests reach no pod', () => {
   finds('publish-not-ready-addresses', 'service-selects-job', 'dead-route', 'probe-host');
 });
 
-test('H-075, H-076, H-077, H-078, H-081 lameduck lint advises on missing and repeated fields of a container', () => {
+test('H-075, H-076, H-077, H-078, H-081 `lameduck lint` advises on container fields that are missing or repeated', () => {
   finds('duplicate-name', 'long-port-name', 'moving-image-tag', 'leader-election-without-token', 'no-memory-limit');
 });
 
-test('H-070, H-071, K-223 lameduck lint finds probe mistakes that a cluster accepts silently', () => {
+test('H-070, H-071, K-223 `lameduck lint` finds mistakes in probes that the API server accepts', () => {
   finds('liveness-is-readiness', 'liveness-before-readiness', 'probe-timeout-exceeds-period', 'slow-startup-probe');
   finds('tcp-liveness', 'shell-command', 'invalid-probe', 'unknown-probe-port');
 });

@@ -7,7 +7,7 @@ const names = (content: string): string[] => readObjects(content, 'all.yaml').ob
 const reasons = (content: string): string[] =>
   readObjects(content, 'all.yaml').unreadable.map(({ file, line, reason }) => `${file}:${String(line)}: ${reason}`);
 
-test('an invalid document in a manifest is named by file and line, and the other documents are read', () => {
+test('an invalid document in a manifest is reported with file and line, and the other documents are read', () => {
   const content = [
     'kind: Pod',
     'metadata: { name: first }',
@@ -23,7 +23,7 @@ test('an invalid document in a manifest is named by file and line, and the other
   assert.deepEqual(reasons(content), ['all.yaml:5: this is not YAML: Missing closing "quote']);
 });
 
-test('the items of a List are read as objects, and each field has its line', () => {
+test('the items of a List are read as objects, and each of their fields has its line', () => {
   const content = [
     '# rendered',
     'kind: List',
@@ -52,7 +52,7 @@ test('the items of a List are read as objects, and each field has its line', () 
   assert.equal(objects[0].lineOf(['status', 'phase']), 4);
 });
 
-test('aliases and merge keys in YAML are resolved, with the line of each field', () => {
+test('aliases and merge keys in YAML are resolved, and each field has its line', () => {
   const content = 'kind: Pod\nbase: &base\n  grace: 5\nspec: *base\nother: { <<: *base, more: 1 }\n';
   const [pod] = readObjects(content, 'alias.yaml').objects;
   assert.deepEqual([pod?.fields['spec'], pod?.fields['other']], [{ grace: 5 }, { grace: 5, more: 1 }]);
@@ -76,7 +76,7 @@ test('numbers and booleans in a manifest are parsed as in YAML 1.1, except that 
   assert.deepEqual([kind, mode, wanted, when, ports], ['Pod', 420, true, '2026-01-01', '22:22']);
 });
 
-test('a duplicate YAML key is reported, and the object is read', () => {
+test('a duplicate key in YAML is reported, and the object is read in spite of it', () => {
   const content = 'kind: Pod\nmetadata:\n  name: old\n  name: new\n';
   assert.deepEqual(names(content), ['new']);
   assert.deepEqual(reasons(content), ['all.yaml:4: the key is repeated, and the last value takes effect']);

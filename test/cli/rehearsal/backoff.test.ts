@@ -10,8 +10,8 @@ import {
   type BackoffLimits,
 } from '../../../src/cli/rehearsal/backoff.ts';
 
-// Returns the delay before each restart of a container, in seconds. Each instance of the container runs for the given
-// seconds.
+// Returns the delay before each restart of a container, in seconds. `runs` has the number of seconds for which each
+// instance runs.
 function delays(runs: readonly number[], limits: BackoffLimits): number[] {
   let backoff: Backoff | undefined;
   let now = 0;
@@ -38,7 +38,7 @@ for (const { runs, limits, delays: expected } of vectors) {
   });
 }
 
-test('K-148 a container that a probe has killed restarts at once if the previous instance exited longer ago than the back-off delay', () => {
+test('K-148 a container that the kubelet kills for a failed probe restarts at once if the previous instance exited longer ago than the back-off delay', () => {
   const backoff = stepped(undefined, 1_000, 1_000);
   assert.equal(delayUntil(backoff, 1_000, 12_000), 0);
   assert.equal(delayUntil(backoff, 1_000, 5_000), 6_000);

@@ -1,4 +1,4 @@
-// Tests which changes of the manifest `lameduck rehearse` suggests for each cause of lost requests.
+// Tests which changes to the manifest `lameduck rehearse` suggests for each cause of lost requests.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { changesFor } from '../../../src/cli/rehearsal/changes.ts';
@@ -73,12 +73,23 @@ for (const [cause, story, expected] of [
   ['lastEndpointNotReady', deleted, ['shop.yaml:4 spec.replicas: not set -> 2']],
   ['keptConnectionsCut', refused, []],
 ] as readonly (readonly [string, Story, string[]])[]) {
-  test(`for the cause ${cause} lameduck rehearse suggests ${expected[0] ?? 'no change of the manifest'}`, () => {
+  test(`for the cause ${cause}, lameduck rehearse suggests ${expected[0] ?? 'no change to the manifest'}`, () => {
     assert.deepEqual(changes(cause, story), expected);
   });
 }
 
-test('lameduck rehearse suggests two changes if the new preStop hook does not fit into the grace period', () => {
+test('for a postStart hook that does not end, lameduck rehearse names the hook of the container that serves', () => {
+  const withHook = deployment.replace(
+    '          ports:',
+    '          lifecycle: { postStart: { exec: { command: [wait] } } }\n          ports:',
+  );
+  assert.deepEqual(changes('postStartNeverEnded', [], withHook), [
+    `shop.yaml:13 ${container}.lifecycle.postStart: {"exec":{"command":["wait"]}}`,
+  ]);
+  assert.deepEqual(changes('postStartNeverEnded', []), []);
+});
+
+test('lameduck rehearse suggests a preStop hook and a longer grace period if the hook does not fit into the present one', () => {
   const short = deployment.replace(': 30', ': 8');
   const sleeping = short.replace(
     '          ports:',
@@ -90,14 +101,14 @@ test('lameduck rehearse suggests two changes if the new preStop hook does not fi
   ]);
 });
 
-test('lameduck rehearse suggests a longer LAMEDUCK_SHUTDOWN_DELAY_DURATION, if set, instead of a preStop hook', () => {
+test('`lameduck rehearse` suggests a longer LAMEDUCK_SHUTDOWN_DELAY_DURATION instead of a preStop hook if the variable is set', () => {
   const own = deployment.replace('HOST, value: 127.0.0.1', 'LAMEDUCK_SHUTDOWN_DELAY_DURATION, value: 0s');
   assert.deepEqual(changes('listenerClosedTooEarly', refused, own), [
     `shop.yaml:12 ${container}.env[0].value: "0s" -> "5s"`,
   ]);
 });
 
-test('K-175 lameduck rehearse suggests no change for an eviction, because no field lengthens its grace period', () => {
+test('K-175 `lameduck rehearse` suggests no change for an eviction, because no field makes its grace period longer', () => {
   const evicted: Story = killed.map(([at, kind, detail = {}]) => [
     at,
     kind,

@@ -37,7 +37,7 @@ test('K-100, K-220 PID 1 without its own signal handler ignores SIGTERM', { skip
   const container = start(t, nodeProgram(`console.log('pid', process.pid); ${waits}`));
   await printed(container, 'pid 1');
   container.signal('SIGTERM');
-  // Node's built-in handler for SIGTERM removes itself and raises the signal again.
+  // Node's built-in handler for SIGTERM removes itself and then sends the signal again.
   await until(() => container.handles('SIGTERM') === false);
   const { output } = (await container.run(['echo', 'still here'])) as { output: string };
   assert.equal(output.trim(), 'still here');
@@ -45,7 +45,7 @@ test('K-100, K-220 PID 1 without its own signal handler ignores SIGTERM', { skip
   assert.deepEqual(await container.exited, { code: 137, signal: 'SIGKILL' });
 });
 
-test('K-100 without a PID namespace a signal without a handler kills the process', async (t) => {
+test('K-100 without a PID namespace, a signal without a handler kills the process', async (t) => {
   const container = start(t, nodeProgram(`console.log('up'); ${waits}`), []);
   await printed(container, 'up');
   container.signal('SIGTERM');
@@ -55,6 +55,30 @@ test('K-100 without a PID namespace a signal without a handler kills the process
 test('K-108, K-222 the exit code of a container is that of its main process', async (t) => {
   const container = start(t, nodeProgram('process.exit(7)'));
   assert.deepEqual(await container.exited, { code: 7, signal: undefined });
+});
+
+test('K-108 the exit code of a killed container does not depend on how much the container prints', async (t) => {
+  const container = start(
+    t,
+    nodeProgram(`
+      const some = 'x'.repeat(65_536);
+      const print = () => {
+        process.stdout.write(some);
+        process.stderr.write(some, () => setImmediate(print));
+      };
+      print();
+    `),
+  );
+  await printed(container, 'xxx');
+  container.signal('SIGKILL');
+  assert.deepEqual(await container.exited, { code: 137, signal: 'SIGKILL' });
+});
+
+test('the output of a container has no colours and no other control characters', async (t) => {
+  const text = '\u001b[31mError:\u001b[0m\u001b]0;title\u0007 it \u001b[2Jfailed\u0000\u0008\r\n\tat x';
+  const container = start(t, nodeProgram(`console.log(${JSON.stringify(text)})`));
+  await container.exited;
+  await printed(container, 'Error: it failed\n\tat x\n');
 });
 
 test('K-099, K-219 only the main process of a container gets the stop signal', { skip: whyNoNamespace }, async (t) => {
@@ -76,7 +100,7 @@ test('K-099, K-219 only the main process of a container gets the stop signal', {
 
 for (const isolated of [isolation, []]) {
   const where = isolated.length > 0 ? 'in a PID namespace' : 'without a PID namespace';
-  test(`a process that has left its process tree ends with its container, ${where}`, async (t) => {
+  test(`a process that has left the process tree of its container ends with the container, ${where}`, async (t) => {
     const container = start(
       t,
       nodeProgram(`
@@ -115,7 +139,7 @@ test(
     await printed(container, 'up');
     const main = container.pid ?? 0;
     const parent = parentOf(main);
-    // The parent is suspended, so that it cannot reap the main process.
+    // While the parent is suspended, it cannot reap the main process.
     process.kill(parent, 'SIGSTOP');
     try {
       process.kill(main, 'SIGKILL');

@@ -37,7 +37,7 @@ test('K-126, K-127, K-131, K-218 each node continues to send connections to a de
   assert.deepEqual(everyNode(down, 12_100), ['others', 'others', 'others']);
 });
 
-test('K-128 a node without a ready endpoint uses an endpoint that is serving and terminating', () => {
+test('K-128 a node on which no endpoint is ready uses endpoints that are serving and terminating', () => {
   const down = afterChange(service(false), 10_000, deleted);
   assert.equal(destination(down, 0, 20_000), 'pod');
 });
@@ -47,7 +47,7 @@ test('K-129, K-132 a node refuses connections if the last endpoint is terminatin
   assert.equal(destination(down, 0, 20_000), 'refused');
 });
 
-test('K-132 a node refuses connections before it knows the first endpoint, and after the last one is gone', () => {
+test('K-132 a node refuses connections before it knows an endpoint, and after the last endpoint is removed', () => {
   assert.equal(destination(service(false), 0, 1_299), 'refused');
   assert.equal(destination(service(false), 0, 1_300), 'pod');
   assert.equal(destination(afterChange(service(false), 5_000, undefined), 0, 20_000), 'refused');

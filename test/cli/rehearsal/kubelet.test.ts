@@ -15,8 +15,8 @@ const fails = { kind: 'exec', command: ['false'] } as const;
 const kindsOf = (pod: PodUnderTest, kinds: readonly EventKind[]): string[] =>
   pod.log.events.filter(({ kind }) => kinds.includes(kind)).map(({ kind }) => kind);
 
-void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
-  it('K-082, K-090 the simulated kubelet runs preStop, sends the stop signal after it, and reports the exit', async (t) => {
+void describe('the simulated kubelet of a rehearsal', { concurrency: true }, () => {
+  it('K-082, K-090 the simulated kubelet runs preStop, then sends the stop signal, and reports the exit', async (t) => {
     const container = containerSpec({ command: endsOnSigterm, preStop: { kind: 'sleep', seconds: 1 } });
     const pod = PodUnderTest.start(t, { containers: [container] });
     await pod.output('up');
@@ -42,7 +42,7 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
     assert.equal(pod.log.of('containerExited')[0]?.detail['code'], 137);
   });
 
-  it('K-104, K-105 the simulated kubelet ends a sidecar after the regular containers, but starts its preStop hook at once', async (t) => {
+  it("K-104, K-105 the simulated kubelet ends a sidecar after the regular containers, but starts the sidecar's preStop hook at once", async (t) => {
     const slow = nodeProgram(
       `process.on('SIGTERM', () => setTimeout(() => process.exit(), 500)); console.log('up'); ${waits}`,
     );
@@ -62,12 +62,12 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
     ]);
   });
 
-  it('K-062, K-148 a container that fails its liveness probe restarts at once, and the pod stays ready until it has ended', async (t) => {
+  it('K-062, K-148 a container that fails its liveness probe restarts at once, and its pod stays ready until the old instance has ended', async (t) => {
     const command = nodeProgram(
       `process.on('SIGTERM', () => setTimeout(() => process.exit(), 500)); console.log('up'); ${waits}`,
     );
-    // Use a TCP probe for readiness. When the container ends, the kernel also kills the command of an exec probe. Its
-    // failure could make the pod unready before the exit of the container is seen.
+    // Use a TCP probe for readiness. The kernel kills the command of an exec probe together with the container. This
+    // failed probe could make the pod unready before the kubelet has seen the exit.
     const connects = { kind: 'tcp', port: await listen(t, createServer()) } as const;
     const probes = [
       probeSpec({ type: 'liveness', handler: fails }),
@@ -82,7 +82,7 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
     assert.equal(pod.log.of('containerBackOff').length, 0);
   });
 
-  it('K-148 a container restarts at once after a second kill by a probe, because the first kill causes no back-off', async (t) => {
+  it('K-148 a container also restarts at once after a probe has killed it a second time, because the first kill starts no back-off', async (t) => {
     const probes = [probeSpec({ type: 'liveness', handler: fails })];
     const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: endsOnSigterm, probes })] });
     await pod.event('containerStarted', ({ detail }) => detail['restarts'] === 2);
@@ -90,7 +90,7 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
     await pod.event('containerBackOff');
   });
 
-  it('a pod ends if its only container fails liveness and is not restarted', async (t) => {
+  it('a pod ends if its only container fails its liveness probe and is not restarted', async (t) => {
     const probes = [probeSpec({ type: 'liveness', handler: fails, terminationGracePeriodSeconds: 60 })];
     const containers = [containerSpec({ command: endsOnSigterm, probes })];
     const pod = PodUnderTest.start(t, { containers, restartPolicy: 'Never' });
@@ -116,8 +116,8 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
     const probes = [probeSpec({ type: 'readiness', handler: fails, periodSeconds: 60 })];
     const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: endsOnSigterm, probes })] });
     await pod.event('probe');
-    // The other pod starts later, and its probe runs after five seconds. So five seconds have passed for the first pod
-    // too.
+    // The other pod starts later, and its probe runs after five seconds. When this probe runs, five seconds have passed
+    // for the first pod too.
     const liveness = probeSpec({ type: 'liveness', handler: passes, periodSeconds: 5 });
     const other = PodUnderTest.start(t, {
       containers: [containerSpec({ command: endsOnSigterm, probes: [liveness] })],
@@ -155,7 +155,7 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
     );
   });
 
-  it('K-149 a container is not restarted under the policy Never, or after success under OnFailure', async (t) => {
+  it('K-149 a container is not restarted with the policy Never, nor after exit code 0 with OnFailure', async (t) => {
     for (const [restartPolicy, code] of [
       ['Never', 1],
       ['OnFailure', 0],
@@ -163,7 +163,8 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
       const command = nodeProgram(`process.exit(${String(code)})`);
       const pod = PodUnderTest.start(t, { containers: [containerSpec({ command })], restartPolicy });
       await pod.event('containerExited');
-      // The kubelet checks its containers once per second. When the second pod has been restarted, a second has passed.
+      // The kubelet checks its containers once per second. When the second pod has been restarted, at least a second
+      // has passed.
       const other = PodUnderTest.start(t, { containers: [containerSpec({ command })] });
       await other.event('containerStarted', ({ detail }) => detail['restarts'] === 1);
       assert.equal(pod.log.of('containerStarted').length, 1, restartPolicy);
@@ -198,7 +199,7 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
     await pod.event('probe', ({ at }) => at > signal.at);
   });
 
-  it('K-087 a container that has already exited gets neither preStop nor a signal', async (t) => {
+  it('K-087 a container that has already exited gets neither a preStop hook nor a signal', async (t) => {
     const pod = PodUnderTest.start(t, {
       containers: [containerSpec({ command: nodeProgram('process.exit()'), preStop: { kind: 'sleep', seconds: 1 } })],
       restartPolicy: 'Never',
@@ -208,7 +209,7 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
     assert.deepEqual(kindsOf(pod, ['preStopStarted', 'stopSignal']), []);
   });
 
-  it('K-091 a preStop hook is abandoned at the end of the grace period, and SIGTERM is sent after that', async (t) => {
+  it('K-091 a preStop hook is abandoned at the end of the grace period, and the container then gets SIGTERM', async (t) => {
     const preStop = { kind: 'exec', command: ['sleep', '60'] } as const;
     const pod = PodUnderTest.start(t, {
       containers: [containerSpec({ command: endsOnSigterm, preStop })],
@@ -224,7 +225,7 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
   });
 
   it('K-059, K-169 a container without a readiness probe becomes ready without a probe, less than two seconds after the start of the scenario', async (t) => {
-    // The first liveness probe runs two seconds after the start, so the pod must be ready before it.
+    // The pod must be ready before the first liveness probe, which runs two seconds after the start.
     const probes = [probeSpec({ type: 'liveness', handler: passes, periodSeconds: 2 })];
     const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: endsOnSigterm, probes })] });
     await pod.event('readinessChanged', ({ detail }) => detail['isReady'] === true);
@@ -239,7 +240,7 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
     await pod.output('up');
     void pod.kubelet.delete();
     const signal = await pod.event('stopSignal');
-    // The probes of the sidecar and of the container have the same period. So the container's own probe would run
+    // The probes of the sidecar and of the container have the same period. A probe of the container would therefore run
     // between two probes of the sidecar.
     const first = await pod.event('probe', ({ at }) => at > signal.at);
     await pod.event('probe', ({ at }) => at > first.at);
@@ -247,15 +248,21 @@ void describe('the kubelet of a rehearsal', { concurrency: true }, () => {
     assert.deepEqual([...new Set(probed.map(({ detail }) => detail['container']))], ['proxy']);
   });
 
-  it('K-168 a kill by a probe finishes before a deleted pod is ended, with only one stop signal', async (t) => {
+  it('K-167, K-168 if a pod is deleted while a probe kills its container, the kubelet still restarts the container, and then ends it', async (t) => {
     const slow = nodeProgram(
       `process.on('SIGTERM', () => setTimeout(() => process.exit(), 1_000)); console.log('up'); ${waits}`,
     );
     const probes = [probeSpec({ type: 'liveness', handler: fails, initialDelaySeconds: 1 })];
-    const pod = PodUnderTest.start(t, { containers: [containerSpec({ command: slow, probes })] });
+    const pod = PodUnderTest.start(t, {
+      containers: [containerSpec({ command: slow, probes })],
+      terminationGracePeriodSeconds: 2,
+    });
     await pod.event('stopSignal');
     await pod.kubelet.delete();
     assert.deepEqual(kindsOf(pod, ['stopSignal', 'containerStarted', 'containerExited']), [
+      'containerStarted',
+      'stopSignal',
+      'containerExited',
       'containerStarted',
       'stopSignal',
       'containerExited',

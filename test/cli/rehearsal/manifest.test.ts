@@ -49,10 +49,10 @@ function podOf(reading: ManifestReading): PodSpec {
   return reading.pod;
 }
 
-test('lameduck rehearse reads a Deployment with its probes, hooks and sidecars', () => {
+test('`lameduck rehearse` reads a Deployment with its probes, hooks and sidecars', () => {
   const reading = read(deployment, { proxy: ['node', 'proxy.js'] });
-  const { name, containers, terminationGracePeriodSeconds, restartPolicy } = podOf(reading);
-  assert.deepEqual([name, terminationGracePeriodSeconds, restartPolicy], ['shop', 45, 'Always']);
+  const { containers, terminationGracePeriodSeconds, restartPolicy } = podOf(reading);
+  assert.deepEqual([terminationGracePeriodSeconds, restartPolicy], [45, 'Always']);
   const [proxy, shop] = containers;
   assert.deepEqual([proxy?.name, proxy?.isSidecar, proxy?.command], ['proxy', true, ['node', 'proxy.js']]);
   assert.deepEqual(shop?.preStop, { kind: 'sleep', seconds: 5 });
@@ -91,23 +91,32 @@ test('K-008 a probe with an unknown port name can never run', () => {
   assert.deepEqual(handler, { kind: 'broken', reason: 'no port of the container is named "web"' });
 });
 
-test('K-038 $(VAR) in an argument is expanded only from static variables, and $$ becomes $', () => {
+test('K-038 $(VAR) in an argument is expanded only from variables with a literal value, and $$ becomes $', () => {
   assert.equal(expand('$(A)-$(B)-$$(A)-$A', { A: 'x' }), 'x-$(B)-$(A)-$A');
 });
 
-test('lameduck rehearse leaves out a container without a command, with a warning', () => {
+test('`lameduck rehearse` skips a container without a command, with a warning', () => {
   const reading = read(deployment);
   assert.ok('warnings' in reading);
   assert.match(reading.warnings.join(), /container proxy is not run: give its command with --container proxy=COMMAND/);
 });
 
-test('lameduck rehearse names a document that is not YAML by file and line, and reads the other documents', () => {
+test('`lameduck rehearse` warns if a command is given for a container that the manifest lacks', () => {
+  const reading = read(deployment, { proxy: ['proxy'], porxy: ['proxy'] });
+  assert.ok('warnings' in reading);
+  assert.deepEqual(
+    reading.warnings.filter((one) => one.includes('porxy')),
+    ['no container is named porxy, so its command is not run'],
+  );
+});
+
+test('`lameduck rehearse` names a document that is not YAML by file and line, and reads the other documents', () => {
   const reading = read(`a: [\n---\n${deployment}`, { proxy: ['proxy'] });
   assert.ok('warnings' in reading);
   assert.match(reading.warnings[0] ?? '', /^shop\.yaml:\d+: /);
 });
 
-test('lameduck rehearse sends requests to the target port of the Service in the manifest', () => {
+test('`lameduck rehearse` sends requests to the target port of the Service in the manifest', () => {
   const service = '---\nkind: Service\nspec: { selector: { app: shop }, ports: [{ port: 80, targetPort: web }] }\n';
   const labelled = deployment
     .replace('template:\n', 'template:\n    metadata: { labels: { app: shop } }\n')
@@ -138,13 +147,13 @@ for (const [from, to, problem] of [
   ['Port: 8080', 'Port: 65536', '23: .*ports\\[0\\].containerPort must be an integer from 1 to 65535, got 65536'],
   ['port: 9090', 'port: 0', '34: .*grpc.port must be an integer from 1 to 65535, got 0'],
 ] as const) {
-  test(`lameduck rehearse rejects ${to}, with file and line`, () => {
+  test(`the command lameduck rehearse rejects an invalid field such as ${to}, and names file and line`, () => {
     const reading = read(deployment.replace(from, to), { proxy: ['proxy'] });
     assert.ok('problem' in reading);
     assert.match(reading.problem, new RegExp(`^shop\\.yaml:${problem}$`));
   });
 }
 
-test('lameduck rehearse reports a manifest without a pod, with the name of the file', () => {
+test('`lameduck rehearse` reports a manifest that contains no pod, with the name of the file', () => {
   assert.deepEqual(read('kind: ConfigMap'), { problem: 'shop.yaml has no pod' });
 });

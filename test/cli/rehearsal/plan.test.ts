@@ -9,7 +9,7 @@ function plan(...args: readonly string[]): Plan {
   return read;
 }
 
-test('by default lameduck rehearse runs the scenario rollout with 200 requests per second on 40 keep-alive connections', () => {
+test('by default `lameduck rehearse` runs the scenario rollout with 200 requests per second on 40 keep-alive connections', () => {
   const { command, scenarios: names, rate, connections, propagations, requests, seed } = plan('--', 'npm', 'start');
   assert.deepEqual(
     { command, names, rate, connections, propagations, requests, seed },
@@ -25,11 +25,11 @@ test('by default lameduck rehearse runs the scenario rollout with 200 requests p
   );
 });
 
-test('options after the command belong to the rehearsed command', () => {
+test('options after the command of `lameduck rehearse` belong to the rehearsed command', () => {
   assert.deepEqual(plan('--rate', '10', '--', 'node', '--rate', '20').command, ['node', '--rate', '20']);
 });
 
-test('lameduck rehearse --request is a path, or a method and a path, and can be repeated', () => {
+test('`lameduck rehearse --request` is a path, or a method and a path, and can be repeated', () => {
   const { requests } = plan('--request', '/a', '--request', 'POST /b?c=d', '--', 'x');
   assert.deepEqual(requests, [
     { method: 'GET', path: '/a' },
@@ -37,19 +37,18 @@ test('lameduck rehearse --request is a path, or a method and a path, and can be 
   ]);
 });
 
-test('lameduck rehearse --propagation is a list of durations, and plain numbers are seconds', () => {
+test('`lameduck rehearse --propagation` takes a list of durations, and reads plain numbers as seconds', () => {
   assert.deepEqual(plan('--propagation', '0,2,5s,250ms', '--', 'x').propagations, [0, 2_000, 5_000, 250]);
 });
 
-test('lameduck rehearse --container runs a command through a shell that is replaced by the command', () => {
-  assert.deepEqual(plan('--container', 'proxy=node proxy.js', '--', 'x').commands.get('proxy'), [
-    'sh',
-    '-c',
-    'exec node proxy.js',
-  ]);
+test('`lameduck rehearse --container` starts a command with a shell, and the command then replaces the shell', () => {
+  assert.deepEqual(
+    plan('--manifest', 'pod.yaml', '--container', 'proxy=node proxy.js', '--', 'x').commands.get('proxy'),
+    ['sh', '-c', 'exec node proxy.js'],
+  );
 });
 
-test('K-221 lameduck rehearse --all runs every scenario', () => {
+test('K-221 `lameduck rehearse --all` runs every scenario', () => {
   assert.deepEqual(plan('--all', '--', 'x').scenarios, [
     'rollout',
     'scale-down',
@@ -69,25 +68,30 @@ for (const [args, problem] of [
   [['--rate', 'fast', '--', 'x'], '--rate must be an integer from 1 to 100000, got "fast"'],
   [['--port', '0', '--', 'x'], '--port must be an integer from 1 to 65535, got "0"'],
   [['--scenario', 'roll', '--', 'x'], `--scenario must be one of ${Object.keys(scenarios).join(', ')}, got "roll"`],
-  [['--propagation', 'soon', '--', 'x'], '--propagation must be a list of durations such as 2s,5s, got "soon"'],
+  [
+    ['--propagation', '2,soon,x', '--', 'x'],
+    '--propagation must be a list of durations up to 1h, such as 2s,5s, got "2,soon,x"',
+  ],
+  [['--propagation', '2h', '--', 'x'], '--propagation must be a list of durations up to 1h, such as 2s,5s, got "2h"'],
   [['--stream', 'events', '--', 'x'], '--stream must begin with "/", got "events"'],
   [['--request', 'GET', '--', 'x'], '--request must be a path or a method and a path, got "GET"'],
-  [['--container', 'proxy', '--', 'x'], '--container must be NAME=COMMAND, got "proxy"'],
+  [['--container', 'a=b', '--', 'x'], '--container needs --manifest, which describes the container'],
+  [['--manifest', 'x', '--container', 'proxy', '--', 'x'], '--container must be NAME=COMMAND, got "proxy"'],
   [['npm', 'start'], 'expected a command after --, such as: -- npm start'],
   [['npm', '--', 'start'], '"npm" is not an option: write the command after --'],
   [[], 'expected a command after --, such as: -- npm start'],
 ] as const) {
-  test(`lameduck rehearse rejects the arguments ${JSON.stringify(args)}`, () => {
+  test(`the command lameduck rehearse rejects the arguments ${JSON.stringify(args)}`, () => {
     assert.deepEqual(readPlan(args, 7), { problem });
   });
 }
 
-test('lameduck rehearse names an unknown option', () => {
+test('`lameduck rehearse` names an unknown option', () => {
   const read = readPlan(['--scenaro', 'rollout', '--', 'x'], 7);
   assert.match('problem' in read ? read.problem : '', /--scenaro/);
 });
 
-test('lameduck rehearse reports all invalid arguments at once', () => {
+test('`lameduck rehearse` reports all invalid arguments at once', () => {
   const read = readPlan(['--rate', 'y', '--port', 'x', '--', 'x'], 7);
   assert.match('problem' in read ? read.problem : '', /--rate.*; --port|--port.*; --rate/);
 });

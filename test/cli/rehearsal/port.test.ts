@@ -11,19 +11,19 @@ const podOf = (env: Readonly<Record<string, string>>, servicePort: number | unde
   ],
 });
 
-test("lameduck rehearse takes the port from --port, then from the container's PORT, then from PORT in the environment", () => {
+test("`lameduck rehearse` takes the port from --port, then from the container's PORT, then from PORT in the environment", () => {
   const pod = podOf({ PORT: '2000' });
   assert.equal(loadPort(1_000, pod, { PORT: '3000' }), 1_000);
   assert.equal(loadPort(undefined, pod, { PORT: '3000' }), 2_000);
   assert.equal(loadPort(undefined, podOf({}), { PORT: '3000' }), 3_000);
 });
 
-test('lameduck rehearse takes the port from the manifest if no variable sets it, and has no port if neither does', () => {
+test('`lameduck rehearse` takes the port from the manifest if no variable sets it, and has no port if the manifest sets none', () => {
   assert.equal(loadPort(undefined, podOf({}), {}), 4_000);
   assert.equal(loadPort(undefined, { containers: [], servicePort: undefined }, {}), undefined);
 });
 
-test('lameduck rehearse ignores a variable that is not a port', () => {
+test('`lameduck rehearse` ignores a port variable whose value is not a port number', () => {
   for (const PORT of ['0', '65536', '/run/app.sock', 'tcp://10.0.0.1:80']) {
     assert.equal(loadPort(undefined, podOf({ PORT }), { PORT }), 4_000);
   }
@@ -38,7 +38,7 @@ const serviceOn = (targetPort: unknown, selector: object = labels) => ({
   spec: { selector, ports: [{ port: 80, targetPort }] },
 });
 
-test('lameduck rehearse accepts a targetPort of a Service as a number or as a name, and takes the port of the Service if targetPort is missing', () => {
+test("`lameduck rehearse` accepts a targetPort of a Service as a number or as a name, and uses the Service's port if targetPort is missing", () => {
   for (const [service, expected] of [
     [serviceOn(9_090), 9_090],
     [serviceOn('metrics'), 9_090],
@@ -48,12 +48,12 @@ test('lameduck rehearse accepts a targetPort of a Service as a number or as a na
   }
 });
 
-test('lameduck rehearse uses the port named http of a Service with several ports', () => {
+test('`lameduck rehearse` uses the port named http if a Service has several ports', () => {
   const spec = { selector: labels, ports: [{ port: 1 }, { name: 'http', port: 2 }] };
   assert.equal(servicePortOf({ services: [{ spec }], labels, containers: [], skipped: [] }), 2);
 });
 
-test('without a Service lameduck rehearse uses the container port named http, else the first port of the serving container', () => {
+test('without a Service `lameduck rehearse` uses the container port named http, else the first port of the serving container', () => {
   const services = [serviceOn(1_234, { app: 'other' }), serviceOn('unknown'), serviceOn(1_234, {})];
   assert.equal(servicePortOf({ services, labels, containers: [{ ports }], skipped: [] }), 8_080);
   const unnamed = [{ ports: [{ containerPort: 7_000 }, { containerPort: 7_001 }] }, { ports }];
@@ -61,7 +61,7 @@ test('without a Service lameduck rehearse uses the container port named http, el
   assert.equal(servicePortOf({ services: [], labels, containers: [], skipped: [] }), undefined);
 });
 
-test('lameduck rehearse sends no requests to the target port of a container that it does not run', () => {
+test('`lameduck rehearse` sends no requests to the target port of a Service if the container of that port is not rehearsed', () => {
   const proxy = { ports: [{ name: 'proxy', containerPort: 80 }] };
   for (const target of [80, 'proxy']) {
     const pod = { services: [serviceOn(target)], labels, containers: [{ ports }], skipped: [proxy] };

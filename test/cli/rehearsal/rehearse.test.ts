@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import type { Result } from '../../../src/cli/rehearsal/result.ts';
+import { scenarios } from '../../../src/cli/rehearsal/scenarios.ts';
 import { CommandUnderTest } from '../../support/command-under-test.ts';
 import { disposed } from '../../support/disposed.ts';
 import { lameduck, main } from '../../support/lameduck-command.ts';
@@ -20,7 +21,7 @@ function folder(t: TestContext): string {
   return made;
 }
 
-/** Whether a process with this argument is running. */
+/** Returns whether a process with this argument is running. */
 function isRunning(argument: string): boolean {
   return readdirSync('/proc').some((pid) => {
     try {
@@ -48,8 +49,8 @@ const serving = (onSigterm: string): readonly string[] =>
     ${onSigterm}
   `);
 
-void describe('lameduck rehearse', { concurrency: 3 }, () => {
-  it('lameduck rehearse finds the requests that server.close() on SIGTERM loses', async (t) => {
+void describe('`lameduck rehearse`', { concurrency: 3 }, () => {
+  it('`lameduck rehearse` finds the requests that server.close() on SIGTERM loses', async (t) => {
     const command = serving(`process.on('SIGTERM', () => server.close(() => process.exit()));`);
     const { code, result, output } = await rehearse(t, ['--grace-period', '8'], command);
     assert.deepEqual([code, result.schema, result.verdict], [1, 'lameduck/rehearsal/v1', 'lost'], output);
@@ -59,7 +60,7 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
   });
 
   it(
-    'K-100 lameduck rehearse finds that a bare server as PID 1 ignores SIGTERM',
+    'K-100 `lameduck rehearse` finds that a server without a signal handler ignores SIGTERM as PID 1',
     { skip: whyNoNamespace },
     async (t) => {
       const { code, result, output } = await rehearse(t, ['--grace-period', '4'], serving(''));
@@ -68,12 +69,12 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     },
   );
 
-  it('K-185 lameduck rehearse finds no lost request of a server with lameduck, and writes a report without external links', async (t) => {
+  it('K-185 `lameduck rehearse` finds no lost request of a server with lameduck, and writes a report without external links', async (t) => {
     const report = join(folder(t), 'report.html');
     const fixture = join(import.meta.dirname, '..', '..', 'fixtures', 'rehearsed.ts');
     const { code, result, output } = await rehearse(t, ['--report', report], [process.execPath, fixture]);
     assert.deepEqual([result.lost, result.refused], [0, 0], output);
-    // On a machine that is too busy, the report has no verdict and says so.
+    // On a machine that is too busy for exact timing, the report gives no verdict and says so.
     const isBusy = output.includes('too busy for exact timing');
     assert.deepEqual([code, result.verdict], isBusy ? [3, 'withheld'] : [0, 'clean'], output);
     assert.ok(result.requests > 200, String(result.requests));
@@ -83,14 +84,14 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     assert.doesNotMatch(page, /(src|href)=/);
   });
 
-  it('lameduck rehearse reports a command that cannot be started at once', async (t) => {
+  it('`lameduck rehearse` reports at once a command that cannot be started', async (t) => {
     const { code, output } = await lameduck(t, ['rehearse', '--', 'no-such-command']);
     assert.equal(code, 1, output);
     assert.match(output, /exited with code 127: .*no-such-command/);
     assert.match(output, /cause: {2}the command cannot be started/);
   });
 
-  it('lameduck rehearse runs the containers of a manifest, and reports an unusable manifest before it starts any', async (t) => {
+  it('`lameduck rehearse` runs the containers of a manifest, and reports an invalid manifest before it starts a container', async (t) => {
     const manifest = join(folder(t), 'pod.yaml');
     writeFileSync(manifest, 'kind: ConfigMap\n');
     const { code, output } = await lameduck(t, ['rehearse', '--manifest', manifest, '--', 'node']);
@@ -99,7 +100,7 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     assert.match(output, /--help shows examples/);
   });
 
-  it('lameduck rehearse leaves no process behind when it is killed', { skip: whyNoNamespace }, async (t) => {
+  it('`lameduck rehearse` leaves no process behind when it is killed', { skip: whyNoNamespace }, async (t) => {
     const mark = randomUUID();
     const args = [main, 'rehearse', '--', ...serving(''), mark];
     const command = disposed(t, new CommandUnderTest(process.execPath, args));
@@ -110,7 +111,7 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     await until(() => !isRunning(mark));
   });
 
-  it('lameduck rehearse ends all processes at Ctrl-C and still writes its report', async (t) => {
+  it('`lameduck rehearse` ends all processes at Ctrl-C, and still writes its report', async (t) => {
     const mark = randomUUID();
     const args = [main, 'rehearse', '--all', '--', ...serving(''), mark];
     const command = disposed(t, new CommandUnderTest(process.execPath, args));
@@ -125,7 +126,7 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
   });
 
   it(
-    'a second Ctrl-C ends lameduck rehearse at once and leaves no process behind',
+    'a second Ctrl-C ends `lameduck rehearse` at once and leaves no process behind',
     { skip: whyNoNamespace },
     async (t) => {
       const mark = randomUUID();
@@ -147,7 +148,38 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     },
   );
 
-  it('lameduck rehearse does not wait for the grace period at Ctrl-C', async (t) => {
+  it('a second Ctrl-C also ends the rehearsed command if the system has no PID namespaces', async (t) => {
+    const mark = randomUUID();
+    const received = join(folder(t), 'received');
+    const silent = nodeProgram(`
+      import { writeFileSync } from 'node:fs';
+      import { createServer } from 'node:http';
+      process.on('SIGTERM', () => undefined);
+      createServer(() => writeFileSync(${JSON.stringify(received)}, '')).listen(0);
+    `);
+    const args = [main, 'rehearse', '--', ...silent, mark];
+    // This PATH does not contain the program `unshare`, so the rehearsal cannot create a PID namespace.
+    const command = disposed(t, new CommandUnderTest(process.execPath, args, { env: { PATH: folder(t) } }));
+    await until(() => existsSync(received));
+    command.kill('SIGINT');
+    await command.printed(/the rehearsal was interrupted/);
+    assert.ok(isRunning(mark));
+    command.kill('SIGINT');
+    assert.deepEqual(await command.exit, { code: null, signal: 'SIGINT' }, command.output);
+    await until(() => !isRunning(mark));
+  });
+
+  const skip = existsSync('/dev/full') ? false : 'there is no /dev/full';
+  it('`lameduck rehearse` still writes one report file if it cannot write the other', { skip }, async (t) => {
+    const report = join(folder(t), 'report.html');
+    const args = ['rehearse', '--json', '/dev/full', '--report', report, '--', 'no-such-command'];
+    const { code, output } = await lameduck(t, args);
+    assert.equal(code, 2, output);
+    assert.match(output, /^lameduck rehearse: unable to write \/dev\/full: ENOSPC/m);
+    assert.match(readFileSync(report, 'utf8'), /<h1 class="lost">/);
+  });
+
+  it('`lameduck rehearse` does not wait for the grace period at Ctrl-C', async (t) => {
     const mark = randomUUID();
     const manifest = join(folder(t), 'pod.json');
     const lifecycle = { preStop: { sleep: { seconds: 3_600 } } };
@@ -161,7 +193,7 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     assert.ok(!isRunning(mark));
   });
 
-  it('lameduck rehearse ends at once and without an error when the reader of its output has closed the pipe', async (t) => {
+  it('`lameduck rehearse` ends at once and without an error if the reader of its output closes the pipe', async (t) => {
     const mark = randomUUID();
     const args = [main, 'rehearse', '--', ...serving(''), mark];
     const command = disposed(t, new CommandUnderTest(process.execPath, args));
@@ -171,5 +203,32 @@ void describe('lameduck rehearse', { concurrency: 3 }, () => {
     assert.equal(code, 3, command.output);
     assert.doesNotMatch(command.output, /EPIPE/);
     assert.ok(!isRunning(mark));
+  });
+
+  it('lameduck rehearse --all prints one table with a row for each scenario, and each row has the counts of the result', async (t) => {
+    // Each scenario ends at once, because the command does not exist.
+    const { code, output, result } = await rehearse(t, ['--all', '--propagation', '1s,1500ms'], ['/absent']);
+    assert.equal(code, 1, output);
+    const lines = output.split('\n');
+    const head = lines.findIndex((line) => line.startsWith('scenario'));
+    const rows = lines.slice(head).map((line) => line.trim().split(/ {2,}/));
+    assert.deepEqual(rows[0], ['scenario', 'propagation', 'requests', 'lost', 'refused', 'verdict']);
+    assert.deepEqual(
+      rows.slice(1, 1 + result.scenarios.length),
+      result.scenarios.map(({ name, propagationMs, requests, lost, refused, verdict }) => [
+        name,
+        `${String(propagationMs / 1_000)} s`,
+        ...[requests, lost, refused].map(String),
+        verdict,
+      ]),
+    );
+    assert.deepEqual(
+      result.scenarios.map(({ name, propagationMs }) => [name, propagationMs]),
+      Object.keys(scenarios).flatMap((name) => [
+        [name, 1_000],
+        [name, 1_500],
+      ]),
+    );
+    assert.match(rows[1 + result.scenarios.length]?.[0] ?? '', /^to repeat the same random choices/);
   });
 });

@@ -32,7 +32,7 @@ const exit = (code: number, at = 5_000): Story => [
   [at, 'podStopped'],
 ];
 
-test('a scenario in which every request got its response has the verdict clean', () => {
+test('the verdict of a scenario is clean if every request got its response', () => {
   const result = judge([...started, ...exit(0)], { newConnection: { sent: 100, answered: 100 } });
   assert.deepEqual(
     [result.verdict, result.causes, result.exit],
@@ -49,7 +49,7 @@ test('a scenario in which every request got its response has the verdict clean',
   ]);
 });
 
-test("a scenario has the verdict lost if a container exits by itself, even without a request, and the container's error is named", () => {
+test("the verdict of a scenario is lost if a container exits by itself, even without a request, and the report has the container's error", () => {
   const output = 'node:events:505\n    throw er;\n\nError: listen EADDRINUSE: address already in use :::3000\n    at x';
   const result = judge([
     [0, 'containerStarted', { container: 'app' }],
@@ -79,7 +79,7 @@ test('a container that a liveness probe or the rehearsal has killed does not cou
   for (const result of [restarted, killed]) assert.ok(!namesOf(result).includes('crashed'));
 });
 
-test('new connections that fail after the deletion show that the listener closed too early', () => {
+test('if new connections fail after the deletion, the reported cause is a listener that closed too early', () => {
   const result = judge(
     [
       ...started,
@@ -93,7 +93,7 @@ test('new connections that fail after the deletion show that the listener closed
   assert.match(result.causes[0]?.text ?? '', /^1 new connection failed, the listener closed 0\.0 s after the deletion/);
 });
 
-test('lost requests on keep-alive connections show that the server cut these connections', () => {
+test('if requests on keep-alive connections are lost, the reported cause is that the server cut the connections', () => {
   const result = judge(
     [...started, [4_100, 'requestLost', { client: 'keptConnection', why: 'ECONNRESET' }], ...exit(0)],
     {
@@ -107,19 +107,30 @@ test('K-100 a main process that is killed without a signal handler is reported a
   const result = judge([
     ...started,
     [34_000, 'killSignal', { container: 'app', signal: 'SIGTERM', isStopSignalHandled: false }],
+    [34_005, 'listenerClosed', { port: 3000 }],
     ...exit(137, 34_010),
   ]);
   assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['stopSignalIgnored']]);
 });
 
-test('K-100, K-220 a process that dies of the stop signal is reported, because as PID 1 it would have ignored the signal', () => {
+test('a process that has closed its port since the stop signal is not reported as ignoring the signal', () => {
+  const result = judge([
+    ...started,
+    [4_100, 'listenerClosed', { port: 3000 }],
+    [34_000, 'killSignal', { container: 'app', signal: 'SIGTERM', isStopSignalHandled: false }],
+    ...exit(137, 34_010),
+  ]);
+  assert.deepEqual(namesOf(result), ['gracePeriodTooShort']);
+});
+
+test('K-100, K-220 a process that the stop signal kills is reported, because as PID 1 it would have ignored the signal', () => {
   const result = judge([...started, [4_010, 'containerExited', { container: 'app', code: 143, signal: 'SIGTERM' }]], {
     keptConnection: { sent: 10, answered: 9, lost: 1 },
   });
   assert.ok(namesOf(result).includes('stopSignalIgnored'));
 });
 
-test('a scenario has the verdict lost if a process with a signal handler outlives its grace period', () => {
+test('the verdict of a scenario is lost if a process with a signal handler runs longer than its grace period', () => {
   const result = judge([
     ...started,
     [34_000, 'killSignal', { container: 'app', signal: 'SIGTERM', isStopSignalHandled: true }],
@@ -128,7 +139,7 @@ test('a scenario has the verdict lost if a process with a signal handler outlive
   assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['gracePeriodTooShort']]);
 });
 
-test('a server in a child of the main process is named as the cause if requests were lost', () => {
+test('a server in a child of the main process is reported as the cause of lost requests', () => {
   const story = started.map((event) =>
     event[1] === 'containerListening'
       ? ([300, 'containerListening', { port: 3000, isMain: false, isLoopback: false }] as const)
@@ -141,7 +152,7 @@ test('a server in a child of the main process is named as the cause if requests 
 
 const loopback = [500, 'containerListening', { port: 3000, isMain: true, isLoopback: true }] as const;
 
-test('K-009 a scenario has the verdict lost if a server listens only on loopback, and this is the first cause named', () => {
+test('K-009 the verdict of a scenario is lost if a server listens only on loopback, and this is the first reported cause', () => {
   const story: Story = [started[0] as Story[number], loopback, ...started.slice(2)];
   const answered = { newConnection: { sent: 10, answered: 10 } };
   const served = judge([...story, ...exit(0)], answered);
@@ -150,18 +161,18 @@ test('K-009 a scenario has the verdict lost if a server listens only on loopback
   assert.deepEqual([neverReady.verdict, namesOf(neverReady)], ['lost', ['onlyLoopback', 'neverReady']]);
 });
 
-test('K-009 a server that listens on loopback only at first is not named as a cause', () => {
+test('K-009 a server that listens on loopback and later on all addresses is not reported as a cause', () => {
   const story: Story = [started[0] as Story[number], loopback, ...started.slice(1)];
   const result = judge([...story, ...exit(0)], { newConnection: { sent: 10, answered: 10 } });
   assert.deepEqual([result.verdict, namesOf(result)], ['clean', []]);
 });
 
-test('a scenario with a pod that never becomes ready has the verdict lost, with its own cause', () => {
+test('the verdict of a scenario is lost if a pod never becomes ready, and the report has a cause for that', () => {
   const result = judge([[0, 'containerStarted', { container: 'app' }]]);
   assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['neverReady']]);
 });
 
-test('K-129 refused connections without an endpoint show that the last pod was not ready', () => {
+test('K-129 if connections are refused while there is no endpoint, the reported cause is a last pod that was not ready', () => {
   const refused = [6_000, 'requestRefused', { client: 'newConnection', why: 'no endpoint' }] as const;
   const result = judge([...started, refused, ...exit(0)], { newConnection: { sent: 10, answered: 9, refused: 1 } });
   assert.deepEqual(namesOf(result), ['lastEndpointNotReady']);
@@ -174,7 +185,7 @@ test('a rehearsal on a machine that was too busy has no verdict, unless requests
   assert.deepEqual([clean.verdict, lost.verdict], ['withheld', 'lost']);
 });
 
-test('the verdict of a rehearsal is that of its worst scenario, and its counts are sums', () => {
+test('a rehearsal has the verdict of its worst scenario, and its counts are the sums over all scenarios', () => {
   const clean = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 10 } });
   const lost = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 8, lost: 1, refused: 1 } });
   const { verdict, requests, ...result } = resultOf([clean, lost], { seed: 7, command: ['x'], leftOut: 0 });
@@ -185,6 +196,15 @@ test('a scenario without a request has no verdict, unless the pod ends before it
   const [none, early] = [judge([...started, ...exit(0)]), judge([...started, ...exit(0)], {}, true)];
   assert.deepEqual([none.verdict, none.reason], ['withheld', 'no request was sent']);
   assert.deepEqual([early.verdict, early.reason], ['clean', undefined]);
+});
+
+test('a scenario has no verdict if a request had no response when the scenario ended, except for a long poll', () => {
+  const open = judge([...started, ...exit(0)], { newConnection: { sent: 10, answered: 8 } });
+  const polling = judge([...started, ...exit(0)], { longPoll: { sent: 10, answered: 8 } });
+  assert.deepEqual(
+    [open.verdict, open.reason, polling.verdict],
+    ['withheld', '2 requests had no response at the end of the scenario', 'clean'],
+  );
 });
 
 test('an interrupted scenario has no verdict, unless requests were lost', () => {
@@ -221,7 +241,7 @@ const killed: Story = [
 const refused = { newConnection: { sent: 10, answered: 9, refused: 1 } };
 const unready = [4_500, 'readinessChanged', { isReady: false }] as const;
 
-test('K-062 a restart in place that loses requests shows whether readiness failed before the exit', () => {
+test('K-062 for a restart in place that loses requests, the report says whether readiness failed before the exit', () => {
   const [never, red] = [
     judge(
       [
@@ -243,7 +263,7 @@ test('K-062 a restart in place that loses requests shows whether readiness faile
 
 const withSidecar: Story = [[0, 'containerStarted', { container: 'proxy', isSidecar: true }], ...started];
 
-test('K-105 a sidecar that exits before the regular containers is named as a cause', () => {
+test('K-105 a sidecar that exits before the regular containers is reported as a cause', () => {
   const story: Story = [...withSidecar, [4_200, 'containerExited', { container: 'proxy', code: 0 }], ...exit(0)];
   const result = judge(story, { newConnection: { sent: 10, answered: 9, lost: 1 } });
   assert.deepEqual(
@@ -252,7 +272,7 @@ test('K-105 a sidecar that exits before the regular containers is named as a cau
   );
 });
 
-test('K-106 a sidecar that is killed is not reported as the main process', () => {
+test('K-106 a sidecar that the kubelet kills is not reported as the main process', () => {
   const result = judge([
     ...withSidecar,
     [5_000, 'containerExited', { container: 'app', code: 0 }],
@@ -267,7 +287,7 @@ test('K-106 a sidecar that is killed is not reported as the main process', () =>
   );
 });
 
-test('a program that runs on in the background is not reported as slow to start', () => {
+test('a program that continues in the background is not reported as slow to start', () => {
   const result = judge([
     [0, 'containerStarted', { container: 'app' }],
     [100, 'containerExited', { container: 'app', code: 0 }],
@@ -276,7 +296,7 @@ test('a program that runs on in the background is not reported as slow to start'
   assert.deepEqual([result.verdict, namesOf(result)], ['lost', ['endedItself']]);
 });
 
-test('if a server listens on another port than the port of the requests, both ports are reported', () => {
+test('a server that listens on another port than the requests use is reported with both ports', () => {
   const result = judge([
     [0, 'containerStarted', { container: 'app' }],
     [60_000, 'note', { text: 'the pod did not become ready', port: 9999, otherPorts: '3000' }],

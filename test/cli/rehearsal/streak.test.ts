@@ -16,8 +16,8 @@ interface Vector {
   readonly type: ProbeType;
   readonly thresholds: readonly [success: number, failure: number];
   /**
-   * S, F and E are probe results: success, failure, error. `|` stands for a new container after an exit, and `k` for a
-   * new container after a kill by the kubelet.
+   * Probe results: S is success, F is failure, E is error. `|` marks a new container after an exit, and `k` a new
+   * container after a kill by the kubelet.
    */
   readonly results: string;
   /** The published state after each probe result: + is success, - is failure, ? is unknown. */
@@ -66,7 +66,7 @@ test('K-048 a container without a probe result counts as not ready, as alive, an
   );
 });
 
-test('K-052 after an exit a container is not ready until a probe of the next instance succeeds', () => {
+test('K-052 after its exit, a container is not ready until a probe of its next instance succeeds', () => {
   const { last } = play({ type: 'readiness', thresholds: [3, 1], results: 'SSS', published: '' });
   assert.equal(afterExit(last).published, 'failure');
   assert.equal(inNewContainer(afterExit(last), 'readiness').published, 'failure');

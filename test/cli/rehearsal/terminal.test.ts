@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { Writable } from 'node:stream';
 import { test } from 'node:test';
-import { progressBar } from '../../../src/cli/rehearsal/terminal.ts';
+import type { WriteStream } from 'node:tty';
+import { resultOf, type ScenarioResult } from '../../../src/cli/rehearsal/result.ts';
+import { progressBar, Terminal } from '../../../src/cli/rehearsal/terminal.ts';
 
 const bars: readonly [at: number, longestMs: number, bar: string][] = [
   [0, 60_000, '[----------------] at most 60 s left'],
@@ -11,7 +14,57 @@ const bars: readonly [at: number, longestMs: number, bar: string][] = [
 ];
 
 for (const [at, longestMs, bar] of bars) {
-  test(`the progress bar of ${String(at)} ms of ${String(longestMs)} ms is ${bar}`, () => {
+  test(`the progress bar at ${String(at)} ms of ${String(longestMs)} ms is ${bar}`, () => {
     assert.equal(progressBar(at, longestMs), bar);
   });
 }
+
+test('the remaining time of a rehearsal no longer includes the start of the pod once the pod is ready', () => {
+  let written = '';
+  const stream = {
+    isTTY: true,
+    columns: 120,
+    write: (text: string) => {
+      written += text;
+      return true;
+    },
+  };
+  const terminal = new Terminal(stream as unknown as WriteStream);
+  const leftAt = (at: number): string | undefined => {
+    written = '';
+    terminal.onEvent({ at, kind: 'requests', detail: {} });
+    return /at most \d+ s left/.exec(written)?.[0];
+  };
+  terminal.begin(60_000, 40_000);
+  assert.equal(leftAt(1_000), 'at most 99 s left');
+  terminal.onEvent({ at: 2_000, kind: 'readinessChanged', detail: { isReady: true } });
+  assert.equal(leftAt(3_000), 'at most 39 s left');
+  terminal.onEvent({ at: 10_000, kind: 'readinessChanged', detail: { isReady: false } });
+  assert.equal(leftAt(10_000), 'at most 32 s left');
+});
+
+test('the table of a rehearsal aligns the counts of each scenario under their headings', () => {
+  let written = '';
+  const stream = new Writable({
+    write(chunk, _encoding, callback) {
+      written += String(chunk);
+      callback();
+    },
+  });
+  const scenario = (name: string, verdict: 'clean' | 'lost', counts: readonly [number, number, number]) => {
+    const [requests, lost, refused] = counts;
+    const none = { reason: undefined, exit: undefined, clients: {}, notTried: [], causes: [], events: [] };
+    return { ...none, name, verdict, propagationMs: 2_000, requests, lost, refused } satisfies ScenarioResult;
+  };
+  const results = [scenario('rollout', 'clean', [12_345, 0, 0]), scenario('blocked-loop', 'lost', [7, 120, 4_567])];
+  const terminal = new Terminal(stream as unknown as WriteStream);
+  terminal.table(resultOf(results, { seed: 5, command: ['x'], leftOut: 0 }));
+  assert.deepEqual(written.split('\n'), [
+    '',
+    'scenario            propagation  requests      lost   refused    verdict',
+    'rollout                     2 s     12345         0         0    clean',
+    'blocked-loop                2 s         7       120      4567    lost',
+    'to repeat the same random choices: --seed 5',
+    '',
+  ]);
+});

@@ -6,7 +6,7 @@ interface Vector {
   readonly grace: number;
   /** Seconds for which the preStop hook runs if it is not abandoned. */
   readonly preStop?: number;
-  /** Seconds from the start of the kill until the wait for the other containers ends. */
+  /** Seconds from the start of the kill until all containers that must end first have ended. */
   readonly ordering?: number;
   readonly signalAt: number;
   readonly killAt: number;
@@ -37,12 +37,12 @@ function play({ grace, preStop = 0, ordering = 0 }: Vector): { signalAt: number;
 
 for (const vector of vectors) {
   const { grace, preStop = 0, ordering = 0, signalAt, killAt } = vector;
-  test(`K-083, K-084, K-219 a container with a grace period of ${String(grace)} s, a preStop of ${String(preStop)} s and a wait of ${String(ordering)} s for others is signaled after ${String(signalAt)} s, and killed after ${String(killAt)} s`, () => {
+  test(`K-083, K-084, K-219 with a grace period of ${String(grace)} s, a preStop hook of ${String(preStop)} s and ${String(ordering)} s until other containers have ended, a container is signaled after ${String(signalAt)} s and killed after ${String(killAt)} s`, () => {
     assert.deepEqual(play(vector), { signalAt, killAt });
   });
 }
 
-test('K-125 the grace period of a probe applies to kills by that probe, and may exceed the grace period of the pod', () => {
+test('K-125 the grace period of a probe applies if that probe kills the container, and may exceed the grace period of the pod', () => {
   assert.equal(effectiveGrace({ cause: 'probe', type: 'liveness', gracePeriodSeconds: 60 }, 30), 60);
   assert.equal(effectiveGrace({ cause: 'probe', type: 'startup' }, 30), 30);
 });
@@ -53,7 +53,7 @@ test('K-071 a deletion uses the requested grace period or else the grace period 
   assert.equal(effectiveGrace({ cause: 'deletion', gracePeriodSeconds: -1 }, 30), 1);
 });
 
-test("K-175 a hard eviction gives a pod one second, and a soft eviction the shorter of its limit and the pod's grace period", () => {
+test("K-175 a hard eviction gives a pod one second, and a soft eviction the shorter of its own limit and the pod's grace period", () => {
   assert.equal(effectiveGrace({ cause: 'hardEviction' }, 30), 1);
   assert.equal(effectiveGrace({ cause: 'softEviction', maxPodGracePeriodSeconds: 20 }, 30), 20);
   assert.equal(effectiveGrace({ cause: 'softEviction', maxPodGracePeriodSeconds: 0 }, 30), 1);

@@ -17,9 +17,7 @@ class WorkerUnderTest {
   container: Container | undefined;
   startedAt = 0;
   isStarted = true;
-  /**
-   * The number of times that the probe worker has checked its container: at the beginning and at the end of each probe.
-   */
+  /** How often the probe worker has looked at its container. It looks at the beginning and at the end of each probe. */
   looks = 0;
 
   constructor(t: TestContext, probe: Probe) {
@@ -42,7 +40,7 @@ class WorkerUnderTest {
     });
   }
 
-  /** start resolves when the program of the container runs. */
+  /** `start()` resolves when the program of the container is running. */
   async start(): Promise<void> {
     const container = new Container({ command: waits, env: process.env, isolation });
     await until(() => container.output.includes('up'));
@@ -54,7 +52,7 @@ class WorkerUnderTest {
     return this.log.of('probe');
   }
 
-  /** probed resolves when the probe worker has run this many probes. */
+  /** `probed()` resolves when the probe worker has run `count` probes. */
   async probed(count: number): Promise<void> {
     await until(() => this.probes.length >= count);
   }
@@ -63,7 +61,7 @@ class WorkerUnderTest {
 const passing = (given: Partial<Probe> = {}): Probe =>
   probeSpec({ type: 'liveness', handler: { kind: 'exec', command: ['true'] }, periodSeconds: 10, ...given });
 
-test('K-039, K-041, K-044, K-217 a probe worker that was created before its container probes at its own next tick', async (t) => {
+test('K-039, K-041, K-044, K-217 a probe worker that exists before its container probes at the next tick of its own timer', async (t) => {
   const one = new WorkerUnderTest(t, passing());
   await one.clock.advance(2_400);
   await one.start();
@@ -83,7 +81,7 @@ test('K-045 the first probe runs at the first tick after initialDelaySeconds fro
   await one.probed(1);
 });
 
-test('K-046 a probe worker that is triggered out of turn probes at once', async (t) => {
+test('K-046 a probe worker that is triggered between two ticks probes at once', async (t) => {
   const one = new WorkerUnderTest(t, passing({ type: 'readiness' }));
   await one.clock.advance(1_000);
   await one.start();
@@ -92,7 +90,7 @@ test('K-046 a probe worker that is triggered out of turn probes at once', async 
   assert.equal(one.worker.published, 'success');
 });
 
-test('K-046 a probe worker that was triggered out of turn counts its next interval from that probe', async (t) => {
+test('K-046 a probe worker that was triggered between two ticks starts its next interval with that probe', async (t) => {
   const one = new WorkerUnderTest(t, passing({ type: 'readiness' }));
   await one.clock.advance(4_000);
   await one.start();

@@ -8,20 +8,21 @@ import { effectsOf, type Effect } from '../../../src/cli/restarts/effects.ts';
 import { readUpgrade, upgradeEffects } from '../../../src/cli/restarts/kubelet-upgrade.ts';
 import { quantity } from '../../../src/cli/restarts/quantity.ts';
 import { lameduck } from '../../support/lameduck-command.ts';
-import { deployment, restartPairs } from '../../support/restart-pairs.ts';
+import { deployment } from '../../support/restart-pair.ts';
+import { restartPairs } from '../../support/restart-pairs.ts';
 
 function effects(before: string, after: string): Effect[] {
   return effectsOf(readObjects(before, 'old.yaml').objects, readObjects(after, 'new.yaml').objects);
 }
 
 for (const { title, before, after, effect, causes } of restartPairs) {
-  test(`lameduck restarts predicts the effect of ${title}: ${effect}`, () => {
+  test(`the command lameduck restarts predicts the effect of a changed manifest, ${title}: ${effect}`, () => {
     const [first, ...others] = effects(before, after);
     assert.deepEqual(others, []);
     assert.deepEqual([first?.effect, first?.causes.map(({ path }) => path)], [effect, causes]);
   });
 
-  test(`lameduck restarts predicts no effect of applying ${title} twice`, () => {
+  test(`the command lameduck restarts predicts no effect if the same manifest is applied again: ${title}`, () => {
     assert.ok(effects(after, after).every((one) => one.effect === 'nothing'));
   });
 }
@@ -33,21 +34,21 @@ const found = (title: string, effect: string): void => {
   );
 };
 
-test('K-155 of all changes that a running pod accepts, only a new image restarts a container', () => {
+test('K-155 of all changes that the API server accepts for a running pod, only a new image restarts a container', () => {
   found('another image of a pod', 'restarts-containers');
   found('a variable of a pod', 'rejected');
   found('a label of a pod', 'nothing');
   found('other data of a ConfigMap', 'nothing');
 });
 
-test('K-156, K-157 a workload replaces its pods if and only if its template differs after defaulting', () => {
+test('K-156, K-157 a workload replaces its pods if and only if its pod template differs after defaulting', () => {
   found('the hash that the controller sets', 'nothing');
   found('defaults of the container', 'nothing');
   found('more replicas', 'nothing');
   found('a label of the pods', 'rolls');
 });
 
-test('K-158, K-159, K-160 lameduck restarts prints a hint for causes that are often unintended', () => {
+test('K-158, K-159, K-160 `lameduck restarts` prints a hint for changes that often restart pods unintentionally', () => {
   const hintOf = (annotation: string): string | undefined => {
     const [from, to] = ['a', 'b'].map((value) =>
       deployment
@@ -66,7 +67,7 @@ test('K-158, K-159, K-160 lameduck restarts prints a hint for causes that are of
   assert.match(effects(chart?.before ?? '', chart?.after ?? '')[0]?.causes[0]?.hint ?? '', /Remove the label from/);
 });
 
-test('K-161 lameduck restarts names the pods that keep the old values of a changed ConfigMap', () => {
+test('K-161 `lameduck restarts` names the pods that keep the old values of a ConfigMap after a change', () => {
   const configMap = (value: string): string =>
     `kind: ConfigMap\nmetadata: { name: shop }\ndata: { a: "${value}" }\n---\n`;
   const [mounted] = effects(configMap('1') + deployment, configMap('2') + deployment);
@@ -79,7 +80,7 @@ test('K-161 lameduck restarts names the pods that keep the old values of a chang
   );
 });
 
-test('lameduck restarts does not print the data of a Secret, and treats stringData as data', () => {
+test('`lameduck restarts` does not print the data of a Secret, and treats stringData as data', () => {
   const secret = (fields: string): string => `kind: Secret\nmetadata: { name: shop }\n${fields}\n`;
   assert.deepEqual(effects(secret('stringData: { a: one }'), secret('data: { a: b25l }')), []);
   const [changed] = effects(secret('stringData: { a: one }'), secret('stringData: { a: two }'));
@@ -87,6 +88,84 @@ test('lameduck restarts does not print the data of a Secret, and treats stringDa
     changed?.causes.map(({ path, before, after }) => [path, before, after]),
     [['data.a', undefined, undefined]],
   );
+});
+
+const effectKindOf = (before: string, after: string): string | undefined => effects(before, after)[0]?.effect;
+const stated = (from: string, to: string, manifest = deployment): string => {
+  assert.ok(manifest.includes(from), from);
+  return manifest.replace(from, to);
+};
+
+test('`lameduck restarts` compares two versions of an object even if only one of them states the namespace', () => {
+  const inDefault = stated('  name: shop\n', '  name: shop\n  namespace: default\n');
+  const [other, image] = [stated('default', 'other', inDefault), stated('shop:1', 'shop:2', inDefault)];
+  assert.deepEqual([effectKindOf(deployment, inDefault), effectKindOf(deployment, image)], ['nothing', 'rolls']);
+  assert.deepEqual(
+    effects(inDefault, other).map(({ effect }) => effect),
+    ['created', 'missing'],
+  );
+  assert.deepEqual(
+    effects(`${other}---\n${inDefault}`, image).map(({ effect }) => effect),
+    ['rolls', 'missing'],
+  );
+});
+
+test('`lameduck restarts` says so if an apply ends pods without replacing them', () => {
+  const messageOf = (before: string, after: string): string | undefined => effects(before, after)[0]?.message;
+  const none = stated('replicas: 2', 'replicas: 0');
+  assert.equal(messageOf(deployment, none), 'Nothing restarts, but the number of pods falls from 2 to 0.');
+  assert.equal(
+    messageOf(deployment, stated('shop:1', 'shop:2', none)),
+    'Nothing restarts, but the number of pods falls from 2 to 0.',
+  );
+  assert.equal(messageOf(none, stated('shop:1', 'shop:2', none)), 'Nothing restarts: the object has no pods.');
+  assert.equal(effectKindOf(deployment, stated('shop:1', 'shop:2', stated('replicas: 2', 'replicas: 1'))), 'rolls');
+  const job = (spec: string): string => `kind: Job\nmetadata: { name: once }\nspec: { ${spec} }\n`;
+  assert.equal(
+    messageOf(job('suspend: false'), job('suspend: true')),
+    'Nothing restarts, but the Job ends its pods, because it is suspended.',
+  );
+});
+
+test('a StatefulSet replaces its pods if the ordinal of its first pod changes', () => {
+  const stateful = stated('kind: Deployment', 'kind: StatefulSet');
+  const [zero, five] = [0, 5].map((start) =>
+    stated('replicas: 2', `replicas: 2\n  ordinals: { start: ${String(start)} }`, stateful),
+  );
+  assert.deepEqual([effectKindOf(stateful, zero ?? ''), effectKindOf(stateful, five ?? '')], ['nothing', 'rolls']);
+  assert.deepEqual(
+    effects(stateful, five ?? '')[0]?.causes.map(({ path, before, after }) => [path, before, after]),
+    [['spec.ordinals.start', 0, 5]],
+  );
+});
+
+test('in a Pod, a container without a resource request gets its limit as the request, which does not happen in a pod template', () => {
+  const pod = (resources: string): string =>
+    `kind: Pod\nmetadata: { name: a }\nspec: { containers: [{ name: a, image: a, resources: { ${resources} } }] }\n`;
+  const limit = 'limits: { cpu: 1 }';
+  assert.equal(effectKindOf(pod(limit), pod(`${limit}, requests: { cpu: 1000m }`)), 'nothing');
+  assert.equal(effectKindOf(pod(limit), pod(`${limit}, requests: { cpu: 500m }`)), 'rejected');
+  const shop = (resources: string): string => stated('requests: { cpu: 500m, memory: 1Gi }', resources);
+  assert.equal(effectKindOf(shop(limit), shop(`${limit}\n            requests: { cpu: 1 }`)), 'rolls');
+});
+
+test('`lameduck restarts` knows which fields of a Job an update may change', () => {
+  const job = (spec: string): string => `kind: Job\nmetadata: { name: once }\nspec: { ${spec} }\n`;
+  for (const [before, after, effect] of [
+    ['completions: 2', 'completions: 3', 'rejected'],
+    ['', 'completions: 1', 'nothing'],
+    ['parallelism: 2', 'parallelism: 2, completions: 1', 'rejected'],
+    [
+      'completionMode: Indexed, completions: 2, parallelism: 2',
+      'completionMode: Indexed, completions: 3, parallelism: 3',
+      'nothing',
+    ],
+    ['backoffLimitPerIndex: 1', 'backoffLimitPerIndex: 2', 'rejected'],
+    ['podReplacementPolicy: Failed', 'podReplacementPolicy: TerminatingOrFailed', 'nothing'],
+    ['backoffLimit: 1, parallelism: 1', 'backoffLimit: 2, parallelism: 3', 'nothing'],
+  ] as const) {
+    assert.equal(effectKindOf(job(before), job(after)), effect, after);
+  }
 });
 
 test('K-151, K-153, K-154 an upgrade of the kubelet across 1.31 restarts every container once', () => {
@@ -106,7 +185,7 @@ test('K-151, K-153, K-154 an upgrade of the kubelet across 1.31 restarts every c
   for (const wrong of ['1.30', '1.30-1.31', '2.0..2.1', '']) assert.equal(readUpgrade(wrong), undefined);
 });
 
-test('lameduck restarts writes equal resource quantities as the same text', () => {
+test('`lameduck restarts` treats equal resource quantities as the same text', () => {
   for (const [one, other] of [
     ['500m', 0.5],
     ['1Gi', '1024Mi'],
@@ -132,7 +211,7 @@ function files(t: TestContext, before: string, after: string): string[] {
   return names;
 }
 
-test('lameduck restarts prints effect, field and values, and its exit code shows whether pods restart', async (t) => {
+test('`lameduck restarts` prints effect, field and values, and its exit code shows whether pods restart', async (t) => {
   const [older = '', newer = ''] = files(t, deployment, deployment.replace('value: "2"', 'value: "3"'));
   const { code, output } = await lameduck(t, ['restarts', older, newer]);
   assert.equal(code, 1);
@@ -152,7 +231,7 @@ test('lameduck restarts prints effect, field and values, and its exit code shows
   assert.equal((await lameduck(t, ['restarts', older, '--kubelet-version=1.33..1.34'])).code, 0);
 });
 
-test('the JSON of lameduck restarts follows its schema, and names new and missing objects', async (t) => {
+test('the JSON of `lameduck restarts` follows its schema, and names objects that exist in only one of the manifests', async (t) => {
   const [older = '', newer = ''] = files(t, deployment, deployment.replace('name: shop', 'name: store'));
   const { code, output } = await lameduck(t, ['restarts', '--format=json', older, newer]);
   const { schema, objects } = JSON.parse(output) as { schema: string; objects: Effect[] };
@@ -166,21 +245,37 @@ test('the JSON of lameduck restarts follows its schema, and names new and missin
   );
 });
 
-test('lameduck restarts names an invalid document, compares the other documents, and exits with 1', async (t) => {
+test('`lameduck restarts` names an invalid document, compares the other documents, and exits with 1', async (t) => {
   const [older = '', newer = ''] = files(t, deployment, `a: [\n---\n${deployment}`);
   const { code, output } = await lameduck(t, ['restarts', older, newer]);
   assert.equal(code, 1);
   assert.match(output, /Deployment shop: nothing[^]*new\.yaml:\d+: this is not YAML/);
 });
 
+test('`lameduck restarts` names each object whose kind it does not know', async (t) => {
+  const rollout = (image: string): string => `kind: Rollout\nmetadata: { name: shop }\nspec: { image: ${image} }\n`;
+  const [older = '', newer = ''] = files(t, rollout('a'), rollout('b'));
+  const { code, output } = await lameduck(t, ['restarts', older, newer]);
+  assert.equal(code, 0);
+  assert.match(output, /new\.yaml:1: Rollout shop is not judged: its kind is unknown\n$/);
+  const json = JSON.parse((await lameduck(t, ['restarts', '--format=json', older, newer])).output) as {
+    skipped: readonly { line: number }[];
+  };
+  assert.deepEqual(
+    json.skipped.map(({ line }) => line),
+    [1],
+  );
+});
+
 for (const [args, problem] of [
+  [['-', '-'], /standard input can be read only once, but - is given twice/],
   [['a.yaml'], /expected two files: the old manifest and the new manifest/],
   [['a.yaml', 'b.yaml', '--kubelet-version=1.30..1.31'], /--kubelet-version requires exactly one file/],
   [['a.yaml', '--kubelet-version=1.31'], /--kubelet-version must be two versions such as 1\.30\.\.1\.31, got "1\.31"/],
   [['a.yaml', 'b.yaml'], /unable to read a\.yaml: ENOENT/],
   [['a.yaml', 'b.yaml', '--format=xml'], /--format must be text or json, got "xml"/],
 ] as const) {
-  test(`lameduck restarts ${args.join(' ')} exits with 2, and prints the reason and a hint`, async (t) => {
+  test(`the command lameduck restarts ${args.join(' ')} exits with 2, and prints the reason and a hint`, async (t) => {
     const { code, output } = await lameduck(t, ['restarts', ...args]);
     assert.equal(code, 2);
     assert.match(output, problem);

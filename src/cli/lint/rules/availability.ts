@@ -18,18 +18,24 @@ export const availabilityRules: readonly Rule[] = [
         { path: ['spec', field], message, remedy: 'Set maxUnavailable to 1, and no minAvailable.' },
       ];
       if (minAvailable !== undefined && maxUnavailable !== undefined) {
-        return blocks('minAvailable', 'The API server rejects a budget with both minAvailable and maxUnavailable.');
+        return blocks(
+          'minAvailable',
+          'The API server rejects a PodDisruptionBudget with both minAvailable and maxUnavailable.',
+        );
       }
       if (maxUnavailable === 0 || maxUnavailable === '0%') {
         return blocks(
           'maxUnavailable',
-          'No pod may ever be evicted, so a node with one of these pods cannot be drained.',
+          'The PodDisruptionBudget forbids every eviction, so a node with one of these pods cannot be drained.',
         );
       }
       const isAll =
         minAvailable === '100%' || (typeof minAvailable === 'number' && replicas > 0 && minAvailable >= replicas);
       if (!isAll) return [];
-      return blocks('minAvailable', 'The budget needs every pod, so a node with one of these pods cannot be drained.');
+      return blocks(
+        'minAvailable',
+        'The PodDisruptionBudget requires every pod, so a node with one of these pods cannot be drained.',
+      );
     }),
   },
   {
@@ -71,7 +77,7 @@ export const availabilityRules: readonly Rule[] = [
         {
           path: ['spec', 'replicas'],
           message: `${first.kind} ${first.name} and ${second.kind} ${second.name} both set the number of pods.`,
-          remedy: 'Remove one of them. A ScaledObject creates an autoscaler of its own.',
+          remedy: 'Remove one of them. A ScaledObject creates its own HorizontalPodAutoscaler.',
         },
       ];
     }),
@@ -86,7 +92,8 @@ export const availabilityRules: readonly Rule[] = [
       return [
         {
           path: ['spec', 'metrics'],
-          message: 'Memory rarely falls with the load, so the autoscaler adds pods and does not remove them.',
+          message:
+            'The memory of a process rarely falls when its load falls, so the autoscaler adds pods and does not remove them.',
           remedy: 'Scale by CPU or by requests.',
         },
       ];

@@ -10,16 +10,21 @@ export const containerRules: readonly Rule[] = [
   {
     name: 'shell-command',
     severity: 'advice',
-    find: inServers(({ fields }) => {
+    find: inServers(({ fields, spec: { preStop } }) => {
+      // A shell or npm that does not forward SIGTERM is harmless here: the preStop hook `lameduck stop` sends the
+      // signal to the program itself.
+      if (preStop?.kind === 'exec' && isLameduckStop(preStop.command)) return [];
       const command = list(fields['command']);
-      const [program = '', flag = '', script = ''] = [...command, ...list(fields['args'])];
+      const words = [...command, ...list(fields['args'])];
+      const start = wrapperWords(words);
+      const [program = '', flag = '', script = ''] = words.slice(start);
       const isScript = isShell(program) && /^-[a-z]*c$/.test(flag);
-      const isLauncher = /^(?:\S*\/)?(npm|pnpm|yarn)$/.test(program);
-      if (command.length === 0 || !(isLauncher || (isScript && !/\bexec\s/.test(script)))) return [];
+      const isLauncher = /^(?:\S*\/)?(npm|npx|yarn|yarnpkg|pnpm|pnpx)$/.test(program);
+      if (!(isLauncher || (isScript && !/\bexec\s/.test(script)))) return [];
       return [
         {
-          path: ['command'],
-          message: `The container's main process is ${program}, which may not forward the stop signal to the program.`,
+          path: [start < command.length ? 'command' : 'args'],
+          message: `The container starts ${program}, which may not forward the stop signal to the program.`,
           remedy: isLauncher ? 'Start the program itself, for example node server.js.' : 'Start the program with exec.',
         },
       ];
@@ -30,7 +35,7 @@ export const containerRules: readonly Rule[] = [
     severity: 'advice',
     find: inContainers(({ fields }) => {
       const image = text(fields['image'], '');
-      // The injector of Istio replaces this image.
+      // The image name `auto` is a placeholder that the injector of Istio replaces.
       if (image === 'auto') return [];
       const { tag, digest } = imageParts(image);
       if (image === '' || (digest === undefined ? tag !== undefined && tag !== 'latest' : isDigest(digest))) return [];
@@ -123,6 +128,20 @@ export const containerRules: readonly Rule[] = [
   },
 ];
 
+// Returns how many words at the start of a command only wrap the program: an init process, its options, and variables.
+// The charts skip the same words.
+function wrapperWords(words: readonly string[]): number {
+  const wrapper =
+    /^(?:(?:(?:.*\/)?(?:tini|tini-static|dumb-init|catatonit|docker-entrypoint[.]sh|env)|(?:-[CPepru]|--rewrite)\n.*|-.*|[A-Za-z_][A-Za-z0-9_]*=.*)\n)*/;
+  const [found = ''] = wrapper.exec(words.map((word) => `${word}\n`).join('')) ?? [];
+  return found.split('\n').length - 1;
+}
+
+// Tells whether a command is `lameduck stop`, by the name of its program or by a path in the package.
+function isLameduckStop(command: readonly string[]): boolean {
+  return command.includes('stop') && command.some((word) => /(^|\/)lameduck(\/|$)/.test(word));
+}
+
 function list(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
@@ -153,7 +172,7 @@ function duplicates(fields: ReturnType<typeof object>, name: string, keys: reado
     return [
       {
         path,
-        message: `The list ${name} has ${identity} twice. A server-side apply fails. If two variables have one name, the last one takes effect.`,
+        message: `The list ${name} has ${identity} twice, so a server-side apply fails. If two variables have the same name, the last one takes effect.`,
         remedy: 'Remove one of them.',
       },
     ];

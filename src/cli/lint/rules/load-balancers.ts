@@ -13,7 +13,7 @@ export interface LoadBalancer {
    */
   readonly idleSeconds?: number;
   /**
-   * lag is how long the load balancer can still send connections to a terminating pod. It is undefined if the load
+   * `lag` is how long the load balancer can still send connections to a terminating pod. It is undefined if the load
    * balancer sends connections to every node that passes its health check, even if a pod of the node terminates.
    */
   readonly lag?: Lag | undefined;
@@ -21,7 +21,7 @@ export interface LoadBalancer {
   readonly responseSeconds?: number | undefined;
   /**
    * drainSeconds is how long the load balancer lets requests to a removed pod finish. It is undefined if the manifest
-   * does not state it, or if the load balancer does not end these requests.
+   * does not state this time, or if the load balancer does not end these requests.
    */
   readonly drainSeconds?: number | undefined;
 }
@@ -39,7 +39,7 @@ const nginxReadSeconds = 60;
 const googleTitle = 'The Google Cloud load balancer';
 const googleIdleSeconds = 600;
 const googleResponseSeconds = 30;
-// How long it can send connections to a pod that is a network endpoint.
+// How long the Google Cloud load balancer can send connections to a terminating pod, if pods are its network endpoints.
 const googleEndpointLag: Lag = { seconds: 40 };
 
 /** ingressClassOf returns the class of an Ingress, from `spec.ingressClassName` or the older annotation. */
@@ -60,8 +60,8 @@ export function loadBalancersOf(container: Container, workload: Workload, invent
     ]);
 }
 
-// Tells whether a Service can send connections to a container. It cannot if only other containers of the pod declare
-// its ports.
+// Tells whether a Service can send connections to a container. If only other containers of the pod declare the ports of
+// the Service, it cannot.
 function reaches({ fields }: ManifestObject, container: Container, { containers }: Workload): boolean {
   return objects(object(fields['spec'])['ports']).some(({ port, targetPort = port }) => {
     const owners = containers.filter((one) =>
@@ -85,8 +85,8 @@ function applicationLoadBalancer(ingress: ManifestObject, service: ManifestObjec
   const shared = annotationsOf(ingress);
   const attributes = shared['alb.ingress.kubernetes.io/load-balancer-attributes'];
   const idleSeconds = wholeNumber(attribute(attributes, 'idle_timeout.timeout_seconds')) ?? albIdleSeconds;
-  // For the settings of targets, the AWS Load Balancer Controller prefers the annotations of the Service to those of
-  // the Ingress.
+  // If a Service and its Ingress have the same annotation about targets, the AWS Load Balancer Controller uses the
+  // annotation of the Service.
   const annotations = { ...shared, ...annotationsOf(service) };
   const own = (name: string): unknown => annotations[`alb.ingress.kubernetes.io/${name}`];
   const isToPods = own('target-type') === 'ip';
@@ -108,8 +108,9 @@ function applicationLoadBalancer(ingress: ManifestObject, service: ManifestObjec
 }
 
 function googleLoadBalancer(ingressClass: string, service: ManifestObject, inventory: Inventory): LoadBalancer {
-  // An internal load balancer always sends requests to pods. For an external load balancer, GKE can add the annotation
-  // by itself. If the annotation is missing, it is therefore unknown whether requests are sent to pods.
+  // An internal load balancer of Google Cloud always sends requests directly to pods. The annotation
+  // `cloud.google.com/neg` says whether an external load balancer does so too. If the annotation is missing, GKE may
+  // add it later, so the answer is unknown.
   const stated = jsonObject(annotationsOf(service)['cloud.google.com/neg'])['ingress'];
   const isToPods = ingressClass === 'gce-internal' ? true : stated;
   const config = backendConfigOf(service, inventory);
@@ -142,7 +143,8 @@ function backendConfigOf(service: ManifestObject, { objects: all }: Inventory): 
   return names.size === 1 && found !== undefined ? object(found.fields['spec']) : undefined;
 }
 
-// Two Ingress controllers use the class nginx. Their annotations differ, but their default is the same.
+// Two Ingress controllers use the class nginx. They read the response timeout from different annotations, but have the
+// same default timeout.
 function nginx(ingress: ManifestObject): LoadBalancer {
   const annotations = annotationsOf(ingress);
   const stated =
@@ -226,7 +228,7 @@ function isReference(
   return kind === 'Service' && name === service.name && text(namespace, own) === service.namespace;
 }
 
-// Returns the time after which a load balancer removes a node without a ready pod (H-048). The times are the interval,
+// Returns the time after which a load balancer removes a node without a ready pod (H-048). `times` has the interval,
 // the unhealthy threshold and the timeout of the health check. Returns undefined if the manifest does not state all
 // three, or if a node without a pod passes the health check.
 function healthCheckLag({ fields }: ManifestObject, times: readonly unknown[]): Lag | undefined {

@@ -33,7 +33,8 @@ export const probeRules: readonly Rule[] = [
       return [
         {
           path: ['livenessProbe', 'httpGet', 'path'],
-          message: 'Liveness and readiness are the same request, so a container that is not ready is restarted.',
+          message:
+            'The liveness probe and the readiness probe send the same request, so a container that is not ready is restarted.',
           remedy: 'Let the liveness probe request a path that checks no dependency.',
         },
       ];
@@ -141,7 +142,7 @@ export const probeRules: readonly Rule[] = [
         .map((path) => ({
           path,
           message:
-            'The request goes to this host as the node sees it, not to the pod, and Pod Security "baseline" rejects the field since Kubernetes 1.34.',
+            'The kubelet sends the request to this host and not to the pod. Pod Security "baseline" rejects the field since Kubernetes 1.34.',
           remedy: 'Remove host. To send another Host header, use httpHeaders.',
         })),
     ),

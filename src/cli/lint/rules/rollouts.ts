@@ -27,14 +27,17 @@ export const rolloutRules: readonly Rule[] = [
           },
         ];
       }
-      const update = text(object(object(one.fields['spec'])['updateStrategy'])['type'], 'RollingUpdate');
-      if (one.kind !== 'StatefulSet' || replicas !== 1 || update !== 'RollingUpdate') return [];
+      const { type, rollingUpdate: rolling } = object(object(one.fields['spec'])['updateStrategy']);
+      // With a partition of 1 or more, a rollout does not replace the only pod, which has the number 0.
+      const isReplaced =
+        text(type, 'RollingUpdate') === 'RollingUpdate' && number(object(rolling)['partition'], 0) === 0;
+      if (one.kind !== 'StatefulSet' || replicas !== 1 || !isReplaced) return [];
       return [
         {
           path: ['spec', 'replicas'],
           message: `During a rollout no pod runs, because a StatefulSet ends its only pod before it creates the new one. Service ${service.name} refuses connections until the new pod is ready.`,
           remedy:
-            'Run at least two replicas, or use a Deployment. If only one can run, suppress this finding with the reason.',
+            'Run at least two replicas, or use a Deployment. If only one pod can run, suppress this finding with the reason.',
         },
       ];
     }),
@@ -150,13 +153,15 @@ function onlyZoneOf(spec: Fields): { readonly name: string; readonly path: Path 
   const selected = object(spec['nodeSelector'])[zoneLabel];
   if (typeof selected === 'string') return { name: selected, path: ['nodeSelector', zoneLabel] };
   const path = ['affinity', 'nodeAffinity', ...requiredTerms];
-  // A node has to match only one of the terms, so each of them must name the same zone.
+  // A node has to match only one term of a node affinity. So the pod is pinned to a zone only if every term names that
+  // zone.
   const zones = new Set(objects(fieldAt(spec, path)).map(onlyZoneIn));
   const [name] = zones;
   return zones.size === 1 && name !== undefined ? { name, path } : undefined;
 }
 
-// A node has to match all expressions of a term, so one expression with a single zone is enough.
+// A node has to match all expressions of a node affinity term. So one expression that names a single zone pins the pod
+// to that zone.
 function onlyZoneIn({ matchExpressions }: Fields): string | undefined {
   return objects(matchExpressions)
     .filter(({ key, operator }) => key === zoneLabel && operator === 'In')

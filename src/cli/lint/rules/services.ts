@@ -18,7 +18,8 @@ export const serviceRules: readonly Rule[] = [
       if (publishNotReadyAddresses !== true || !hasAddress(service) || Object.keys(object(selector)).length === 0)
         return [];
       const [first, ...others] = workloads.filter((workload) => selects(selector, service.namespace, workload));
-      // If no other pod could serve the connections, the field publishNotReadyAddresses loses none of them.
+      // If there is never a second pod that could serve the connections, the field publishNotReadyAddresses causes no
+      // losses.
       if (first !== undefined && others.length === 0 && hasOnePodAtMost(first)) return [];
       return [
         {
@@ -41,7 +42,7 @@ export const serviceRules: readonly Rule[] = [
         .filter((workload) => runsBeside(workload) && objects(ports).some((port) => isDeadEnd(port, workload)))
         .map(({ object: { kind, name } }) => ({
           path: ['spec', 'selector'],
-          message: `The Service also sends connections to the pods of ${kind} ${name}, which does not listen on its port.`,
+          message: `The Service also sends connections to the pods of ${kind} ${name}, which does not listen on the port of the Service.`,
           remedy: `Give the pods of ${kind} ${name} other labels, for example another app.kubernetes.io/component.`,
         }));
     }),
@@ -69,8 +70,7 @@ export const serviceRules: readonly Rule[] = [
     find: inServers((container, workload, inventory) => {
       const drain = drainLimit(container);
       const longest = requestLimit(container);
-      // If the program ends every request within the time of the drain, the load balancer never waits longer than the
-      // drain.
+      // If the program limits every request to at most the time of the drain, no response takes longer than the drain.
       if (drain === undefined || (longest !== undefined && longest.seconds <= drain.seconds)) return [];
       return loadBalancersOf(container, workload, inventory)
         .flatMap(({ title, responseSeconds = 0 }) =>
@@ -116,8 +116,8 @@ export const serviceRules: readonly Rule[] = [
       return [
         {
           path: kind === 'Ingress' ? ['spec', 'rules'] : ['spec', 'parentRefs'],
-          message: `The ${kind} ${kind === 'Ingress' ? 'has no rule and no default backend' : 'names no Gateway'}, so no request takes this route.`,
-          remedy: kind === 'Ingress' ? 'Give it a rule.' : 'Name the Gateway in parentRefs.',
+          message: `The ${kind} ${kind === 'Ingress' ? 'has no rule and no default backend' : 'names no Gateway'}, so it routes no requests.`,
+          remedy: kind === 'Ingress' ? 'Give the Ingress a rule.' : 'Name the Gateway in parentRefs.',
         },
       ];
     }),
@@ -140,7 +140,8 @@ export const serviceRules: readonly Rule[] = [
   },
 ];
 
-// Returns the longest time that the program gives any request. In lameduck, 0 means no limit.
+// Returns the time limit that the program sets for every request. If the limit comes from lameduck's variable, 0 means
+// no limit.
 function requestLimit(container: Container): Stated | undefined {
   const limit = statedTime(container, 'request');
   return limit?.seconds === 0 ? undefined : limit;

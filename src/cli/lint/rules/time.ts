@@ -12,8 +12,8 @@ const kubeletFloor = 2;
 // The shortest drain of lameduck, in seconds (P-075).
 const lameduckDrain = 1;
 
-// The minor versions of Kubernetes that changed `preStop.sleep` (H-080): the field became known but switched off, was
-// switched on, and may be 0.
+// The minor versions of Kubernetes that changed `preStop.sleep` (H-080). The first version knows the field but removes
+// it, the second uses it, and the third allows 0.
 const sleepIsKnown = 29;
 const sleepIsOn = 30;
 const sleepMayBeZero = 33;
@@ -106,7 +106,7 @@ export const timeRules: readonly Rule[] = [
         {
           path: last.path,
           message: `The kubelet sends SIGKILL before the program has finished its requests: ${terms} = ${s(sum)}, but the grace period is ${s(grace)}.`,
-          remedy: `Set terminationGracePeriodSeconds to at least ${s(Math.ceil(sum) + kubeletFloor)}, or shorten the times.`,
+          remedy: `Set terminationGracePeriodSeconds to at least ${s(Math.ceil(sum) + kubeletFloor)}, or shorten the times that the message adds up.`,
         },
       ];
     }),
@@ -140,7 +140,7 @@ export const timeRules: readonly Rule[] = [
         {
           path: delay.path,
           message: `The program stops accepting connections at the stop signal, while the nodes still send connections of Service ${service.name} to it.`,
-          remedy: 'Set a delay of 10 s, or give the container a preStop sleep.',
+          remedy: 'Set a shutdown delay of 10 s, or give the container a preStop sleep.',
         },
       ];
     }),
@@ -155,7 +155,7 @@ export const timeRules: readonly Rule[] = [
       return [
         {
           path: sleep.path,
-          message: `The preStop hook waits for ${s(sleep.seconds)}, and ${delay.name} for another ${s(delay.seconds)}. Both count against the grace period.`,
+          message: `The preStop hook waits for ${s(sleep.seconds)}, and ${delay.name} for another ${s(delay.seconds)}. Both waits use up the grace period.`,
           remedy: 'Remove the preStop hook: only the program can make its clients disconnect during the delay.',
         },
       ];
@@ -207,7 +207,7 @@ export const timeRules: readonly Rule[] = [
         {
           path: ['readinessProbe'],
           message: `Readiness fails after up to ${s(lag)} (${String(periodSeconds)} × ${String(failureThreshold)} + ${String(timeoutSeconds)}), but the delay is ${s(delay.seconds)}.`,
-          remedy: 'Shorten periodSeconds or failureThreshold, or lengthen the delay.',
+          remedy: 'Lower periodSeconds or failureThreshold, or lengthen the shutdown delay.',
         },
       ];
     }),
@@ -234,11 +234,11 @@ function checkVariable(container: Container, name: string, problem: (seconds: nu
   const stated = statedVariable(container, name);
   const message = stated === undefined ? undefined : problem(stated.seconds);
   if (stated === undefined || message === undefined) return [];
-  return [{ path: stated.path, message, remedy: 'Set the variable to the value of the pod.' }];
+  return [{ path: stated.path, message, remedy: 'Set the variable to the time in the pod specification.' }];
 }
 
 // Reports a grace period that is shorter than the sum of all parts of lameduck's shutdown. A time that the manifest
-// does not state counts as 0, so the real sum is at least as long.
+// does not state counts as 0, so the real sum may be longer.
 function budgetTooShort(container: Container, grace: number): Found[] {
   const delay = durationVariable(container, 'LAMEDUCK_SHUTDOWN_DELAY_DURATION');
   if (delay === undefined) return [];

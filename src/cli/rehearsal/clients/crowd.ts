@@ -18,10 +18,28 @@ const longestGap = 1_000;
 // longer delay, a request is more likely to be in flight when the server closes the connection.
 const delays = 20;
 
-// Milliseconds between two long polls, and between two checks of the routes.
+// The pause between two long polls, and between two checks for an available pod, in milliseconds.
 const shortestGap = 20;
 
 const uploadBody = { chunk: Buffer.alloc(16_384, 'x'), count: 10, pause: 50 } as const;
+
+// The one-way delay of a keep-alive connection, in milliseconds.
+const delayOf = (index: number): number => leastDelay + (index % delays);
+
+/**
+ * shareOf divides the rate of a load. `gap` is the longest pause on a keep-alive connection, in milliseconds, so that these
+ * connections send half of the requests. `newPerSecond` is the number of requests on new connections. It is more than
+ * half of the rate if the keep-alive connections cannot send their half.
+ */
+export function shareOf({ rate, connections }: Pick<LoadPlan, 'rate' | 'connections'>): {
+  readonly gap: number;
+  readonly newPerSecond: number;
+} {
+  const gap = Math.min(longestGap, (connections / (rate / 2)) * 2_000);
+  const perSecond = Array.from({ length: connections }, (_, index) => 1_000 / (gap / 2 + 2 * delayOf(index)));
+  const kept = perSecond.reduce((sum, one) => sum + one, 0);
+  return { gap, newPerSecond: Math.max(rate / 2, rate - kept) };
+}
 
 /** Crowd runs all clients of a load plan. */
 export class Crowd {
@@ -71,14 +89,12 @@ export class Crowd {
     return this.#stopped.signal.aborted;
   }
 
-  // Sends half of the requests on new connections, or more if the keep-alive connections cannot send their half.
   async #sendOnNewConnections(): Promise<void> {
-    const { rate, connections } = this.#plan;
-    const perSecond = Math.max(rate / 2, rate - connections / (longestGap / 2_000));
+    const { newPerSecond } = shareOf(this.#plan);
     const started = systemClock.now();
     const ended: Promise<void>[] = [];
     for (let sent = 0; !this.#hasStopped();) {
-      const due = Math.floor(((systemClock.now() - started) / 1_000) * perSecond);
+      const due = Math.floor(((systemClock.now() - started) / 1_000) * newPerSecond);
       for (; sent < due; sent++) ended.push(this.#sendOnNewConnection(sent));
       await this.#pause(5);
     }
@@ -93,9 +109,8 @@ export class Crowd {
   }
 
   async #keepConnection(kind: 'keptConnection' | 'retryingConnection', index: number): Promise<void> {
-    const { rate, connections } = this.#plan;
-    const gap = Math.min(longestGap, (connections / (rate / 2)) * 2_000);
-    const agent = new OneConnection({ ...this.#plan, delay: leastDelay + (index % delays) });
+    const { gap } = shareOf(this.#plan);
+    const agent = new OneConnection({ ...this.#plan, delay: delayOf(index) });
     while (!this.#hasStopped()) {
       await this.#pause(this.#random() * gap);
       if (this.#hasStopped() || !(agent.isOpen || this.#isRouted(kind, index))) continue;
@@ -109,9 +124,8 @@ export class Crowd {
     agent.destroy();
   }
 
-  // Sends a request, and repeats it if a client may. A client may repeat an idempotent request if the connection ended
-  // before a response (RFC 9110, section 9.2.2). The clients here repeat it once, and only if the connection had served
-  // a request before.
+  // Sends a request, and retries it once if the connection ended before a response and had served a request before.
+  // HTTP permits such a retry of an idempotent request (RFC 9110, section 9.2.2).
   async #exchangeOrRepeat(agent: OneConnection, message: Message, index: number): Promise<Account> {
     const isReused = agent.isOpen;
     const account = await exchange(agent, this.#plan, message);
@@ -121,9 +135,9 @@ export class Crowd {
       case 'pod':
         return exchange(agent, this.#plan, message);
       case 'refused':
-        return { kind: 'refused', why: 'no endpoint for the repeated request' };
+        return { kind: 'refused', why: 'no endpoint for the retried request' };
       default:
-        // Another pod would answer the repeated request, so it counts as answered.
+        // Another pod would answer the retried request, so it counts as answered.
         return { kind: 'answered', status: 200 };
     }
   }
@@ -168,8 +182,8 @@ export class Crowd {
     }
   }
 
-  // Tells whether a node sends a new connection to the rehearsed pod. Connections to other pods are not counted. If the
-  // node knows no endpoint, the connection counts as refused.
+  // Tells whether a simulated node sends a new connection to the rehearsed pod. Connections to other pods are not
+  // counted. If the node has no endpoint, the connection counts as refused.
   #isRouted(kind: ClientKind, index: number): boolean {
     const route = this.#routes[index % nodeCount] ?? 'others';
     if (route === 'refused') {

@@ -1,6 +1,6 @@
 // A TCP connection whose bytes and FIN take at least a millisecond in each direction. Without this delay, a client on
-// the same machine sees a FIN before it can send another request. The most frequent kind of loss would then never
-// occur.
+// the same machine sees a FIN before it can send another request. The most frequent loss, a request that crosses the
+// FIN, would then never occur.
 import { connect, type Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { systemClock } from '../../../clock.ts';

@@ -23,7 +23,7 @@ export interface Message {
   readonly method: string;
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** body is sent in `count` chunks, with `pause` milliseconds between two chunks. */
+  /** `body` is sent in `count` chunks, with `pause` milliseconds between two chunks. */
   readonly body?: { readonly chunk: Buffer; readonly count: number; readonly pause: number };
 }
 
@@ -31,7 +31,7 @@ export interface Message {
 export interface Target {
   readonly host: string;
   readonly port: number;
-  /** delay is the one-way delay of each byte, in milliseconds. The default is `leastDelay`. */
+  /** `delay` is the one-way delay of each byte, in milliseconds. The default is `leastDelay`. */
   readonly delay?: number;
 }
 
@@ -56,8 +56,8 @@ export class OneConnection extends Agent {
   }
 
   /**
-   * isOpen tells whether the client, as far as it knows, can send another request on the connection. The client does
-   * not know of a FIN that is in transit.
+   * isOpen tells whether the client can send another request on the connection, because no FIN has arrived. The server
+   * may already have sent one.
    */
   get isOpen(): boolean {
     return this.#socket !== undefined && !this.#socket.destroyed && !this.#socket.isEnded;
@@ -80,7 +80,7 @@ export class OneConnection extends Agent {
   }
 }
 
-/** exchange sends a request and resolves with the result. It never rejects. */
+/** `exchange()` sends a request and resolves with the result. It never rejects. */
 export function exchange(agent: OneConnection, { host, port }: Target, message: Message): Promise<Account> {
   return new Promise((resolve) => {
     const { method, path, headers = {}, body } = message;

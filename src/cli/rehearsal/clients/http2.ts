@@ -1,4 +1,4 @@
-// A client of HTTP/2 in clear text. It reuses one session until the server sends GOAWAY or closes the session.
+// A client of HTTP/2 without TLS. It reuses one session until the server sends GOAWAY or closes the session.
 import { connect, constants, type ClientHttp2Session } from 'node:http2';
 import { hostAndPort } from '../../../address.ts';
 import { DelayedSocket } from './delayed-socket.ts';
@@ -15,14 +15,14 @@ export class Http2Client {
   }
 
   /**
-   * isOpen tells whether the client, as far as it knows, can send another request on the session. The client does not
-   * know of a GOAWAY that is in transit.
+   * isOpen tells whether the client can send another request on the session, because no GOAWAY has arrived. The server
+   * may already have sent one.
    */
   get isOpen(): boolean {
     return this.#session !== undefined && !this.#session.closed && !this.#session.destroyed;
   }
 
-  /** request sends a GET and resolves with its result. It never rejects. */
+  /** `request()` sends a GET and resolves with its result. It never rejects. */
   request(path: string): Promise<Account> {
     const session = this.isOpen ? this.#session : this.#open();
     return new Promise((resolve) => {

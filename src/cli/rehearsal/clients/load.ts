@@ -11,7 +11,7 @@ import {
   type ToThread,
 } from './messages.ts';
 
-// The file of the client thread. The build gives it another name (scripts/build/entries.ts).
+// The file of the client thread. The build changes its name (scripts/build/entries.ts).
 const threadFile = import.meta.url.endsWith('.ts') ? './thread.ts' : './rehearsal-clients.js';
 
 /** LoadObserver receives the reports of the client thread. */
@@ -26,7 +26,7 @@ export interface LoadObserver {
 
 /** Load runs the clients of a rehearsal in a worker thread. */
 export class Load {
-  /** tallies has the counts of requests that the client thread last reported. */
+  /** `tallies` has the counts of requests that the client thread last reported. */
   tallies: Readonly<Record<ClientKind, Tally>> = newTallies();
   readonly #worker: Worker;
   readonly #ended: Promise<void>;
@@ -52,13 +52,13 @@ export class Load {
     this.#say({ kind: 'routes', routes });
   }
 
-  /** stop lets the clients finish. It resolves when no request is in flight, and rejects if the thread fails. */
+  /** `stop()` lets the clients finish. It resolves when no request is in flight, and rejects if the thread fails. */
   async stop(): Promise<void> {
     this.#say({ kind: 'stop' });
     await this.#ended;
   }
 
-  /** terminate stops the client thread at once. */
+  /** `terminate()` stops the client thread at once. */
   async terminate(): Promise<void> {
     await this.#worker.terminate();
   }

@@ -26,12 +26,12 @@ export const clientKinds: readonly ClientKind[] = [
 
 /** LoadOptions say which clients run and what they send. */
 export interface LoadOptions {
-  /** rate is the number of requests per second on new and keep-alive connections together. */
+  /** `rate` is the number of requests per second on new and keep-alive connections together. */
   readonly rate: number;
-  /** connections is the number of keep-alive connections. */
+  /** `connections` is the number of keep-alive connections. */
   readonly connections: number;
   readonly requests: readonly { readonly method: string; readonly path: string }[];
-  /** retry is true if the plan also has clients that repeat a failed request. */
+  /** `retry` is true if the load also has clients that retry a failed request. */
   readonly retry: boolean;
   readonly longPoll: string | undefined;
   readonly stream: string | undefined;
@@ -53,7 +53,7 @@ export interface Tally {
   answered: number;
   lost: number;
   refused: number;
-  /** failed counts complete responses with a status of 500 or more, except 503. */
+  /** `failed` counts complete responses with a status of 500 or more, except 503. */
   failed: number;
 }
 
@@ -69,7 +69,7 @@ export interface Loss {
 /** ToThread is a message to the client thread. */
 export type ToThread =
   | { readonly kind: 'start'; readonly plan: LoadPlan }
-  /** `routes`: where each node sends new connections after this message. */
+  /** `routes`: the destination to which each simulated node sends new connections after this message. */
   | { readonly kind: 'routes'; readonly routes: readonly Destination[] }
   /** `stop`: send no new requests. The thread reports `stopped` when all requests in flight have ended. */
   | { readonly kind: 'stop' };

@@ -1,4 +1,4 @@
-// The kubelet's exec probe: runs a command inside the container. The result follows from the exit code.
+// The kubelet's exec probe: runs a command inside the container. Its exit code decides the result.
 import type { Container } from '../container.ts';
 import type { Attempt } from './outcome.ts';
 

@@ -12,7 +12,7 @@ import type { Attempt } from './outcome.ts';
 export interface HttpGet {
   readonly port: number;
   readonly path?: string;
-  /** host is the IP address of the pod. The default is 127.0.0.1. */
+  /** `host` is the IP address of the pod. The default is 127.0.0.1. */
   readonly host?: string;
   readonly scheme?: 'HTTP' | 'HTTPS';
   readonly headers?: readonly { readonly name: string; readonly value: string }[];

@@ -5,9 +5,9 @@ import type { Result } from '../streak.ts';
 /** Attempt is the result of one attempt of a probe. */
 export interface Attempt {
   readonly result: Result;
-  /** output is the text that the kubelet's event shows. */
+  /** `output` is the text that the kubelet's event shows. */
   readonly output: string;
-  /** status is the status code of the HTTP response. */
+  /** `status` is the status code of the HTTP response. */
   readonly status?: number | undefined;
   /** isWarning is true if the kubelet reports the success with the event `ProbeWarning` (K-005). */
   readonly isWarning?: boolean;
@@ -19,8 +19,8 @@ export interface Outcome extends Attempt {
   readonly tookMs: number;
 }
 
-// The largest number of attempts of one probe. The kubelet repeats an attempt that ended in an error, but not one that
-// failed (K-006).
+// The largest number of attempts of one probe. The kubelet repeats an attempt that ended in an error, but not an
+// attempt that failed (K-006).
 const mostAttempts = 3;
 
 /**

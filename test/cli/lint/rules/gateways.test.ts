@@ -8,7 +8,8 @@ const drainRule = 'deregistration-delay-shorter-than-drain';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-// Returns the messages of one lint rule about a program with a Service, and about one more object.
+// Returns the messages of one lint rule. The manifest has a program with a Service, and one more object, which the test
+// gives.
 function messages(rule: string, container: Fields, front: Fields): string[] {
   const labels = { app: 'shop' };
   const spec = { terminationGracePeriodSeconds: 600, containers: [{ name: 'shop', ...container }] };
@@ -38,7 +39,7 @@ function policy(settings: Fields, target: Fields = { group: '', kind: 'Service',
   return { kind: 'GCPBackendPolicy', metadata: { name: 'shop' }, spec: { targetRef: target, default: settings } };
 }
 
-test('H-050 the drain is compared with the longest timeout of an HTTPRoute, and backendRequest comes before request', () => {
+test('H-050 `lameduck lint` compares the drain with the longest timeout of an HTTPRoute, and prefers backendRequest to request', () => {
   assert.deepEqual(messages(timeoutRule, gunicorn(29), route({ ...toShop, timeouts: { request: '30s' } })), [
     'The gateway of HTTPRoute shop waits 30 s for a response, but --graceful-timeout leaves at most 29 s for requests in flight.',
   ]);
@@ -58,7 +59,7 @@ test('H-050 the drain is compared with the longest timeout of an HTTPRoute, and 
   assert.match(messages(timeoutRule, gunicorn(29), several).join(), /waits 40 s/);
 });
 
-test('H-050 the timeouts of an HTTPRoute are judged only for the Services that it names', () => {
+test('H-050 `lameduck lint` uses the timeouts of an HTTPRoute only for the Services that the route names', () => {
   for (const reference of [
     { name: 'other' },
     { name: 'shop', kind: 'ServiceImport' },
@@ -69,7 +70,7 @@ test('H-050 the timeouts of an HTTPRoute are judged only for the Services that i
   }
 });
 
-test('H-050 the drain is compared with timeoutSec of a GCPBackendPolicy, or by default with 30 s', () => {
+test('H-050 `lameduck lint` compares the drain with timeoutSec of a GCPBackendPolicy, or by default with 30 s', () => {
   const found = (drain: number, settings: Fields): boolean =>
     messages(timeoutRule, gunicorn(drain), policy(settings)).length === 1;
   assert.ok(found(29, {}));
@@ -79,7 +80,7 @@ test('H-050 the drain is compared with timeoutSec of a GCPBackendPolicy, or by d
   assert.deepEqual(messages(timeoutRule, gunicorn(29), policy({}, { kind: 'Service', name: 'other' })), []);
 });
 
-test('H-051 the draining timeout of a GCPBackendPolicy is compared with the drain of the program', () => {
+test('H-051 `lameduck lint` compares the draining timeout of a GCPBackendPolicy with the drain of the program', () => {
   const found = (settings: Fields): string[] => messages(drainRule, gunicorn(60), policy(settings));
   assert.deepEqual(found({ connectionDraining: { drainingTimeoutSec: 59 } }), [
     'The Google Cloud load balancer ends the requests to a removed pod after 59 s, but --graceful-timeout lets them take 60 s.',
@@ -88,7 +89,7 @@ test('H-051 the draining timeout of a GCPBackendPolicy is compared with the drai
   assert.deepEqual(found({ timeoutSec: 60 }), []);
 });
 
-test('H-047, H-052 a Gateway of GKE needs the delay and the keep-alive timeout of the Google Cloud load balancer', () => {
+test('H-047, H-052 `lameduck lint` requires the delay and the keep-alive timeout of the Google Cloud load balancer for a Gateway of GKE', () => {
   const uvicorn = { args: ['uvicorn', 'app:app', '--timeout-keep-alive=600'] };
   const sleep = { lifecycle: { preStop: { sleep: { seconds: 39 } } } };
   assert.deepEqual(messages('keep-alive-shorter-than-load-balancer', uvicorn, policy({})), [

@@ -19,7 +19,7 @@ interface Front {
   readonly serviceAnnotations?: Fields;
   readonly ingressClass?: string;
   readonly ingressAnnotations?: Fields;
-  /** config is the specification of the BackendConfig `shop`. */
+  /** The specification of the BackendConfig named `shop`. */
   readonly config?: Fields;
 }
 
@@ -85,7 +85,7 @@ const withConfig = { 'cloud.google.com/backend-config': '{"default": "shop"}' };
 const local = { type: 'LoadBalancer', externalTrafficPolicy: 'Local' };
 const check = { 'healthcheck-interval': '10', 'healthcheck-unhealthy-threshold': '3', 'healthcheck-timeout': '5' };
 
-test('H-048 with externalTrafficPolicy Local the delay must last for interval × threshold + timeout of the health check', () => {
+test('H-048 with externalTrafficPolicy Local, `lameduck lint` requires a delay of at least interval × threshold + timeout of the health check', () => {
   const front = { service: local, serviceAnnotations: aws(check) };
   assert.deepEqual(messages({ ...front, container: sleep(34) }, delayRule), [
     'The AWS load balancer can send connections to a pod for 35 s after its deletion (health check: 10 × 3 + 5), but the delay is 34 s.',
@@ -93,7 +93,7 @@ test('H-048 with externalTrafficPolicy Local the delay must last for interval ×
   assert.ok(!isFound({ ...front, container: sleep(35) }, delayRule));
 });
 
-test('H-048 the health check of an Ingress that targets nodes is judged only with externalTrafficPolicy Local', () => {
+test('H-048 `lameduck lint` uses the health check of an Ingress with node targets only with externalTrafficPolicy Local', () => {
   const ingressAnnotations = alb({
     'healthcheck-interval-seconds': '15',
     'unhealthy-threshold-count': '2',
@@ -108,7 +108,7 @@ test('H-048 the health check of an Ingress that targets nodes is judged only wit
   );
 });
 
-test('H-048 lameduck lint uses the health check of a BackendConfig for instance groups, and 40 s for network endpoint groups', () => {
+test('H-048 `lameduck lint` uses the health check of a BackendConfig for instance groups, and a lag of 40 s for network endpoint groups', () => {
   const config = { healthCheck: { checkIntervalSec: 30, unhealthyThreshold: 3, timeoutSec: 10 } };
   const front = { container: sleep(60), ingressClass: 'gce', config };
   const groups = { ...withConfig, 'cloud.google.com/neg': '{"ingress": false}' };
@@ -118,7 +118,7 @@ test('H-048 lameduck lint uses the health check of a BackendConfig for instance 
   assert.ok(isFound({ ...front, serviceAnnotations: neg, container: sleep(39) }, delayRule));
 });
 
-test('H-048 a health check is judged only if all three of its times are set and the load balancer targets nodes', () => {
+test('H-048 `lameduck lint` ignores a health check unless all three of its times are set and the load balancer targets nodes', () => {
   const front = { container: sleep(5), service: local };
   for (const name of Object.keys(check)) {
     const incomplete = Object.fromEntries(Object.entries(check).filter(([other]) => other !== name));
@@ -128,7 +128,7 @@ test('H-048 a health check is judged only if all three of its times are set and 
   assert.ok(!isFound({ ...front, serviceAnnotations: aws(check), service: { type: 'LoadBalancer' } }, delayRule));
 });
 
-test('H-050 the drain is compared with the timeout in the annotations of an nginx Ingress, or by default with 60 s', () => {
+test('H-050 `lameduck lint` compares the drain with the timeout in the annotations of an nginx Ingress, or by default with 60 s', () => {
   const community = 'nginx.ingress.kubernetes.io/proxy-read-timeout';
   for (const [drain, annotations, found] of [
     [59, {}, true],
@@ -144,7 +144,7 @@ test('H-050 the drain is compared with the timeout in the annotations of an ngin
   }
 });
 
-test('H-050 the drain is compared with the idle timeout of an Application Load Balancer', () => {
+test('H-050 `lameduck lint` compares the drain with the idle timeout of an Application Load Balancer', () => {
   const idle = (seconds: number): Fields =>
     alb({ 'load-balancer-attributes': `routing.http2.enabled=true, idle_timeout.timeout_seconds=${String(seconds)}` });
   const front = { container: gunicorn(50), ingressClass: 'alb' };
@@ -153,7 +153,7 @@ test('H-050 the drain is compared with the idle timeout of an Application Load B
   assert.ok(isFound({ ...front, ingressAnnotations: idle(51) }, timeoutRule));
 });
 
-test('H-050 the drain is compared with timeoutSec of a BackendConfig, or by default with 30 s', () => {
+test('H-050 `lameduck lint` compares the drain with timeoutSec of a BackendConfig, or by default with 30 s', () => {
   const front = { container: gunicorn(29), ingressClass: 'gce' };
   assert.ok(isFound(front, timeoutRule));
   assert.ok(isFound({ ...front, serviceAnnotations: withConfig, config: {} }, timeoutRule));
@@ -161,7 +161,7 @@ test('H-050 the drain is compared with timeoutSec of a BackendConfig, or by defa
   assert.ok(!isFound({ ...front, container: gunicorn(30) }, timeoutRule));
 });
 
-test('H-050 a BackendConfig that is missing, or that differs between ports, is not judged', () => {
+test('H-050 `lameduck lint` ignores the timeout of a BackendConfig that is missing, or that differs between ports', () => {
   const front = { container: gunicorn(5), ingressClass: 'gce' };
   const named = (json: string): Fields => ({ 'cloud.google.com/backend-config': json });
   assert.ok(!isFound({ ...front, serviceAnnotations: withConfig }, timeoutRule));
@@ -183,7 +183,7 @@ test('H-050 a BackendConfig that is missing, or that differs between ports, is n
   assert.ok(!isFound({ ...front, ...onlyOne }, timeoutRule));
 });
 
-test("H-050 lameduck lint computes how long lameduck's drain can last, and accepts a request timeout that fits into the drain", () => {
+test("H-050 `lameduck lint` computes how long lameduck's drain can last, and accepts a request timeout that fits into the drain", () => {
   const grace = { TERMINATION_GRACE_PERIOD_SECONDS: '68', SHUTDOWN_DELAY_DURATION: '30s' };
   const found = (more: Readonly<Record<string, string>>, others: Fields = {}): string[] =>
     messages({ container: { ...variables(more), ...others }, ingressClass: 'nginx' }, timeoutRule);
@@ -199,7 +199,7 @@ test("H-050 lameduck lint computes how long lameduck's drain can last, and accep
   assert.equal(found({ ...grace, REQUEST_TIMEOUT: '0s' }).length, 1);
 });
 
-test('H-050 the drain is not judged for an Ingress of an unknown class, or if the manifest states no drain', () => {
+test('H-050 `lameduck lint` reports no drain for an Ingress of an unknown class, or if the manifest does not set the drain', () => {
   assert.ok(!isFound({ container: gunicorn(5), ingressClass: 'traefik' }, timeoutRule));
   assert.ok(!isFound({ container: { args: ['gunicorn', 'app'] }, ingressClass: 'nginx' }, timeoutRule));
   assert.ok(!isFound({ container: gunicorn(5) }, timeoutRule));
@@ -208,7 +208,7 @@ test('H-050 the drain is not judged for an Ingress of an unknown class, or if th
 const deregistration = (seconds: number): string =>
   `stickiness.enabled=true,deregistration_delay.timeout_seconds=${String(seconds)}`;
 
-test('H-051 the deregistration delay of an Application Load Balancer is judged for IP targets, and a Service overrides its Ingress', () => {
+test("H-051 `lameduck lint` checks the deregistration delay of an Application Load Balancer for IP targets, and prefers the Service's value to the Ingress's", () => {
   const ingressAnnotations = alb({ 'target-type': 'ip', 'target-group-attributes': deregistration(59) });
   const front = { container: gunicorn(60), ingressClass: 'alb', ingressAnnotations };
   assert.deepEqual(messages(front, drainRule), [
@@ -217,12 +217,12 @@ test('H-051 the deregistration delay of an Application Load Balancer is judged f
   const own = (attributes: Fields): Front => ({ ...front, serviceAnnotations: alb(attributes) });
   assert.ok(!isFound(own({ 'target-group-attributes': deregistration(60) }), drainRule));
   assert.ok(!isFound(own({ 'target-type': 'instance' }), drainRule));
-  // With this grace period, the kubelet kills the pod before the load balancer ends its requests.
+  // With this grace period, the kubelet kills the pod before the load balancer has ended its requests.
   assert.ok(!isFound({ ...front, gracePeriodSeconds: 59 }, drainRule));
   assert.ok(!isFound(own({ 'target-group-attributes': 'stickiness.enabled=true' }), drainRule));
 });
 
-test('H-051 a Network Load Balancer ends requests only for IP targets and with connection termination', () => {
+test('H-051 `lameduck lint` checks the deregistration delay of a Network Load Balancer only for IP targets with connection termination', () => {
   const ends = 'deregistration_delay.connection_termination.enabled=true';
   const front = (attributes: string, type = 'ip'): Front => ({
     container: gunicorn(60),
@@ -236,7 +236,7 @@ test('H-051 a Network Load Balancer ends requests only for IP targets and with c
   assert.ok(!isFound({ ...front(`${deregistration(30)},${ends}`), service: { type: 'ClusterIP' } }, drainRule));
 });
 
-test('H-051 the draining timeout of a BackendConfig is judged for network endpoint groups', () => {
+test('H-051 `lameduck lint` checks the draining timeout of a BackendConfig for network endpoint groups', () => {
   const config = (drainingTimeoutSec: number): Fields => ({ connectionDraining: { drainingTimeoutSec } });
   const front = { container: gunicorn(60), ingressClass: 'gce', serviceAnnotations: { ...withConfig, ...neg } };
   assert.ok(isFound({ ...front, config: config(0) }, drainRule));
@@ -249,7 +249,7 @@ test('H-051 the draining timeout of a BackendConfig is judged for network endpoi
   );
 });
 
-test("H-051 the deregistration delay is compared with lameduck's request timeout, not with its drain, because requests may be shorter", () => {
+test('H-051 `lameduck lint` compares the deregistration delay with the request timeout of lameduck if that is set, not with the longer drain', () => {
   const ingressAnnotations = alb({ 'target-type': 'ip', 'target-group-attributes': deregistration(30) });
   const grace = { TERMINATION_GRACE_PERIOD_SECONDS: '100', SHUTDOWN_DELAY_DURATION: '30s' };
   const found = (values: Readonly<Record<string, string>>, program: Fields = {}): boolean =>
@@ -261,7 +261,7 @@ test("H-051 the deregistration delay is compared with lameduck's request timeout
   assert.ok(!found({ REQUEST_TIMEOUT: '30s' }, gunicorn(60)));
 });
 
-test('a load balancer is compared with a container only if its Service can send connections to that container', () => {
+test('`lameduck lint` compares a container with a load balancer only if the Service can send connections to the container', () => {
   const rule = 'keep-alive-shorter-than-load-balancer';
   const metrics = {
     name: 'metrics',
@@ -278,7 +278,7 @@ test('a load balancer is compared with a container only if its Service can send 
   assert.ok(isFound({ ...front, container: { ports: http }, service: both }, rule));
 });
 
-test('lameduck lint never crashes on an annotation of an unexpected type', () => {
+test('`lameduck lint` never crashes on an annotation of an unexpected type', () => {
   for (const wrong of [null, [], 7, {}, '', 'null', '[]', '{"ports": 7}', '=,=']) {
     const names = [
       'target-type',

@@ -22,7 +22,7 @@ function pathsIn(...objects: readonly string[]): string[] {
     .map(({ path }) => path);
 }
 
-test('H-081 a required node affinity pins pods to one zone only if each of its terms names that zone', () => {
+test('H-081 `lameduck lint` reports a required node affinity as a single zone only if each of its terms names that zone', () => {
   const terms =
     'spec.template.spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms';
   const arm = ', { key: kubernetes.io/arch, operator: In, values: [arm64] }';
@@ -40,7 +40,19 @@ test('H-081 a required node affinity pins pods to one zone only if each of its t
   }
 });
 
-test('H-081 a single zone is reported only for at least two pods, or for an autoscaler with a minimum of at least two', () => {
+test('H-066 `lameduck lint` does not report a StatefulSet with one pod if its partition excludes the pod from the rollout', () => {
+  const stateful = (partition: number): string =>
+    deployment(
+      '',
+      'shop',
+      `replicas: 1, updateStrategy: { rollingUpdate: { partition: ${String(partition)} } }`,
+    ).replace('Deployment', 'StatefulSet');
+  const rulesIn = (manifest: string): string[] => findingsIn(`${service}\n---\n${manifest}`).map(({ rule }) => rule);
+  assert.ok(rulesIn(stateful(0)).includes('rollout-without-pods'));
+  assert.ok(!rulesIn(stateful(1)).includes('rollout-without-pods'));
+});
+
+test('H-081 `lameduck lint` reports a single zone only for at least two pods, or for an autoscaler with a minimum of at least two', () => {
   const scaled = 'revisionHistoryLimit: 3';
   const autoscaler = (least: string): string =>
     `kind: HorizontalPodAutoscaler\nspec: { scaleTargetRef: { kind: Deployment, name: shop }, maxReplicas: 5${least} }`;
@@ -51,7 +63,7 @@ test('H-081 a single zone is reported only for at least two pods, or for an auto
   assert.equal(pathsIn(deployment(inZone, 'shop', scaled), service, autoscaler(', minReplicas: 2')).length, 1);
 });
 
-test('H-081 a workload in one zone is not reported if its Service also selects another workload, or if no Service selects it', () => {
+test('H-081 `lameduck lint` does not report a workload in one zone if its Service also selects another workload, or if no Service selects it', () => {
   const other = deployment('nodeSelector: { topology.kubernetes.io/zone: b }', 'shop-b');
   assert.deepEqual(pathsIn(deployment(inZone), other, service), []);
   assert.deepEqual(pathsIn(deployment(inZone)), []);

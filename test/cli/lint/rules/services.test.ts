@@ -9,7 +9,7 @@ const service =
 const workload = (kind: string, spec: string, name = 'shop'): string =>
   `kind: ${kind}\nmetadata: { name: ${name} }\nspec: { ${spec}, template: { metadata: { labels: { app: shop } }, spec: { containers: [{ name: shop }] } } }`;
 
-test('H-073 publishNotReadyAddresses is not reported if the Service never has more than one pod', () => {
+test('H-073 `lameduck lint` does not report publishNotReadyAddresses if the Service never has more than one pod', () => {
   const isReported = (...workloads: readonly string[]): boolean =>
     findingsIn([service, ...workloads].join('\n---\n')).some(({ rule }) => rule === 'publish-not-ready-addresses');
   const only = workload('StatefulSet', 'replicas: 1');
@@ -17,7 +17,7 @@ test('H-073 publishNotReadyAddresses is not reported if the Service never has mo
   assert.equal(isReported(workload('Deployment', 'strategy: { type: Recreate }')), false);
   assert.equal(isReported(), true);
   assert.equal(isReported(workload('StatefulSet', 'replicas: 2')), true);
-  // A rolling update starts the new pod while the old pod still serves requests.
+  // In a rolling update, the new pod starts while the old pod still serves requests.
   assert.equal(isReported(workload('Deployment', 'replicas: 1')), true);
   assert.equal(isReported(only, workload('StatefulSet', 'replicas: 1', 'shop-b')), true);
 });

@@ -14,26 +14,26 @@ function rulesIn(manifest: string, kubernetesMinor?: number): string[] {
     .filter((rule) => sleepRules.includes(rule));
 }
 
-test('H-080 Kubernetes 1.29 removes a preStop sleep, and each version before it rejects the pod', () => {
+test('H-080 Kubernetes 1.29 removes a preStop sleep, and each earlier version rejects the pod', () => {
   assert.deepEqual(rulesIn(pod(10), 28), ['rejected-pre-stop-sleep']);
   assert.deepEqual(rulesIn(pod(10), 29), ['dropped-pre-stop-sleep']);
   assert.deepEqual(rulesIn(pod(10), 30), []);
   assert.deepEqual(rulesIn(pod(10)), []);
 });
 
-test('H-080 a preStop sleep of 0 s is rejected before Kubernetes 1.33, and Kubernetes 1.29 removes it without a loss', () => {
+test('H-080 versions before Kubernetes 1.33 reject a preStop sleep of 0 s, except that 1.29 removes it without effect', () => {
   const versions = [28, 29, 30, 32, 33, 36];
   const found = versions.map((minor) => rulesIn(pod(0), minor));
   assert.deepEqual(found, [[sleepRules[1]], [], [sleepRules[1]], [sleepRules[1]], [], []]);
 });
 
-test('H-080 a removed preStop sleep is not reported if the program has its own shutdown delay', () => {
+test('H-080 `lameduck lint` does not report a removed preStop sleep if the program has its own shutdown delay', () => {
   const delay = (value: string): string => `, env: [{ name: LAMEDUCK_SHUTDOWN_DELAY_DURATION, value: ${value} }]`;
   assert.deepEqual(rulesIn(pod(10, delay('10s')), 29), []);
   assert.deepEqual(rulesIn(pod(10, delay('0s')), 29), ['dropped-pre-stop-sleep']);
 });
 
-test('H-061 a grace period of 0 is reported only if the manifest shows that the pod accepts connections', () => {
+test('H-061 `lameduck lint` reports a grace period of 0 only if the manifest shows that the pod accepts connections', () => {
   const killed = (container: string): string =>
     `kind: Pod\nmetadata: { labels: { app: shop } }\nspec: { terminationGracePeriodSeconds: 0, containers: [${container}] }`;
   const service = 'kind: Service\nspec: { clusterIP: None, selector: { app: shop } }';

@@ -4,14 +4,14 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, it, type TestContext } from 'node:test';
-import { Crowd } from '../../../../src/cli/rehearsal/clients/crowd.ts';
+import { Crowd, shareOf } from '../../../../src/cli/rehearsal/clients/crowd.ts';
 import type { ClientKind, LoadPlan } from '../../../../src/cli/rehearsal/clients/messages.ts';
 import type { Destination } from '../../../../src/cli/rehearsal/endpoints.ts';
 import { until } from '../../../support/until.ts';
 
 const everywhere = (destination: Destination): Destination[] => [destination, destination, destination];
 
-/** Runs the clients of a plan until `isEnough` returns true, and returns their counts. */
+/** Runs the clients of a plan until `isEnough` returns true. Returns how often each result occurred. */
 async function counts(
   t: TestContext,
   listener: RequestListener,
@@ -48,7 +48,7 @@ async function counts(
   return crowd.tallies;
 }
 
-/** Serves the first request of each connection, and ends the connection without a response to the second. */
+/** Serves the first request on each connection. Ends the connection at the second request, without a response. */
 const endsAtSecond: RequestListener = ({ socket }, response) => {
   if (socket.listenerCount('served') > 0) {
     socket.destroy();
@@ -64,7 +64,7 @@ const answeredOf =
     tallies[kind].answered >= least;
 
 describe('a retrying client of a rehearsal', () => {
-  it('a retrying client repeats a GET once if a keep-alive connection ends without a response', async (t) => {
+  it('a retrying client retries a GET once if a keep-alive connection ends without a response', async (t) => {
     const plan = { retry: true, connections: 5 };
     const { retryingConnection, keptConnection } = await counts(t, endsAtSecond, plan, ({ tallies }) => {
       return tallies.retryingConnection.answered >= 20 && tallies.keptConnection.lost >= 5;
@@ -74,13 +74,13 @@ describe('a retrying client of a rehearsal', () => {
     assert.notEqual(keptConnection.lost, 0);
   });
 
-  it('a retrying client does not repeat a POST', async (t) => {
+  it('a retrying client does not retry a POST', async (t) => {
     const plan = { retry: true, connections: 5, requests: [{ method: 'POST', path: '/' }] };
     const isEnough = ({ tallies }: Crowd): boolean => tallies.retryingConnection.lost >= 5;
     assert.notEqual((await counts(t, endsAtSecond, plan, isEnough)).retryingConnection.lost, 0);
   });
 
-  it('a retrying client does not repeat a request whose response was cut', async (t) => {
+  it('a retrying client does not retry a request whose response was cut', async (t) => {
     const cut: RequestListener = ({ socket }, response) => {
       response.writeHead(200, { 'Content-Length': 100 });
       response.write('begun', () => socket.destroy());
@@ -91,7 +91,7 @@ describe('a retrying client of a rehearsal', () => {
     assert.equal(retryingConnection.answered, 0);
   });
 
-  it('a retrying client gets the response to its repeated request from another pod when new connections go there', async (t) => {
+  it('the retry of a client reaches another pod if new connections are sent there', async (t) => {
     const plan = { retry: true, connections: 5 };
     let isLeft = false;
     const { retryingConnection } = await counts(t, endsAtSecond, plan, (crowd) => {
@@ -99,8 +99,8 @@ describe('a retrying client of a rehearsal', () => {
         crowd.routes = everywhere('others');
         isLeft = true;
       }
-      // When no request is in flight, each client has repeated its request on another pod, or has no connection to this
-      // pod.
+      // If no request is in flight, every client has left this pod: it has retried on the other pod, or has no
+      // connection here.
       return isLeft && crowd.inFlight === 0;
     });
     assert.equal(retryingConnection.lost + retryingConnection.refused, 0);
@@ -108,7 +108,7 @@ describe('a retrying client of a rehearsal', () => {
 });
 
 describe('a long poll of a rehearsal', () => {
-  it('a long poll may get its response late, and the client then polls again on the same connection', async (t) => {
+  it('a long poll of a rehearsal may get a late response, and the client then polls again on the same connection', async (t) => {
     const sockets = new Set<object>();
     const late: RequestListener = ({ url, socket }, response) => {
       if (url !== '/poll') response.end();
@@ -122,12 +122,33 @@ describe('a long poll of a rehearsal', () => {
     assert.equal(sockets.size, 10);
   });
 
-  it('a long poll is lost if its connection ends before the response', async (t) => {
+  it('a long poll of a rehearsal is lost if its connection ends before the response', async (t) => {
     const never: RequestListener = ({ url, socket }, response) => {
       if (url === '/poll') setImmediate(() => socket.destroy());
       else response.end();
     };
     const isEnough = ({ tallies }: Crowd): boolean => tallies.longPoll.lost >= 10;
     assert.equal((await counts(t, never, { longPoll: '/poll' }, isEnough)).longPoll.answered, 0);
+  });
+});
+
+describe('the rate of a rehearsal', () => {
+  // The seconds between two requests of a keep-alive connection are half of the gap and two one-way delays of 10.5 ms.
+  for (const [rate, connections, gap] of [
+    [200, 40, 800],
+    [600, 40, 800 / 3],
+    [6_000, 40, 80 / 3],
+  ] as const) {
+    it(`${String(rate)} requests per second with ${String(connections)} keep-alive connections are the sum of both kinds`, () => {
+      const share = shareOf({ rate, connections });
+      assert.ok(Math.abs(share.gap - gap) < 1, String(share.gap));
+      const kept = connections / ((share.gap / 2 + 21) / 1_000);
+      const sum = share.newPerSecond + kept;
+      assert.ok(share.newPerSecond >= rate / 2 && Math.abs(sum - rate) < rate * 0.05, String(sum));
+    });
+  }
+
+  it('half of the requests use new connections even if there are more keep-alive connections than the rate needs', () => {
+    assert.deepEqual(shareOf({ rate: 200, connections: 1_000 }), { gap: 1_000, newPerSecond: 100 });
   });
 });

@@ -3,8 +3,10 @@ import { createServer, type RequestListener } from 'node:http';
 import { createSecureServer } from 'node:http2';
 import { createServer as createTcpServer } from 'node:net';
 import { test, type TestContext } from 'node:test';
+import { Container } from '../../../../src/cli/rehearsal/container.ts';
 import { probeHttp, type HttpGet } from '../../../../src/cli/rehearsal/probes/http.ts';
 import { runAttempts } from '../../../../src/cli/rehearsal/probes/outcome.ts';
+import { runProbe } from '../../../../src/cli/rehearsal/probes/probe.ts';
 import { probeTcp } from '../../../../src/cli/rehearsal/probes/tcp.ts';
 import { certificate } from '../../../fixtures/certificate.ts';
 import { listen } from '../../../support/listening.ts';
@@ -58,7 +60,7 @@ test('K-018, K-216 an HTTP probe follows redirects to the same host, and fails a
   assert.equal(await seen({ port, path: '/again' }), 'failure stopped after 10 redirects 1');
 });
 
-test('K-006, K-007, K-015, K-216 an HTTP probe with an incomplete body is an error after three attempts', async (t) => {
+test('K-006, K-007, K-015, K-216 an HTTP probe whose response body is incomplete ends in an error after three attempts', async (t) => {
   const port = await serve(t, (_, response) => {
     response.writeHead(200, { 'content-length': 10 }).write('short');
     setImmediate(() => response.destroy());
@@ -66,12 +68,12 @@ test('K-006, K-007, K-015, K-216 an HTTP probe with an incomplete body is an err
   assert.equal(await seen({ port }), 'error 3');
 });
 
-test('K-014, K-015 an HTTP probe whose body stalls beyond the timeout is an error', async (t) => {
+test('K-014, K-015 an HTTP probe is an error if its response body stalls for longer than the timeout', async (t) => {
   const port = await serve(t, (_, response) => response.writeHead(200, { 'content-length': 10 }).write('short'));
   assert.equal(await seen({ port, timeoutSeconds: 0.2 }), 'error 3');
 });
 
-test('K-013, K-014 an HTTP probe fails if no response headers arrive before its timeout', async (t) => {
+test('K-013, K-014 an HTTP probe fails if it receives no response headers before its timeout', async (t) => {
   const port = await serve(t, () => undefined);
   assert.match(await seen({ port, timeoutSeconds: 0.2 }), /^failure .*deadline exceeded.* 1$/);
 });
@@ -88,7 +90,19 @@ test('K-013 an HTTP probe fails if the response is not HTTP, and if the connecti
   for (const port of [foreign, silent, 1]) assert.match(await seen({ port }), /^failure .* 1$/);
 });
 
-test('K-016, K-216 an HTTP probe reads at most 10 KiB of a body', async (t) => {
+test('K-013 an HTTPS probe fails after one attempt if the server has no TLS', async (t) => {
+  const port = await serve(t, (_, response) => response.end('ok'));
+  assert.match(await seen({ port, scheme: 'HTTPS' }), /^failure .*wrong version number[^]* 1$/);
+});
+
+test('K-007, K-008 a probe with an unknown port name ends in an error after three attempts, without a connection', async (t) => {
+  const container = new Container({ command: ['true'], env: process.env, isolation: [] });
+  t.after(() => container.exited);
+  const { result, attempts, output } = await runProbe({ kind: 'broken', reason: 'no port' }, 1, container, '127.0.0.1');
+  assert.deepEqual([result, attempts, output], ['error', 3, 'no port']);
+});
+
+test('K-016, K-216 an HTTP probe reads at most 10 KiB of a response body', async (t) => {
   const port = await serve(t, (_, response) => response.end('x'.repeat(1_000_000)));
   const { result, output } = await probeHttp({ port });
   assert.deepEqual([result, output.length], ['success', 10_240]);

@@ -2,11 +2,11 @@
 // all steps.
 import assert from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
-import { describe, it } from 'node:test';
+import { describe, it, test } from 'node:test';
 import { systemClock } from '../../../src/clock.ts';
 import { EventLog, type EventKind, type RehearsalEvent } from '../../../src/cli/rehearsal/event-log.ts';
 import type { ContainerSpec } from '../../../src/cli/rehearsal/pod.ts';
-import { ScenarioRun } from '../../../src/cli/rehearsal/run.ts';
+import { longestRest, ScenarioRun } from '../../../src/cli/rehearsal/scenario-run.ts';
 import { scenarios, type Scenario } from '../../../src/cli/rehearsal/scenarios.ts';
 import { containerSpec, isolation, nodeProgram, probeSpec } from '../../support/pod-under-test.ts';
 import { reservePort } from '../../support/reserved-port.ts';
@@ -19,7 +19,7 @@ interface Given {
 
 const deletedLate: Scenario = { title: 'x', steps: [{ at: 30_000, do: { kind: 'delete' } }] };
 
-/** interruptedWhen runs a scenario until a given event, and returns all events up to the given event. */
+/** interruptedWhen interrupts a scenario at a given event. It returns all events up to and including this event. */
 async function interruptedWhen(
   isEnd: (event: RehearsalEvent) => boolean,
   { container, port, scenario = deletedLate }: Given,
@@ -32,7 +32,7 @@ async function interruptedWhen(
   const none = undefined;
   const clients = { retry: false, longPoll: none, stream: none, upload: none, webSocket: none, http2: none };
   const run = new ScenarioRun({
-    pod: { name: 'app', containers: [container], terminationGracePeriodSeconds: 30, restartPolicy: 'Always' },
+    pod: { containers: [container], terminationGracePeriodSeconds: 30, restartPolicy: 'Always' },
     load: { rate: 20, connections: 2, requests: [{ method: 'GET', path: '/' }], ...clients, seed: 1 },
     scenario,
     port,
@@ -64,13 +64,32 @@ const serving = (port: number): ContainerSpec =>
       process.on('SIGTERM', () => process.exit());
       createServer((_, response) => response.end('ok')).listen(${String(port)});
     `),
-    // One refused connection while the process exits must not make the pod unready before the exit.
+    // One connection that is refused while the process exits must not make the pod unready before the exit.
     probes: [probeSpec({ type: 'readiness', handler: { kind: 'tcp', port }, failureThreshold: 60 })],
   });
 
 const hasIpv6 = Object.values(networkInterfaces()).some((all) => all?.some(({ address }) => address === '::1'));
 
-void describe('a scenario', { concurrency: 2 }, () => {
+test('the time limit of a scenario covers its steps, the grace period, the propagation and the end of its clients', () => {
+  const container = containerSpec({ command: [] });
+  const pod = {
+    name: 'x',
+    containers: [container],
+    terminationGracePeriodSeconds: 30,
+    restartPolicy: 'Always',
+  } as const;
+  const sidecar = { ...container, isSidecar: true };
+  assert.equal(longestRest(scenarios.rollout, pod, 2_000), 3_000 + 32_000 + 2_300 + 5_000);
+  assert.equal(longestRest(scenarios.rollout, { ...pod, containers: [sidecar, container] }, 0), 42_300);
+  assert.equal(longestRest(scenarios['failing-liveness'], pod, 60_000), 23_000 + 32_000 + 5_000 + 5_000);
+  const probe = probeSpec({ type: 'liveness', handler: { kind: 'tcp', port: 1 }, terminationGracePeriodSeconds: 50 });
+  const probed = { ...pod, containers: [{ ...container, probes: [probe] }] };
+  assert.equal(longestRest(scenarios['failing-liveness'], probed, 0), 23_000 + 52_000 + 5_000 + 5_000);
+  const hooked = { ...pod, containers: [{ ...container, postStart: { kind: 'sleep', seconds: 1 } as const }] };
+  assert.equal(longestRest(scenarios['delete-starting'], hooked, 0), 300 + 60_000 + 32_000 + 300 + 5_000);
+});
+
+void describe('a scenario of a rehearsal', { concurrency: 2 }, () => {
   it('a scenario sends no requests to a pod without a readiness probe until its server listens', async () => {
     const log = await interruptedWhen(isLoadStart, { container: containerSpec({ command: listensLater(0) }) });
     const [started, listening] = [log.of('loadStarted')[0], log.of('containerListening')[0]];
@@ -104,7 +123,7 @@ void describe('a scenario', { concurrency: 2 }, () => {
     },
   );
 
-  it('K-060, K-062 the scenario failing-liveness restarts a container whose pod is not deleted', async () => {
+  it('K-060, K-062 the scenario failing-liveness restarts a container without deleting its pod', async () => {
     const port = await reservePort();
     const container = serving(port);
     const scenario = {
@@ -128,11 +147,31 @@ void describe('a scenario', { concurrency: 2 }, () => {
         ['readinessChanged', false],
         ['containerStarted', undefined],
         ['readinessChanged', true],
-        // At its end, the rehearsal deletes the pod.
+        // The rehearsal deletes the pod when the rehearsal ends.
         ['containerExited', undefined],
       ],
     );
     assert.equal(indexOf(log, 'podDeleted'), -1);
+  });
+
+  it('a scenario notes that a restarted server listens on another port, to which it sends no requests', async () => {
+    const command = nodeProgram(`
+      import { createServer } from 'node:http';
+      const server = createServer((_, response) => response.end('ok')).listen(0);
+      process.on('SIGTERM', () => process.exit());
+    `);
+    const probes = [probeSpec({ type: 'readiness', handler: { kind: 'tcp', port: 0 } })];
+    const container = containerSpec({ command, probes, isDefault: true });
+    const scenario = { ...scenarios['crash-loop'], steps: [{ at: 0, do: { kind: 'crash' } }] } as const;
+    const isNoted = ({ detail }: RehearsalEvent): boolean => detail['otherPorts'] !== undefined;
+    const log = await interruptedWhen(isNoted, { container, scenario });
+    const [listening, noted] = [log.of('containerListening'), log.events.find(isNoted)];
+    assert.equal(listening.length, 1);
+    assert.equal(noted?.detail['port'], listening[0]?.detail['port']);
+    assert.match(
+      String(noted?.detail['text']),
+      /^after its restart, the server listens on port \d+ instead of port \d+$/,
+    );
   });
 
   it('K-104 the scenario sidecars adds a sidecar to a pod without one, and the sidecar ends last', async () => {

@@ -1,5 +1,5 @@
-// The object kinds of Kubernetes itself, and those of add-ons for which lint has rules. Objects of any other kind are
-// reported as not judged.
+// The object kinds of Kubernetes itself, and those of add-ons for which lint has rules. The commands
+// report that they do not judge objects of any other kind.
 // prettier-ignore
 const kinds: readonly string[] = [
   'Pod', 'Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Job', 'CronJob', 'ReplicationController',
@@ -16,5 +16,8 @@ const kinds: readonly string[] = [
   'IPAddress', 'ResourceClaim', 'ResourceClaimTemplate', 'ResourceSlice', 'DeviceClass',
 ];
 
-/** coreKinds are the kinds that need no warning: lint either has rules for them, or knows that they need none. */
+/**
+ * coreKinds are the kinds of Kubernetes itself and of the add-ons for which lint has rules. A command prints no warning
+ * about an object of these kinds.
+ */
 export const coreKinds: ReadonlySet<string> = new Set(kinds);

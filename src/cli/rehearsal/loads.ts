@@ -1,0 +1,125 @@
+// The load of one scenario: starts and stops the client threads, sums their counts, and records the losses as events.
+import { systemClock, withTimeout } from '../../clock.ts';
+import { Load } from './clients/load.ts';
+import {
+  clientKinds,
+  newTallies,
+  type ClientKind,
+  type LoadOptions,
+  type Loss,
+  type Tally,
+} from './clients/messages.ts';
+import type { Destination } from './endpoints.ts';
+import type { EventLog } from './event-log.ts';
+
+// The longest event loop delay of the client thread, in milliseconds. If a delay is longer, the rehearsal gives no
+// verdict.
+const longestLoopDelay = 200;
+
+/** longestStop is how long the clients may take to finish after the pod has ended, in milliseconds. */
+export const longestStop = 5_000;
+
+// The maximum number of losses that get an event of their own, to limit memory. Further losses of the same kind share
+// one event for each report of the clients.
+const mostLossEvents = 200;
+
+/** totalOf returns the sum of several tallies. */
+function totalOf(tallies: Iterable<Tally>): Tally {
+  const total: Tally = { sent: 0, answered: 0, lost: 0, refused: 0, failed: 0 };
+  for (const tally of tallies) {
+    for (const key of Object.keys(total) as (keyof Tally)[]) total[key] += tally[key];
+  }
+  return total;
+}
+
+/** Loads contains every load that a scenario has started. */
+export class Loads {
+  readonly #options: LoadOptions;
+  readonly #log: EventLog;
+  readonly #started: Load[] = [];
+  #routes: readonly Destination[];
+
+  constructor(options: LoadOptions, log: EventLog, routes: readonly Destination[]) {
+    this.#options = options;
+    this.#log = log;
+    this.#routes = routes;
+  }
+
+  get hasStarted(): boolean {
+    return this.#started.length > 0;
+  }
+
+  /** tallies returns the request counts for each kind of client, summed over all loads that were started. */
+  get tallies(): Record<ClientKind, Tally> {
+    const sums = newTallies();
+    for (const kind of clientKinds) sums[kind] = totalOf(this.#started.map(({ tallies }) => tallies[kind]));
+    return sums;
+  }
+
+  /** routes are the destinations of new connections, one for each node. */
+  set routes(routes: readonly Destination[]) {
+    this.#routes = routes;
+    for (const load of this.#started) load.routes = routes;
+  }
+
+  /** start starts a load whose rate is `factor` times the configured rate. */
+  start(host: string, port: number, factor = 1): void {
+    const { rate, seed } = this.#options;
+    const plan = { ...this.#options, rate: rate * factor, seed: seed + this.#started.length, host, port };
+    const losses = new LossEvents(this.#log);
+    const started = new Load(plan, {
+      onLoss: (loss) => {
+        losses.add(loss);
+      },
+      onReport: ({ inFlight, loopDelayMs }) => {
+        losses.flush();
+        const { sent, answered, lost, refused } = totalOf(Object.values(this.tallies));
+        this.#log.add('requests', { sent, answered, lost, refused, inFlight });
+        if (loopDelayMs > longestLoopDelay) this.#log.add('loadDelayed', { loopDelayMs });
+      },
+    });
+    this.#started.push(started);
+    started.routes = this.#routes;
+    this.#log.add('loadStarted', { port, rate: plan.rate });
+  }
+
+  /** stop lets the clients finish, for at most `longestStop`, and then stops their threads. */
+  async stop(): Promise<void> {
+    await withTimeout(systemClock, Promise.all(this.#started.map((load) => load.stop())), longestStop);
+    await Promise.all(this.#started.map((load) => load.terminate()));
+    if (this.hasStarted) this.#log.add('loadEnded');
+  }
+}
+
+/** LossEvents adds the losses of one load to the events of a scenario. */
+export class LossEvents {
+  readonly #log: EventLog;
+  readonly #pending = new Map<string, { readonly loss: Loss; count: number }>();
+  #added = 0;
+
+  constructor(log: EventLog) {
+    this.#log = log;
+  }
+
+  add(loss: Loss): void {
+    if (this.#added < mostLossEvents) {
+      this.#added++;
+      this.#addEvent(loss);
+      return;
+    }
+    const key = [loss.outcome, loss.client, loss.why].join();
+    const alike = this.#pending.get(key);
+    if (alike === undefined) this.#pending.set(key, { loss, count: 1 });
+    else alike.count++;
+  }
+
+  /** flush is called after the losses of one report. It records those that `add` has not recorded one by one. */
+  flush(): void {
+    for (const { loss, count } of this.#pending.values()) this.#addEvent(loss, count);
+    this.#pending.clear();
+  }
+
+  #addEvent({ outcome, client, why, afterMs }: Loss, count?: number): void {
+    this.#log.add(outcome === 'lost' ? 'requestLost' : 'requestRefused', { client, why, afterMs, count });
+  }
+}

@@ -1,0 +1,71 @@
+// Counts the lost requests in the events of a scenario, and compares their times with the start of the shutdown. No side
+// effects.
+import type { EventKind, RehearsalEvent } from './event-log.ts';
+
+export type Events = readonly RehearsalEvent[];
+
+/** lostOrRefused contains the kinds of events that report a lost or refused request. */
+export const lostOrRefused: readonly EventKind[] = ['requestLost', 'requestRefused'];
+
+// If clients have sent requests for this many milliseconds before the shutdown, the server should have served at least
+// one of them.
+const shortestTrial = 1_000;
+
+export const first = (events: Events, kind: EventKind): RehearsalEvent | undefined =>
+  events.find((one) => one.kind === kind);
+
+/** countOf returns the number of lost requests. One event can report several lost requests. */
+export const countOf = (losses: Events): number =>
+  losses.reduce((total, { detail: { count = 1 } }) => total + Number(count), 0);
+
+/** `counted()` returns the number of lost requests and a noun as text, such as `3 requests`. */
+export const counted = (losses: Events, noun: string): string => {
+  const count = countOf(losses);
+  return `${String(count)} ${noun}${count === 1 ? '' : 's'}`;
+};
+
+/** lossesOf returns the losses of one kind of client. */
+export const lossesOf = (events: Events, client: string, kinds: readonly EventKind[]): Events =>
+  events.filter((one) => kinds.includes(one.kind) && one.detail['client'] === client);
+
+// Returns the first event of a shutdown: the deletion of the pod, or the kill of a container that is restarted.
+const endingOf = (events: Events): RehearsalEvent | undefined =>
+  first(events, 'podDeleted') ?? first(events, 'containerKilling');
+
+/** endOf returns the time at which the shutdown began. It is Infinity if there was no shutdown. */
+export const endOf = (events: Events): number => endingOf(events)?.at ?? Infinity;
+
+export const nameOfEnd = (events: Events): string => (endingOf(events)?.kind === 'podDeleted' ? 'deletion' : 'kill');
+
+export const seconds = (milliseconds: number): string => `${(milliseconds / 1_000).toFixed(1)} s`;
+
+/**
+ * `span()` describes the time from the first loss to the last loss. The times are in seconds before or after the start
+ * of the shutdown.
+ */
+export function span(events: Events, losses: Events): string {
+  const end = endOf(events);
+  if (end === Infinity) return 'without a deletion of the pod';
+  const times = losses.map(({ at }) => at - end);
+  const [from, to] = [Math.min(...times), Math.max(...times)];
+  const name = nameOfEnd(events);
+  if (from >= 0) return `from ${seconds(from)} to ${seconds(to)} after the ${name}`;
+  if (to < 0) return `from ${seconds(-from)} to ${seconds(-to)} before the ${name}`;
+  return `from ${seconds(-from)} before to ${seconds(to)} after the ${name}`;
+}
+
+/** isRefusal tells whether the server refused a request by the status of a complete response. */
+export const isRefusal = ({ detail: { why } }: RehearsalEvent): boolean => String(why).startsWith('status ');
+
+/**
+ * neverServed returns the first request that failed before the shutdown began, if no request was ever served. Such
+ * failures say nothing about the shutdown. If no request failed before the shutdown, it returns the first event that
+ * counts requests.
+ */
+export function neverServed(events: Events): RehearsalEvent | undefined {
+  if (events.some(({ kind, detail }) => kind === 'requests' && Number(detail['answered']) > 0)) return undefined;
+  const sent = events.find(({ kind, detail }) => kind === 'requests' && Number(detail['sent']) > 0);
+  const [failure] = events.filter(({ kind, at }) => lostOrRefused.includes(kind) && at < endOf(events));
+  const isSoon = (sent?.at ?? Infinity) > endOf(events) - shortestTrial;
+  return isSoon || (failure?.kind === 'requestRefused' && !isRefusal(failure)) ? undefined : (failure ?? sent);
+}

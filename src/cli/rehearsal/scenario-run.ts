@@ -1,0 +1,231 @@
+// Runs one scenario from start to end: starts the pod, performs the actions on the pod, and tells its Service and its
+// clients about changes.
+import { systemClock, wait, withTimeout } from '../../clock.ts';
+import type { ClientKind, LoadOptions, Tally } from './clients/messages.ts';
+import type { Isolation } from './container.ts';
+import { leastPropagation } from './endpoints.ts';
+import type { EventLog } from './event-log.ts';
+import { Kubelet, type PodState } from './kubelet.ts';
+import { Loads, longestStop } from './loads.ts';
+import { withSidecar } from './idle-sidecar.ts';
+import { unstartable, type PodSpec } from './pod.ts';
+import { ServiceRoutes } from './routes.ts';
+import type { Deed, Scenario } from './scenarios.ts';
+import { ServedPort } from './served-port.ts';
+import { minimumStopTimeout } from './termination.ts';
+import { sendSignal } from '../../process/send-signal.ts';
+
+export interface RunOptions {
+  readonly scenario: Scenario;
+  readonly pod: PodSpec;
+  /**
+   * port is the port for requests. If it is undefined, requests go to the first port on which the container listens.
+   */
+  readonly port: number | undefined;
+  readonly load: LoadOptions;
+  /** propagation is the longest time until a node applies an endpoint change, in milliseconds. */
+  readonly propagation: number;
+  readonly random: () => number;
+  readonly isolation: Isolation;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly log: EventLog;
+  /** interrupted is aborted by Ctrl-C. The scenario then ends at once. */
+  readonly interrupted: AbortSignal;
+}
+
+/** longestStart is how long a pod may take to become ready, in milliseconds. */
+export const longestStart = 60_000;
+
+// How long a restarted container may take to become ready, in milliseconds.
+const longestRestart = 20_000;
+
+const pollPeriod = 50;
+
+// Returns how long a scenario waits at most until its last step has ended, in milliseconds. A postStart hook has no limit,
+// and the kubelet does not end a pod whose hook still runs (K-167).
+function longestEnd({ steps }: Scenario, { terminationGracePeriodSeconds, containers }: PodSpec): number {
+  const graces = containers.flatMap(({ probes }) => probes.map((probe) => probe.terminationGracePeriodSeconds ?? 0));
+  const grace = Math.max(terminationGracePeriodSeconds, ...graces);
+  const restart = steps.some(({ do: { kind } }) => kind === 'failLiveness') ? longestRestart : 0;
+  const hook = containers.some(({ postStart }) => postStart !== undefined) ? longestStart : 0;
+  // Each sidecar may get its stop signal when the grace period has already passed (K-106).
+  const floors = (1 + containers.filter(({ isSidecar }) => isSidecar).length) * minimumStopTimeout;
+  return restart + hook + (grace + floors) * 1_000;
+}
+
+/**
+ * longestRest returns how long a scenario takes at most after its pod has become ready, in milliseconds. For a scenario
+ * that does not wait until the pod is ready, the time counts from the start.
+ */
+export function longestRest(scenario: Scenario, pod: PodSpec, propagation: number): number {
+  const { steps, endsAfter } = scenario;
+  const learning = endsAfter ?? leastPropagation + propagation;
+  return Math.max(...steps.map(({ at }) => at)) + longestEnd(scenario, pod) + learning + longestStop;
+}
+
+/** ScenarioRun runs one scenario. */
+export class ScenarioRun {
+  readonly #options: RunOptions;
+  readonly #kubelet: Kubelet;
+  readonly #routes: ServiceRoutes;
+  readonly #loads: Loads;
+  readonly #ended = new AbortController();
+  readonly #served: ServedPort;
+  #pod: PodState = { isReady: false, isDeleted: false, exists: true };
+  #ending: Promise<void> | undefined;
+
+  constructor(options: RunOptions) {
+    this.#options = options;
+    const { log, scenario, propagation, random, isolation, environment, load, port } = options;
+    this.#served = new ServedPort(port, log, () => this.#kubelet.main);
+    const hasOthers = scenario.hasOthers ?? true;
+    const pod = this.#withDefaultProbe(options.pod);
+    this.#routes = new ServiceRoutes({ propagation, hasOthers, random, log }, (routes) => {
+      this.#loads.routes = routes;
+    });
+    this.#loads = new Loads(load, log, this.#routes.current);
+    this.#kubelet = new Kubelet({
+      pod: scenario.needsSidecar === true ? withSidecar(pod) : pod,
+      log,
+      host: () => this.#served.host,
+      isolation,
+      environment,
+      backoffScale: scenario.backoffScale ?? 1,
+      onPodChange: (state) => {
+        this.#pod = state;
+        this.#routes.change(state);
+        this.#startFirstLoad();
+      },
+    });
+  }
+
+  /** tallies returns the request counts for each kind of client, summed over all loads that were started. */
+  get tallies(): Record<ClientKind, Tally> {
+    return this.#loads.tallies;
+  }
+
+  /** run runs the scenario. It resolves when all its processes and clients have ended. */
+  async run(): Promise<void> {
+    const { scenario, interrupted, log } = this.#options;
+    const { promise: stopped, resolve: stop } = Promise.withResolvers<undefined>();
+    const onInterrupted = (): void => {
+      log.add('interrupted');
+      stop(undefined);
+    };
+    interrupted.addEventListener('abort', onInterrupted, { once: true });
+    const polling = this.#poll();
+    try {
+      this.#kubelet.start();
+      const startedAt = systemClock.now();
+      if (scenario.isWhileStarting !== true) await this.#untilReady(longestStart);
+      const from = scenario.isWhileStarting === true ? startedAt : systemClock.now();
+      const isUsable = this.#pod.isReady || scenario.isWhileStarting === true;
+      if (isUsable) await this.#play(scenario, from);
+      else if (!interrupted.aborted) this.#noteNotReady(longestStart);
+      // After Ctrl-C, do not wait for the grace period.
+      const ended = Promise.race([this.#ending, stopped]);
+      await withTimeout(systemClock, ended, longestEnd(scenario, this.#options.pod) + longestStop);
+      // Until every node has applied the last change, a node may still send clients to a deleted pod.
+      if (isUsable) await wait(systemClock, scenario.endsAfter ?? this.#routes.untilLearnt(), interrupted);
+    } finally {
+      this.#ended.abort();
+      await polling;
+      await this.#loads.stop();
+      await this.#kubelet.destroy();
+      interrupted.removeEventListener('abort', onInterrupted);
+    }
+  }
+
+  // If there is no manifest, gives the pod a readiness probe that connects to the port on which the program listens.
+  #withDefaultProbe(pod: PodSpec): PodSpec {
+    const found = (): number => this.#served.port ?? 0;
+    const handler = {
+      kind: 'tcp',
+      get port() {
+        return found();
+      },
+    } as const;
+    const containers = pod.containers.map((spec) =>
+      spec.isDefault === true ? { ...spec, probes: spec.probes.map((probe) => ({ ...probe, handler })) } : spec,
+    );
+    return { ...pod, containers };
+  }
+
+  async #untilReady(limit: number): Promise<void> {
+    const { interrupted } = this.#options;
+    const until = systemClock.now() + limit;
+    const canBecomeReady = (): boolean => systemClock.now() < until && !interrupted.aborted && !this.#isUnstartable();
+    while (!this.#pod.isReady && canBecomeReady()) await wait(systemClock, pollPeriod, interrupted);
+  }
+
+  #noteNotReady(limitMs: number): void {
+    this.#options.log.add('note', { text: 'the pod did not become ready', limitMs, ...this.#served.elsewhere });
+  }
+
+  // Tells whether the command of the container cannot be started. The rehearsal then does not wait for another start.
+  #isUnstartable(): boolean {
+    return unstartable.includes(this.#kubelet.main?.exit?.code);
+  }
+
+  async #play({ steps }: Scenario, from: number): Promise<void> {
+    const { interrupted } = this.#options;
+    for (const step of steps) {
+      await wait(systemClock, Math.max(0, from + step.at - systemClock.now()), interrupted);
+      if (interrupted.aborted) return;
+      this.#do(step.do);
+    }
+  }
+
+  #do(deed: Deed): void {
+    const { log } = this.#options;
+    const { main } = this.#kubelet;
+    switch (deed.kind) {
+      case 'delete':
+        this.#ending = this.#kubelet.delete(deed.gracePeriodSeconds);
+        break;
+      case 'evict':
+        this.#ending = this.#kubelet.evict(deed.kill);
+        break;
+      case 'block':
+      case 'unblock':
+        log.add('note', { text: deed.kind === 'block' ? 'the server is blocked' : 'the server is no longer blocked' });
+        for (const pid of main?.pids ?? []) sendSignal(pid, deed.kind === 'block' ? 'SIGSTOP' : 'SIGCONT');
+        break;
+      case 'failLiveness':
+        // The scenario continues until the new container is ready.
+        this.#ending = this.#kubelet.failLiveness().then(async () => {
+          await this.#untilReady(longestRestart);
+          if (!this.#pod.isReady && !this.#options.interrupted.aborted) this.#noteNotReady(longestRestart);
+        });
+        break;
+      case 'crash':
+        log.add('note', { text: 'the main process is killed, as in a crash' });
+        main?.signal('SIGKILL');
+        break;
+      case 'signalAgain':
+        log.add('note', { text: 'a second stop signal is sent' });
+        main?.signal('SIGTERM');
+        break;
+      case 'overload':
+        log.add('note', { text: 'the load is ten times higher from now on' });
+        if (this.#served.port !== undefined) this.#loads.start(this.#served.host, this.#served.port, 9);
+        break;
+      default:
+        deed satisfies never;
+    }
+  }
+
+  // Starts the clients as soon as the pod is ready, even if its server does not listen.
+  #startFirstLoad(): void {
+    if (!this.#pod.isReady || this.#loads.hasStarted || this.#ended.signal.aborted) return;
+    if (this.#served.port !== undefined) this.#loads.start(this.#served.host, this.#served.port);
+  }
+
+  async #poll(): Promise<void> {
+    while (!this.#ended.signal.aborted) {
+      if (this.#served.look()) this.#startFirstLoad();
+      this.#routes.update();
+      await wait(systemClock, pollPeriod, this.#ended.signal);
+    }
+  }
+}

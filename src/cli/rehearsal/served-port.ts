@@ -1,0 +1,107 @@
+// Finds the address and the port on which the main container of a rehearsed pod serves.
+import { systemClock } from '../../clock.ts';
+import type { Container } from './container.ts';
+import type { EventLog } from './event-log.ts';
+import { listenersOf, type Listener } from './processes.ts';
+
+// The IP address of the rehearsed pod. It is a loopback address, because everything runs on this machine.
+const podHost = '127.0.0.1';
+
+// Milliseconds after which a socket on loopback, or on another port after a restart, counts as the server's socket, if
+// there is no other socket.
+const longestAlone = 3_000;
+
+/** ServedPort looks for the socket to which clients connect. */
+export class ServedPort {
+  readonly #given: number | undefined;
+  readonly #log: EventLog;
+  readonly #main: () => Container | undefined;
+  #listener: Listener | undefined;
+  #isListening = false;
+  #loopbackSince: number | undefined;
+  // #instance is the instance of the container that last listened on the port.
+  #instance: Container | undefined;
+  #elsewhereSince: number | undefined;
+  #hasNotedOthers = false;
+
+  /** `given` is the port if it is known. Otherwise it is the first port on which the container listens. */
+  constructor(given: number | undefined, log: EventLog, main: () => Container | undefined) {
+    this.#given = given;
+    this.#log = log;
+    this.#main = main;
+  }
+
+  /** host is the address to which clients connect. It is ::1 if the server listens only there. */
+  get host(): string {
+    return this.#listener?.address ?? podHost;
+  }
+
+  get port(): number | undefined {
+    return this.#given ?? this.#listener?.port;
+  }
+
+  /** elsewhere has the port of the requests and the other ports on which the container listens, if there are any. */
+  get elsewhere(): { readonly port?: number; readonly otherPorts?: string } {
+    const { port } = this;
+    const others = new Set(
+      this.#all()
+        .map((one) => one.port)
+        .filter((one) => one !== port),
+    );
+    return port === undefined || others.size === 0 ? {} : { port, otherPorts: [...others].join(', ') };
+  }
+
+  /** look examines the sockets of the container. It returns true if the container has begun to listen on the port. */
+  look(): boolean {
+    const found = this.#choose(this.#all());
+    if (found === undefined) {
+      if (this.#isListening) this.#log.add('listenerClosed', { port: this.#listener?.port });
+      this.#isListening = false;
+      this.#noteElsewhere();
+      return false;
+    }
+    this.#instance = this.#main();
+    // A program may first listen on loopback for a moment, for example to check that the port is free. Its later
+    // socket on another address replaces the loopback socket.
+    const isReachableNow = this.#listener?.isLoopback === true && !found.isLoopback;
+    if (this.#isListening && !isReachableNow) return false;
+    this.#isListening = true;
+    this.#listener = found;
+    const { port, isLoopback, pid } = found;
+    this.#log.add('containerListening', { port, isLoopback, isMain: pid === this.#main()?.pid });
+    return true;
+  }
+
+  #all(): Listener[] {
+    return listenersOf(this.#main()?.pids ?? []);
+  }
+
+  // Returns the earliest socket that clients can reach. A socket on loopback may have another purpose. It is chosen
+  // only if the port is known, or if no other socket appears within some seconds.
+  #choose(all: readonly Listener[]): Listener | undefined {
+    const known = this.#listener?.isLoopback === false ? this.#listener.port : undefined;
+    const port = this.#given ?? known;
+    const [first] = all
+      .filter((one) => port === undefined || one.port === port)
+      .sort((a, b) => Number(a.isLoopback) - Number(b.isLoopback) || a.inode - b.inode);
+    if (first?.isLoopback !== true || port !== undefined) return first;
+    this.#loopbackSince ??= systemClock.now();
+    return systemClock.now() - this.#loopbackSince >= longestAlone ? first : undefined;
+  }
+
+  // After a restart, the requests still go to the same port, as those of a Service do. So if the restarted server listens
+  // elsewhere, no request reaches it.
+  #noteElsewhere(): void {
+    const { port, otherPorts } = this.elsewhere;
+    const isRestarted = this.#instance !== undefined && this.#main() !== this.#instance;
+    if (!isRestarted || otherPorts === undefined) {
+      this.#elsewhereSince = undefined;
+      return;
+    }
+    this.#elsewhereSince ??= systemClock.now();
+    if (this.#hasNotedOthers || systemClock.now() - this.#elsewhereSince < longestAlone) return;
+    this.#hasNotedOthers = true;
+    const text = `after its restart, the server listens on port ${otherPorts} instead of port ${String(port)}`;
+    this.#log.add('note', { text, port, otherPorts });
+  }
+}

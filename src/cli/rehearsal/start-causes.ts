@@ -1,0 +1,132 @@
+// The causes for which a server never serves any client, or no longer serves any client after a restart. No side effects.
+import type { Row } from './causes.ts';
+import type { RehearsalEvent } from './event-log.ts';
+import { endOf, first, seconds, type Events } from './losses.ts';
+import { unstartable } from './pod.ts';
+import { withoutSidecars } from './sidecar-causes.ts';
+
+// Returns the first exit with code 0 of a container that never listened. An example is a program that starts a
+// background process and exits.
+function endedItself(events: Events): RehearsalEvent | undefined {
+  const hasListened = first(events, 'containerListening') !== undefined;
+  const until = Math.min(endOf(events), first(events, 'interrupted')?.at ?? Infinity);
+  return hasListened
+    ? undefined
+    : withoutSidecars(events).find(
+        ({ kind, at, detail }) => kind === 'containerExited' && detail['code'] === 0 && at < until,
+      );
+}
+
+const lastLine = (output: unknown): string => String(output).trim().split('\n').at(-1) ?? '';
+
+// Returns the exit of a container whose command cannot be started.
+const unstarted = (events: Events): RehearsalEvent | undefined =>
+  events.find(({ kind, detail }) => kind === 'containerExited' && unstartable.includes(detail['code']));
+
+// Returns the event that says that the command listens on another port than the one of the requests.
+const elsewhere = (events: Events): RehearsalEvent | undefined =>
+  events.find(
+    ({ at, detail: { port, otherPorts } }) =>
+      otherPorts !== undefined && !listensOn(events, port).some((listening) => listening.at > at),
+  );
+
+const listensOn = (events: Events, port: unknown): Events =>
+  events.filter(({ kind, detail }) => kind === 'containerListening' && detail['port'] === port);
+
+/** startRows lists the causes, the most fundamental cause first. */
+export const startRows: readonly Row[] = [
+  {
+    name: 'onlyLoopback',
+    remedy: 'Listen on 0.0.0.0 or ::, because probes and clients connect to the address of the pod.',
+    find(events) {
+      const listening = events.filter(({ kind }) => kind === 'containerListening');
+      return listening.length > 0 && listening.every(({ detail }) => detail['isLoopback'] === true)
+        ? 'the server listens only on loopback, which neither the kubelet nor clients can reach'
+        : undefined;
+    },
+  },
+  {
+    name: 'commandNotStarted',
+    remedy: 'Check the command after --, and the working directory.',
+    find(events) {
+      const exit = unstarted(events);
+      return exit === undefined ? undefined : `the command cannot be started: ${lastLine(exit.detail['output'])}`;
+    },
+  },
+  {
+    name: 'endedItself',
+    remedy: 'Run the server in the foreground: not as a daemon, and not with & in a script.',
+    find(events) {
+      return endedItself(events) === undefined
+        ? undefined
+        : 'the main process exited with code 0 before it listened, and a container ends with its main process';
+    },
+  },
+  {
+    name: 'crashed',
+    remedy: 'Correct the error in the output. Another process may be using the port.',
+    find(events) {
+      const until = Math.min(endOf(events), first(events, 'stopSignal')?.at ?? Infinity);
+      const crash = events.find(
+        ({ kind, at, detail }) =>
+          kind === 'containerExited' && at < until && detail['code'] !== 0 && detail['signal'] === undefined,
+      );
+      if (crash === undefined || unstarted(events) !== undefined) return undefined;
+      const { container, code, output } = crash.detail;
+      const reason = /^.*Error: .*$/m.exec(String(output))?.[0] ?? lastLine(output);
+      return `container ${String(container)} exited on its own with code ${String(code)}${reason === '' ? '' : `: ${reason}`}`;
+    },
+  },
+  {
+    name: 'postStartNeverEnded',
+    remedy:
+      'Limit the time of the postStart hook. Until the hook has ended, the kubelet neither probes nor ends the pod.',
+    find(events) {
+      if (first(events, 'interrupted') !== undefined) return undefined;
+      const hook = events.findLast(({ kind }) => kind === 'postStartStarted' || kind === 'postStartEnded');
+      return hook?.kind === 'postStartStarted'
+        ? `the postStart hook of container ${String(hook.detail['container'])} was still running after ${seconds((events.at(-1)?.at ?? 0) - hook.at)}`
+        : undefined;
+    },
+  },
+  {
+    name: 'portChanged',
+    remedy: 'Listen on a fixed port, because a Service and the probes use the same port after a restart.',
+    find(events) {
+      const found = elsewhere(events)?.detail;
+      return found === undefined || listensOn(events, found['port']).length === 0
+        ? undefined
+        : `the server listened on port ${String(found['port'])}, and after a restart on port ${String(found['otherPorts'])}`;
+    },
+  },
+  {
+    name: 'neverReady',
+    remedy: 'Check the port and the readiness probe. The output of the command shows why it did not start.',
+    find(events) {
+      if (unstarted(events) !== undefined || endedItself(events) !== undefined) return undefined;
+      const found = elsewhere(events)?.detail;
+      if (found !== undefined && listensOn(events, found['port']).length === 0)
+        return `nothing listened on port ${String(found['port'])}, but the command listens on port ${String(found['otherPorts'])}`;
+      const isReady = events.some(({ kind, detail }) => kind === 'readinessChanged' && detail['isReady'] === true);
+      if (isReady || ['podDeleted', 'interrupted'].some((end) => events.some(({ kind }) => kind === end)))
+        return undefined;
+      if (first(events, 'containerListening') === undefined) return 'the pod never listened on a port';
+      const probe = events.findLast(({ kind, detail }) => kind === 'probe' && detail['result'] !== 'success')?.detail;
+      const why = probe === undefined ? '' : `: ${String(probe['type'])} probe: ${lastLine(probe['output'])}`;
+      return `the pod listened but never became ready${why}`;
+    },
+  },
+];
+
+/**
+ * The causes that prevent a server from serving any client. If there is evidence for one of them, the verdict is
+ * `lost`, even if no request was lost.
+ */
+export const faults: readonly string[] = [
+  'onlyLoopback',
+  'commandNotStarted',
+  'endedItself',
+  'postStartNeverEnded',
+  'neverReady',
+  'crashed',
+];

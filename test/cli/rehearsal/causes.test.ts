@@ -1,0 +1,185 @@
+// Tests which causes of lost requests `lameduck rehearse` finds in the events of a scenario.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { causesOf } from '../../../src/cli/rehearsal/causes.ts';
+import type { Detail, EventKind } from '../../../src/cli/rehearsal/event-log.ts';
+
+type Story = readonly (readonly [at: number, kind: EventKind, detail?: Detail])[];
+
+function causes(...story: Story): (readonly [name: string, text: string])[] {
+  return causesOf(story.map(([at, kind, detail = {}]) => ({ at, kind, detail }))).map(({ name, text }) => [name, text]);
+}
+
+const started: Story = [
+  [0, 'containerStarted', { container: 'app' }],
+  [300, 'containerListening', { port: 3000, isMain: true, isLoopback: false }],
+  [1_000, 'readinessChanged', { isReady: true }],
+];
+const deleted: Story = [...started, [4_000, 'podDeleted', { cause: 'deletion' }]];
+const exit = (code: number, at = 5_000): Story[number] => [at, 'containerExited', { container: 'app', code }];
+const counts = (at: number, sent: number, answered: number): Story[number] => [at, 'requests', { sent, answered }];
+const lost = (at: number, client: string): Story[number] => [at, 'requestLost', { client, why: 'ECONNRESET' }];
+const refused = (at: number, why: string, count?: number): Story[number] => [
+  at,
+  'requestRefused',
+  { client: 'newConnection', why, count },
+];
+
+test('a reported cause of lost requests counts every lost request, even if one event reports several', () => {
+  const [cause] = causes(
+    ...deleted,
+    [4_010, 'listenerClosed'],
+    refused(4_100, 'ECONNREFUSED'),
+    refused(9_000, 'ECONNREFUSED', 40),
+  );
+  assert.equal(
+    cause?.[1],
+    '41 new connections failed, the listener closed 0.0 s after the deletion, from 0.1 s to 5.0 s after the deletion',
+  );
+});
+
+test('a postStart hook that does not end is a cause, unless the user interrupted the rehearsal', () => {
+  const hook: Story = [
+    [0, 'containerStarted', { container: 'app' }],
+    [10, 'postStartStarted', { container: 'app' }],
+    [300, 'podDeleted', { cause: 'deletion' }],
+    [90_010, 'note'],
+  ];
+  assert.deepEqual(causes(...hook), [
+    ['postStartNeverEnded', 'the postStart hook of container app was still running after 90.0 s'],
+  ]);
+  assert.deepEqual(causes(...hook, [90_020, 'interrupted']), []);
+  assert.deepEqual(causes(...hook.slice(0, 3), [400, 'postStartEnded', { container: 'app' }]), []);
+});
+
+test('a response that refuses a request is not reported as a listener that closed too early', () => {
+  assert.deepEqual(
+    causes(
+      ...deleted,
+      counts(3_900, 10, 10),
+      refused(4_100, 'status 503'),
+      refused(4_500, 'status 503', 2),
+      [5_000, 'listenerClosed'],
+      exit(0),
+    ),
+    [['refusedByStatus', '3 requests got status 503, from 0.1 s to 0.5 s after the deletion']],
+  );
+});
+
+for (const [first, last, text] of [
+  [3_000, 3_500, 'from 1.0 s to 0.5 s before the deletion'],
+  [3_000, 4_500, 'from 1.0 s before to 0.5 s after the deletion'],
+  [4_500, 5_500, 'from 0.5 s to 1.5 s after the deletion'],
+] as const) {
+  test(`requests that are lost ${String(first)} ms and ${String(last)} ms after the start are reported as ${text}`, () => {
+    const [cause] = causes(
+      ...deleted,
+      counts(2_000, 9, 9),
+      refused(first, 'status 429'),
+      refused(last, 'status 429'),
+      exit(0),
+    );
+    assert.equal(cause?.[1], `2 requests got status 429, ${text}`);
+  });
+}
+
+for (const [what, failures, text] of [
+  ['expects TLS', [lost(3_000, 'newConnection')], 'was served; the first request failed with ECONNRESET'],
+  ['refuses every request', [refused(3_000, 'status 503')], 'was served; the first request failed with status 503'],
+  ['never responds', [], 'got a response'],
+] as const) {
+  test(`a server that never serves, because it ${what}, is reported as serving no request, and not as ending too early`, () => {
+    assert.deepEqual(
+      causes(
+        ...deleted,
+        counts(2_000, 5, 0),
+        ...failures,
+        lost(4_050, 'keptConnection'),
+        lost(4_100, 'newConnection'),
+        counts(4_200, 9, 0),
+        exit(0),
+      ),
+      [['neverServed', `none of the 9 requests ${text}`]],
+    );
+  });
+}
+
+test('a server whose pod is deleted before it could serve a request is not reported as serving no request', () => {
+  const [cause] = causes(...deleted, counts(3_500, 5, 0), lost(4_050, 'newConnection'), exit(0));
+  assert.equal(cause?.[0], 'listenerClosedTooEarly');
+});
+
+test('if a pod never becomes ready, the reported cause names the last failed probe', () => {
+  const output = 'HTTP probe failed with statuscode: 404';
+  assert.deepEqual(causes(...started.slice(0, 2), [1_000, 'probe', { type: 'readiness', result: 'failure', output }]), [
+    ['neverReady', `the pod listened but never became ready: readiness probe: ${output}`],
+  ]);
+});
+
+for (const code of [126, 127]) {
+  test(`a command that cannot be started and exits with ${String(code)} is reported as the only cause`, () => {
+    assert.deepEqual(causes([100, 'containerExited', { container: 'app', code, output: 'failed to execute x' }]), [
+      ['commandNotStarted', 'the command cannot be started: failed to execute x'],
+    ]);
+  });
+}
+
+test('a crash of the container is reported before a pod that never becomes ready', () => {
+  assert.deepEqual(
+    causes(exit(3)).map(([name]) => name),
+    ['crashed', 'neverReady'],
+  );
+});
+
+test('a server that listens on another port after its restart is reported with its old and its new port', () => {
+  const [cause] = causes(
+    ...started,
+    [4_000, 'containerKilling', { container: 'app' }],
+    [4_000, 'stopSignal', { container: 'app', signal: 'SIGTERM' }],
+    exit(0),
+    [30_000, 'note', { text: 'the pod did not become ready', port: 3000, otherPorts: '4000' }],
+  );
+  assert.deepEqual(cause, ['portChanged', 'the server listened on port 3000, and after a restart on port 4000']);
+});
+
+test('a server that returns to its port some time after its restart is not reported as listening on another port', () => {
+  const listening: Story[number] = [9_000, 'containerListening', { port: 3000, isMain: true, isLoopback: false }];
+  assert.deepEqual(causes(...started, [8_000, 'note', { port: 3000, otherPorts: '4000' }], listening), []);
+});
+
+test('a server that never listened on the port of the requests is reported with the port on which it listens', () => {
+  const [cause] = causes(
+    [300, 'containerListening', { port: 4000 }],
+    [60_000, 'note', { port: 3000, otherPorts: '4000' }],
+  );
+  assert.deepEqual(cause, ['neverReady', 'nothing listened on port 3000, but the command listens on port 4000']);
+});
+
+test('K-106 a sidecar that the kubelet ends at the end of the grace period is not reported as ending too early', () => {
+  const story: Story = [
+    [0, 'containerStarted', { container: 'proxy', isSidecar: true }],
+    ...deleted,
+    [7_000, 'killSignal', { container: 'app', signal: 'SIGTERM', isStopSignalHandled: true }],
+    [4_000, 'stopSignal', { container: 'app', signal: 'SIGTERM' }],
+    [7_000, 'stopSignal', { container: 'proxy', signal: 'SIGTERM' }],
+    [7_010, 'containerExited', { container: 'proxy', code: 0 }],
+    exit(137, 9_000),
+  ];
+  assert.deepEqual(
+    causes(...story).map(([name]) => name),
+    ['gracePeriodTooShort'],
+  );
+});
+
+test('K-175 for a process that a hard eviction kills, the report does not suggest a longer grace period', () => {
+  const story: Story = [
+    ...started,
+    [4_000, 'podDeleted', { cause: 'hardEviction' }],
+    [4_000, 'stopSignal', { container: 'app', signal: 'SIGTERM' }],
+    [6_000, 'killSignal', { container: 'app', signal: 'SIGTERM', isStopSignalHandled: true }],
+    exit(137, 6_010),
+  ];
+  assert.deepEqual(causes(...story), [
+    ['evictedWhileRunning', 'the process was killed two seconds after the eviction'],
+  ]);
+});

@@ -1,0 +1,20 @@
+// Tests how the losses of a load are recorded in the event log.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { EventLog, type EventKind } from '../../../src/cli/rehearsal/event-log.ts';
+import { LossEvents } from '../../../src/cli/rehearsal/loads.ts';
+
+test('a scenario records many losses in few events, and counts each loss once', () => {
+  const log = new EventLog(() => 0);
+  const losses = new LossEvents(log);
+  const loss = { client: 'newConnection', outcome: 'refused', why: 'ECONNREFUSED', afterMs: 1 } as const;
+  for (let report = 0; report < 10; report++) {
+    for (let index = 0; index < 100; index++) losses.add(loss);
+    losses.add({ ...loss, outcome: 'lost', client: 'keptConnection' });
+    losses.flush();
+  }
+  const countOf = (kind: EventKind): number =>
+    log.of(kind).reduce((sum, { detail: { count = 1 } }) => sum + Number(count), 0);
+  assert.deepEqual([countOf('requestRefused'), countOf('requestLost')], [1_000, 10]);
+  assert.ok(log.events.length < 230, String(log.events.length));
+});
